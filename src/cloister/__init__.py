@@ -1,0 +1,58 @@
+"""Cloister turns a sensitive table into something that may leave the building.
+
+The public names are loaded when they are first used: importing the package loads neither numba nor pyspark.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "ApproxDP": "cloister.privacy.budgets",
+    "Ball": "cloister.clustering.domain",
+    "CloisterError": "cloister.errors",
+    "Identifiability": "cloister.privacy.budgets",
+    "KMeans": "cloister.clustering.kmeans",
+    "Ledger": "cloister.privacy.ledger",
+    "Neighbours": "cloister.schema",
+    "PureDP": "cloister.privacy.budgets",
+    "Release": "cloister.privacy.release",
+    "Schema": "cloister.schema",
+}
+
+__all__ = [
+    "ApproxDP",
+    "Ball",
+    "CloisterError",
+    "Identifiability",
+    "KMeans",
+    "Ledger",
+    "Neighbours",
+    "PureDP",
+    "Release",
+    "Schema",
+]
+
+if TYPE_CHECKING:
+    from cloister.clustering.domain import Ball
+    from cloister.clustering.kmeans import KMeans
+    from cloister.errors import CloisterError
+    from cloister.privacy.budgets import ApproxDP, Identifiability, PureDP
+    from cloister.privacy.ledger import Ledger
+    from cloister.privacy.release import Release
+    from cloister.schema import Neighbours, Schema
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        value = getattr(importlib.import_module(_HOMES[name]), name)
+        globals()[name] = value
+        return value
+    raise AttributeError(f"module 'cloister' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

@@ -1,0 +1,169 @@
+"""``cloister cluster``: private clusters of the rows of a table."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from cloister.cli.flags import (
+    Delta,
+    Epsilon,
+    LedgerUrl,
+    Machine,
+    Rho,
+    SchemaFile,
+    Table,
+    Worlds,
+    print_json,
+    progress,
+    read_budget,
+)
+from cloister.errors import UsageError
+
+if TYPE_CHECKING:
+    from cloister.clustering.kmeans import KMeans
+
+EXAMPLE = "Example: cloister cluster people.csv --k 5 --epsilon 1 --columns age,income --schema people.toml --out clusters"
+
+
+def cluster(
+    data: Annotated[list[str], typer.Argument(metavar="DATA...", help="CSV, Parquet or Arrow files, globs or URLs.")],
+    k: Annotated[int, typer.Option("--k", metavar="K", help="How many clusters.")],
+    out: Annotated[Path | None, typer.Option(metavar="DIR", help="A new folder for centers.csv and release.json.")] = None,
+    epsilon: Epsilon = None,
+    delta: Delta = None,
+    rho: Rho = None,
+    worlds: Worlds = None,
+    columns: Annotated[str | None, typer.Option(metavar="A,B", help="The number columns to cluster.")] = None,
+    bounds: Annotated[str | None, typer.Option(metavar="LOW,HIGH", help="Public bounds of every column.")] = None,
+    schema: SchemaFile = None,
+    method: Annotated[str, typer.Option(help="How the centres are found: auto or lloyd.")] = "auto",
+    scale: Annotated[
+        Literal["bounds", "none"], typer.Option(help="bounds: each column's width counts the same; none: own units.")
+    ] = "bounds",
+    neighbours: Annotated[
+        Literal["add-remove", "replace-one"] | None, typer.Option(help="Which tables must not be told apart.")
+    ] = None,
+    table: Table = None,
+    ledger: LedgerUrl = None,
+    engine: Annotated[Literal["local", "spark"] | None, typer.Option(help="Who reads the rows.")] = None,
+    labels: Annotated[bool, typer.Option("--labels", help="Also write labels.parquet, for the holder only.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the plan; read no row and charge nothing.")] = False,
+    rows: Annotated[int, typer.Option(metavar="N", min=1, help="With --dry-run: about how many rows to expect.")] = 10_000,
+    as_json: Machine = False,
+) -> None:
+    """Find private clusters and write their centres with a certificate."""
+    from cloister.clustering.kmeans import KMeans
+    from cloister.schema import Schema
+
+    facts = Schema.from_toml(schema) if schema else None
+    model = KMeans(
+        n_clusters=k,
+        budget=read_budget(epsilon, delta, rho, worlds, facts),
+        bounds=read_bounds(bounds),
+        method=method,
+        scale=None if scale == "none" else scale,
+        columns=[name.strip() for name in columns.split(",")] if columns else None,
+        schema=facts,
+        neighbours=neighbours,
+        table=table,
+        ledger=ledger,
+        engine=engine,
+    )
+    if dry_run:
+        show_plan(model, data, rows, as_json)
+        return
+    if out is None:
+        raise UsageError("where should the result go? Give --out DIR, a folder that does not exist yet.")
+    from cloister.sinks import check_free
+
+    check_free(out)
+    with progress(as_json) as step:
+        model.fit(data, progress=step)
+    write(model, out, data if labels else None)
+    if as_json:
+        print_json({"out": str(out), **model.release_.as_dict()})
+    else:
+        show_result(model, out)
+
+
+def read_bounds(text: str | None) -> tuple[float, float] | None:
+    """Two numbers from LOW,HIGH."""
+    if text is None:
+        return None
+    try:
+        low, high = (float(part) for part in text.split(","))
+    except ValueError:
+        raise UsageError("--bounds takes two numbers, LOW,HIGH, for all columns. Bounds by column go into a schema.") from None
+    return low, high
+
+
+def show_plan(model: KMeans, data: list[str], rows: int, as_json: bool) -> None:
+    """Print what a fit would spend."""
+    from cloister.sources import open_source
+
+    plan = model.plan(n=rows, names=open_source(data).names)
+    if as_json:
+        print_json(plan.as_dict())
+        return
+    typer.echo(str(plan))
+    typer.echo(f"For about {rows:,} rows (change with --rows). No row was read and nothing was charged.")
+
+
+def write(model: KMeans, out: Path, labelled: list[str] | None) -> None:
+    """Stage the folder, then rename it into place."""
+    import csv
+    import dataclasses
+    import hashlib
+
+    from cloister.sinks import stage
+
+    with stage(out, directory=True) as staged:
+        centers = staged.path / "centers.csv"
+        with centers.open("w", newline="", encoding="utf-8") as file:
+            writer = csv.writer(file)
+            writer.writerow(["cluster", "size", *model.release_.parameters["columns"]])
+            for i, (size, center) in enumerate(zip(model.cluster_sizes_, model.cluster_centers_, strict=True)):
+                writer.writerow([i, f"{size:.0f}", *(f"{value:.9g}" for value in center)])
+        files = {"centers.csv": hashlib.sha256(centers.read_bytes()).hexdigest()}
+        release = dataclasses.replace(model.release_, files=files)
+        (staged.path / "release.json").write_text(release.to_json(), encoding="utf-8")
+        if labelled is not None:
+            write_labels(model, labelled, staged.path / "labels.parquet")
+        staged.commit()
+
+
+def write_labels(model: KMeans, data: list[str], path: Path) -> None:
+    """The label of every row, for the holder only: the file says so itself."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    stamp = {"cloister": "for the holder only: labels are not a private release"}
+    pq.write_table(pa.table({"cluster": model.predict(data)}).replace_schema_metadata(stamp), path)
+
+
+def show_result(model: KMeans, out: Path) -> None:
+    """The centres and the guarantee, for a person."""
+    from rich.console import Console
+    from rich.table import Table as RichTable
+
+    release = model.release_
+    names = release.parameters["columns"]
+    grid = RichTable(title=f"{len(model.cluster_centers_)} private clusters (sizes are noisy)")
+    for name in ["cluster", "size", *names[:8]]:
+        grid.add_column(str(name), justify="right")
+    for i, (size, center) in enumerate(zip(model.cluster_sizes_, model.cluster_centers_, strict=True)):
+        grid.add_row(str(i), f"{size:.0f}", *(f"{value:.4g}" for value in center[:8]))
+    console = Console()
+    console.print(grid)
+    if len(names) > 8:
+        console.print(f"... and {len(names) - 8} columns more in centers.csv")
+    console.print(f"Guarantee: {release.guarantee}", highlight=False)
+    console.print(f"Status: {release.status}", highlight=False)
+    for note in release.notes:
+        console.print(f"Note: {note}", highlight=False)
+    console.print(f"Written: {out}/centers.csv, {out}/release.json", highlight=False, soft_wrap=True)
+
+

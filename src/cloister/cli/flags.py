@@ -1,0 +1,80 @@
+"""Flags that several verbs share, and what they mean together."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from cloister.errors import UsageError
+
+if TYPE_CHECKING:
+    from cloister.privacy.budgets import Budget
+    from cloister.schema import Schema
+
+Epsilon = Annotated[str | None, typer.Option(metavar="NUMBER", help="How much the release may reveal; smaller is safer.")]
+Delta = Annotated[str | None, typer.Option(metavar="NUMBER", help="With --epsilon: a small failure probability, e.g. 1e-6.")]
+Rho = Annotated[
+    str | None,
+    typer.Option(metavar="NUMBER", help="Instead of --epsilon: the largest probability of identifying somebody."),
+]
+Worlds = Annotated[
+    int | None, typer.Option(metavar="M", help="With --rho: among how many equally likely values. Default: from the schema.")
+]
+SchemaFile = Annotated[str | None, typer.Option("--schema", metavar="FILE", help="Public facts of the table (TOML).")]
+LedgerUrl = Annotated[str | None, typer.Option("--ledger", metavar="URL", help="Where the budget is kept; a path is SQLite.")]
+Table = Annotated[str | None, typer.Option("--table", metavar="NAME", help="Name of the table in the ledger.")]
+Machine = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
+
+
+def read_budget(
+    epsilon: str | None, delta: str | None, rho: str | None, worlds: int | None, schema: Schema | None
+) -> Budget:
+    """The budget that the flags mean together."""
+    from cloister.privacy.budgets import ApproxDP, Identifiability, PureDP
+
+    if rho is not None:
+        if epsilon is not None or delta is not None:
+            raise UsageError("--rho stands alone: it is a guarantee without delta. Drop --epsilon and --delta.")
+        return Identifiability(rho, worlds if worlds is not None else worlds_of(schema))
+    if worlds is not None:
+        raise UsageError("--worlds goes with --rho. Add --rho, or drop --worlds.")
+    if epsilon is None:
+        raise UsageError("how much may be revealed? Give --epsilon (1 is a common choice), or --rho.")
+    return PureDP(epsilon) if delta is None else ApproxDP(epsilon, delta)
+
+
+def worlds_of(schema: Schema | None) -> int:
+    """The smallest number of values that a column of the schema can take: the safest choice for a given rho."""
+    from cloister.schema import Category, Number
+
+    found = []
+    for column in schema.columns if schema else ():
+        if isinstance(column.kind, Number) and column.kind.worlds:
+            found.append(column.kind.worlds)
+        if isinstance(column.kind, Category) and column.kind.domain:
+            found.append(len(column.kind.domain))
+    if not found:
+        raise UsageError("--rho needs --worlds M, or a schema whose columns have bounds and a step, or a domain.")
+    return min(found)
+
+
+def print_json(data: Any) -> None:
+    """One JSON document on standard output."""
+    typer.echo(json.dumps(data, indent=2, ensure_ascii=False))
+
+
+@contextmanager
+def progress(quiet: bool) -> Iterator[Callable[[str], None]]:
+    """A line on the terminal that says which step is running; nothing when the output is not a terminal."""
+    if quiet or not sys.stderr.isatty():
+        yield lambda _: None
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status("starting") as status:
+        yield lambda step: status.update(step)

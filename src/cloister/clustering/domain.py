@@ -1,0 +1,161 @@
+"""Where rows may lie: public bounds, and the integer grid that comes from them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cloister.encode import Encoding, Grid
+from cloister.errors import SchemaError, UsageError
+from cloister.kernels import BallClip, BoxClip, Clip
+from cloister.schema import Number, Role, Schema
+
+__all__ = ["Ball", "Domain", "from_bounds", "number_columns"]
+
+GRID_BITS = 19  # a column spans 2**20 grid steps: squared distances stay exact in float64 up to 8,192 columns
+EXACT_BITS = 52
+
+
+@dataclass(frozen=True, slots=True)
+class Ball:
+    """Bounds in the form of a ball: rows farther than `radius` from `center` are pulled onto it.
+
+    Parameters
+    ----------
+    radius : float
+        Public; above 0.
+    center : sequence of float, optional
+        Public; the origin when not given.
+    """
+
+    radius: float
+    center: Sequence[float] | None = None
+
+    def __post_init__(self) -> None:
+        if not np.isfinite(self.radius) or self.radius <= 0:
+            raise UsageError("a ball needs a finite radius above 0.")
+
+
+@dataclass(frozen=True, slots=True)
+class Domain:
+    """The grid, the clip that holds for every encoded row, and the way back."""
+
+    encoding: Encoding
+    clip: Clip
+    halves: NDArray[np.int64] = field(repr=False)  # (d,) half-width of each column in grid steps
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return self.encoding.columns
+
+    @property
+    def is_ball(self) -> bool:
+        return isinstance(self.clip, BallClip)
+
+    @property
+    def radius(self) -> float:
+        """Distance from the middle to the farthest place, in grid steps."""
+        return float(np.sqrt(self.clip.l2_squared))
+
+    def put(self, points: NDArray[np.float64]) -> NDArray[np.int32]:
+        """Points in grid steps -> the nearest grid points of the domain. Post-processing of released points."""
+        points = np.clip(points, -self.halves, self.halves)
+        if self.is_ball:
+            length = np.sqrt((points**2).sum(axis=1, keepdims=True))
+            points = points * np.minimum(1.0, self.radius / np.maximum(length, 1e-300))
+        return np.ascontiguousarray(np.rint(points), dtype=np.int32)
+
+    def decode(self, points: NDArray[Any]) -> NDArray[np.float64]:
+        """Points in grid steps -> the columns' own units."""
+        return self.encoding.decode(points)
+
+    def lengths(self) -> NDArray[np.float64]:
+        """One grid step of each column in its own units, (d,)."""
+        return np.array([grid.step for grid in self.encoding.numbers])
+
+
+def from_bounds(names: Sequence[str], bounds: Any, scale: str | None, defaults: Sequence[float] | None = None) -> Domain:
+    """The domain of these columns under bounds: a pair (low, high) of numbers or of one number a column, or a `Ball`.
+
+    With ``scale="bounds"`` every column's width counts the same in a distance; with None distances are in the data's own
+    units. A ball always is in the data's own units.
+    """
+    columns = len(names)
+    if columns < 1:
+        raise SchemaError("there is no number column to work on. Name some with --columns, with bounds in the schema.")
+    half = half_width(columns)
+    if isinstance(bounds, Ball):
+        center = spread(0.0 if bounds.center is None else bounds.center, columns, "the centre of the ball")
+        step = float(bounds.radius) / half
+        grids = tuple(Grid(name, float(c), step, half) for name, c in zip(names, center, strict=True))
+        return Domain(Encoding(grids, radius=half), BallClip(half, columns), np.full(columns, half, dtype=np.int64))
+    if scale not in ("bounds", None):
+        raise UsageError('scale must be "bounds" (each column\'s width counts the same) or None (own units).')
+    low, high = pair(bounds, columns)
+    widths = (high - low) / 2
+    steps = widths / half if scale == "bounds" else np.full(columns, widths.max() / half)
+    halves = np.minimum(half, np.floor(widths / steps + 1e-9)).astype(np.int64)
+    middles = low + widths
+    places = np.zeros(columns) if defaults is None else (np.asarray(defaults, dtype=np.float64) - middles) / steps
+    grids = tuple(
+        Grid(name, float(middle), float(step), int(h), int(np.clip(np.rint(place), -h, h)))
+        for name, middle, step, h, place in zip(names, middles, steps, halves, places, strict=True)
+    )
+    return Domain(Encoding(grids), BoxClip(tuple(int(h) for h in halves)), halves)
+
+
+def half_width(columns: int) -> int:
+    """Grid steps from the middle of a column to its edge, such that squared distances stay exact in float64."""
+    bits = min(GRID_BITS, (EXACT_BITS - int(np.ceil(np.log2(columns)))) // 2 - 1)
+    return int(2**bits)
+
+
+def pair(bounds: Any, columns: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Low and high of every column."""
+    try:
+        low, high = bounds
+    except (TypeError, ValueError):
+        raise UsageError("bounds must be a pair (low, high), or a Ball(radius).") from None
+    low, high = spread(low, columns, "the low bounds"), spread(high, columns, "the high bounds")
+    if not (low < high).all():
+        raise UsageError("every low bound must lie below its high bound. Give bounds as low,high.")
+    if not np.isfinite(high - low).all():
+        raise UsageError("the bounds are too far apart for floating-point numbers. Give narrower ones.")
+    return low, high
+
+
+def spread(value: Any, columns: int, what: str) -> NDArray[np.float64]:
+    """One finite number a column, from one number or one a column."""
+    try:
+        numbers = np.broadcast_to(np.asarray(value, dtype=np.float64), (columns,))
+    except (ValueError, TypeError):
+        raise UsageError(f"{what} must be one number, or one for each of the {columns} columns.") from None
+    if not np.isfinite(numbers).all():
+        raise UsageError(f"{what} must be finite numbers.")
+    return numbers
+
+
+def number_columns(schema: Schema, columns: Sequence[str] | None) -> tuple[list[str], list[list[float]], list[float]]:
+    """The number columns to work on with their bounds and defaults: those named, or all that are no identifiers."""
+    if columns is None:
+        chosen = [c for c in schema.columns if isinstance(c.kind, Number) and c.role is not Role.IDENTIFIER]
+        chosen = [c for c in chosen if c.name != schema.unit]
+    else:
+        chosen = [schema[name] for name in columns]
+    names, ends, defaults = [], [], []
+    for column in chosen:
+        if not isinstance(column.kind, Number):
+            raise SchemaError(f'column "{column.name}" is not a number column. Leave it out of --columns.')
+        if column.kind.bounds is None:
+            raise SchemaError(
+                f'column "{column.name}" has no bounds. Add bounds = [low, high] to its part of the schema, from what is '
+                "publicly known about it."
+            )
+        names.append(column.name)
+        ends.append(list(column.kind.bounds))
+        defaults.append(float(column.kind.fallback or 0.0))
+    return names, ends, defaults

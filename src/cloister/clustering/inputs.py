@@ -1,0 +1,75 @@
+"""What users hand to `fit` and `predict`: an array as in scikit-learn, or anything that `cloister.sources` reads."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from cloister.errors import UsageError
+from cloister.sources import open_source
+from cloister.sources.tables import ArraySource
+
+__all__ = ["Input", "read_input"]
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """Data with the names of its columns."""
+
+    data: Any
+    names: tuple[str, ...]
+    named: bool = False  # the names are the user's own, not made up for an array
+
+    def remember(self, estimator: Any) -> None:
+        """Keep how many columns there were and what they were called, as scikit-learn does."""
+        estimator.n_features_in_ = len(self.names)
+        if self.named:
+            estimator.feature_names_in_ = np.asarray(self.names, dtype=object)
+        elif hasattr(estimator, "feature_names_in_"):
+            del estimator.feature_names_in_
+
+
+def read_input(X: Any, estimator: Any, fitted: bool = False) -> Input:
+    """The user's data, checked for its form and never for its values."""
+    if isinstance(X, np.ndarray | list | tuple) and not is_paths(X):
+        array = to_array(X, estimator)
+        if fitted and array.shape[1] != estimator.n_features_in_:
+            raise UsageError(
+                f"X has {array.shape[1]} features, but {type(estimator).__name__} is expecting "
+                f"{estimator.n_features_in_} features as input."
+            )
+        names = tuple(getattr(estimator, "feature_names_in_", ())) if fitted else ()
+        source = ArraySource(array, names) if names else open_source(array)
+        return Input(source, source.names)
+    if hasattr(X, "tocsr"):
+        raise UsageError("Sparse data is not supported. Convert it with X.toarray().")
+    source = open_source(X)
+    return Input(source, source.names, named=True)
+
+
+def is_paths(X: Any) -> bool:
+    """Whether a list is a list of files."""
+    return isinstance(X, list | tuple) and len(X) > 0 and all(isinstance(item, str) or hasattr(item, "__fspath__") for item in X)
+
+
+def to_array(X: Any, estimator: Any) -> Any:
+    """A two-dimensional array of numbers; the message of a failed conversion, which quotes values, is not shown."""
+    try:
+        array = np.asarray(X)
+        if array.dtype.kind == "c":
+            raise UsageError("Complex data not supported. Give real numbers.")
+        if array.dtype.kind not in "biuf":
+            array = array.astype(np.float64)
+    except UsageError:
+        raise
+    except (ValueError, TypeError):
+        raise UsageError("the array holds something that is not a number. Give numbers, or a frame and columns=.") from None
+    if array.ndim != 2:
+        raise UsageError(
+            f"Expected 2D array, got {array.ndim}D array instead. Reshape your data with X.reshape(-1, 1) if it is one column."
+        )
+    if array.shape[1] == 0:
+        raise UsageError(f"Found array with 0 feature(s) (shape={array.shape}) while a minimum of 1 is required.")
+    return array

@@ -1,0 +1,240 @@
+"""Private k-means with scikit-learn's habits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.utils.validation import check_is_fitted
+
+from cloister.clustering.domain import Domain, from_bounds, number_columns
+from cloister.clustering.inputs import Input, read_input
+from cloister.clustering.lloyd import Fitted, fit_lloyd, plan_lloyd
+from cloister.clustering.seeding.packing import sphere_packing
+from cloister.errors import SchemaError, UsageError
+from cloister.kernels import Labels
+from cloister.privacy.budgets import Budget, as_budget, relation
+from cloister.privacy.ledger import Ledger
+from cloister.privacy.plan import Plan
+from cloister.privacy.release import Release
+from cloister.schema import Neighbours, Schema
+from cloister.vault import Vault
+
+__all__ = ["KMeans"]
+
+METHODS = ("auto", "lloyd")
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """What is to be clustered, from public facts alone."""
+
+    budget: Budget
+    neighbours: Neighbours
+    domain: Domain
+    clusters: int
+    table: str | None
+    schema: Schema | None
+
+
+class KMeans(ClusterMixin, BaseEstimator):  # type: ignore[misc]
+    """Differentially private k-means.
+
+    Parameters
+    ----------
+    n_clusters : int, default 8
+    budget : number, PureDP, ApproxDP or Identifiability, default 1.0
+        What the fit may reveal. A plain number is an epsilon with delta = 0.
+    bounds : pair (low, high), `Ball`, or None
+        Public bounds of the data: one number, or one a column. None: taken from the schema.
+    method : "auto" or "lloyd"
+        How the centres are found; "auto" says in the release what it picked and why.
+    scale : "bounds" or None, default "bounds"
+        Whether each column's public width counts the same in a distance, or distances are in the data's own units.
+    max_iter : int or None
+        Rounds; None: as many as the budget carries.
+    columns : list of str, optional
+        The columns to cluster; by default all (of a schema: its number columns that are no identifiers).
+    schema : Schema or path, optional
+        Public facts of the table.
+    neighbours : "add-remove" or "replace-one", optional
+        Which tables must not be told apart. Default: what the schema says, else add-remove; with a rho, replace-one.
+    table : str, optional
+        Name of the table in the ledger; by default what the schema says. Without a name the release is unledgered.
+    ledger : str or Ledger, optional
+        Where the budget is kept; by default the user's own ledger.
+    engine : None, "local" or "spark"
+    random_state : int or numpy Generator, optional
+        For public choices only (where the search starts), never for noise.
+
+    Attributes
+    ----------
+    cluster_centers_ : ndarray (n_clusters, n_features)
+    cluster_sizes_ : ndarray (n_clusters,), noisy
+    standard_errors_ : ndarray (n_clusters, n_features), the noise's part in each coordinate
+    n_iter_ : int, rounds
+    release_ : Release, the certificate
+    n_features_in_, feature_names_in_ : as in scikit-learn
+
+    There are no ``labels_``: the labels of the rows that were fitted are not a private release. `predict` labels rows for
+    whoever holds them.
+
+    Privacy
+    -------
+    Everything that `fit` leaves behind is released through the vault; `release_` says at what cost.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import cloister as cl
+    >>> rows = np.random.default_rng(0).normal([[0.2, 0.2]] * 500 + [[0.8, 0.8]] * 500, 0.05)
+    >>> model = cl.KMeans(n_clusters=2, budget=10.0, bounds=(0, 1)).fit(rows)
+    >>> model.cluster_centers_.shape
+    (2, 2)
+    >>> model.release_.adds_up()
+    True
+    """
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        budget: Any = 1.0,
+        bounds: Any = None,
+        method: str = "auto",
+        scale: str | None = "bounds",
+        max_iter: int | None = None,
+        columns: Sequence[str] | None = None,
+        schema: Any = None,
+        neighbours: str | None = None,
+        table: str | None = None,
+        ledger: str | Ledger | None = None,
+        engine: str | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.budget = budget
+        self.bounds = bounds
+        self.method = method
+        self.scale = scale
+        self.max_iter = max_iter
+        self.columns = columns
+        self.schema = schema
+        self.neighbours = neighbours
+        self.table = table
+        self.ledger = ledger
+        self.engine = engine
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None, *, progress: Callable[[str], None] = lambda _: None) -> KMeans:
+        """Find the centres of the rows of X: an array, a frame, a path, or anything that `cloister` reads."""
+        table = read_input(X, self)
+        problem = self._problem(table)
+        random = np.random.default_rng(self.random_state)  # public: where the search starts
+        with Vault.open(
+            table.data,
+            problem.domain.encoding,
+            budget=problem.budget,
+            neighbours=problem.neighbours,
+            purpose=f"k-means, {problem.clusters} clusters",
+            engine=self.engine,
+            table=problem.table,
+            ledger=self.ledger,
+        ) as vault:
+            start = sphere_packing(problem.domain, problem.clusters, random)
+            fitted = fit_lloyd(
+                vault, problem.domain, start, problem.budget, problem.neighbours, self.max_iter, progress
+            )
+            self._keep(problem, fitted, vault)
+        table.remember(self)
+        return self
+
+    def plan(self, n: int, d: int | None = None, names: Sequence[str] | None = None) -> Plan:
+        """What a fit of about n rows and d columns would spend and what to expect of it; no row is read."""
+        names = names or tuple(f"x{j}" for j in range(d or 0)) or None
+        problem = self._problem(Input(None, tuple(names) if names else ()))
+        return plan_lloyd(problem.budget, problem.neighbours, problem.domain, problem.clusters, n, self.max_iter)
+
+    def predict(self, X: Any) -> NDArray[np.int32]:
+        """The nearest centre of each row, for whoever holds the rows. It is not a private release."""
+        check_is_fitted(self)
+        table = read_input(X, self, fitted=True)
+        work = Labels(self._centers_on_grid).apply
+        labels = Vault.holder(table.data, self._domain.encoding, work, purpose="labels", engine=self.engine).value
+        return np.concatenate(labels) if labels else np.empty(0, dtype=np.int32)
+
+    def fit_predict(self, X: Any, y: Any = None, **kwargs: Any) -> NDArray[np.int32]:
+        """Fit, then label the same rows for whoever holds them. The labels are not a private release."""
+        return self.fit(X).predict(X)
+
+    def _problem(self, table: Input) -> Problem:
+        """Check everything that can be checked before a charge."""
+        clusters = self.n_clusters
+        if isinstance(clusters, bool) or not isinstance(clusters, int | np.integer) or clusters < 1:
+            raise UsageError("the number of clusters must be a whole number of at least 1. Give --k 1 or more.")
+        if self.max_iter is not None and (isinstance(self.max_iter, bool) or self.max_iter < 1):
+            raise UsageError("max_iter must be a whole number of at least 1, or None.")
+        if self.method not in METHODS:
+            raise UsageError(f'method "{self.method}" is not known. Choose one of: {", ".join(METHODS)}.')
+        budget = as_budget(self.budget)
+        schema = self.schema
+        if schema is not None and not isinstance(schema, Schema):
+            schema = Schema.from_toml(schema)
+        said = Neighbours(self.neighbours) if self.neighbours else schema.neighbours if schema else None
+        domain = self._make_domain(table, schema)
+        name = self.table or (schema.table if schema else None)
+        return Problem(budget, relation(budget, said), domain, int(clusters), name, schema)
+
+    def _make_domain(self, table: Input, schema: Schema | None) -> Domain:
+        defaults = None
+        if schema is not None and self.bounds is None:
+            names, ends, defaults = number_columns(schema, self.columns)
+            bounds: Any = (np.array([e[0] for e in ends]), np.array([e[1] for e in ends])) if ends else None
+        else:
+            names, bounds = list(self.columns or table.names), self.bounds
+        missing = [name for name in names if table.names and name not in table.names]
+        if missing:
+            raise SchemaError(f'the data has no column "{missing[0]}". Its columns: {", ".join(table.names[:20])}.')
+        if bounds is None and names:
+            raise UsageError(
+                "the bounds of the data are not known. Give bounds=(low, high) or --bounds low,high from what is publicly "
+                "known, or a schema with bounds."
+            )
+        return from_bounds(names, bounds, self.scale, defaults)
+
+    def _keep(self, problem: Problem, fitted: Fitted, vault: Vault) -> None:
+        """Keep released values only."""
+        domain = problem.domain
+        self._domain = domain
+        self._centers_on_grid = fitted.centers
+        self.cluster_centers_ = domain.decode(fitted.centers)
+        self.cluster_sizes_ = fitted.sizes
+        self.standard_errors_ = fitted.errors * domain.lengths()
+        self.n_iter_ = fitted.rounds
+        parameters = {
+            "n_clusters": problem.clusters,
+            "method": "lloyd",
+            "columns": list(domain.columns),
+            "bounds": [[g.center - g.half * g.step, g.center + g.half * g.step] for g in domain.encoding.numbers],
+            "shape": "ball" if domain.is_ball else "box",
+            "scale": None if domain.is_ball else self.scale,
+            "rounds": fitted.rounds,
+        }
+        result = {
+            "centers": self.cluster_centers_.tolist(),
+            "sizes": self.cluster_sizes_.tolist(),
+            "standard_errors": [[float(f"{e:.6g}") if np.isfinite(e) else None for e in row] for row in self.standard_errors_],
+        }
+        notes = notes_for(problem.budget, problem.neighbours)
+        self.release_: Release = vault.release("kmeans", parameters, result, notes)
+
+
+def notes_for(budget: Budget, neighbours: Neighbours) -> tuple[str, ...]:
+    """What a reader of the certificate should know."""
+    notes = ["The guarantee is per row: somebody with g rows is protected at g times this epsilon."]
+    if budget.epsilon >= 5:
+        notes.append("At an epsilon of 5 or more a fifty-fifty guess about somebody can become near certainty.")
+    return tuple(notes)

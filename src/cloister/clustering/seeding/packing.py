@@ -1,0 +1,65 @@
+"""Sphere packing: first centres far from each other and from the border, without looking at a row."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cloister.clustering.domain import Domain
+
+__all__ = ["sphere_packing"]
+
+TRIES = 100  # random places tried for a centre before the spheres are made smaller
+HALVINGS = 12
+
+
+def sphere_packing(domain: Domain, clusters: int, random: np.random.Generator) -> NDArray[np.int32]:
+    """Centres at least 2a apart and a from the border, for the largest radius a that a random search finds.
+
+    Public: it depends on the domain and on `random` alone.
+
+    References
+    ----------
+    D. Su, J. Cao, N. Li, E. Bertino, M. Lyu and H. Jin, "Differentially private k-means clustering and a hybrid approach
+    to private optimization", TOPS 2017, section 3.
+    """
+    low, high = 0.0, domain.radius
+    best = place(domain, clusters, 0.0, random)
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        found = place(domain, clusters, middle, random)
+        if found is None:
+            high = middle
+        else:
+            low, best = middle, found
+    assert best is not None, "spheres of radius 0 always fit"
+    return domain.put(best)
+
+
+def place(domain: Domain, clusters: int, radius: float, random: np.random.Generator) -> NDArray[np.float64] | None:
+    """Centres of spheres of this radius placed one by one at random, or None when one finds no room."""
+    centers = np.empty((clusters, len(domain.halves)))
+    if domain.is_ball and radius >= domain.radius:
+        return None
+    for i in range(clusters):
+        for tries in draw(domain, radius, random):
+            gaps = ((tries[:, None, :] - centers[None, :i, :]) ** 2).sum(axis=2) if i else np.full((len(tries), 1), np.inf)
+            free = gaps.min(axis=1) >= (2 * radius) ** 2
+            if free.any():
+                centers[i] = tries[int(np.argmax(free))]
+                break
+        else:
+            return None
+    return centers
+
+
+def draw(domain: Domain, margin: float, random: np.random.Generator) -> list[NDArray[np.float64]]:
+    """Places drawn evenly from the domain, as far from its border as it allows up to `margin`; a few small batches."""
+    columns = len(domain.halves)
+    if domain.is_ball:
+        directions = random.standard_normal((TRIES, columns))
+        directions /= np.sqrt((directions**2).sum(axis=1, keepdims=True))
+        lengths = (domain.radius - margin) * random.random((TRIES, 1)) ** (1 / columns)
+        return [directions * lengths]
+    room = np.maximum(0.0, domain.halves - margin)
+    return [(2 * random.random((TRIES, columns)) - 1) * room]

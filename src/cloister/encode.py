@@ -1,0 +1,213 @@
+"""A record batch and public facts -> grid integers and category codes, row by row.
+
+Privacy
+-------
+A row's integers depend on that row and on public facts alone: not on its batch, its place, or the engine. What cannot
+be read becomes its column's public default; no row is dropped, counted or shown.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from cloister.errors import SchemaError
+from cloister.schema.cells import numbers, texts
+
+__all__ = ["Codes", "Encoded", "Encoding", "Grid"]
+
+_CHUNK = 8_192  # rows at a time: the temporaries of a column stay in the cache
+_INT32 = 2**31 - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Encoded:
+    """Rows as kernels see them: integers only."""
+
+    numbers: NDArray[np.int32]  # (n, d), C-contiguous grid integers
+    codes: NDArray[np.int32]  # (n, c), C-contiguous category codes
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """A number column on its public grid: value -> clip(rint((value - center) / step), -half, half).
+
+    `default` is the grid integer of what cannot be read: null, NaN, text among numbers. Numbers beyond the grid,
+    infinite ones too, are clipped to its edge.
+    """
+
+    name: str
+    center: float
+    step: float
+    half: int
+    default: int = 0
+
+    def __post_init__(self) -> None:
+        if not (math.isfinite(self.center) and math.isfinite(self.step) and self.step > 0):
+            raise SchemaError(f'column "{self.name}": the grid needs a finite center and a step above 0.')
+        if not 0 <= self.half <= _INT32:
+            raise SchemaError(f'column "{self.name}": the grid needs between 0 and {_INT32:,} steps to each side.')
+        if abs(self.default) > self.half:
+            raise SchemaError(f'column "{self.name}": the default lies outside the grid.')
+
+    @classmethod
+    def over(cls, name: str, bounds: tuple[float, float], step: float, default: float | None = None) -> Grid:
+        """The grid low, low + step, ... of a column with public bounds.
+
+        The centre is a grid point, so that values on the typed grid stay apart: ages 0 to 99 round to 100 integers,
+        which they would not around 49.5. With an even number of values the grid reaches one step past the upper bound.
+
+        >>> Grid.over("age", (0, 99), 1)
+        Grid(name='age', center=50.0, step=1.0, half=50, default=0)
+        """
+        lo, hi, width = (Fraction(repr(float(number))) for number in (*bounds, step))
+        steps = int((hi - lo) // width)
+        half = (steps + 1) // 2
+        grid = cls(name, float(lo + half * width), float(width), half)
+        if default is None:
+            return grid
+        return replace(grid, default=int(grid.put(np.array([default]))[0]))
+
+    def put(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Numbers, NaN where unreadable -> grid integers, kept as floats; the input is not touched."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            placed = values - self.center
+            placed /= self.step
+        np.rint(placed, out=placed)
+        np.clip(placed, -self.half, self.half, out=placed)
+        unreadable = np.isnan(placed)
+        if unreadable.any():
+            placed[unreadable] = self.default
+        return placed
+
+
+@dataclass(frozen=True, slots=True)
+class Codes:
+    """A category column: value -> its place in the public domain; any other value -> `default`.
+
+    A null reads as the empty text, so that a domain that lists "" counts nulls as a value of their own.
+    """
+
+    name: str
+    domain: tuple[str, ...]
+    default: int = 0
+
+    def __post_init__(self) -> None:
+        if not self.domain:
+            raise SchemaError(f'column "{self.name}": the domain is empty.')
+        if not 0 <= self.default < len(self.domain):
+            raise SchemaError(f'column "{self.name}": the default is not in the domain.')
+
+    def look_up(self, values: pa.Array) -> NDArray[np.int32]:
+        """The code of each cell."""
+        domain = pc.utf8_trim_whitespace(pa.array(self.domain, pa.string()))
+        if pa.types.is_dictionary(values.type) and not values.dictionary.null_count:
+            by_code = np.append(self.look_up(values.dictionary), self._code_of_null(domain)).astype(np.int32)
+            places = values.indices.cast(pa.int64()).fill_null(len(by_code) - 1).to_numpy(zero_copy_only=False)
+            codes: NDArray[np.int32] = by_code[places]
+            return codes
+        cells = texts(values).fill_null("")
+        found = pc.index_in(cells, value_set=domain.cast(cells.type)).fill_null(self.default)
+        coded: NDArray[np.int32] = found.to_numpy(zero_copy_only=False)
+        return coded
+
+    def _code_of_null(self, domain: pa.Array) -> int:
+        code: int = pc.index(domain, "").as_py()
+        return self.default if code < 0 else code
+
+
+@dataclass(frozen=True, slots=True)
+class Encoding:
+    """How the columns of a table become integers.
+
+    Parameters
+    ----------
+    numbers, categories : tuples of Grid and of Codes
+    radius : int, optional
+        The numbers of a row are pulled into the ball of this integer radius, after their own clipping.
+
+    Privacy
+    -------
+    Values are put on the grid first and the integers are clipped afterwards: rounding after a clip would break the
+    bound that the sensitivity rests on.
+    """
+
+    numbers: tuple[Grid, ...] = ()
+    categories: tuple[Codes, ...] = ()
+    radius: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.radius is None:
+            return
+        if not 0 < self.radius <= _INT32:
+            raise SchemaError(f"the radius of the ball must be between 1 and {_INT32:,} grid steps.")
+        if sum(grid.half**2 for grid in self.numbers) > 2**62:
+            raise SchemaError("the grid is too fine for a ball: squared lengths would not fit 64 bits.")
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that are read, numbers first, each once."""
+        return tuple(dict.fromkeys([*(grid.name for grid in self.numbers), *(codes.name for codes in self.categories)]))
+
+    def encode(self, batch: pa.RecordBatch) -> Encoded:
+        """Rows -> integers."""
+        n = batch.num_rows
+        placed = np.empty((n, len(self.numbers)), np.int32)  # (n, d)
+        coded = np.empty((n, len(self.categories)), np.int32)  # (n, c)
+        values = [numbers(_cells(batch, grid.name)) for grid in self.numbers]
+        for start in range(0, n, _CHUNK):
+            rows = slice(start, start + _CHUNK)
+            for j, grid in enumerate(self.numbers):
+                placed[rows, j] = grid.put(values[j][rows])
+        for j, codes in enumerate(self.categories):
+            coded[:, j] = codes.look_up(_cells(batch, codes.name))
+        if self.radius is not None:
+            _pull_into_ball(placed, self.radius)
+        return Encoded(placed, coded)
+
+    def decode(self, points: NDArray[np.number]) -> NDArray[np.float64]:
+        """Points in grid units -> the columns' own units."""
+        step = np.array([grid.step for grid in self.numbers])  # (d,)
+        center = np.array([grid.center for grid in self.numbers])  # (d,)
+        units: NDArray[np.float64] = np.asarray(points, np.float64) * step + center  # (k, d)
+        return units
+
+
+def _cells(batch: pa.RecordBatch, name: str) -> pa.Array:
+    place = batch.schema.get_field_index(name)
+    if place < 0:
+        raise SchemaError(f'column "{name}" is not in the data, or is there twice.')
+    return batch.column(place)
+
+
+def _pull_into_ball(points: NDArray[np.int32], radius: int) -> None:
+    """Shorten, in place, every integer vector that is longer than the radius.
+
+    |v| R // q with q = ceil(|v|_2) has a squared length of at most R^2 |v|_2^2 / q^2 <= R^2, in integers throughout.
+    """
+    for start in range(0, len(points), _CHUNK):
+        rows = points[start : start + _CHUNK]
+        squares = np.einsum("ij,ij->i", rows, rows, dtype=np.int64)  # (n,)
+        outside = squares > radius * radius
+        if not outside.any():
+            continue
+        long = rows[outside].astype(np.int64)  # (m, d)
+        length = _ceil_sqrt(squares[outside])  # (m,)
+        rows[outside] = np.sign(long) * (np.abs(long) * radius // length[:, None])
+
+
+def _ceil_sqrt(squares: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The least q with q^2 >= square, exactly, for squares from 1 to 2^62."""
+    root = np.sqrt(squares.astype(np.float64)).astype(np.int64)  # off by one at most
+    root -= (root - 1) * (root - 1) >= squares
+    root += root * root < squares
+    return root

@@ -1,0 +1,114 @@
+"""Kernels that look for the nearest of some public centres."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import isqrt
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cloister.encode import Encoded
+from cloister.kernels.base import Change, Sensitivity, Summary
+from cloister.schema import Neighbours
+
+__all__ = ["BallClip", "BoxClip", "CenterSums", "Clip", "Labels", "nearest_labels"]
+
+
+@dataclass(frozen=True, slots=True)
+class BoxClip:
+    """Rows lie in the box of these integer half-widths around the origin."""
+
+    halves: tuple[int, ...]
+
+    @property
+    def l1(self) -> int:
+        return sum(self.halves)
+
+    @property
+    def l2_squared(self) -> int:
+        return sum(half * half for half in self.halves)
+
+
+@dataclass(frozen=True, slots=True)
+class BallClip:
+    """Rows lie in the ball of this integer radius around the origin."""
+
+    radius: int
+    columns: int
+
+    @property
+    def l1(self) -> int:
+        """The L1 norm is an integer of at most sqrt(columns) times the L2 norm."""
+        return isqrt(self.columns * self.radius**2)
+
+    @property
+    def l2_squared(self) -> int:
+        return self.radius**2
+
+
+Clip = BoxClip | BallClip
+
+
+def nearest_labels(rows: Encoded, centers: NDArray[np.int32]) -> NDArray[np.int32]:
+    """The index of the nearest centre of each row, by integer distances; ties go to the lowest index."""
+    from cloister.kernels.nearest import nearest
+
+    labels = np.empty(len(rows), dtype=np.int32)
+    nearest(rows.numbers, np.ascontiguousarray(centers.T, dtype=np.float64), labels)
+    return labels
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CenterSums:
+    """How many rows are nearest to each centre, and the sums of their coordinates.
+
+    Attributes
+    ----------
+    centers
+        Public centres on the grid, (k, d).
+    clip
+        Where every encoded row lies: the encoding has clipped it there.
+
+    Privacy: a row enters one count and one row of sums, whichever its centre. Added or removed, it moves one count by 1
+    and the sums by itself, which the clip bounds. Replaced inside its cluster it moves the sums by twice that and no count;
+    replaced across clusters it moves the sums of each by at most the clip and both counts by 1.
+    """
+
+    centers: NDArray[np.int32]  # (k, d)
+    clip: Clip
+
+    @property
+    def parts(self) -> Mapping[str, tuple[int, ...]]:
+        return {"counts": (len(self.centers),), "sums": self.centers.shape}
+
+    def fold(self, rows: Encoded) -> Summary:
+        from cloister.kernels.nearest import add_sums
+
+        counts = np.zeros(len(self.centers), dtype=np.int64)
+        sums = np.zeros(self.centers.shape, dtype=np.int64)
+        add_sums(rows.numbers, nearest_labels(rows, self.centers), counts, sums)
+        return Summary({"counts": counts, "sums": sums})
+
+    def sensitivity(self, neighbours: Neighbours) -> Sensitivity:
+        return one_sum_a_row(self.clip.l1, self.clip.l2_squared, neighbours)
+
+
+def one_sum_a_row(l1: int, l2_squared: int, neighbours: Neighbours) -> Sensitivity:
+    """Sensitivity of counts and sums by cluster when a row adds a vector of these norms to one cluster."""
+    if neighbours is Neighbours.ADD_REMOVE:
+        return Sensitivity(({"counts": Change(1, 1), "sums": Change(l1, l2_squared)},))
+    stays = {"counts": Change(0, 0), "sums": Change(2 * l1, 4 * l2_squared)}
+    moves = {"counts": Change(2, 2), "sums": Change(2 * l1, 2 * l2_squared)}
+    return Sensitivity((stays, moves))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Labels:
+    """The nearest centre of each row: for the holder's eyes, not a summary."""
+
+    centers: NDArray[np.int32]  # (k, d)
+
+    def apply(self, rows: Encoded) -> NDArray[np.int32]:
+        return nearest_labels(rows, self.centers)

@@ -1,0 +1,63 @@
+"""The nearest of some points, in exact integer arithmetic: compiled loops.
+
+Grid integers are held in float64, where sums of products of integers are exact below 2**53; `fits` says when that is
+so. Hence a row's nearest point does not depend on its batch, on the order of the additions or on the machine. Ties go to
+the lowest index.
+"""
+
+from __future__ import annotations
+
+import numba as nb
+import numpy as np
+from numpy.typing import NDArray
+
+EXACT = 2**53
+
+
+def fits(half: int, columns: int) -> bool:
+    """Whether squared distances between points of [-half, half]^columns stay exact in float64."""
+    return columns * (2 * half) ** 2 < EXACT
+
+
+@nb.njit(nogil=True, cache=True)
+def nearest(rows: NDArray[np.int32], points: NDArray[np.float64], labels: NDArray[np.int32]) -> None:
+    """Write the index of the nearest point of each row.
+
+    rows : IN (n, d) grid integers; points : IN (d, k) grid integers, transposed; labels : OUT (n,)
+    """
+    n, d = rows.shape
+    k = points.shape[1]
+    distance = np.empty(k, dtype=np.float64)
+    for i in range(n):
+        value = np.float64(rows[i, 0])
+        for c in range(k):
+            move = value - points[0, c]
+            distance[c] = move * move
+        for j in range(1, d):
+            value = np.float64(rows[i, j])
+            for c in range(k):
+                move = value - points[j, c]
+                distance[c] += move * move
+        best = 0
+        least = distance[0]
+        for c in range(1, k):
+            if distance[c] < least:
+                least = distance[c]
+                best = c
+        labels[i] = best
+
+
+@nb.njit(nogil=True, cache=True)
+def add_sums(
+    rows: NDArray[np.int32], labels: NDArray[np.int32], counts: NDArray[np.int64], sums: NDArray[np.int64]
+) -> None:
+    """Add each row to the count and the sums of its label.
+
+    rows : IN (n, d); labels : IN (n,); counts : IN/OUT (k,); sums : IN/OUT (k, d)
+    """
+    n, d = rows.shape
+    for i in range(n):
+        c = labels[i]
+        counts[c] += 1
+        for j in range(d):
+            sums[c, j] += rows[i, j]

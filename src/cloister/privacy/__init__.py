@@ -1,0 +1,1 @@
+"""Budgets, noise, mechanisms, accounting, plans, the ledger and the certificate of a release."""

@@ -1,0 +1,192 @@
+"""Budgets as exact values: how much a release may reveal.
+
+A number that a user types is kept as the decimal it was typed as: ``PureDP(0.1)`` is one tenth, and ten of them are one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+from fractions import Fraction
+from typing import Any
+
+from cloister.errors import UsageError
+from cloister.privacy.identifiability import check_worlds, epsilon_from_rho
+from cloister.schema import Neighbours
+
+__all__ = ["ApproxDP", "Budget", "Identifiability", "Parts", "PureDP", "as_budget", "exact"]
+
+Number = int | float | str | Decimal | Fraction
+
+
+def exact(value: object, name: str) -> Fraction:
+    """The positive number a user typed, as an exact fraction.
+
+    >>> exact(0.1, "epsilon")
+    Fraction(1, 10)
+    """
+    problem = UsageError(f"{name} must be a positive finite number. Give a number such as 0.5 or 1.")
+    if isinstance(value, bool):
+        raise problem
+    if hasattr(value, "item") and not isinstance(value, int | float):  # NumPy scalars
+        value = value.item()
+    try:
+        if isinstance(value, Fraction | int):
+            number = Fraction(value)
+        elif isinstance(value, float | str | Decimal):
+            number = Fraction(Decimal(repr(value) if isinstance(value, float) else value))
+        else:
+            raise problem
+    except (InvalidOperation, ValueError, OverflowError):
+        raise problem from None
+    if number <= 0:
+        raise problem
+    return number
+
+
+class Parts(Mapping[str, Fraction]):
+    """Named shares that add up exactly: ``parts.votes``, never a tuple to unpack."""
+
+    def __init__(self, shares: Mapping[str, Fraction]) -> None:
+        self._shares = dict(shares)
+
+    def __getitem__(self, name: str) -> Fraction:
+        return self._shares[name]
+
+    def __getattr__(self, name: str) -> Fraction:
+        try:
+            return self._shares[name]
+        except KeyError:
+            raise AttributeError(name) from None
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._shares)
+
+    def __len__(self) -> int:
+        return len(self._shares)
+
+    def __repr__(self) -> str:
+        return "Parts(" + ", ".join(f"{name}={float(share):.6g}" for name, share in self._shares.items()) + ")"
+
+
+def split(whole: Fraction, weights: Mapping[str, Number]) -> Parts:
+    """Cut a whole by positive weights, exactly.
+
+    >>> split(Fraction(1), {"votes": 13, "sums": 7}).sums
+    Fraction(7, 20)
+    """
+    exact_weights = {name: exact(weight, f"the weight of {name}") for name, weight in weights.items()}
+    total = sum(exact_weights.values())
+    return Parts({name: whole * weight / total for name, weight in exact_weights.items()})
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class PureDP:
+    """Epsilon-differential privacy with delta = 0.
+
+    >>> PureDP(1).split(votes=13, sums=7).votes
+    Fraction(13, 20)
+    """
+
+    epsilon: Fraction
+
+    def __init__(self, epsilon: Number) -> None:
+        object.__setattr__(self, "epsilon", exact(epsilon, "epsilon"))
+
+    @property
+    def delta(self) -> Fraction:
+        return Fraction(0)
+
+    def split(self, **weights: Number) -> Parts:
+        """Cut epsilon by named weights, exactly."""
+        return split(self.epsilon, weights)
+
+    def __str__(self) -> str:
+        return f"epsilon {show(self.epsilon)}"
+
+    def __repr__(self) -> str:
+        return f"PureDP({show(self.epsilon)})"
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class ApproxDP:
+    """(epsilon, delta)-differential privacy, 0 < delta < 1."""
+
+    epsilon: Fraction
+    delta: Fraction
+
+    def __init__(self, epsilon: Number, delta: Number) -> None:
+        object.__setattr__(self, "epsilon", exact(epsilon, "epsilon"))
+        object.__setattr__(self, "delta", exact(delta, "delta"))
+        if self.delta >= 1:
+            raise UsageError("delta must be below 1, and well below one over the number of rows. Try 1e-6.")
+
+    def __str__(self) -> str:
+        return f"epsilon {show(self.epsilon)}, delta {show(self.delta)}"
+
+    def __repr__(self) -> str:
+        return f"ApproxDP({show(self.epsilon)}, {show(self.delta)})"
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class Identifiability:
+    """The largest probability rho with which one of m equally likely worlds may be told after the release.
+
+    It is the replace-one guarantee with epsilon = ln((m-1) rho / (1-rho)) and delta = 0 (Lee and Clifton 2012).
+
+    >>> round(float(Identifiability(rho=0.05, worlds=10_001).epsilon), 4)
+    6.2659
+    """
+
+    rho: Fraction
+    worlds: int
+    epsilon: Fraction
+
+    def __init__(self, rho: Number, worlds: int) -> None:
+        object.__setattr__(self, "rho", exact(rho, "rho"))
+        object.__setattr__(self, "worlds", check_worlds(worlds))
+        object.__setattr__(self, "epsilon", epsilon_from_rho(self.rho, self.worlds))
+
+    @property
+    def delta(self) -> Fraction:
+        return Fraction(0)
+
+    def split(self, **weights: Number) -> Parts:
+        """Cut the epsilon that rho stands for by named weights, exactly."""
+        return split(self.epsilon, weights)
+
+    def __str__(self) -> str:
+        return f"rho {show(self.rho)} among {self.worlds} worlds (epsilon {float(self.epsilon):.4f}, replace-one)"
+
+    def __repr__(self) -> str:
+        return f"Identifiability(rho={show(self.rho)}, worlds={self.worlds})"
+
+
+Budget = PureDP | ApproxDP | Identifiability
+
+
+def as_budget(value: Any) -> Budget:
+    """A budget as it is; a plain number is PureDP."""
+    return value if isinstance(value, PureDP | ApproxDP | Identifiability) else PureDP(value)
+
+
+def relation(budget: Budget, neighbours: Neighbours | None) -> Neighbours:
+    """The neighbour relation a budget is spent under, where the user named `neighbours` or nothing."""
+    if isinstance(budget, Identifiability):
+        if neighbours is Neighbours.ADD_REMOVE:
+            raise UsageError(
+                'rho bounds replace-one neighbours, and this table is "add-remove". '
+                'Set neighbours = "replace-one", or give --epsilon instead of --rho.'
+            )
+        return Neighbours.REPLACE_ONE
+    return neighbours or Neighbours.ADD_REMOVE
+
+
+def show(number: Fraction) -> str:
+    """A fraction as a person writes it: exact where that is short, otherwise six significant digits."""
+    decimal = Decimal(number.numerator) / Decimal(number.denominator)
+    if Fraction(decimal) == number and len(decimal.normalize().as_tuple().digits) <= 12:
+        text = f"{decimal.normalize():f}"
+        return text if len(text) <= 12 else f"{decimal.normalize():E}".replace("E", "e")
+    return f"{float(number):.6g}"

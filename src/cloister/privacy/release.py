@@ -1,0 +1,169 @@
+"""The certificate of a release: what is guaranteed, how it was spent, and what it means. A value, and JSON."""
+
+from __future__ import annotations
+
+import hashlib
+import html
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+from cloister.errors import UsageError
+from cloister.privacy.accounting import Event, delta_of
+from cloister.privacy.budgets import show
+from cloister.privacy.identifiability import rho_from_epsilon
+from cloister.privacy.plan import event_dict, event_from
+from cloister.schema import Neighbours
+
+__all__ = ["Guarantee", "Release"]
+
+VERSION = 1
+WORLDS = (2, 100, 10_001)  # for which numbers of equally likely worlds a certificate shows the identifiability
+
+
+@dataclass(frozen=True, slots=True)
+class Guarantee:
+    """The one proven promise of a release."""
+
+    epsilon: Fraction
+    delta: Fraction
+    neighbours: Neighbours
+    unit: str = "row"
+
+    def __str__(self) -> str:
+        delta = f", delta {show(self.delta)}" if self.delta else ""
+        return f"epsilon {show(self.epsilon)}{delta}, {self.neighbours.value} neighbours, per {self.unit}"
+
+    def identifiability(self) -> dict[int, float] | None:
+        """The largest posterior of one of m equally likely worlds, for a few m; nothing can be said with a delta."""
+        if self.delta:
+            return None
+        return {worlds: rho_from_epsilon(self.epsilon, worlds, self.neighbours) for worlds in WORLDS}
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """A certificate.
+
+    Attributes
+    ----------
+    kind
+        What was released, e.g. ``"kmeans"``.
+    guarantee
+        The proven guarantee. It is what the ledger was charged.
+    events
+        Every step's spend; added up again they stay within the guarantee (`adds_up`).
+    parameters
+        Public choices that went in. Only public or released values.
+    result
+        What was released, as plain data.
+    seeded
+        The noise was seeded: the release is NOT PRIVATE.
+    ledger
+        The table and entry that were charged, or None: unledgered.
+    notes
+        What a reader should know, one sentence each.
+    """
+
+    kind: str
+    guarantee: Guarantee
+    events: tuple[Event, ...]
+    parameters: Mapping[str, Any]
+    result: Mapping[str, Any]
+    seeded: bool = False
+    ledger: Mapping[str, Any] | None = None
+    notes: tuple[str, ...] = ()
+    files: Mapping[str, str] = field(default_factory=dict)  # name -> sha256 of what was written beside it
+
+    @property
+    def status(self) -> str:
+        """In two words: private or NOT PRIVATE, ledgered or unledgered."""
+        return ("NOT PRIVATE (seeded noise)" if self.seeded else "private") + (
+            ", ledgered" if self.ledger else ", unledgered"
+        )
+
+    def adds_up(self) -> bool:
+        """Whether the events, added up again, stay within the guarantee."""
+        delta = delta_of(self.events, self.guarantee.epsilon)
+        return delta == 0 if self.guarantee.delta == 0 else delta <= float(self.guarantee.delta)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain data, exact numbers as text."""
+        identifiability = self.guarantee.identifiability()
+        return {
+            "version": VERSION,
+            "kind": self.kind,
+            "status": self.status,
+            "guarantee": {
+                "epsilon": str(self.guarantee.epsilon),
+                "delta": str(self.guarantee.delta),
+                "neighbours": self.guarantee.neighbours.value,
+                "unit": self.guarantee.unit,
+                "words": str(self.guarantee),
+            },
+            "identifiability": identifiability and {str(m): rho for m, rho in identifiability.items()},
+            "steps": [event_dict(event) for event in self.events],
+            "parameters": dict(self.parameters),
+            "result": dict(self.result),
+            "seeded": self.seeded,
+            "ledger": dict(self.ledger) if self.ledger else "unledgered",
+            "notes": list(self.notes),
+            "files": dict(self.files),
+        }
+
+    def digest(self) -> str:
+        """A hash of the content."""
+        return fingerprint(self.as_dict())
+
+    def to_json(self) -> str:
+        """The certificate as JSON, with its own hash."""
+        data = self.as_dict()
+        return json.dumps({**data, "sha256": fingerprint(data)}, indent=2, ensure_ascii=False) + "\n"
+
+    @classmethod
+    def from_json(cls, text: str) -> Release:
+        """Read a certificate; one that was changed or is of another version is refused."""
+        try:
+            data = json.loads(text)
+            claimed = data.pop("sha256")
+            version = data["version"]
+        except (ValueError, KeyError, TypeError, AttributeError):
+            raise UsageError("this is not a Cloister release. Give the release.json that a command wrote.") from None
+        if version != VERSION:
+            raise UsageError(f"this release has version {version}, and this Cloister reads {VERSION}. Update Cloister.")
+        if fingerprint(data) != claimed:
+            raise UsageError("this release was changed after it was written: its hash differs. Ask for the original.")
+        promise = data["guarantee"]
+        return cls(
+            kind=data["kind"],
+            guarantee=Guarantee(
+                Fraction(promise["epsilon"]),
+                Fraction(promise["delta"]),
+                Neighbours(promise["neighbours"]),
+                promise["unit"],
+            ),
+            events=tuple(event_from(event) for event in data["steps"]),
+            parameters=data["parameters"],
+            result=data["result"],
+            seeded=data["seeded"],
+            ledger=None if data["ledger"] == "unledgered" else data["ledger"],
+            notes=tuple(data["notes"]),
+            files=data["files"],
+        )
+
+    def __str__(self) -> str:
+        return f"Release of {self.kind}: {self.guarantee} ({self.status})"
+
+    def _repr_html_(self) -> str:
+        rows = [("guarantee", str(self.guarantee)), ("status", self.status)]
+        rows += [(f"posterior among {m} worlds", f"at most {r:.3g}") for m, r in (self.guarantee.identifiability() or {}).items()]
+        rows += [("note", note) for note in self.notes]
+        cells = "".join(f"<tr><th>{html.escape(a)}</th><td>{html.escape(b)}</td></tr>" for a, b in rows)
+        return f"<table><caption>Release of {html.escape(self.kind)}</caption>{cells}</table>"
+
+
+def fingerprint(data: Mapping[str, Any]) -> str:
+    """A hash of the certificate's content."""
+    return hashlib.sha256(json.dumps(data, sort_keys=True, ensure_ascii=False).encode()).hexdigest()

@@ -1,0 +1,72 @@
+"""Every kernel there is, with small public parameters and rows that its encoding could give. A new kernel registers here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from cloister.encode import Encoded
+from cloister.kernels import BallClip, BoxClip, CenterSums, Histogram, Kernel, Rows
+
+HALF = 50  # small grids make ties and borders likely
+SIZES = (3, 2)
+
+
+@dataclass(frozen=True)
+class Case:
+    """A kernel with a strategy for one row of its input."""
+
+    kernel: Kernel
+    columns: int
+    clip: BoxClip | BallClip | None = None
+
+
+def points(columns: int, least: int = 1, most: int = 6) -> st.SearchStrategy[np.ndarray]:
+    shape = st.tuples(st.integers(least, most), st.just(columns))
+    return hnp.arrays(np.int32, shape, elements=st.integers(-HALF, HALF))
+
+
+@st.composite
+def center_sums(draw: st.DrawFn) -> Case:
+    columns = draw(st.integers(1, 4))
+    clip = draw(st.sampled_from([BoxClip((HALF,) * columns), BallClip(HALF, columns)]))
+    return Case(CenterSums(draw(points(columns)), clip), columns, clip)
+
+
+@st.composite
+def histogram(draw: st.DrawFn) -> Case:
+    columns = draw(st.integers(0, 2))
+    edges = st.lists(st.integers(-HALF, HALF), max_size=4, unique=True).map(lambda e: tuple(sorted(e)))
+    return Case(Histogram(tuple(draw(edges) for _ in range(columns)), SIZES), columns)
+
+
+KERNELS: dict[str, Callable[[], st.SearchStrategy[Case]]] = {
+    "Rows": lambda: st.just(Case(Rows(), 1)),
+    "Histogram": histogram,
+    "CenterSums": center_sums,
+}
+
+
+def rows_for(case: Case, least: int = 0, most: int = 30) -> st.SearchStrategy[Encoded]:
+    """Encoded rows that keep the kernel's clip."""
+
+    def build(n: int) -> st.SearchStrategy[Encoded]:
+        numbers = hnp.arrays(np.int32, (n, case.columns), elements=st.integers(-HALF, HALF))
+        codes = hnp.arrays(np.int32, (n, len(SIZES)), elements=st.integers(0, min(SIZES) - 1))
+        return st.builds(Encoded, numbers.map(lambda v: clipped(v, case)), codes)
+
+    return st.integers(least, most).flatmap(build)
+
+
+def clipped(numbers: np.ndarray, case: Case) -> np.ndarray:
+    """Rows pulled into the ball, where the kernel is promised one."""
+    if isinstance(case.clip, BallClip):
+        from cloister.encode import _pull_into_ball
+
+        numbers = numbers.copy()
+        _pull_into_ball(numbers, case.clip.radius)
+    return numbers

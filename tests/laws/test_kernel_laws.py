@@ -1,0 +1,90 @@
+"""Laws that hold for every kernel."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cloister.encode import Encoded
+from cloister.kernels import BoxClip, CenterSums, Change, Kernel, Sensitivity
+from cloister.schema import Neighbours
+from cloister.testing import fold_in_shards, take, within_sensitivity
+from tests.laws.kernels import KERNELS, Case, rows_for
+
+every_kernel = pytest.mark.parametrize("name", sorted(KERNELS))
+MANY = settings(max_examples=150, deadline=None)
+
+
+def draw_case(data: st.DataObject, name: str) -> Case:
+    return data.draw(KERNELS[name]())
+
+
+@every_kernel
+@MANY
+@given(data=st.data())
+def test_sharding_and_order_never_change_a_summary(name: str, data: st.DataObject) -> None:
+    """However rows are ordered and cut into shards, the added summaries are the same, bit for bit."""
+    case = draw_case(data, name)
+    rows = data.draw(rows_for(case))
+    order = np.array(data.draw(st.permutations(range(len(rows)))), dtype=np.int64)
+    cuts = data.draw(st.lists(st.integers(0, len(rows)), max_size=4))
+    whole, parts = case.kernel.fold(rows), fold_in_shards(case.kernel, take(rows, order), cuts)
+    for part in case.kernel.parts:
+        assert np.array_equal(whole[part], parts[part])
+        assert whole[part].dtype == np.int64
+        assert whole[part].shape == case.kernel.parts[part]
+
+
+@every_kernel
+@MANY
+@given(data=st.data())
+def test_a_row_counts_the_same_in_any_company(name: str, data: st.DataObject) -> None:
+    """What a row adds to a summary does not depend on the batch it is in."""
+    case = draw_case(data, name)
+    rows = data.draw(rows_for(case, least=1))
+    i = data.draw(st.integers(0, len(rows) - 1))
+    alone = case.kernel.fold(take(rows, np.array([i])))
+    rest = case.kernel.fold(take(rows, np.delete(np.arange(len(rows)), i)))
+    whole = case.kernel.fold(rows)
+    for part in case.kernel.parts:
+        assert np.array_equal(whole[part] - rest[part], alone[part])
+
+
+def neighbour_gap_is_covered(kernel: Kernel, case: Case, rows: Encoded, other: Encoded, i: int) -> bool:
+    """Both relations: row i removed, and row i replaced by the first row of `other`."""
+    whole = kernel.fold(rows)
+    removed = kernel.fold(take(rows, np.delete(np.arange(len(rows)), i)))
+    numbers, codes = rows.numbers.copy(), rows.codes.copy()
+    numbers[i], codes[i] = other.numbers[0], other.codes[0]
+    replaced = kernel.fold(Encoded(numbers, codes))
+    return within_sensitivity(kernel, Neighbours.ADD_REMOVE, whole, removed) and within_sensitivity(
+        kernel, Neighbours.REPLACE_ONE, whole, replaced
+    )
+
+
+@every_kernel
+@MANY
+@given(data=st.data())
+def test_a_row_moves_a_summary_by_at_most_its_sensitivity(name: str, data: st.DataObject) -> None:
+    """Removing or replacing any row moves all parts within one of the stated moves, in L1 and L2."""
+    case = draw_case(data, name)
+    rows, other = data.draw(rows_for(case, least=1)), data.draw(rows_for(case, least=1, most=1))
+    i = data.draw(st.integers(0, len(rows) - 1))
+    assert neighbour_gap_is_covered(case.kernel, case, rows, other, i)
+
+
+class ForgetfulSums(CenterSums):
+    """A planted bug: it says that replacing a row moves its sums no farther than removing it."""
+
+    def sensitivity(self, neighbours: Neighbours) -> Sensitivity:
+        return Sensitivity(({"counts": Change(2, 2), "sums": Change(self.clip.l1, self.clip.l2_squared)},))
+
+
+def test_a_sensitivity_that_is_too_small_is_caught() -> None:
+    """The law fails for a kernel whose replace-one sensitivity is that of add-remove."""
+    kernel = ForgetfulSums(np.zeros((1, 1), dtype=np.int32), BoxClip((50,)))
+    codes = np.zeros((1, 2), dtype=np.int32)
+    low, high = Encoded(np.array([[-50]], np.int32), codes), Encoded(np.array([[50]], np.int32), codes)
+    assert not neighbour_gap_is_covered(kernel, Case(kernel, 1), low, high, 0)
