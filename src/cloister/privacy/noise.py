@@ -1,0 +1,325 @@
+"""Exact samplers over the operating system's randomness: the only place where noise and secret choices come from.
+
+Nothing here is computed in floating point. A probability is known by its binary expansion, and random bits are
+compared with it, so what comes out has the distribution that the proofs speak of: no gaps, no rounding, no period.
+
+Entropy is asked of the operating system anew at each call and forgotten at its end: a process that forks does not
+repeat itself. `seeded` puts a repeatable generator in its place, for tests; what is released then protects nobody.
+
+Privacy
+-------
+Every Bernoulli trial is exact to 2**-256, and uniform integers are exact. Laplace and geometric draws, choices and
+samples are made of these and lie within 2**-200 of their distribution in total variation. A Gaussian draw lies within
+2**-80: its uniform deviates have 128 bits, so a comparison is in doubt with probability 2**-128, and the rounding with
+probability about sigma 2**-128, which is 2**-88 for the largest sigma. The time that a call takes depends on what it
+draws and is not part of the guarantee.
+
+References
+----------
+C. Canonne, G. Kamath, T. Steinke: The Discrete Gaussian for Differential Privacy, 2020 (the discrete Laplace).
+C. F. F. Karney: Sampling exactly from the normal distribution, ACM Transactions on Mathematical Software 42, 2016.
+F. McSherry, K. Talwar: Mechanism design via differential privacy, 2007.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from fractions import Fraction
+from functools import partial
+from math import ceil
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cloister.errors import UsageError
+from cloister.privacy.expansions import geometric_expansion, root_expansion
+
+__all__ = ["choose", "gaussian", "geometric", "integers", "is_seeded", "keep", "laplace", "permutation", "seeded"]
+
+LARGEST_SCALE = 2**50  # of Laplace and geometric noise: a draw that wraps around int64 has probability below 2**-8000
+LARGEST_SIGMA = 2**40
+RATE_UNIT = 2**32  # rates of secret samples are multiples of 1 / RATE_UNIT
+CHUNK = 2**18  # bytes asked of the operating system at a time: they stay in the cache while they are used
+
+_lock = threading.Lock()
+_repeatable: np.random.Generator | None = None
+
+
+@contextmanager
+def seeded(seed: int) -> Iterator[None]:
+    """Make every draw of this process repeatable while the block runs, in all of its threads. For tests only.
+
+    Parameters
+    ----------
+    seed : int
+        Not negative. The same seed and the same calls in the same order give the same draws.
+
+    Privacy
+    -------
+    None: who knows or guesses the seed can take the noise off again. `is_seeded` says so, for the stamp on the release.
+
+    Examples
+    --------
+    >>> with seeded(1):
+    ...     first = laplace(Fraction(10), 5)
+    >>> with seeded(1):
+    ...     again = laplace(Fraction(10), 5)
+    >>> bool((first == again).all())
+    True
+    """
+    global _repeatable
+    if seed < 0:
+        raise UsageError(f"a seed cannot be negative, and {seed} is; take 0 or more")
+    with _lock:
+        if _repeatable is not None:
+            raise UsageError("noise is seeded already; leave the outer block before you seed it again")
+        _repeatable = np.random.Generator(np.random.Philox(seed))
+    try:
+        yield
+    finally:
+        _repeatable = None
+
+
+def is_seeded() -> bool:
+    """Whether draws are repeatable now, and hence protect nobody.
+
+    Privacy
+    -------
+    A release made while this is true must be stamped NOT PRIVATE.
+    """
+    return _repeatable is not None
+
+
+def laplace(scale: Fraction, size: int) -> NDArray[np.int64]:
+    """Draw from the discrete Laplace distribution, P(x) proportional to exp(-|x| / scale) on the integers.
+
+    Parameters
+    ----------
+    scale : Fraction
+        Above 0 and at most 2**50.
+    size : int
+        How many independent draws.
+
+    Privacy
+    -------
+    Added to integers of L1 sensitivity s it gives epsilon = s / scale, delta = 0.
+
+    References
+    ----------
+    Canonne, Kamath, Steinke 2020, algorithm 2, with the magnitude drawn digit by digit as `geometric` does.
+    """
+    from cloister.privacy import samplers
+
+    expansion = geometric_expansion(_checked_scale(scale))
+    return _draw(partial(samplers.laplace, expansion), size, 1.1 * (len(expansion) + 1))
+
+
+def geometric(scale: Fraction, size: int) -> NDArray[np.int64]:
+    """Draw from the geometric distribution P(x) = (1 - a) a**x on x = 0, 1, 2, ..., where a = exp(-1 / scale).
+
+    Its binary digits are independent: digit i is 1 with probability 1 / (1 + exp(2**i / scale)). Above the digits drawn
+    so, the distribution is geometric again and is drawn by counting successes: nothing is cut off.
+
+    Parameters
+    ----------
+    scale : Fraction
+        Above 0 and at most 2**50.
+    size : int
+        How many independent draws.
+
+    Privacy
+    -------
+    One-sided: alone it protects nothing. It is the tail of `laplace` above a threshold, and the trial behind `choose`.
+    """
+    from cloister.privacy import samplers
+
+    expansion = geometric_expansion(_checked_scale(scale))
+    return _draw(partial(samplers.geometric, expansion), size, 1.01 * len(expansion))
+
+
+def gaussian(sigma: Fraction, size: int) -> NDArray[np.int64]:
+    """Draw round(sigma Z), where Z is exactly standard normal. It is *not* the discrete Gaussian.
+
+    Parameters
+    ----------
+    sigma : Fraction
+        Above 0 and at most 2**40. It is rounded up to a multiple of 2**-32: the noise is never less than was asked for.
+    size : int
+        How many independent draws.
+
+    Privacy
+    -------
+    Integers plus round(sigma Z) are the rounding of integers plus sigma Z, hence post-processing: the accounting of the
+    continuous Gaussian holds. What is left of inexactness adds (1 + e**epsilon) 2**-80 a draw to delta.
+
+    References
+    ----------
+    Karney 2016, algorithms N and B.
+    """
+    from cloister.privacy import samplers
+
+    if not isinstance(sigma, Fraction) or not 0 < sigma <= LARGEST_SIGMA:
+        raise UsageError(
+            f"Gaussian noise needs a sigma that is a Fraction above 0 and at most 2**40, not {sigma}; "
+            "spend more on this step or use a coarser grid"
+        )
+    high, low = divmod(ceil(sigma * 2**32), 2**32)
+    return _draw(partial(samplers.gaussian, root_expansion(), high, low), size, 29)
+
+
+def choose(scores: NDArray[np.int64], scale: Fraction) -> NDArray[np.int64]:
+    """Choose an index in each row of scores, with probability proportional to exp(score / scale), exactly.
+
+    The exponential mechanism by rejection: a uniform candidate is accepted when a geometric draw reaches as far as it
+    lies behind the row's best.
+
+    Parameters
+    ----------
+    scores : array of int64, shape (g, c)
+    scale : Fraction
+        Above 0 and at most 2**50.
+
+    Returns
+    -------
+    array of int64, shape (g,)
+
+    Privacy
+    -------
+    A choice costs epsilon = 2 s / scale when one row of the table moves each score by at most s, and s / scale when it
+    moves them all the same way, as counts under add-remove neighbours.
+
+    References
+    ----------
+    McSherry and Talwar 2007.
+    """
+    from cloister.privacy import samplers
+
+    if scores.ndim != 2 or scores.shape[1] == 0 or scores.dtype != np.int64:
+        raise UsageError(
+            f"scores must be int64 of shape (choices, candidates) with at least one candidate, "
+            f"not {scores.dtype} of shape {scores.shape}"
+        )
+    expansion = geometric_expansion(_checked_scale(scale))
+    # A difference of two int64 may need 64 bits: unsigned, it is right even when the subtraction wraps around.
+    best = scores.max(axis=1, keepdims=True)  # (g, 1)
+    gaps = best.view(np.uint64) - np.ascontiguousarray(scores).view(np.uint64)  # (g, c)
+    return _draw(partial(samplers.choose, expansion, gaps), len(scores), 4.0 * scores.shape[1])
+
+
+def keep(rate: Fraction, size: int) -> NDArray[np.bool_]:
+    """Draw the secret Poisson sample: True with probability rate, independently for each of size rows.
+
+    Parameters
+    ----------
+    rate : Fraction
+        From 0 to 1, a multiple of 2**-32.
+    size : int
+        How many rows.
+
+    Privacy
+    -------
+    What runs on the sample costs less on the table only while nobody learns who is in it, nor how many are.
+    """
+    if not isinstance(rate, Fraction) or not 0 <= rate <= 1 or RATE_UNIT % rate.denominator:
+        raise UsageError(
+            f"the rate of a secret sample must be a Fraction from 0 to 1 and a multiple of 2**-32, not {rate}; "
+            "round it down to one"
+        )
+    threshold = int(rate * RATE_UNIT)
+    out = np.empty(_checked_size(size), dtype=np.bool_)
+    step = CHUNK // 4
+    for start in range(0, size, step):
+        part = out[start : start + step]
+        np.less(np.frombuffer(_entropy(4 * part.size), dtype=np.uint32), threshold, out=part)
+    return out
+
+
+def integers(bound: int, size: int) -> NDArray[np.int64]:
+    """Draw uniformly from 0, 1, ..., bound - 1.
+
+    Parameters
+    ----------
+    bound : int
+        From 1 to 2**63.
+    size : int
+        How many independent draws.
+
+    Privacy
+    -------
+    Exact: as many bits as bound - 1 has, drawn again while they are not below bound.
+    """
+    if not 1 <= bound <= 2**63:
+        raise UsageError(f"uniform integers need a bound from 1 to 2**63, not {bound}")
+    out = np.empty(_checked_size(size), dtype=np.int64)
+    mask = np.uint64((1 << (bound - 1).bit_length()) - 1)
+    largest = np.uint64(bound - 1)
+    done = 0
+    while done < size:
+        wanted = min(CHUNK // 8, 2 * (size - done))
+        words = np.frombuffer(_entropy(8 * wanted), dtype=np.uint64) & mask
+        words = words[words <= largest][: size - done]
+        out[done : done + words.size] = words.view(np.int64)
+        done += words.size
+    return out
+
+
+def permutation(size: int) -> NDArray[np.int64]:
+    """Draw a secret order of 0, 1, ..., size - 1, all orders equally likely.
+
+    Parameters
+    ----------
+    size : int
+        How many things to put in order.
+
+    Privacy
+    -------
+    Exact: random 64-bit keys are sorted, and drawn again when two are equal.
+    """
+    _checked_size(size)
+    while True:
+        keys = np.frombuffer(_entropy(8 * size), dtype=np.uint64)
+        order = np.argsort(keys)
+        ranked = keys[order]
+        if not (ranked[1:] == ranked[:-1]).any():
+            return order.astype(np.int64, copy=False)
+
+
+def _entropy(count: int) -> bytes:
+    """Fresh random bytes; nothing is kept back for the next call, so a fork cannot share them."""
+    source = _repeatable
+    if source is None:
+        return os.urandom(count)
+    with _lock:
+        return source.bytes(count)
+
+
+def _draw(loop: Callable[..., Any], size: int, expected: float) -> NDArray[np.int64]:
+    """Run a loop of `samplers` over fresh bytes until all draws are made; expected: about how many bytes one takes."""
+    out = np.empty(_checked_size(size), dtype=np.int64)
+    done, unused = 0, b""
+    while done < size:
+        # Whole words, so that a seeded stream does not depend on how it is cut.
+        wanted = 8 * ceil(min(CHUNK, (size - done) * expected + 64) / 8)
+        random = unused + _entropy(wanted)
+        done, used = loop(np.frombuffer(random, dtype=np.uint8), out, done)
+        unused = random[used:]
+    return out
+
+
+def _checked_size(size: int) -> int:
+    if size < 0:
+        raise UsageError(f"cannot draw {size} values; ask for 0 or more")
+    return size
+
+
+def _checked_scale(scale: Fraction) -> Fraction:
+    if not isinstance(scale, Fraction) or not 0 < scale <= LARGEST_SCALE:
+        raise UsageError(
+            f"noise needs a scale that is a Fraction above 0 and at most 2**50, not {scale}; "
+            "spend more on this step or use a coarser grid"
+        )
+    return scale
