@@ -1,0 +1,489 @@
+"""The ledger: how much of its privacy budget each table has spent, and on what.
+
+A table has a name, one neighbour relation and a total. A charge is one transaction: it is refused when it
+would pass the total, and it is on the disk before `Ledger.charge` returns, so before any row is read. A
+process that dies after that has spent its charge; the ledger never learns too little.
+
+Numbers are exact. They are kept as text and added as fractions, so ten charges of 0.1 fill a total of 1.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import html
+import os
+import shlex
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal, InvalidOperation
+from fractions import Fraction
+from functools import cache
+from typing import TYPE_CHECKING, Any, Self, TypeVar
+
+from cloister.errors import BudgetExceeded, LedgerError, UsageError
+from cloister.privacy.store import StoreMissing, open_store
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection, Row, Table
+
+__all__ = ["Account", "Entry", "Ledger", "exact_text", "short_decimal"]
+
+VERSION = 1  # of the tables; raise it when an older Cloister could misread them
+RELATIONS = ("add-remove", "replace-one")
+
+Record = TypeVar("Record", "Account", "Entry")
+
+Number = int | float | str | Decimal | Fraction  # read as the decimal that was typed
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """What one table may spend, has spent and has let out.
+
+    Privacy
+    -------
+    Everything that was released from the table, together, is (`epsilon_spent`, `delta_spent`) differentially
+    private under `neighbours`, as long as `holder_uses` results stayed with the holder.
+    """
+
+    table: str
+    neighbours: str
+    epsilon_total: Fraction
+    delta_total: Fraction
+    epsilon_spent: Fraction
+    delta_spent: Fraction
+    releases: int
+    holder_uses: int
+    created: str
+
+    @property
+    def epsilon_left(self) -> Fraction:
+        """What may still be spent of epsilon."""
+        return self.epsilon_total - self.epsilon_spent
+
+    @property
+    def delta_left(self) -> Fraction:
+        """What may still be spent of delta."""
+        return self.delta_total - self.delta_spent
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One line of the ledger: a charge, or exact results that the holder was given.
+
+    A charge stays ``"charged"`` when its process died before the release; it is spent all the same.
+    """
+
+    id: int
+    table: str
+    when: str
+    kind: str
+    purpose: str
+    epsilon: Fraction
+    delta: Fraction
+    status: str
+    release_hash: str = ""
+
+
+class Ledger:
+    """The accounts of all tables at one place.
+
+    Parameters
+    ----------
+    url : str
+        ``sqlite:///path``, ``postgresql+psycopg://user@host/database``, or a plain path, which is SQLite.
+
+    Privacy
+    -------
+    Charges of releases chosen one after another, each in view of the ones before, add up: the total bounds
+    the epsilon and the delta of them all (basic composition, which holds for adaptive choices).
+
+    References
+    ----------
+    .. [1] C. Dwork and A. Roth, "The Algorithmic Foundations of Differential Privacy", 2014, section 3.5.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from fractions import Fraction
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     ledger = Ledger(folder + "/ledger.sqlite")
+    ...     account = ledger.create("students", "add-remove", Fraction(3))
+    ...     entry = ledger.charge("students", "add-remove", Fraction(1, 2), 0, "cluster")
+    ...     ledger.account("students").epsilon_left
+    Fraction(5, 2)
+    """
+
+    def __init__(self, url: str | os.PathLike[str]) -> None:
+        self._store = open_store(url, kind="ledger", version=VERSION, error=LedgerError)
+
+    @classmethod
+    def default(cls) -> Self:
+        """Open the ledger that ``CLOISTER_LEDGER`` names, or else the one in the user's data folder."""
+        if place := os.environ.get("CLOISTER_LEDGER"):
+            return cls(place)
+        import platformdirs
+
+        ledger = cls(platformdirs.user_data_path("cloister", appauthor=False) / "ledger.sqlite")
+        ledger._store = replace(ledger._store, make_folder=True)
+        return ledger
+
+    @property
+    def place(self) -> str:
+        """Where the ledger is, for people: a path, or a URL without its password."""
+        return self._store.shown
+
+    def create(self, table: str, neighbours: str, epsilon: Number, delta: Number = 0) -> Account:
+        """Open an account with a total; the ledger itself is made when there is none yet."""
+        table, neighbours = _name(table), _relation(neighbours)
+        epsilon, delta = _exact(epsilon, "epsilon"), _exact(delta, "delta")
+        if epsilon <= 0:
+            raise UsageError("the total epsilon of a table must be above 0. Give it such as --epsilon 3.")
+        if not 0 <= delta < 1:
+            raise UsageError("the total delta of a table must be at least 0 and below 1. Leave it out for none.")
+        from sqlalchemy.exc import IntegrityError
+
+        accounts = _accounts()
+        self._store.create(_entries().metadata)
+        account = Account(table, neighbours, epsilon, delta, Fraction(0), Fraction(0), 0, 0, _now())
+        with self._store.writing() as connection:
+            try:
+                connection.execute(accounts.insert().values(**_row_of(account)))
+            except IntegrityError:
+                there = f'table "{table}" is in the ledger {self.place} already, with a total that stays as it is.'
+                raise UsageError(f"{there} See it with: cloister ledger show{self._flag()}") from None
+        return account
+
+    def charge(self, table: str, neighbours: str, epsilon: Number, delta: Number, purpose: str) -> int:
+        """Spend from a table's total, before its rows are read.
+
+        Returns
+        -------
+        int
+            The entry, for `complete`. The charge is on the disk.
+
+        Raises
+        ------
+        BudgetExceeded
+            The total would be passed; nothing was charged.
+        UsageError
+            The account is kept under the other neighbour relation, or an amount makes no sense.
+        LedgerError
+            The table has no account, or the ledger cannot be used. When the connection broke during the commit
+            the charge may have been written: it then counts as spent, which errs on the safe side.
+        """
+        table, neighbours, purpose = _name(table), _relation(neighbours), _words(purpose, "purpose", 500)
+        epsilon, delta = _exact(epsilon, "epsilon"), _exact(delta, "delta")
+        if epsilon < 0 or delta < 0 or epsilon + delta == 0:  # a negative charge would be a refund
+            raise UsageError("a charge needs an epsilon and a delta of at least 0, and not both 0.")
+        with self._open(table, write=True, neighbours=neighbours) as (connection, account):
+            if account.neighbours != neighbours:
+                raise UsageError(
+                    f'this release is under {neighbours} neighbours, and the account of table "{table}" is kept under '
+                    f"{account.neighbours}. Use {account.neighbours} for every release of this table."
+                )
+            if epsilon > account.epsilon_left or delta > account.delta_left:
+                raise BudgetExceeded(_refusal(account, epsilon, delta))
+            return self._spend(connection, account, epsilon, delta, purpose)
+
+    def complete(self, entry_id: int, release_hash: str) -> None:
+        """Mark an entry as released and tie it to its certificate; what was spent is unchanged.
+
+        Doing it twice for the same release changes nothing.
+        """
+        release_hash = _words(release_hash, "release hash", 200)
+        entries, accounts = _entries(), _accounts()
+        mine = entries.c.id == entry_id
+        unknown = LedgerError(f"the ledger {self.place} has no entry {entry_id}. Is it the ledger that was charged?")
+        try:
+            with self._store.writing() as connection:
+                row = connection.execute(entries.select().where(mine).with_for_update()).first()
+                if row is None:
+                    raise unknown
+                if row.release_hash == release_hash:
+                    return
+                if row.release_hash:
+                    raise LedgerError(f"entry {entry_id} of the ledger {self.place} belongs to another release.")
+                connection.execute(entries.update().where(mine).values(status="released", release_hash=release_hash))
+                if row.kind == "charge":
+                    account = accounts.update().where(accounts.c.table == row.table)
+                    connection.execute(account.values(releases=accounts.c.releases + 1))
+        except StoreMissing:
+            raise unknown from None
+
+    def record_holder(self, table: str, purpose: str) -> int:
+        """Write down that exact results of a table were handed to its holder.
+
+        Privacy
+        -------
+        It costs no epsilon because no epsilon covers it: see `Account`.
+        """
+        table, purpose = _name(table), _words(purpose, "purpose", 500)
+        with self._open(table, write=True) as (connection, account):
+            _update(connection, replace(account, holder_uses=account.holder_uses + 1))
+            nothing = Fraction(0)
+            return _write(connection, Entry(0, table, _now(), "holder", purpose, nothing, nothing, "released"))
+
+    def accounts(self) -> list[Account]:
+        """List the accounts by name; none when nothing has been written yet."""
+        by_name = _accounts().select().order_by(_accounts().c.table)
+        try:
+            with self._store.reading() as connection:
+                return [_record_of(row, Account) for row in connection.execute(by_name)]
+        except StoreMissing:
+            return []
+
+    def account(self, table: str) -> Account:
+        """Look up the account of one table."""
+        table = _name(table)
+        with self._open(table) as (_, account):
+            return account
+
+    def entries(self, table: str) -> list[Entry]:
+        """List what was charged and handed out for one table, oldest first."""
+        table = _name(table)
+        with self._open(table) as (connection, _):
+            return _entries_of(connection, table)
+
+    def audit(self, table: str) -> Account:
+        """Add the entries of a table again, and raise `LedgerError` unless they give its account."""
+        table = _name(table)
+        with self._open(table) as (connection, account):
+            entries = _entries_of(connection, table)
+        charges = [entry for entry in entries if entry.kind == "charge"]
+        added = (
+            sum((entry.epsilon for entry in charges), Fraction(0)),
+            sum((entry.delta for entry in charges), Fraction(0)),
+            sum(entry.status == "released" for entry in charges),
+            len(entries) - len(charges),
+        )
+        kept = (account.epsilon_spent, account.delta_spent, account.releases, account.holder_uses)
+        if added != kept or account.epsilon_left < 0 or account.delta_left < 0:
+            raise LedgerError(
+                f'the entries of table "{table}" in the ledger {self.place} do not add up to its account: the file was '
+                "changed by something else. Restore it from a backup before the next release."
+            )
+        return account
+
+    def _spend(self, connection: Connection, account: Account, epsilon: Fraction, delta: Fraction, purpose: str) -> int:
+        """Write a charge and the new sums of an account that this transaction has locked."""
+        spent = account.epsilon_spent + epsilon, account.delta_spent + delta
+        _update(connection, replace(account, epsilon_spent=spent[0], delta_spent=spent[1]))
+        return _write(connection, Entry(0, account.table, _now(), "charge", purpose, epsilon, delta, "charged"))
+
+    @contextlib.contextmanager
+    def _open(
+        self, table: str, *, write: bool = False, neighbours: str = RELATIONS[0]
+    ) -> Iterator[tuple[Connection, Account]]:
+        """Open a transaction with the account of a table, locked when it is there to write."""
+        query = _accounts().select().where(_accounts().c.table == table)
+        try:
+            with self._store.writing() if write else self._store.reading() as connection:
+                # The lock is PostgreSQL's: SQLite has given the whole file to this transaction.
+                row = connection.execute(query.with_for_update() if write else query).first()
+                if row is None:
+                    raise self._unknown(table, neighbours)
+                yield connection, _record_of(row, Account)
+        except StoreMissing:
+            raise self._unknown(table, neighbours) from None
+
+    def _unknown(self, table: str, neighbours: str) -> LedgerError:
+        relation = "" if neighbours == RELATIONS[0] else f" --neighbours {neighbours}"
+        return LedgerError(
+            f'table "{table}" is not in the ledger {self.place}. Give it a total first: '
+            f"cloister ledger create {shlex.quote(table)} --epsilon TOTAL{relation}{self._flag()}"
+        )
+
+    def _flag(self) -> str:
+        """The flag that leads the command line to this ledger, when it would not find it by itself."""
+        with contextlib.suppress(UsageError, LedgerError):
+            if Ledger.default()._store.url == self._store.url:
+                return ""
+        return f" --ledger {shlex.quote(self.place)}"
+
+    def __repr__(self) -> str:
+        return f"Ledger({self.place!r})"
+
+    def _repr_html_(self) -> str:
+        heads = ("table", "neighbours", "epsilon left", "of", "delta left", "of", "releases", "holder uses")
+        try:
+            accounts = self.accounts()
+        except LedgerError as fault:
+            return f"<p>{html.escape(str(fault))}</p>"
+        body = "".join(
+            f"<tr><td>{html.escape(account.table)}</td><td>{account.neighbours}</td>"
+            f"<td>{short_decimal(account.epsilon_left)}</td><td>{short_decimal(account.epsilon_total)}</td>"
+            f"<td>{short_decimal(account.delta_left)}</td><td>{short_decimal(account.delta_total)}</td>"
+            f"<td>{account.releases}</td><td>{account.holder_uses}</td></tr>"
+            for account in accounts
+        )
+        head = "".join(f"<th>{word}</th>" for word in heads)
+        caption = f"<caption>Ledger {html.escape(self.place)}</caption>"
+        return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def exact_text(value: Fraction) -> str:
+    """Write a fraction as text that loses nothing: ``0.1``, ``1/3``.
+
+    Examples
+    --------
+    >>> exact_text(Fraction(1, 10)), exact_text(Fraction(1, 3))
+    ('0.1', '1/3')
+    """
+    if max(value.numerator.bit_length(), value.denominator.bit_length()) > 4096:
+        # Python refuses to write or read decimal integers of more than 4,300 digits; base 16 has no such limit.
+        return f"{value.numerator:#x}/{value.denominator:#x}"
+    decimal = Context(prec=30).divide(Decimal(value.numerator), Decimal(value.denominator))
+    return f"{decimal:f}" if Fraction(decimal) == value and decimal.adjusted() > -20 else str(value)
+
+
+def short_decimal(value: Fraction, *, up: bool = False) -> str:
+    """Write a fraction for people, in six digits, rounded down (or `up`): never more is left than there is.
+
+    Examples
+    --------
+    >>> short_decimal(Fraction(2, 3)), short_decimal(Fraction(2, 3), up=True), short_decimal(Fraction(1, 10**6))
+    ('0.666666', '0.666667', '1e-6')
+    """
+    digits = Context(prec=6, rounding=ROUND_CEILING if up else ROUND_FLOOR)
+    decimal = digits.divide(Decimal(value.numerator), Decimal(value.denominator)).normalize(digits)
+    return f"{decimal:f}" if decimal == 0 or -5 < decimal.adjusted() < 12 else f"{decimal:e}"
+
+
+def _refusal(account: Account, epsilon: Fraction, delta: Fraction) -> str:
+    needs: list[str] = []
+    advice: list[str] = []
+    amounts = (
+        ("epsilon", epsilon, account.epsilon_left, account.epsilon_total),
+        ("delta", delta, account.delta_left, account.delta_total),
+    )
+    for word, need, left, total in amounts:
+        if need <= left:
+            continue
+        # What is needed is rounded up and what is left down, so that the two never look alike.
+        place = f' for table "{account.table}"' if not needs else ""
+        rest = f"{short_decimal(left)} of {short_decimal(total)} is left{place}"
+        needs.append(f"needs {word} {short_decimal(need, up=True)}, and {rest}")
+        if left > 0:
+            advice.append(f"Lower --{word} to {short_decimal(left)} or less.")
+        elif word == "delta":
+            advice.append("Leave --delta out.")
+        else:
+            advice.append("No further private release of this table fits its total.")
+    return f"this release {'; it '.join(needs)}. {' '.join(advice)}"
+
+
+def _exact(value: Number, word: str) -> Fraction:
+    """Read a number as the decimal it was typed as."""
+    if isinstance(value, int | Fraction) and not isinstance(value, bool):
+        return Fraction(value)
+    wrong = UsageError(f"{word} must be a finite number such as 0.5, and it is {value!r}.")
+    if isinstance(value, bool) or not isinstance(value, Number):
+        raise wrong
+    text = repr(float(value)) if isinstance(value, float) else str(value).strip()  # float(): NumPy's repr differs
+    try:
+        if "/" in text:
+            return Fraction(text)
+        decimal = Decimal(text)
+        if not decimal.is_finite() or abs(decimal.adjusted()) > 400:  # 1e999999999 would fill the memory
+            raise wrong
+        return Fraction(decimal)
+    except (InvalidOperation, ValueError, ZeroDivisionError):
+        raise wrong from None
+
+
+def _parse(text: str) -> Fraction:
+    """Read what `exact_text` wrote."""
+    try:
+        if "x" not in text:
+            return Fraction(text)
+        numerator, _, denominator = text.partition("/")
+        return Fraction(int(numerator, 16), int(denominator, 16))
+    except (ValueError, ZeroDivisionError):
+        told = "the ledger holds an amount that cannot be read: the file was changed by something else."
+        raise LedgerError(f"{told} Restore it from a backup before the next release.") from None
+
+
+def _words(text: str, word: str, longest: int) -> str:
+    if not isinstance(text, str) or not 1 <= len(text) <= longest or not text.isprintable() or text != text.strip():
+        raise UsageError(f"a {word} has 1 to {longest} printable characters and no space at its ends.")
+    return text
+
+
+def _name(table: str) -> str:
+    # One spelling for letters with accents: two accounts that look alike would each allow a full total.
+    return _words(unicodedata.normalize("NFC", table) if isinstance(table, str) else table, "table name", 200)
+
+
+def _relation(neighbours: str) -> str:
+    relation = getattr(neighbours, "value", neighbours)  # an enumeration's member is as good as its word
+    if relation not in RELATIONS:
+        raise UsageError(f'neighbours are "add-remove" or "replace-one", and not {relation!r}.')
+    return str(relation)
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+@cache
+def _accounts() -> Table:
+    from sqlalchemy import Column, Integer, MetaData, String, Table
+
+    words = ("neighbours", "epsilon_total", "delta_total", "epsilon_spent", "delta_spent", "created")
+    return Table(
+        "cloister_ledger_accounts",
+        MetaData(),
+        Column("table", String, primary_key=True),
+        *(Column(word, String, nullable=False) for word in words),
+        *(Column(count, Integer, nullable=False) for count in ("releases", "holder_uses")),
+    )
+
+
+@cache
+def _entries() -> Table:
+    from sqlalchemy import BigInteger, Column, ForeignKey, Integer, String, Table
+
+    words = ("when", "kind", "purpose", "epsilon", "delta", "status", "release_hash")
+    return Table(
+        "cloister_ledger_entries",
+        _accounts().metadata,
+        # SQLite numbers rows by itself only for the plain type; autoincrement: an id is never used twice.
+        Column("id", BigInteger().with_variant(Integer, "sqlite"), primary_key=True),
+        Column("table", String, ForeignKey(_accounts().c.table), nullable=False, index=True),
+        *(Column(word, String, nullable=False) for word in words),
+        sqlite_autoincrement=True,
+    )
+
+
+def _row_of(record: Account | Entry) -> dict[str, Any]:
+    """The columns of a record, which are named as its fields, with amounts as text."""
+    row = {name: getattr(record, name) for name in record.__slots__ if name != "id"}
+    return {name: exact_text(value) if isinstance(value, Fraction) else value for name, value in row.items()}
+
+
+def _record_of(row: Row[Any], kind: type[Record]) -> Record:
+    amounts = {name: _parse(text) for name, text in row._mapping.items() if name.startswith(("epsilon", "delta"))}
+    return kind(**{**row._mapping, **amounts})
+
+
+def _entries_of(connection: Connection, table: str) -> list[Entry]:
+    entries = _entries()
+    rows = connection.execute(entries.select().where(entries.c.table == table).order_by(entries.c.id))
+    return [_record_of(row, Entry) for row in rows]
+
+
+def _update(connection: Connection, account: Account) -> None:
+    """Write an account that this transaction has locked."""
+    accounts = _accounts()
+    connection.execute(accounts.update().where(accounts.c.table == account.table).values(**_row_of(account)))
+
+
+def _write(connection: Connection, entry: Entry) -> int:
+    """Write an entry, and give the number that the store gave it."""
+    key = connection.execute(_entries().insert().values(**_row_of(entry))).inserted_primary_key
+    if key is None:
+        raise LedgerError("the ledger's database gave no number to an entry, so it was not written. Report this.")
+    return int(key[0])

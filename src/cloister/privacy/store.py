@@ -1,0 +1,332 @@
+"""Where small records that must not be lost are kept: a SQLite file, or PostgreSQL for many hosts.
+
+The ledger keeps its accounts in a store, and so does the collect service. A store gives two kinds of
+transaction: `Store.writing`, one at a time and on the disk when it ends, and `Store.reading`, one
+moment of the whole store. SQLite runs in WAL mode with full synchronous commits; PostgreSQL is asked
+for synchronous commits when its server has them off.
+
+Every store carries a version, so that an older Cloister refuses a newer file instead of misreading it.
+SQLAlchemy is loaded when a store is opened, not when this module is imported.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sqlite3
+import time
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from cloister.errors import CloisterError, UsageError
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection, Engine, MetaData, Table
+
+__all__ = ["Store", "StoreMissing", "open_store"]
+
+WAIT_SECONDS = 30  # how long a transaction waits for another one before it gives up
+
+_SQLITE = ("sqlite", "sqlite+pysqlite")
+_POSTGRES = ("postgres", "postgresql", "postgresql+psycopg")
+
+_BUSY = f"has been in use by another process for more than {WAIT_SECONDS} s. Try again when that one has finished."
+
+# What went wrong, by SQLite's primary result code, and what to do about it.
+_SQLITE_FAULTS = {
+    sqlite3.SQLITE_BUSY: _BUSY,
+    sqlite3.SQLITE_LOCKED: _BUSY,
+    sqlite3.SQLITE_NOTADB: "is a file of another kind. Name another file.",
+    sqlite3.SQLITE_CORRUPT: "is damaged. Restore it from a backup; do not start a new one for the same data.",
+    sqlite3.SQLITE_READONLY: "cannot be written. Check the permissions of the file and of its folder.",
+    sqlite3.SQLITE_CANTOPEN: "cannot be opened. Check the permissions of the file and of its folder.",
+    sqlite3.SQLITE_FULL: "cannot be written: the disk is full. Nothing was recorded; free some space and try again.",
+}
+
+
+class StoreMissing(Exception):
+    """Nothing has been written at this place yet."""
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    """A place for records, with transactions that hold under concurrent processes and after a crash.
+
+    It is plain data: it can be copied and pickled, and holds no connection between transactions (a
+    SQLite connection must not cross a fork).
+
+    Parameters
+    ----------
+    kind : str
+        One word for it in messages and in the names of its tables, such as ``"ledger"``.
+    version : int
+        The version of its tables that this code writes and understands.
+    url : str
+        The place as SQLAlchemy spells it; it may hold a password.
+    shown : str
+        The place as people are shown it: a path, or the URL without its password.
+    error : type of CloisterError
+        What is raised when the store cannot be reached, read or understood.
+    make_folder : bool
+        Whether a missing folder may be created.
+    """
+
+    kind: str
+    version: int
+    url: str = field(repr=False)
+    shown: str
+    error: type[CloisterError]
+    make_folder: bool = False
+
+    @property
+    def path(self) -> Path | None:
+        """The SQLite file, or None for PostgreSQL."""
+        return Path(self.shown) if self.url.startswith("sqlite") else None
+
+    def create(self, tables: MetaData) -> None:
+        """Make the store with these tables, unless it is there already."""
+        try:
+            with self._connection(write=False):
+                return
+        except StoreMissing:
+            pass
+        path = self.path
+        if path is not None:
+            if self.make_folder:
+                self._make_folder(path.parent)
+            with self._retold():
+                _make_wal(path, self)
+        meta = _meta(self.kind)
+        with self._connection(write=True, check=False) as connection:
+            if path is None:  # two hosts that start at once: PostgreSQL's CREATE TABLE IF NOT EXISTS can still collide
+                key = zlib.crc32(f"cloister {self.kind}".encode())
+                connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({key})")
+            try:
+                self._check(connection)
+            except StoreMissing:
+                meta.metadata.create_all(connection)
+                tables.create_all(connection)
+                connection.execute(meta.insert().values(key="version", value=str(self.version)))
+
+    @contextlib.contextmanager
+    def reading(self) -> Iterator[Connection]:
+        """Open a transaction that sees one moment of the store; `StoreMissing` when there is none yet."""
+        with self._connection(write=False) as connection:
+            yield connection
+
+    @contextlib.contextmanager
+    def writing(self) -> Iterator[Connection]:
+        """Open a transaction that is on the disk when it ends and undone when an exception leaves it.
+
+        On SQLite there is one at a time. On PostgreSQL lock the rows you read (``FOR UPDATE``) before
+        you write what follows from them. `StoreMissing` when there is no store yet.
+        """
+        with self._connection(write=True) as connection:
+            yield connection
+
+    @contextlib.contextmanager
+    def _connection(self, *, write: bool, check: bool = True) -> Iterator[Connection]:
+        if self.path is not None:
+            self._find(self.path)
+        with self._retold(), _engine(self.url).connect() as connection:
+            connection = connection.execution_options(cloister_write=write)
+            with connection.begin():
+                if check:
+                    self._check(connection)
+                yield connection
+
+    def _find(self, path: Path) -> None:
+        """Tell a store that is not there yet from a place where none can be."""
+        if not path.parent.is_dir() and not self.make_folder:
+            raise self.error(
+                f"the folder of the {self.kind} {self.shown} does not exist. Create it, or name another place."
+            )
+        if path.is_dir():
+            raise self.error(f"{self.shown} is a folder, and a {self.kind} is a file. Name a file in it.")
+        if not path.exists():
+            raise StoreMissing(self.shown)
+
+    def _make_folder(self, folder: Path) -> None:
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as fault:
+            reason = fault.strerror or "refused"
+            raise self.error(f"the folder {folder} of the {self.kind} cannot be created: {reason}.") from fault
+
+    def _check(self, connection: Connection) -> None:
+        """Refuse a newer store and a database of another kind, before anything in it is touched."""
+        import sqlalchemy
+
+        meta = _meta(self.kind)
+        found = sqlalchemy.inspect(connection)
+        if not found.has_table(meta.name):
+            # A PostgreSQL database is shared with others by design; a SQLite file with other tables is a mistake.
+            if self.path is not None and found.get_table_names():
+                raise self.error(f"{self.shown} is not a {self.kind} of Cloister. Name another file.")
+            raise StoreMissing(self.shown)
+        version = connection.scalar(sqlalchemy.select(meta.c.value).where(meta.c.key == "version"))
+        if version is None or not version.isdecimal():
+            raise self.error(f"{self.shown} is not a {self.kind} of Cloister. Name another one.")
+        if int(version) > self.version:
+            raise self.error(
+                f"the {self.kind} {self.shown} was written by a newer Cloister (version {version} of its tables, "
+                f"and this one knows {self.version}). Upgrade with: pip install --upgrade cloister"
+            )
+
+    @contextlib.contextmanager
+    def _retold(self) -> Iterator[None]:
+        """Retell a database's error in the user's words."""
+        from sqlalchemy.exc import DBAPIError, SQLAlchemyError
+
+        try:
+            yield
+        except (SQLAlchemyError, sqlite3.Error) as fault:
+            origin = fault.orig if isinstance(fault, DBAPIError) else fault
+            code = getattr(origin, "sqlite_errorcode", None)
+            if code is not None and code & 0xFF in _SQLITE_FAULTS:  # the low byte is the primary code
+                told = _SQLITE_FAULTS[code & 0xFF]
+            elif getattr(origin, "sqlstate", None) == "55P03":  # PostgreSQL: lock_not_available
+                told = _BUSY
+            else:
+                reason = (str(origin).strip().splitlines() or [type(origin).__name__])[0].rstrip(".")
+                told = f"cannot be used: {reason}. Check the address and that the server lets you in."
+                if self.path is not None:
+                    told = f"cannot be used: {reason}. Check the file and its disk."
+            raise self.error(f"the {self.kind} {self.shown} {told}") from fault
+
+
+def open_store(
+    place: str | os.PathLike[str], *, kind: str, version: int, error: type[CloisterError], make_folder: bool = False
+) -> Store:
+    """Name a store by URL or path; nothing is read, written or connected to yet.
+
+    Parameters
+    ----------
+    place : str or path
+        ``sqlite:///path``, ``postgresql+psycopg://user@host/database`` or a plain path, which is SQLite.
+    kind, version, error, make_folder
+        As in `Store`.
+
+    Returns
+    -------
+    Store
+        With an absolute path, so that a later change of folder does not lead to another file.
+    """
+    text = os.fspath(place)
+    if not text.strip():
+        raise UsageError(f"the {kind} has no place. Name a file, or a URL such as sqlite:///{kind}.sqlite.")
+    if "://" not in text:
+        return _file_store(text, kind, version, error, make_folder)
+
+    import sqlalchemy
+
+    forms = f"Use a path, sqlite:///{kind}.sqlite or postgresql+psycopg://user@host/database."
+    try:
+        url = sqlalchemy.make_url(text)
+    except (sqlalchemy.exc.ArgumentError, ValueError):
+        # Nothing of the text is repeated, nor chained: it may hold a password.
+        raise UsageError(f"the URL of the {kind} cannot be read. {forms}") from None
+    if url.drivername in _SQLITE:
+        if not url.database or url.database == ":memory:" or url.database.startswith("file:") or url.query:
+            raise UsageError(f"a {kind} in SQLite is a plain file that lasts. {forms}")
+        return _file_store(url.database, kind, version, error, make_folder)
+    if url.drivername not in _POSTGRES:
+        raise UsageError(f"a {kind} cannot be kept in {url.drivername}. {forms}")
+    url = url.set(drivername="postgresql+psycopg")
+    shown = url.render_as_string(hide_password=True)
+    store = Store(kind, version, url.render_as_string(hide_password=False), shown, error)
+    try:
+        _engine(store.url)
+    except ModuleNotFoundError as fault:
+        told = f'the {kind} {shown} needs the PostgreSQL driver. Install it with: pip install "cloister[postgres]"'
+        raise error(told) from fault
+    return store
+
+
+def _file_store(text: str, kind: str, version: int, error: type[CloisterError], make_folder: bool) -> Store:
+    path = Path(text).expanduser().absolute()
+    return Store(kind, version, f"sqlite:///{path}", str(path), error, make_folder)
+
+
+@lru_cache(maxsize=32)
+def _engine(url: str) -> Engine:
+    """Make the engine of a URL; it keeps no connection, so threads share it and a fork does no harm."""
+    import sqlalchemy
+    from sqlalchemy.pool import NullPool
+
+    if url.startswith("sqlite"):
+        # mode=rw: a place that is only looked at does not become an empty file.
+        address = Path(url.removeprefix("sqlite:///")).as_uri() + "?mode=rw"
+        engine = sqlalchemy.create_engine(
+            "sqlite://",
+            poolclass=NullPool,
+            creator=lambda: sqlite3.connect(address, uri=True, timeout=WAIT_SECONDS, isolation_level=None),
+        )
+        sqlalchemy.event.listen(engine, "connect", _on_sqlite_connect)
+        sqlalchemy.event.listen(engine, "begin", _on_sqlite_begin)
+        return engine
+    given = sqlalchemy.make_url(url).query
+    wishes = {"connect_timeout": "10", "client_encoding": "utf8"}
+    engine = sqlalchemy.create_engine(
+        url,
+        poolclass=NullPool,
+        isolation_level="READ COMMITTED",  # FOR UPDATE then waits and sees the row as the other one left it
+        connect_args={key: value for key, value in wishes.items() if key not in given},
+    )
+    sqlalchemy.event.listen(engine, "begin", _on_postgres_begin)
+    return engine
+
+
+def _on_sqlite_connect(connection: Any, _record: object) -> None:
+    connection.execute("PRAGMA synchronous=FULL")  # a commit returns once the WAL is on the disk
+    connection.execute("PRAGMA fullfsync=ON")  # macOS: fsync alone stops at the drive's cache
+    connection.execute("PRAGMA foreign_keys=ON")
+
+
+def _on_sqlite_begin(connection: Connection) -> None:
+    # A deferred transaction that reads and then writes can lose its turn in between; IMMEDIATE takes it first.
+    write = connection.get_execution_options()["cloister_write"]
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if write else "BEGIN")
+
+
+def _on_postgres_begin(connection: Connection) -> None:
+    if not connection.get_execution_options()["cloister_write"]:
+        connection.exec_driver_sql("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+        return
+    connection.exec_driver_sql(f"SET LOCAL lock_timeout = '{WAIT_SECONDS}s'")
+    # Stricter settings than "on" (replicas that have applied it) are the server's to choose, and stay.
+    connection.exec_driver_sql(
+        "SELECT set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit') = 'off'"
+    )
+
+
+def _make_wal(path: Path, store: Store) -> None:
+    """Make an empty SQLite file in WAL mode; processes that do so at once wait for each other."""
+    deadline = time.monotonic() + WAIT_SECONDS
+    with contextlib.closing(sqlite3.connect(path, timeout=WAIT_SECONDS, isolation_level=None)) as connection:
+        while True:
+            try:
+                mode = connection.execute("PRAGMA journal_mode=WAL").fetchone()[0]
+                break
+            except sqlite3.OperationalError as fault:
+                # SQLite does not wait by itself for this one statement.
+                if fault.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
+                    raise
+                time.sleep(0.01)
+    if mode != "wal":
+        raise store.error(
+            f"the disk of {store.shown} cannot keep a {store.kind} safely (no write-ahead log, as on some network "
+            "drives). Use a local disk, or PostgreSQL."
+        )
+
+
+@lru_cache(maxsize=8)
+def _meta(kind: str) -> Table:
+    from sqlalchemy import Column, MetaData, String, Table
+
+    name = f"cloister_{kind}_meta"
+    return Table(name, MetaData(), Column("key", String, primary_key=True), Column("value", String, nullable=False))

@@ -1,0 +1,121 @@
+"""``cloister ledger``, as a person and as a machine use it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from cloister.cli.ledger import app
+from cloister.errors import LedgerError, UsageError
+from cloister.privacy.ledger import Ledger
+
+runner = CliRunner()
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The default ledger, in a folder of its own and not yet written."""
+    path = str(tmp_path / "ledger.sqlite")
+    monkeypatch.setenv("CLOISTER_LEDGER", path)
+    monkeypatch.setenv("COLUMNS", "200")
+    return path
+
+
+def machine(*arguments: str) -> dict[str, object]:
+    """Run a command with --json and read what it prints."""
+    result = runner.invoke(app, [*arguments, "--json"], catch_exceptions=False)
+    assert result.exit_code == 0
+    answer: dict[str, object] = json.loads(result.stdout)
+    return answer
+
+
+def test_create_as_json(place: str) -> None:
+    """A created account comes back with its numbers as they were typed."""
+    account = machine("create", "students", "--epsilon", "0.3", "--delta", "1e-6", "--neighbours", "replace-one")[
+        "account"
+    ]
+    assert isinstance(account, dict)
+    assert (account["epsilon_total"], account["delta_left"]) == ("0.3", "0.000001")
+    assert Ledger(place).account("students").neighbours == "replace-one"
+
+
+def test_show_as_json(place: str) -> None:
+    """What is left of every table is shown exactly."""
+    ledger = Ledger(place)
+    ledger.create("students", "add-remove", 1)
+    ledger.charge("students", "add-remove", "1/3", 0, "cluster")
+    shown = machine("show")
+    assert shown["ledger"] == place
+    assert [account["epsilon_left"] for account in shown["accounts"]] == ["2/3"]  # type: ignore[attr-defined]
+
+
+def test_show_one_table_as_json(place: str) -> None:
+    """One table is shown with its entries, oldest first."""
+    ledger = Ledger(place)
+    ledger.create("students", "add-remove", 1)
+    ledger.complete(ledger.charge("students", "add-remove", "0.5", 0, "cluster"), "abc")
+    ledger.record_holder("students", "risk")
+    entries = machine("show", "--table", "students")["entries"]
+    assert isinstance(entries, list)
+    assert [(entry["kind"], entry["epsilon"], entry["release_hash"]) for entry in entries] == [
+        ("charge", "0.5", "abc"),
+        ("holder", "0", None),
+    ]
+
+
+def test_show_for_people(place: str) -> None:
+    """People read what is left of what, and a name with brackets is not taken for markup."""
+    Ledger(place).create("pupils [red]", "add-remove", 3)
+    Ledger(place).charge("pupils [red]", "add-remove", "2.8", 0, "cluster [5]")
+    shown = runner.invoke(app, ["show", "--table", "pupils [red]"], catch_exceptions=False).stdout
+    assert all(words in shown for words in ("pupils [red]", "0.2 of 3", "cluster [5]", "2.8"))
+
+
+def test_show_warns_of_holder_uses(place: str) -> None:
+    """A table with exact results handed out is shown with what that means."""
+    Ledger(place).create("students", "add-remove", 3)
+    Ledger(place).record_holder("students", "risk")
+    assert "does not cover" in runner.invoke(app, ["show"], catch_exceptions=False).stdout
+
+
+def test_show_nothing_yet(place: str) -> None:
+    """An empty ledger says how to begin, and stays unwritten."""
+    result = runner.invoke(app, ["show"], catch_exceptions=False)
+    assert result.exit_code == 0
+    assert "cloister ledger create NAME --epsilon TOTAL" in result.stdout
+    assert not Path(place).exists()
+
+
+def test_other_ledger(place: str, tmp_path: Path) -> None:
+    """--ledger leads to another ledger than the default one."""
+    machine("create", "students", "--epsilon", "1", "--ledger", f"sqlite:///{tmp_path}/other.sqlite")
+    assert Ledger(tmp_path / "other.sqlite").account("students").epsilon_total == 1
+    assert not Path(place).exists()
+
+
+@pytest.mark.parametrize("epsilon", ["0", "-1", "nan", "much"])
+def test_senseless_epsilon(place: str, epsilon: str) -> None:
+    """A total that makes no sense is a usage error, and nothing is written."""
+    with pytest.raises(UsageError, match="epsilon"):
+        runner.invoke(app, ["create", "students", "--epsilon", epsilon], catch_exceptions=False)
+    assert not Path(place).exists()
+
+
+def test_unknown_relation(place: str) -> None:
+    """A neighbour relation that does not exist is refused with exit code 2."""
+    assert runner.invoke(app, ["create", "t", "--epsilon", "1", "--neighbours", "all"]).exit_code == 2
+
+
+def test_unknown_table(place: str) -> None:
+    """Showing a table that is not there says how to add it."""
+    with pytest.raises(LedgerError, match="cloister ledger create pupils --epsilon TOTAL"):
+        runner.invoke(app, ["show", "--table", "pupils"], catch_exceptions=False)
+
+
+@pytest.mark.parametrize("verb", ["show", "create"])
+def test_help_has_an_example(verb: str) -> None:
+    """Each command's help ends with a worked example."""
+    assert f"Example: cloister ledger {verb}" in runner.invoke(app, [verb, "--help"]).stdout
