@@ -1,0 +1,92 @@
+"""``cloister schema``: draft the public facts of a table, or check data against them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from cloister.cli.flags import Machine, SchemaFile, print_json
+from cloister.errors import UsageError
+
+EXAMPLE = (
+    "Example: cloister schema people.csv -o people.toml; later: cloister schema people.csv --schema people.toml --check"
+)
+
+
+def schema(
+    data: Annotated[list[str], typer.Argument(metavar="DATA...", help="CSV, Parquet or Arrow files, globs or URLs.")],
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", metavar="FILE", help="A new file for the draft. Default: the screen.")
+    ] = None,
+    facts: SchemaFile = None,
+    check: Annotated[
+        bool, typer.Option("--check", help="Compare the data with --schema, strictly, for the holder's eyes only.")
+    ] = False,
+    as_json: Machine = False,
+) -> None:
+    """Draft a schema: kinds and roles are guessed, bounds and domains are left blank for you to fill in."""
+    if check:
+        if facts is None:
+            raise UsageError("what should the data be checked against? Give --schema FILE.")
+        if out is not None:
+            raise UsageError("--check writes no file. Drop -o, or drop --check to draft a schema.")
+        show_check(data, facts, as_json)
+        return
+    if facts is not None:
+        raise UsageError("--schema goes with --check. Add --check, or drop --schema to draft a new one.")
+    write_draft(data, out, as_json)
+
+
+def write_draft(data: list[str], out: Path | None, as_json: bool) -> None:
+    """Guess a schema and write it as TOML."""
+    from cloister.schema.drafts import draft, draft_text
+    from cloister.sinks import check_free, stage
+    from cloister.sources import open_source
+
+    if out is not None:
+        check_free(out)
+    guessed = draft(open_source(data))
+    text = draft_text(guessed)
+    if out is not None:
+        with stage(out, directory=False) as staged:
+            staged.path.write_text(text, encoding="utf-8")
+            staged.commit()
+    if as_json:
+        columns = [
+            {"name": column.name, "kind": type(column.kind).__name__.lower(), "role": str(column.role), "guessed": True}
+            for column in guessed.columns
+        ]
+        print_json({"out": None if out is None else str(out), "columns": columns, "toml": text})
+    elif out is None:
+        typer.echo(text, nl=False)
+    else:
+        typer.echo(f"Written: {out}. Check what is marked as guessed, and fill in bounds and domains from what you know,")
+        typer.echo("not from the rows.")
+
+
+def show_check(data: list[str], facts: str, as_json: bool) -> None:
+    """Tell the holder what does not fit; exit code 1 if anything does not."""
+    from cloister.schema import Schema
+    from cloister.schema.check import STAMP
+    from cloister.schema.check import check as look
+    from cloister.sources import open_source
+
+    expected = Schema.from_toml(facts)
+    problems = look(expected, open_source(data))
+    if as_json:
+        listed = [
+            {"column": p.column, "trouble": str(p.trouble), "count": p.count, "rows": p.rows, "message": p.message}
+            for p in problems
+        ]
+        print_json({"stamp": STAMP, "fits": not problems, "problems": listed})
+    elif problems:
+        for problem in problems:
+            typer.echo(str(problem))
+        typer.echo(STAMP)
+    else:
+        typer.echo(f"The data fits the schema: {len(expected.columns)} columns, every cell.")
+        typer.echo(STAMP)
+    if problems:
+        raise typer.Exit(1)

@@ -1,0 +1,173 @@
+"""How a cell is read: any Arrow value as a number or as a text. Encoding and the holder's check read alike.
+
+Privacy
+-------
+Each result depends on its own cell alone, whatever else is in the batch: a batch goes the slow way as soon as one of
+its cells needs it, and what the fast way reads the slow way reads alike, to the last bit.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+__all__ = ["days", "numbers", "texts"]
+
+# what a person writes as a number: no "inf", no "nan", no "1_000", no thousands separators
+_PLAIN = r"^[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?$"
+_ISO_DAY = r"^(?P<day>[0-9]{4}-[0-9]{2}-[0-9]{2})(?:[T ][0-9:.,]+(?:Z|[+-][0-9:]+)?)?$"
+_PER_DAY = {"s": 86_400, "ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}
+
+
+def numbers(values: pa.Array) -> NDArray[np.float64]:
+    """Each cell as a number; NaN where there is none to read.
+
+    Text may hold blanks around the number and a decimal comma when it holds no dot. Booleans are 0 and 1; dates, times
+    and durations are numbers of days.
+    """
+    kind = values.type
+    if pa.types.is_decimal(kind) or (pa.types.is_primitive(kind) and not pa.types.is_temporal(kind)):
+        return _floats(values)
+    if _is_text(kind):
+        return _from_text(_trimmed(values))
+    if pa.types.is_dictionary(kind):
+        return _looked_up(numbers(values.dictionary), values)
+    if pa.types.is_temporal(kind) and not pa.types.is_interval(kind):
+        return _in_days(values)
+    inner = _unwrapped(values)
+    return np.full(len(values), np.nan) if inner is None else numbers(inner)
+
+
+def days(values: pa.Array) -> NDArray[np.float64]:
+    """Each cell as a number of days since 1970-01-01; NaN where there is no date to read. Text holds ISO dates."""
+    kind = values.type
+    if pa.types.is_dictionary(kind):
+        return _looked_up(days(values.dictionary), values)
+    if not _is_text(kind):
+        return numbers(values)
+    # the day alone: a time after it, with whatever zone, does not move the calendar day
+    day = pc.struct_field(pc.extract_regex(_trimmed(values), _ISO_DAY), "day")
+    stamps = pc.strptime(day, format="%Y-%m-%d", unit="s", error_is_null=True)
+    # strptime may carry the 31st of February over into March; such a day cannot be read
+    same = pc.equal(pc.strftime(stamps, format="%Y-%m-%d"), day)
+    return _in_days(pc.if_else(same, stamps, pa.scalar(None, stamps.type)))
+
+
+def texts(values: pa.Array) -> pa.Array:
+    """Each cell as text without blanks around it; null where there is none.
+
+    Whole numbers are written without a dot whatever their type (3 and 3.0 are both "3"), booleans "true" and "false",
+    dates as in ISO 8601.
+    """
+    kind = values.type
+    if _is_text(kind):
+        return _trimmed(values)
+    if pa.types.is_dictionary(kind):
+        return texts(values.dictionary).take(values.indices)
+    if pa.types.is_floating(kind):
+        return _float_texts(values)
+    if pa.types.is_decimal(kind):
+        short = pc.replace_substring_regex(values.cast(pa.string()), r"(\.[0-9]*?)0+$", r"\1")
+        return pc.replace_substring_regex(short, r"\.$", "")
+    if pa.types.is_timestamp(kind):
+        return values.cast(pa.timestamp(kind.unit)).cast(pa.string())  # without a zone: no time zone database is needed
+    if pa.types.is_integer(kind) or pa.types.is_boolean(kind) or pa.types.is_date(kind) or pa.types.is_time(kind):
+        return values.cast(pa.string())
+    inner = _unwrapped(values)
+    return pa.nulls(len(values), pa.string()) if inner is None else texts(inner)
+
+
+def _unwrapped(values: pa.Array) -> pa.Array | None:
+    """What a wrapper type holds; None for what has no single value a row (lists, structs, nulls)."""
+    if isinstance(values, pa.ExtensionArray):
+        return values.storage
+    if pa.types.is_run_end_encoded(values.type):
+        return pc.run_end_decode(values)
+    return None
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    return bool(
+        pa.types.is_string(kind)
+        or pa.types.is_large_string(kind)
+        or pa.types.is_string_view(kind)
+        or pa.types.is_binary(kind)
+        or pa.types.is_large_binary(kind)
+        or pa.types.is_binary_view(kind)
+        or pa.types.is_fixed_size_binary(kind)
+    )
+
+
+def _floats(values: pa.Array) -> NDArray[np.float64]:
+    if not pa.types.is_float64(values.type):
+        if pa.types.is_boolean(values.type):
+            values = values.cast(pa.uint8())
+        values = values.cast(pa.float64(), safe=False)
+    if values.null_count:
+        values = values.fill_null(np.nan)
+    floats: NDArray[np.float64] = values.to_numpy(zero_copy_only=True)
+    return floats
+
+
+def _looked_up(by_code: NDArray[np.float64], values: pa.Array) -> NDArray[np.float64]:
+    codes = values.indices.cast(pa.int64()).fill_null(len(by_code)).to_numpy(zero_copy_only=False)
+    found: NDArray[np.float64] = np.append(by_code, np.nan)[codes]
+    return found
+
+
+def _in_days(values: pa.Array) -> NDArray[np.float64]:
+    kind = values.type
+    if pa.types.is_date32(kind):
+        return _floats(values.cast(pa.int32()))
+    per_day = _PER_DAY["ms"] if pa.types.is_date64(kind) else _PER_DAY[kind.unit]
+    width = pa.int32() if pa.types.is_time32(kind) else pa.int64()
+    return _floats(values.cast(width)) / per_day
+
+
+def _trimmed(values: pa.Array) -> pa.Array:
+    """Valid UTF-8 without blanks around it."""
+    kind = values.type
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+        try:
+            return pc.utf8_trim_whitespace(values)
+        except pa.ArrowInvalid:  # bytes that are not UTF-8: files may hold them, and a row never aborts a run
+            pass
+    elif pa.types.is_string_view(kind):
+        return _trimmed(values.cast(pa.large_string()))
+    raw = values.cast(pa.large_binary(), safe=False).to_pylist()
+    repaired = [None if cell is None else cell.decode("utf-8", "replace") for cell in raw]
+    return pc.utf8_trim_whitespace(pa.array(repaired, pa.large_string()))
+
+
+def _from_text(trimmed: pa.Array) -> NDArray[np.float64]:
+    try:
+        floats = _floats(trimmed.cast(pa.float64()))
+    except pa.ArrowInvalid:
+        pass
+    else:
+        # Arrow also reads "inf" and "nan"; only text that is all plain numbers may go this way
+        if np.isfinite(floats).all():
+            return floats
+    dotted = pc.replace_substring(trimmed, pattern=",", replacement=".")  # two commas become two dots: not a number
+    plain = pc.match_substring_regex(dotted, _PLAIN)
+    mixed = pc.and_(pc.match_substring(trimmed, ","), pc.match_substring(trimmed, "."))
+    readable = pc.if_else(pc.and_not(plain, mixed), pc.replace_substring_regex(dotted, r"^\+", ""), None)
+    try:
+        return _floats(readable.cast(pa.float64()))
+    except pa.ArrowInvalid:  # 1e999, which some versions of Arrow refuse and others read as infinite
+        return np.array([np.nan if cell is None else float(cell) for cell in readable.to_pylist()], np.float64)
+
+
+def _float_texts(values: pa.Array) -> pa.Array:
+    distinct = values.dictionary_encode()
+    written: list[str | None] = []
+    for number in distinct.dictionary.to_numpy(zero_copy_only=False):
+        if np.isnan(number):
+            written.append(None)
+        elif abs(number) < 2**63 and number == np.trunc(number):
+            written.append(str(int(number)))
+        else:
+            written.append(str(number))  # the shortest text of its own width: float32 0.1 is "0.1"
+    return pa.array(written, pa.string()).take(distinct.indices)

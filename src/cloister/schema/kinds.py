@@ -1,0 +1,206 @@
+"""What a column may hold, as public facts: a number, a category, a date or free text."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from datetime import date, datetime
+from fractions import Fraction
+from typing import TypeAlias
+
+from cloister.errors import SchemaError
+
+__all__ = ["Category", "Date", "Kind", "Number", "Text"]
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A number between public bounds, on a public grid.
+
+    Parameters
+    ----------
+    bounds : pair of float, optional
+        Lowest and highest value that the column may hold. None: not said yet.
+    step : float, optional
+        Distance between two values of the grid.
+    default : float, optional
+        What a value that cannot be read counts as. None: the middle of the bounds.
+
+    Privacy
+    -------
+    All three are public facts. They come from what the column means, never from its rows.
+    """
+
+    bounds: tuple[float, float] | None = None
+    step: float | None = None
+    default: float | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "step", _finite("step", self.step))
+        object.__setattr__(self, "default", _finite("default", self.default))
+        if self.step is not None and self.step <= 0:
+            raise SchemaError(f"step must be above 0, and it is {self.step:g}.")
+        if self.bounds is None:
+            return
+        low, high = _pair(self.bounds)
+        lo, hi = _finite("bounds", low), _finite("bounds", high)
+        if lo is None or hi is None:
+            raise SchemaError("bounds must be two numbers, [low, high].")
+        if lo >= hi:
+            raise SchemaError(f"bounds must be [low, high] with low below high, and they are [{lo:g}, {hi:g}].")
+        if math.isinf(hi - lo):
+            raise SchemaError("bounds are too far apart for a floating-point number. Give narrower ones.")
+        object.__setattr__(self, "bounds", (lo, hi))
+        if self.step is not None and self.step > hi - lo:
+            raise SchemaError(f"step {self.step:g} is wider than the bounds [{lo:g}, {hi:g}].")
+        if self.default is not None and not lo <= self.default <= hi:
+            raise SchemaError(f"default {self.default:g} lies outside the bounds [{lo:g}, {hi:g}].")
+
+    @property
+    def fallback(self) -> float | None:
+        """What a value that cannot be read counts as; None without default and bounds."""
+        if self.default is not None or self.bounds is None:
+            return self.default
+        lo, hi = self.bounds
+        return lo + (hi - lo) / 2
+
+    @property
+    def worlds(self) -> int | None:
+        """How many values the grid has; None without bounds or step.
+
+        Counted on the decimals as they were typed: [0, 0.7] in steps of 0.1 has 8 values, though 0.7 / 0.1 < 7 in
+        floating point.
+
+        >>> Number(bounds=(0, 1), step=1e-4).worlds
+        10001
+        """
+        if self.bounds is None or self.step is None:
+            return None
+        lo, hi, step = (Fraction(repr(number)) for number in (*self.bounds, self.step))
+        return int((hi - lo) // step) + 1
+
+
+@dataclass(frozen=True, slots=True)
+class Category:
+    """One of a public list of values.
+
+    Parameters
+    ----------
+    domain : tuple of str, optional
+        Every value that the column may hold. None: not said yet, or said by the hierarchy.
+    hierarchy : str, optional
+        Path of a file that generalises the values, one row a value, from the value to ``*``.
+    default : str, optional
+        What any other value counts as. None: the first value of the domain.
+
+    Privacy
+    -------
+    The domain is a public fact. Listed from the data, a value that only a few rows hold would give those rows away.
+    """
+
+    domain: tuple[str, ...] | None = None
+    hierarchy: str | None = None
+    default: str | None = None
+
+    def __post_init__(self) -> None:
+        for key, text in (("hierarchy", self.hierarchy), ("default", self.default)):
+            if text is not None and not isinstance(text, str):
+                raise SchemaError(f"{key} must be a text in quotes.")
+        if self.domain is None:
+            return
+        if isinstance(self.domain, str):
+            raise SchemaError('domain must be a list of texts, such as ["yes", "no"].')
+        object.__setattr__(self, "domain", tuple(self.domain))
+        if not self.domain:
+            raise SchemaError("domain is empty. List every value that the column may hold.")
+        if not all(isinstance(value, str) for value in self.domain):
+            raise SchemaError('domain must hold texts only. Put numbers in quotes too, such as ["1", "2"].')
+        stripped = [value.strip() for value in self.domain]
+        twice = sorted({value for value in stripped if stripped.count(value) > 1})
+        if twice:
+            raise SchemaError(f'domain lists "{twice[0]}" twice (blanks around a value do not count).')
+        if self.default is not None and self.default.strip() not in stripped:
+            raise SchemaError("default is not in the domain.")
+
+    @property
+    def fallback(self) -> str | None:
+        """What any value outside the domain counts as; None without default and domain."""
+        if self.default is not None or self.domain is None:
+            return self.default
+        return self.domain[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Date:
+    """A calendar day between public bounds.
+
+    Parameters
+    ----------
+    bounds : pair of date, optional
+        First and last day that the column may hold.
+    default : date, optional
+        What a value that cannot be read counts as. None: the day in the middle of the bounds.
+    """
+
+    bounds: tuple[date, date] | None = None
+    default: date | None = None
+
+    def __post_init__(self) -> None:
+        if self.default is not None:
+            _day("default", self.default)
+        if self.bounds is None:
+            return
+        first, last = (_day("bounds", end) for end in _pair(self.bounds))
+        if first >= last:
+            raise SchemaError(f"bounds must be [first, last] with first before last, and they are [{first}, {last}].")
+        object.__setattr__(self, "bounds", (first, last))
+        if self.default is not None and not first <= self.default <= last:
+            raise SchemaError(f"default {self.default} lies outside the bounds [{first}, {last}].")
+
+    @property
+    def fallback(self) -> date | None:
+        """What a value that cannot be read counts as; None without default and bounds."""
+        if self.default is not None or self.bounds is None:
+            return self.default
+        first, last = self.bounds
+        return first + (last - first) // 2
+
+    @property
+    def worlds(self) -> int | None:
+        """How many days the bounds hold; None without bounds."""
+        return None if self.bounds is None else (self.bounds[1] - self.bounds[0]).days + 1
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """Free text: it is never encoded, and never leaves."""
+
+
+Kind: TypeAlias = Number | Category | Date | Text
+
+
+def _pair(bounds: object) -> tuple[object, object]:
+    if not isinstance(bounds, (tuple, list)) or len(bounds) != 2:
+        raise SchemaError("bounds must be two values, [low, high].")
+    return bounds[0], bounds[1]
+
+
+def _finite(key: str, number: object) -> float | None:
+    if number is None:
+        return None
+    # bool is an int in Python, but `step = true` in a schema is a slip
+    if isinstance(number, bool) or not isinstance(number, (int, float)):
+        raise SchemaError(f"{key} must be a number.")
+    try:
+        value = float(number)
+    except OverflowError:
+        value = math.inf
+    if not math.isfinite(value):
+        raise SchemaError(f"{key} must be a finite number.")
+    return value
+
+
+def _day(key: str, day: object) -> date:
+    if isinstance(day, datetime) or not isinstance(day, date):
+        raise SchemaError(f"{key} must be a day without a time, such as 2024-01-31.")
+    return day

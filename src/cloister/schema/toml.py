@@ -1,0 +1,237 @@
+"""A schema as TOML, both ways. Faults are told with their column and key, before any row is read."""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from datetime import date, datetime
+from enum import StrEnum
+from os import PathLike
+from pathlib import Path
+from typing import TypeVar
+
+from cloister.errors import SchemaError
+from cloister.schema.kinds import Category, Date, Kind, Number, Text
+from cloister.schema.neighbours import Neighbours
+from cloister.schema.table import Column, Role, Schema, nearest
+
+__all__ = ["parse", "read", "write"]
+
+_TOP = ("table", "neighbours", "unit", "max_rows", "columns")
+_KEYS: dict[str, tuple[str, ...]] = {
+    "number": ("bounds", "step", "default"),
+    "category": ("domain", "hierarchy", "default"),
+    "date": ("bounds", "default"),
+    "text": (),
+}
+_TABLE_HINTS = {
+    "table": '# table = "people"              the name of the table in the ledger',
+    "neighbours": '# neighbours = "add-remove"     or "replace-one", when the number of rows is public',
+}
+_HINTS = {
+    ("number", "bounds"): "# bounds = [0, 100]             the lowest and the highest value that make sense",
+    ("number", "step"): "# step = 1                      how finely values are told apart",
+    ("category", "domain"): '# domain = ["one", "another"]   every value that may occur',
+    ("date", "bounds"): "# bounds = [1900-01-01, 2030-12-31]   the first and the last day that make sense",
+}
+_T = TypeVar("_T")
+_Word = TypeVar("_Word", bound=StrEnum)
+_BARE = re.compile(r"[A-Za-z0-9_-]+")
+
+
+def read(path: str | PathLike[str]) -> Schema:
+    """Read a schema file.
+
+    Paths of hierarchies are taken relative to the file, so that a schema and its hierarchies can move together.
+    """
+    try:
+        text = Path(path).read_bytes().decode("utf-8-sig")
+    except FileNotFoundError:
+        raise SchemaError(f"{path}: no such schema. Draft one with: cloister schema DATA -o {path}") from None
+    except OSError as error:
+        raise SchemaError(f"{path}: the schema cannot be read ({error.strerror}).") from None
+    except UnicodeDecodeError:
+        raise SchemaError(f"{path}: the schema is not UTF-8 text. Save it as UTF-8.") from None
+    try:
+        schema = parse(text)
+    except SchemaError as error:
+        raise SchemaError(f"{path}: {error}") from None
+    return replace(schema, columns=tuple(_located(column, Path(path).parent) for column in schema.columns))
+
+
+def parse(text: str) -> Schema:
+    """Read a schema from TOML text."""
+    try:
+        document = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise SchemaError(f"not valid TOML: {error}.") from None
+    _refuse_unknown(document, _TOP, "the schema")
+    columns = document.get("columns", {})
+    if not isinstance(columns, dict):
+        raise SchemaError("columns must be tables, one a column, such as [columns.age].")
+    return Schema(
+        columns=tuple(_column(name, facts) for name, facts in columns.items()),
+        table=_typed(document, "table", str, "a text in quotes"),
+        neighbours=_one_of(document, "neighbours", Neighbours, "the schema"),
+        unit=_typed(document, "unit", str, "the name of a column, in quotes"),
+        max_rows=_typed(document, "max_rows", int, "a whole number"),
+    )
+
+
+def write(schema: Schema, hints: bool = False) -> str:
+    """The schema as TOML text; with hints, comments show how to fill in what is not said yet."""
+    blocks = ["\n".join(_head(schema, hints)), *("\n".join(_block(column, hints)) for column in schema.columns)]
+    return "\n\n".join(block for block in blocks if block) + "\n"
+
+
+# --- reading ---------------------------------------------------------------------------------------------------------
+
+
+def _column(name: str, facts: object) -> Column:
+    where = f'column "{name}"'
+    if not isinstance(facts, dict):
+        raise SchemaError(f"{where} must be a table: [columns.{_key(name)}] and its keys below.")
+    if "kind" not in facts:
+        raise SchemaError(f"{where} needs a kind: one of {', '.join(_KEYS)}.")
+    word = facts["kind"]
+    if not isinstance(word, str) or word not in _KEYS:
+        hint = nearest(word, _KEYS) if isinstance(word, str) else ""
+        raise SchemaError(f"{where}: kind must be one of {', '.join(_KEYS)}.{hint}")
+    known = ("kind", "role", *_KEYS[word])
+    _refuse_unknown(facts, known, f"{where} (a {word})")
+    role = _one_of(facts, "role", Role, where)
+    try:
+        kind = _READERS[word]({key: value for key, value in facts.items() if key not in ("kind", "role")})
+    except SchemaError as error:
+        raise SchemaError(f"{where}: {error}") from None
+    return Column(name, kind, role or Role.OTHER)
+
+
+def _number(facts: Mapping[str, object]) -> Number:
+    return Number(bounds=_tuple(facts, "bounds"), step=facts.get("step"), default=facts.get("default"))  # type: ignore[arg-type]
+
+
+def _category(facts: Mapping[str, object]) -> Category:
+    return Category(
+        domain=_tuple(facts, "domain"),  # type: ignore[arg-type]
+        hierarchy=facts.get("hierarchy"),  # type: ignore[arg-type]
+        default=facts.get("default"),  # type: ignore[arg-type]
+    )
+
+
+def _date(facts: Mapping[str, object]) -> Date:
+    bounds = _tuple(facts, "bounds")
+    days = None if bounds is None else tuple(_day(day) for day in bounds)
+    return Date(bounds=days, default=_day(facts.get("default")))  # type: ignore[arg-type]
+
+
+# the kinds check the types of what they are given: one place says what a bound may be, for TOML and for Python
+_READERS: dict[str, Callable[[Mapping[str, object]], Kind]] = {
+    "number": _number,
+    "category": _category,
+    "date": _date,
+    "text": lambda facts: Text(),
+}
+
+
+def _day(value: object) -> object:
+    """A day may also be written in quotes, as people do."""
+    if isinstance(value, str):
+        try:
+            return date.fromisoformat(value)
+        except ValueError:
+            return value
+    return value
+
+
+def _tuple(facts: Mapping[str, object], key: str) -> tuple[object, ...] | None:
+    value = facts.get(key)
+    if value is None:
+        return None
+    if not isinstance(value, list):
+        raise SchemaError(f"{key} must be a list in square brackets.")
+    return tuple(value)
+
+
+def _typed(facts: Mapping[str, object], key: str, kind: type[_T], words: str) -> _T | None:
+    value = facts.get(key)
+    if value is not None and (not isinstance(value, kind) or isinstance(value, bool)):
+        raise SchemaError(f"{key} must be {words}.")
+    return value
+
+
+def _one_of(facts: Mapping[str, object], key: str, words: type[_Word], where: str) -> _Word | None:
+    value = facts.get(key)
+    if value is None:
+        return None
+    for word in words:
+        if word == value:
+            return word
+    hint = nearest(value, words) if isinstance(value, str) else ""
+    raise SchemaError(f"{where}: {key} must be one of {', '.join(words)}.{hint}")
+
+
+def _refuse_unknown(facts: Mapping[str, object], known: tuple[str, ...], where: str) -> None:
+    for key in facts:
+        if key not in known:
+            hint = nearest(key, known) or f" It may hold {', '.join(known)}."
+            raise SchemaError(f'{where} has an unknown key "{key}".{hint}')
+
+
+def _located(column: Column, folder: Path) -> Column:
+    if isinstance(column.kind, Category) and column.kind.hierarchy is not None:
+        return replace(column, kind=replace(column.kind, hierarchy=str(folder / column.kind.hierarchy)))
+    return column
+
+
+# --- writing ---------------------------------------------------------------------------------------------------------
+
+
+def _head(schema: Schema, hints: bool) -> Iterator[str]:
+    if hints:
+        yield "# Public facts of a table. Fill them in from what the columns mean, never from the rows."
+    for key in ("table", "neighbours", "unit", "max_rows"):
+        value = getattr(schema, key)
+        if value is not None:
+            yield f"{key} = {_value(value)}"
+        elif hints and key in _TABLE_HINTS:
+            yield _TABLE_HINTS[key]
+
+
+def _block(column: Column, hints: bool) -> Iterator[str]:
+    note = "  # guessed" if column.guessed else ""
+    word = type(column.kind).__name__.lower()
+    yield f"[columns.{_key(column.name)}]"
+    yield f'kind = "{word}"{note}'
+    for key in _KEYS[word]:
+        value = getattr(column.kind, key)
+        if value is not None:
+            yield f"{key} = {_value(value)}"
+        elif hints and (word, key) in _HINTS:
+            yield _HINTS[word, key]
+    if column.role is not Role.OTHER or column.guessed:
+        yield f'role = "{column.role}"{note}'
+
+
+def _value(value: object) -> str:
+    if isinstance(value, str):
+        return _quoted(value)
+    if isinstance(value, tuple):
+        return f"[{', '.join(_value(part) for part in value)}]"
+    if isinstance(value, float):
+        return str(int(value)) if value.is_integer() and abs(value) < 1e15 else repr(value)
+    if isinstance(value, date) and not isinstance(value, datetime):
+        return value.isoformat()
+    return str(value)
+
+
+def _key(name: str) -> str:
+    return name if _BARE.fullmatch(name) else _quoted(name)
+
+
+def _quoted(text: str) -> str:
+    # JSON's escapes are TOML's, but for the delete character, which TOML wants escaped too
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -1,0 +1,155 @@
+"""Where results go: write into a hidden sibling, then rename it into place. Nothing half-written is ever seen."""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+
+from cloister.errors import SinkError
+
+__all__ = ["Staged", "check_free", "stage"]
+
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS)
+_NO_LINKS = (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK, errno.EACCES)
+
+
+@dataclass(slots=True)
+class Staged:
+    """An output on its way: write to `path`, then `commit`."""
+
+    path: Path
+    target: Path
+    committed: bool = False
+
+    def commit(self) -> None:
+        """Make the output appear under its name, at once and whole; an output that is there by now is not replaced."""
+        try:
+            _flush(self.path)
+            if self.path.is_dir():
+                _refuse_existing(self.target)
+                os.rename(self.path, self.target)
+            else:
+                _move_file(self.path, self.target)
+            _flush_folder(self.target.parent)
+        except OSError as error:
+            if error.errno in (errno.EEXIST, errno.ENOTEMPTY):
+                raise _exists(self.target) from None
+            raise _unwritable(self.target, error) from None
+        self.committed = True
+
+
+def check_free(path: str | PathLike[str]) -> None:
+    """Refuse an output that exists already or that cannot be written, before anything is charged.
+
+    Raises
+    ------
+    SinkError
+    """
+    target = _target(path)
+    _refuse_existing(target)
+    if not target.parent.is_dir():
+        raise SinkError(f"{target}: the folder {target.parent} does not exist. Create it first.")
+    try:
+        # trying is surer than asking: it sees quotas, read-only disks and access lists too
+        with tempfile.TemporaryFile(dir=target.parent):
+            pass
+    except OSError as error:
+        raise _unwritable(target, error) from None
+
+
+@contextmanager
+def stage(path: str | PathLike[str], *, directory: bool) -> Iterator[Staged]:
+    """Write an output, file or directory, so that it appears whole or not at all.
+
+    Without `commit`, or when anything goes wrong on the way, what was written is removed. Only a process that is killed
+    leaves something behind: a hidden folder beside the target, whose name ends in ``.partial``.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> target = pathlib.Path(tempfile.mkdtemp()) / "centers.csv"
+    >>> with stage(target, directory=False) as staged:
+    ...     _ = staged.path.write_text("x,y")
+    ...     staged.commit()
+    >>> target.read_text()
+    'x,y'
+    """
+    check_free(path)
+    target = _target(path)
+    try:
+        folder = Path(tempfile.mkdtemp(prefix=f".{target.name[:40]}.", suffix=".partial", dir=target.parent))
+    except OSError as error:
+        raise _unwritable(target, error) from None
+    try:
+        staged = Staged(folder / target.name, target)
+        if directory:
+            staged.path.mkdir()
+        yield staged
+    except OSError as error:
+        if error.errno in _NO_ROOM:
+            raise _unwritable(target, error) from None
+        raise
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _target(path: str | PathLike[str]) -> Path:
+    text = os.fspath(path)
+    if not text:
+        raise SinkError("the output has no name. Give a path that does not exist yet.")
+    return Path(os.path.abspath(text))
+
+
+def _refuse_existing(target: Path) -> None:
+    if os.path.lexists(target):
+        raise _exists(target)
+
+
+def _exists(target: Path) -> SinkError:
+    return SinkError(f"{target} exists already. Choose another name, or remove it first.")
+
+
+def _unwritable(target: Path, error: OSError) -> SinkError:
+    reason = os.strerror(error.errno) if error.errno else "the system refused"
+    return SinkError(f"{target} cannot be written: {reason}. Choose another place.")
+
+
+def _move_file(source: Path, target: Path) -> None:
+    """Rename without replacing: a link fails where a file is, which a plain rename would overwrite."""
+    try:
+        os.link(source, target)
+    except OSError as error:
+        if error.errno not in _NO_LINKS:
+            raise
+        _refuse_existing(target)
+        os.rename(source, target)
+    else:
+        os.unlink(source)
+
+
+def _flush(path: Path) -> None:
+    """Bring the bytes to the disk before their name: a crash must not leave an empty file under it."""
+    files = [path] if path.is_file() else [found for found in path.rglob("*") if found.is_file()]
+    for file in files:
+        with file.open("rb") as opened:
+            os.fsync(opened.fileno())
+
+
+def _flush_folder(folder: Path) -> None:
+    try:
+        descriptor = os.open(folder, os.O_RDONLY)
+    except OSError:  # some systems cannot open a folder; the rename has happened all the same
+        return
+    try:
+        os.fsync(descriptor)
+    except OSError:
+        pass
+    finally:
+        os.close(descriptor)

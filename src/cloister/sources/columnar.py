@@ -1,0 +1,101 @@
+"""Parquet and Arrow files, a few batches at a time: memory does not grow with the file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+
+from cloister.sources.places import Format, Place
+from cloister.sources.source import BATCH_ROWS, distinct, present, retold
+
+__all__ = ["ColumnarSource", "DatasetSource", "from_dataset", "open_columnar"]
+
+
+@dataclass(frozen=True)
+class ColumnarSource:
+    """A Parquet file, an Arrow file or an Arrow stream in a file."""
+
+    place: Place
+    format: Format
+    stored: tuple[str, ...]  # the columns that the file itself holds
+    in_memory: bool = False
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns of the file, then those that the names of its folders hold."""
+        return self.stored + tuple(name for name, _ in self.place.partition if name not in self.stored)
+
+    def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        """The rows, in the order of the file."""
+        return self._batches(present(self.names, columns))
+
+    def _batches(self, names: list[str]) -> Iterator[pa.RecordBatch]:
+        folders = dict(self.place.partition)
+        stored = [name for name in names if name in self.stored]
+        with retold(self.place.shown), self.place.open() as file:
+            for batch in self._read(file, stored):
+                for start in range(0, batch.num_rows, BATCH_ROWS):
+                    rows = batch.slice(start, BATCH_ROWS)
+                    for name in names:
+                        if name not in self.stored:
+                            rows = rows.append_column(name, pa.repeat(pa.scalar(folders[name], pa.string()), len(rows)))
+                    yield rows.select(names)
+
+    def _read(self, file: Any, names: list[str]) -> Iterator[pa.RecordBatch]:
+        if self.format is Format.PARQUET:
+            from pyarrow import parquet
+
+            # unbuffered, whole row groups would be held: pages are read as they are needed instead
+            opened = parquet.ParquetFile(file, pre_buffer=False, buffer_size=1 << 16)
+            yield from opened.iter_batches(batch_size=BATCH_ROWS, columns=names, use_threads=False)
+        elif self.format is Format.ARROW_FILE:
+            reader = pa.ipc.open_file(file)
+            for index in range(reader.num_record_batches):
+                yield reader.get_batch(index).select(names)
+        else:
+            for batch in pa.ipc.open_stream(file):
+                yield batch.select(names)
+
+
+@dataclass(frozen=True)
+class DatasetSource:
+    """A pyarrow dataset, read with little ahead."""
+
+    dataset: Any
+    in_memory: bool = False
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns of the dataset."""
+        return tuple(self.dataset.schema.names)
+
+    def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        """The rows, in the order of the dataset."""
+        return self._batches(present(self.names, columns))
+
+    def _batches(self, names: list[str]) -> Iterator[pa.RecordBatch]:
+        with retold("the dataset"):
+            yield from self.dataset.to_batches(columns=names, batch_size=BATCH_ROWS, batch_readahead=2, fragment_readahead=1)
+
+
+def from_dataset(dataset: Any) -> DatasetSource:
+    """A source over a pyarrow dataset."""
+    distinct(dataset.schema.names, "the dataset")
+    return DatasetSource(dataset)
+
+
+def open_columnar(place: Place, format: Format) -> ColumnarSource:
+    """A source over a Parquet or Arrow file; its schema is read."""
+    with retold(place.shown), place.open() as file:
+        if format is Format.PARQUET:
+            from pyarrow import parquet
+
+            names = parquet.ParquetFile(file).schema_arrow.names
+        elif format is Format.ARROW_FILE:
+            names = pa.ipc.open_file(file).schema.names
+        else:
+            names = pa.ipc.open_stream(file).schema.names
+    return ColumnarSource(place, format, distinct(names, place.shown))

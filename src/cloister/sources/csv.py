@@ -1,0 +1,183 @@
+"""CSV as it comes: any of four delimiters, UTF-8, UTF-16 or Windows-1252, compressed or not, ragged lines and all.
+
+Every cell is read as text, because a type that is inferred from the first rows aborts on a later one. A line with too
+few fields is filled with nulls, one with too many is cut: no line aborts a run, and none is dropped.
+
+Privacy
+-------
+How a line is read depends on that line and the header, so that one person's line cannot change how others are read. The
+delimiter is taken from the header, not from the rows; bytes that are not UTF-8 are read as Windows-1252 line by line.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import pyarrow as pa
+from pyarrow import csv
+
+from cloister.errors import SourceError
+from cloister.sources.places import Place
+from cloister.sources.records import WINDOW, Grammar, Readable, Run
+from cloister.sources.source import BATCH_ROWS, distinct, present, retold
+
+__all__ = ["CsvSource", "open_csv"]
+
+_DELIMITERS = ",;\t|"
+_UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+
+
+@dataclass(frozen=True)
+class CsvSource:
+    """A delimited text file."""
+
+    place: Place
+    grammar: Grammar
+    names: tuple[str, ...]
+    window: int = WINDOW
+    in_memory: bool = False
+
+    def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        """The rows; every column is text."""
+        wanted = present(self.names, columns)
+        return self._batches([self.names.index(name) for name in wanted], wanted)
+
+    def _batches(self, places: list[int], names: list[str]) -> Iterator[pa.RecordBatch]:
+        with retold(self.place.shown), self.place.stream() as file:
+            runs = self.grammar.runs(_text(file), self.window)
+            headed = False
+            for run in runs:
+                if not headed:
+                    headed, run = self._below_header(run)
+                if run.raw:
+                    # a column is read even if none is asked for: rows are counted by it
+                    table = self._table(run, places or [0])
+                    yield from table.rename_columns(names or ["rows"]).select(names).to_batches(BATCH_ROWS)
+
+    def _below_header(self, run: Run) -> tuple[bool, Run]:
+        raw = run.raw.lstrip(b"\r\n")
+        return bool(raw), Run(raw[self.grammar.first(Run(raw, run.quoted)) :] if raw else raw)
+
+    def _table(self, run: Run, places: list[int]) -> pa.Table:
+        raw = _utf8(run.raw)
+        if run.quoted and raw.strip(b"\r\n"):
+            try:
+                return self._fast(raw, places)
+            except pa.ArrowInvalid:  # a ragged line; Arrow can only stop or leave it out
+                pass
+        return self._slow(raw.decode(), run.quoted, places)
+
+    def _fast(self, raw: bytes, places: list[int]) -> pa.Table:
+        width = [str(place) for place in range(len(self.names))]
+        chosen = [str(place) for place in places]
+        return csv.read_csv(
+            pa.BufferReader(raw),
+            # one block: the run is whole records, and Arrow must not cut it again
+            read_options=csv.ReadOptions(use_threads=False, column_names=width, block_size=len(raw) + 1),
+            parse_options=csv.ParseOptions(delimiter=self.grammar.delimiter, newlines_in_values=True),
+            convert_options=csv.ConvertOptions(
+                check_utf8=False,
+                column_types=dict.fromkeys(chosen, pa.string()),
+                include_columns=list(dict.fromkeys(chosen)),
+                strings_can_be_null=False,
+            ),
+        ).select(chosen)
+
+    def _slow(self, text: str, quoted: bool, places: list[int]) -> pa.Table:
+        cells: list[list[str | None]] = [[] for _ in places]
+        for row in self.grammar.rows(text, quoted):
+            for column, place in zip(cells, places, strict=True):
+                column.append(row[place] if place < len(row) else None)
+        return pa.table([pa.array(column, pa.string()) for column in cells], names=[str(place) for place in places])
+
+
+def open_csv(place: Place, window: int = WINDOW) -> CsvSource:
+    """A source over a delimited text file; its header is read."""
+    with retold(place.shown), place.stream() as file:
+        head = b""
+        stream = _text(file)
+        while len(head) < window and (piece := stream.read(window - len(head))):
+            head += piece
+    head = head.lstrip(b"\r\n")
+    if not head:
+        raise SourceError(f"{place.shown}: the file is empty. It needs a header line with the names of its columns.")
+    grammar = Grammar(_delimiter(_utf8(head.splitlines()[0])))
+    if len(head) < window and not head.endswith((b"\n", b"\r")):
+        head += b"\n"
+    first = grammar.first(Run(head))
+    rows = grammar.rows(_utf8(head[:first]).decode())
+    return CsvSource(place, grammar, _names(next(rows, []), place.shown), window)
+
+
+def _names(header: list[str], shown: str) -> tuple[str, ...]:
+    names = [name.strip() for name in header]
+    if not any(names):
+        raise SourceError(f"{shown}: the header line cannot be read. Name the columns in the first line.")
+    for place, name in enumerate(names, 1):
+        if not name:
+            raise SourceError(f"{shown}: column {place} has no name in the header line. Name it, or remove the column.")
+    if _looks_like_a_row(names):
+        raise SourceError(f"{shown}: the first line looks like data, not like names. Add a header line above it.")
+    return distinct(names, shown)
+
+
+def _looks_like_a_row(names: list[str]) -> bool:
+    """Whether a header holds numbers other than rising whole ones (years, places), which people do use as names.
+
+    A file without a header would lose its first row and publish its values as the names of columns.
+    """
+    number = re.compile(r"[+-]?(\d+[.,]?\d*|[.,]\d+)([eE][+-]?\d+)?", re.ASCII)
+    # a name of numbers only, parted by blanks, is a row of a file without any of the delimiters
+    numbers = [word for name in names if all(map(number.fullmatch, name.split())) for word in name.split()]
+    if not all(word.isdigit() for word in numbers):
+        return True
+    values = [int(word) for word in numbers]
+    return values != sorted(set(values))
+
+
+def _delimiter(line: bytes) -> str:
+    """The delimiter that stands most often in the header line, outside quotes."""
+    bare = re.sub(rb'"[^"]*("|$)', b"", line).decode()
+    return max(_DELIMITERS, key=bare.count)  # the comma when there is none: max takes the first of equals
+
+
+def _text(stream: Readable) -> Readable:
+    """The stream without its byte order mark, as bytes in which ASCII is ASCII."""
+    mark = stream.read(3)
+    if mark == codecs.BOM_UTF8:
+        return stream
+    rest = _Joined(mark, stream)
+    if mark.startswith(_UTF16):
+        return codecs.EncodedFile(rest, "utf-8", "utf-16", "replace")  # type: ignore[arg-type]
+    return rest
+
+
+class _Joined:
+    """Bytes that were read ahead, then the stream."""
+
+    def __init__(self, head: bytes, stream: Readable) -> None:
+        self._head, self._stream = head, stream
+
+    def read(self, size: int = -1, /) -> bytes:
+        head, self._head = self._head[:size], self._head[size:]
+        return head or self._stream.read(size)
+
+
+def _utf8(raw: bytes) -> bytes:
+    """Lines that are not UTF-8 are taken for Windows-1252, each by itself; bytes unknown there become U+FFFD."""
+    try:
+        raw.decode()
+    except UnicodeDecodeError:
+        return b"".join(_line_utf8(line) for line in re.split(rb"(?<=[\r\n])", raw))
+    return raw
+
+
+def _line_utf8(line: bytes) -> bytes:
+    try:
+        line.decode()
+    except UnicodeDecodeError:
+        return line.decode("cp1252", "replace").encode()
+    return line

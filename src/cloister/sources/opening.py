@@ -1,0 +1,116 @@
+"""One door for all data: what a user passes -> a source."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from cloister.errors import SourceError
+from cloister.sources.columnar import from_dataset, open_columnar
+from cloister.sources.csv import open_csv
+from cloister.sources.places import Format, Place, find
+from cloister.sources.source import Source, present
+from cloister.sources.tables import from_array, from_frame, from_stream, from_table
+
+__all__ = ["SeveralSources", "open_source"]
+
+
+@dataclass(frozen=True)
+class SeveralSources:
+    """Files with the same columns, one after the other."""
+
+    parts: tuple[Source, ...]
+    in_memory: bool = False
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns, in the order of the first file."""
+        return self.parts[0].names
+
+    def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        """The rows of the first file, of the second, and so on. A column's type may differ between files."""
+        wanted = present(self.names, columns)
+        return (batch for part in self.parts for batch in part.batches(wanted))
+
+
+def open_source(data: object) -> Source:
+    """Open whatever holds rows.
+
+    Parameters
+    ----------
+    data : path, URL, or a list of them; NumPy array; pandas or Polars frame; pyarrow table, batch, reader or dataset
+        A path may be a file, a folder or a glob. A NumPy array has columns x0, x1, ... Anything else needs the Arrow C
+        stream (`__arrow_c_stream__`). A source is returned as it is.
+
+    Returns
+    -------
+    Source
+
+    Raises
+    ------
+    SourceError
+        If there is nothing there, or if its format is not known.
+
+    Privacy
+    -------
+    Only names of columns are read here. No row is.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> source = open_source(np.zeros((3, 2)))
+    >>> source.names
+    ('x0', 'x1')
+    """
+    if isinstance(data, (str, os.PathLike)):
+        return _several([(place, _open_file(place)) for place in find(data)])
+    if isinstance(data, (list, tuple)):
+        if not data or not all(isinstance(part, (str, os.PathLike)) for part in data):
+            raise SourceError("a list must hold paths or URLs. Pass rows as a NumPy array: numpy.asarray(rows).")
+        return _several([(place, _open_file(place)) for part in data for place in find(part)])
+    return _open_in_memory(data)
+
+
+def _open_in_memory(data: object) -> Source:
+    if isinstance(data, Source):
+        return data
+    if isinstance(data, np.ndarray):
+        return from_array(data)
+    if isinstance(data, pa.Table):
+        return from_table(data)
+    if isinstance(data, pa.RecordBatch):
+        return from_table(pa.Table.from_batches([data]))
+    module = type(data).__module__.partition(".")[0]
+    name = type(data).__name__
+    if module == "pandas" and name == "DataFrame":
+        return from_frame(data)
+    if module == "pyarrow" and name.endswith("Dataset"):
+        return from_dataset(data)
+    if hasattr(data, "__arrow_c_stream__"):
+        return from_stream(data)
+    hint = " Call .collect() on it first." if module == "polars" else ""
+    raise SourceError(
+        f"cannot read rows from {module}.{name}. Pass a path, a NumPy array, a data frame or an Arrow table.{hint}"
+    )
+
+
+def _open_file(place: Place) -> Source:
+    kind = place.format()
+    return open_csv(place) if kind is Format.CSV else open_columnar(place, kind)
+
+
+def _several(parts: list[tuple[Place, Source]]) -> Source:
+    first, source = parts[0]
+    if len(parts) == 1:
+        return source
+    for place, other in parts[1:]:
+        if set(other.names) != set(source.names):
+            raise SourceError(
+                f"{place.shown} and {first.shown} have different columns. Give files with the same columns,"
+                " or one at a time."
+            )
+    return SeveralSources(tuple(part for _, part in parts))

@@ -1,0 +1,155 @@
+"""Where files are: paths, folders, globs and URLs -> single files that can be opened, and what format each has."""
+
+from __future__ import annotations
+
+import fnmatch
+import glob
+import os
+from collections.abc import Iterator
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path, PurePosixPath
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+import pyarrow as pa
+from pyarrow import fs
+
+from cloister.errors import SourceError
+from cloister.sources.source import retold
+
+__all__ = ["Format", "Place", "find"]
+
+_NULL_PARTITION = "__HIVE_DEFAULT_PARTITION__"
+_COMPRESSIONS = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\x28\xb5\x2f\xfd": "zstd"}
+_NOT_CSV = (".json", ".jsonl", ".ndjson", ".html", ".htm", ".xml", ".toml", ".yaml", ".yml", ".py", ".md")
+
+
+class Format(Enum):
+    """The formats that are read."""
+
+    CSV = "CSV"
+    PARQUET = "Parquet"
+    ARROW_FILE = "Arrow file"
+    ARROW_STREAM = "Arrow stream"
+
+
+@dataclass(frozen=True)
+class Place:
+    """One file: its file system, its path, its name in messages, and the columns that its folders' names hold."""
+
+    files: Any  # pyarrow.fs.FileSystem
+    path: str
+    shown: str
+    partition: tuple[tuple[str, str | None], ...] = ()
+
+    def open(self) -> AbstractContextManager[Any]:
+        """The file, for reading at any place."""
+        opened: AbstractContextManager[Any] = self.files.open_input_file(self.path)
+        return opened
+
+    def stream(self) -> AbstractContextManager[Any]:
+        """The file from its beginning, decompressed."""
+        with self.open() as file:
+            head = file.read(4)
+        compression = next((name for magic, name in _COMPRESSIONS.items() if head.startswith(magic)), None)
+        opened: AbstractContextManager[Any] = self.files.open_input_stream(self.path, compression=compression)
+        return opened
+
+    def format(self) -> Format:
+        """What the file is, by its first bytes."""
+        with retold(self.shown):
+            with self.open() as file:
+                head = file.read(8)
+            if not head:
+                raise SourceError(f"{self.shown}: the file is empty.")
+            if head.startswith(b"PAR1"):
+                return Format.PARQUET
+            if head.startswith(b"ARROW1"):
+                return Format.ARROW_FILE
+            if head.startswith(b"\xff\xff\xff\xff"):
+                return Format.ARROW_STREAM
+            with self.stream() as file:
+                start: bytes = file.read(4096)
+        name = PurePosixPath(self.path)
+        suffix = name.with_suffix("").suffix if name.suffix in (".gz", ".bz2", ".zst", ".zstd") else name.suffix
+        binary = b"\0" in start and not start.startswith((b"\xff\xfe", b"\xfe\xff"))
+        if binary or suffix.lower() in _NOT_CSV or start.lstrip().startswith((b"{", b"[", b"<", b"%PDF")):
+            raise SourceError(f"{self.shown}: unknown format. Give CSV, Parquet or Arrow (from Excel: save as CSV UTF-8).")
+        return Format.CSV
+
+
+def find(data: str | os.PathLike[str]) -> list[Place]:
+    """The files that a path, folder, glob or URL stands for, in order of their names."""
+    text = os.fspath(data)
+    if "://" in text:
+        return _find_url(text)
+    path = os.path.abspath(os.path.expanduser(text))
+    local = fs.LocalFileSystem()
+    if os.path.isdir(path):
+        return _in_folder(local, Path(path).as_posix(), text)
+    if os.path.exists(path):
+        return [Place(local, path, text)]
+    matches = sorted(match for match in glob.glob(path, recursive=True) if os.path.isfile(match))
+    if matches:
+        return [Place(local, match, os.path.relpath(match) if not os.path.isabs(text) else match) for match in matches]
+    if glob.has_magic(text):
+        raise SourceError(f"{text}: no file matches.")
+    raise SourceError(f"{text}: no such file. Check the path.")
+
+
+def _find_url(url: str) -> list[Place]:
+    parts = urlsplit(url)
+    shown = f"{parts.scheme}://{parts.hostname or ''}{parts.path}"  # neither passwords nor tokens are repeated
+    if parts.scheme in ("http", "https", "ftp"):
+        raise SourceError(f"{shown}: {parts.scheme} cannot be read as a stream. Download the file and give its path.")
+    folder, star, rest = url.partition("*")
+    base, _, prefix = folder.rpartition("/") if star else (url, "", "")
+    try:
+        files, path = fs.FileSystem.from_uri(base)
+        if star:
+            return _matching(files, path, prefix + star + rest, shown)
+        info = files.get_file_info(path)
+    except (pa.ArrowException, OSError, ValueError):
+        raise SourceError(f"{shown}: the place cannot be reached. Check the URL and the credentials.") from None
+    if info.type == fs.FileType.Directory:
+        return _in_folder(files, path, shown)
+    if info.type == fs.FileType.File:
+        return [Place(files, path, shown)]
+    raise SourceError(f"{shown}: no such file. Check the URL.")
+
+
+def _matching(files: Any, base: str, pattern: str, shown: str) -> list[Place]:
+    wanted = pattern.split("/")
+    selector = fs.FileSelector(base, recursive=len(wanted) > 1, allow_not_found=True)
+    found = []
+    for info in files.get_file_info(selector):
+        parts = info.path[len(base) :].strip("/").split("/")
+        fits = len(parts) == len(wanted) and all(map(fnmatch.fnmatchcase, parts, wanted))
+        if fits and info.type == fs.FileType.File:
+            found.append(Place(files, info.path, info.path))
+    if not found:
+        raise SourceError(f"{shown}: no file matches.")
+    return sorted(found, key=lambda place: place.path)
+
+
+def _in_folder(files: Any, base: str, shown: str) -> list[Place]:
+    found = []
+    for info in files.get_file_info(fs.FileSelector(base, recursive=True)):
+        inside = info.path[len(base) :].strip("/")
+        # markers and temporary files of writers begin with an underscore or a dot
+        hidden = any(part.startswith((".", "_")) for part in inside.split("/"))
+        if info.type == fs.FileType.File and not hidden and info.size != 0:
+            found.append(Place(files, info.path, f"{shown.rstrip('/')}/{inside}", tuple(_partition(inside))))
+    if not found:
+        raise SourceError(f"{shown}: the folder holds no data files.")
+    return sorted(found, key=lambda place: place.path)
+
+
+def _partition(inside: str) -> Iterator[tuple[str, str | None]]:
+    """The columns that writers keep in the names of folders, as in year=2024/part-0.parquet."""
+    for folder in inside.split("/")[:-1]:
+        name, equals, value = folder.partition("=")
+        if name and equals:
+            yield unquote(name), None if value == _NULL_PARTITION else unquote(value)

@@ -1,0 +1,73 @@
+"""What every source can do, and the checks that all of them share."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Protocol, runtime_checkable
+
+import pyarrow as pa
+
+from cloister.errors import DataError, SchemaError, SourceError
+
+__all__ = ["BATCH_ROWS", "Source", "distinct", "present", "retold"]
+
+BATCH_ROWS = 65_536  # at most so many rows a batch: a batch of 8 numbers a row fits a core's cache
+
+
+@runtime_checkable
+class Source(Protocol):
+    """Rows that can be read as a stream of record batches, as often as needed."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the columns."""
+        ...
+
+    @property
+    def in_memory(self) -> bool:
+        """Whether the rows are in memory already, so that an engine may keep them encoded."""
+        ...
+
+    def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        """The rows, with these columns in this order; a column that is not there is told before the first batch."""
+        ...
+
+
+def distinct(names: Sequence[str], what: str) -> tuple[str, ...]:
+    """The names, or an error that says where one stands a second time.
+
+    Only places are told: the first line of a file without a header is data.
+    """
+    first: dict[str, int] = {}
+    for place, name in enumerate(names, 1):
+        if first.setdefault(name, place) != place:
+            raise SourceError(
+                f"{what}: columns {first[name]} and {place} have the same name. Rename one of them"
+                " (or add a header line, if the file has none)."
+            )
+    return tuple(names)
+
+
+def present(names: Sequence[str], wanted: Sequence[str]) -> list[str]:
+    """The wanted columns, or an error that names the first one that is not there."""
+    for name in wanted:
+        if name not in names:
+            close = difflib.get_close_matches(name, names, n=1)
+            hint = f' Did you mean "{close[0]}"?' if close else " Check its name, or the delimiter of the file."
+            raise SchemaError(f'column "{name}" is not in the data.{hint}')
+    return list(wanted)
+
+
+@contextmanager
+def retold(shown: str) -> Iterator[None]:
+    """Retell what Arrow says about a broken file: its own messages may quote a field."""
+    try:
+        yield
+    except PermissionError:
+        raise SourceError(f"{shown}: you may not read this file. Ask for permission, or give another one.") from None
+    except (pa.ArrowException, OSError, EOFError, UnicodeError):
+        raise DataError(
+            f"{shown}: the file breaks while it is read; it may be damaged or incomplete. Get it anew."
+        ) from None
