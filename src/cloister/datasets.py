@@ -23,26 +23,27 @@ STUDENTS = Schema(
 )
 """What is publicly known about the table of students: the bounds follow from what the columns mean."""
 
-KINDS = {  # made-up habits: share, then mean and spread of age, hours online, forum posts and grade
-    "steady": (0.45, (20, 2), (18, 4), (25, 8), (13, 1.5)),
-    "quiet": (0.30, (22, 3), (6, 2), (4, 3), (9, 2)),
-    "working": (0.15, (33, 4), (10, 3), (12, 5), (14, 2)),
-    "keen": (0.10, (19, 1.5), (42, 6), (85, 12), (17, 1.2)),
+SHARES = {"steady": 0.45, "quiet": 0.30, "working": 0.15, "keen": 0.10}
+HABITS = {  # made up, for each kind in turn: mean and spread
+    "age": ((20, 2), (22, 3), (33, 4), (19, 1.5)),
+    "hours_online": ((18, 4), (6, 2), (10, 3), (42, 6)),
+    "forum_posts": ((25, 8), (4, 3), (12, 5), (85, 12)),
+    "grade": ((13, 1.5), (9, 2), (14, 2), (17, 1.2)),
 }
 
 
 def students(rows: int = 20_000, seed: int = 7) -> pa.Table:
     """A made-up table of students in four kinds: nobody's data."""
     random = np.random.default_rng(seed)  # demo: the table is made up, nothing in it is noise
-    kind = random.choice(len(KINDS), rows, p=[share for share, *_ in KINDS.values()])
+    kind = random.choice(len(SHARES), rows, p=list(SHARES.values()))
     columns = {}
-    for j, name in enumerate(("age", "hours_online", "forum_posts", "grade")):
-        means = np.array([spec[1 + j][0] for spec in KINDS.values()])[kind]
-        spreads = np.array([spec[1 + j][1] for spec in KINDS.values()])[kind]
-        bounds = STUDENTS[name].kind.bounds  # type: ignore[union-attr]
-        assert isinstance(bounds, tuple)
-        step = 0.5 if name in ("hours_online", "grade") else 1
-        columns[name] = np.clip(np.rint(random.normal(means, spreads) / step) * step, bounds[0], bounds[1])
+    for name, habits in HABITS.items():
+        mean, spread = np.array(habits, dtype=np.float64)[kind].T  # (n,) each
+        what = STUDENTS[name].kind
+        assert isinstance(what, Number)
+        assert what.bounds is not None
+        assert what.step is not None
+        columns[name] = np.clip(np.rint(random.normal(mean, spread) / what.step) * what.step, *what.bounds)
     levels = np.where(columns["age"] < 22, "bachelor", np.where(random.random(rows) < 0.7, "master", "doctor"))
     return pa.table(
         {

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cloister.encode import Encoded
 from cloister.kernels import Kernel, Summary, zero
@@ -26,7 +27,7 @@ def seeded_noise(seed: int) -> Iterator[None]:
         yield
 
 
-def take(rows: Encoded, which: np.ndarray) -> Encoded:  # type: ignore[type-arg]
+def take(rows: Encoded, which: NDArray[np.intp]) -> Encoded:
     """Some of the rows."""
     return Encoded(np.ascontiguousarray(rows.numbers[which]), np.ascontiguousarray(rows.codes[which]))
 

@@ -94,7 +94,13 @@ class Vault:
     """Rows behind a door. Use `Vault.open` as a context; it is charged on entry and checked on exit."""
 
     def __init__(
-        self, engine: Engine, budget: Budget, neighbours: Neighbours, ledger: Ledger | None, table: str | None, purpose: str
+        self,
+        engine: Engine,
+        budget: Budget,
+        neighbours: Neighbours,
+        ledger: Ledger | None,
+        table: str | None,
+        purpose: str,
     ) -> None:
         self._engine = engine
         self._budget = budget
@@ -207,7 +213,12 @@ class Vault:
     # Leaving.
 
     def release(
-        self, kind: str, parameters: dict[str, Any], result: dict[str, Any], notes: tuple[str, ...] = (), unit: str = "row"
+        self,
+        kind: str,
+        parameters: dict[str, Any],
+        result: dict[str, Any],
+        notes: tuple[str, ...] = (),
+        unit: str = "row",
     ) -> Release:
         """The certificate: the events are added up again and must stay within what was charged."""
         if not within(self._events, self._budget):

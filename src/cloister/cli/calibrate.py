@@ -25,10 +25,9 @@ def calibrate(
 ) -> None:
     """Say what an epsilon or a rho means: the other number, and how far a guess about somebody can move."""
     from cloister.privacy.budgets import relation
-    from cloister.schema import Neighbours
 
     budget = read_budget(epsilon, delta, rho, worlds, None)
-    said = relation(budget, Neighbours(neighbours) if neighbours else None)
+    said = relation(budget, neighbours)
     rows = meaning(budget, said)
     if as_json:
         print_json({"budget": str(budget), "epsilon": str(budget.epsilon), "neighbours": said.value, "meaning": rows})

@@ -96,7 +96,9 @@ def read_bounds(text: str | None) -> tuple[float, float] | None:
     try:
         low, high = (float(part) for part in text.split(","))
     except ValueError:
-        raise UsageError("--bounds takes two numbers, LOW,HIGH, for all columns. Bounds by column go into a schema.") from None
+        raise UsageError(
+            "--bounds takes two numbers, LOW,HIGH, for all columns. Bounds by column go into a schema."
+        ) from None
     return low, high
 
 
@@ -165,5 +167,3 @@ def show_result(model: KMeans, out: Path) -> None:
     for note in release.notes:
         console.print(f"Note: {note}", highlight=False)
     console.print(f"Written: {out}/centers.csv, {out}/release.json", highlight=False, soft_wrap=True)
-
-

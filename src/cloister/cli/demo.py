@@ -50,9 +50,7 @@ def tour(folder: Path) -> None:
     ledger.create("students", "add-remove", PureDP("1.5").epsilon)
     typer.echo('   table "students" may reveal epsilon 1.5 in all')
 
-    model = KMeans(
-        n_clusters=4, budget=1.0, columns=columns, schema=STUDENTS, ledger=ledger, random_state=0
-    )
+    model = KMeans(n_clusters=4, budget=1.0, columns=columns, schema=STUDENTS, ledger=ledger, random_state=0)
     say("3. A plan says what a release will spend, before any row is read.", "cloister cluster ... --dry-run")
     typer.echo("\n".join(f"   {line}" for line in str(model.plan(n=20_000)).splitlines()))
 
@@ -74,8 +72,8 @@ def tour(folder: Path) -> None:
     say("6. The ledger tells what happened.", "cloister ledger show")
     for account in ledger.accounts():
         typer.echo(
-            f'   table "{account.table}": epsilon {float(account.epsilon_spent):g} of {float(account.epsilon_total):g} spent '
-            f"in {account.releases} release, {float(account.epsilon_left):g} left"
+            f'   table "{account.table}": epsilon {float(account.epsilon_spent):g} of {float(account.epsilon_total):g} '
+            f"spent in {account.releases} release, {float(account.epsilon_left):g} left"
         )
     typer.echo("\nNext: the README shows the same on a table of your own.")
 

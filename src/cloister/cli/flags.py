@@ -23,10 +23,13 @@ Rho = Annotated[
     typer.Option(metavar="NUMBER", help="Instead of --epsilon: the largest probability of identifying somebody."),
 ]
 Worlds = Annotated[
-    int | None, typer.Option(metavar="M", help="With --rho: among how many equally likely values. Default: from the schema.")
+    int | None,
+    typer.Option(metavar="M", help="With --rho: among how many equally likely values. Default: from the schema."),
 ]
 SchemaFile = Annotated[str | None, typer.Option("--schema", metavar="FILE", help="Public facts of the table (TOML).")]
-LedgerUrl = Annotated[str | None, typer.Option("--ledger", metavar="URL", help="Where the budget is kept; a path is SQLite.")]
+LedgerUrl = Annotated[
+    str | None, typer.Option("--ledger", metavar="URL", help="Where the budget is kept; a path is SQLite.")
+]
 Table = Annotated[str | None, typer.Option("--table", metavar="NAME", help="Name of the table in the ledger.")]
 Machine = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
 

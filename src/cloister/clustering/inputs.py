@@ -51,7 +51,11 @@ def read_input(X: Any, estimator: Any, fitted: bool = False) -> Input:
 
 def is_paths(X: Any) -> bool:
     """Whether a list is a list of files."""
-    return isinstance(X, list | tuple) and len(X) > 0 and all(isinstance(item, str) or hasattr(item, "__fspath__") for item in X)
+    return (
+        isinstance(X, list | tuple)
+        and len(X) > 0
+        and all(isinstance(item, str) or hasattr(item, "__fspath__") for item in X)
+    )
 
 
 def to_array(X: Any, estimator: Any) -> Any:
@@ -68,7 +72,7 @@ def to_array(X: Any, estimator: Any) -> Any:
         raise UsageError("the array holds something that is not a number. Give numbers, or a frame and columns=.") from None
     if array.ndim != 2:
         raise UsageError(
-            f"Expected 2D array, got {array.ndim}D array instead. Reshape your data with X.reshape(-1, 1) if it is one column."
+            f"Expected 2D array, got {array.ndim}D array instead. Reshape your data with X.reshape(-1, 1)."
         )
     if array.shape[1] == 0:
         raise UsageError(f"Found array with 0 feature(s) (shape={array.shape}) while a minimum of 1 is required.")

@@ -41,7 +41,7 @@ class Problem:
     schema: Schema | None
 
 
-class KMeans(ClusterMixin, BaseEstimator):  # type: ignore[misc]
+class KMeans(ClusterMixin, BaseEstimator):
     """Differentially private k-means.
 
     Parameters
@@ -145,9 +145,7 @@ class KMeans(ClusterMixin, BaseEstimator):  # type: ignore[misc]
             ledger=self.ledger,
         ) as vault:
             start = sphere_packing(problem.domain, problem.clusters, random)
-            fitted = fit_lloyd(
-                vault, problem.domain, start, problem.budget, problem.neighbours, self.max_iter, progress
-            )
+            fitted = fit_lloyd(vault, problem.domain, start, problem.budget, problem.neighbours, self.max_iter, progress)
             self._keep(problem, fitted, vault)
         table.remember(self)
         return self
@@ -183,7 +181,7 @@ class KMeans(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         schema = self.schema
         if schema is not None and not isinstance(schema, Schema):
             schema = Schema.from_toml(schema)
-        said = Neighbours(self.neighbours) if self.neighbours else schema.neighbours if schema else None
+        said = self.neighbours or (schema.neighbours if schema else None)
         domain = self._make_domain(table, schema)
         name = self.table or (schema.table if schema else None)
         return Problem(budget, relation(budget, said), domain, int(clusters), name, schema)
@@ -226,7 +224,9 @@ class KMeans(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         result = {
             "centers": self.cluster_centers_.tolist(),
             "sizes": self.cluster_sizes_.tolist(),
-            "standard_errors": [[float(f"{e:.6g}") if np.isfinite(e) else None for e in row] for row in self.standard_errors_],
+            "standard_errors": [
+                [float(f"{e:.6g}") if np.isfinite(e) else None for e in row] for row in self.standard_errors_
+            ],
         }
         notes = notes_for(problem.budget, problem.neighbours)
         self.release_: Release = vault.release("kmeans", parameters, result, notes)

@@ -48,9 +48,7 @@ def nearest(rows: NDArray[np.int32], points: NDArray[np.float64], labels: NDArra
 
 
 @nb.njit(nogil=True, cache=True)
-def add_sums(
-    rows: NDArray[np.int32], labels: NDArray[np.int32], counts: NDArray[np.int64], sums: NDArray[np.int64]
-) -> None:
+def add_sums(rows: NDArray[np.int32], labels: NDArray[np.int32], counts: NDArray[np.int64], sums: NDArray[np.int64]) -> None:
     """Add each row to the count and the sums of its label.
 
     rows : IN (n, d); labels : IN (n,); counts : IN/OUT (k,); sums : IN/OUT (k, d)

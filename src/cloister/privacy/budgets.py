@@ -35,7 +35,7 @@ def exact(value: object, name: str) -> Fraction:
         if isinstance(value, Fraction | int):
             number = Fraction(value)
         elif isinstance(value, float | str | Decimal):
-            number = Fraction(Decimal(repr(value) if isinstance(value, float) else value))
+            number = Fraction(Decimal(repr(float(value)) if isinstance(value, float) else value))
         else:
             raise problem
     except (InvalidOperation, ValueError, OverflowError):
@@ -171,8 +171,11 @@ def as_budget(value: Any) -> Budget:
     return value if isinstance(value, PureDP | ApproxDP | Identifiability) else PureDP(value)
 
 
-def relation(budget: Budget, neighbours: Neighbours | None) -> Neighbours:
+def relation(budget: Budget, neighbours: Neighbours | str | None) -> Neighbours:
     """The neighbour relation a budget is spent under, where the user named `neighbours` or nothing."""
+    if neighbours is not None and neighbours not in list(Neighbours):
+        raise UsageError('neighbours must be "add-remove" or "replace-one".')
+    neighbours = Neighbours(neighbours) if neighbours else None
     if isinstance(budget, Identifiability):
         if neighbours is Neighbours.ADD_REMOVE:
             raise UsageError(

@@ -1,4 +1,4 @@
-"""Plans as data: named steps, each with its mechanism and its event, whose sum is the budget. No row is needed to make one."""
+"""Plans as data: named steps, each with its mechanism and its event, whose sum is the budget. No row is needed."""
 
 from __future__ import annotations
 

@@ -158,7 +158,9 @@ class Release:
 
     def _repr_html_(self) -> str:
         rows = [("guarantee", str(self.guarantee)), ("status", self.status)]
-        rows += [(f"posterior among {m} worlds", f"at most {r:.3g}") for m, r in (self.guarantee.identifiability() or {}).items()]
+        rows += [
+            (f"posterior among {m} worlds", f"at most {r:.3g}") for m, r in (self.guarantee.identifiability() or {}).items()
+        ]
         rows += [("note", note) for note in self.notes]
         cells = "".join(f"<tr><th>{html.escape(a)}</th><td>{html.escape(b)}</td></tr>" for a, b in rows)
         return f"<table><caption>Release of {html.escape(self.kind)}</caption>{cells}</table>"

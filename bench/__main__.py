@@ -1,0 +1,11 @@
+"""All benchmarks, or those named: ``python -m bench foundations``."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+
+ALL = ["foundations"]
+
+for name in sys.argv[1:] or ALL:
+    importlib.import_module(f"bench.{name}").main()

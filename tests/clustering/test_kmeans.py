@@ -1,0 +1,189 @@
+"""Private k-means, end to end."""
+
+from __future__ import annotations
+
+import pickle
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from sklearn.base import clone
+from sklearn.cluster import KMeans as PlainKMeans
+from sklearn.datasets import make_blobs
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+
+import cloister as cl
+from cloister.clustering.domain import from_bounds
+from cloister.clustering.lloyd import count_and_sum_weights
+from cloister.clustering.seeding.packing import sphere_packing
+from cloister.errors import BudgetExceeded, CloisterError, SchemaError, UsageError
+from cloister.testing import seeded_noise
+
+
+def blobs(rows: int = 4000, columns: int = 3, clusters: int = 4) -> np.ndarray:
+    points, _ = make_blobs(rows, n_features=columns, centers=clusters, random_state=3)
+    return np.asarray(points)
+
+
+@pytest.mark.parametrize("bounds", [(-15, 15), cl.Ball(30.0)], ids=["box", "ball"])
+@pytest.mark.parametrize("budget", [cl.PureDP(1e9), cl.ApproxDP(1e9, 1e-6)], ids=["laplace", "gaussian"])
+@pytest.mark.parametrize("neighbours", ["add-remove", "replace-one"])
+def test_centres_converge_to_plain_lloyd(bounds: object, budget: object, neighbours: str) -> None:
+    """As epsilon grows the centres are those of non-private Lloyd from the same start, to within the grid."""
+    X = blobs()
+    model = cl.KMeans(4, budget=budget, bounds=bounds, method="lloyd", neighbours=neighbours, random_state=5).fit(X)
+    domain = from_bounds(["x0", "x1", "x2"], bounds, "bounds")
+    start = domain.decode(sphere_packing(domain, 4, np.random.default_rng(5)))
+    plain = PlainKMeans(4, init=start, n_init=1, max_iter=model.n_iter_, tol=0).fit(X)
+    assert model.n_iter_ == 7
+    assert np.abs(model.cluster_centers_ - plain.cluster_centers_).max() < 1e-3
+
+
+def test_more_epsilon_means_less_error() -> None:
+    """The loss falls as the budget grows."""
+    X = blobs()
+
+    def loss(epsilon: float) -> float:
+        runs = [cl.KMeans(4, epsilon, (-15, 15), "lloyd", random_state=1).fit(X).cluster_centers_ for _ in range(5)]
+        return float(np.mean([((X[:, None] - c[None]) ** 2).sum(2).min(1).mean() for c in runs]))
+
+    assert loss(10) < loss(0.02)
+
+
+@pytest.mark.parametrize("kind", ["numpy", "fortran", "pandas", "polars", "arrow", "csv", "parquet"])
+def test_every_form_of_data_gives_the_same_centres(kind: str, tmp_path: Path) -> None:
+    """With seeded noise the form of the data does not matter, to the last bit."""
+    X = blobs(500, 2)
+    names = ["x0", "x1"]
+    table = pa.table({name: X[:, j] for j, name in enumerate(names)})
+    pq.write_table(table, tmp_path / "x.parquet")
+    pd.DataFrame(X, columns=names).to_csv(tmp_path / "x.csv", index=False, sep=";")
+    forms = {
+        "numpy": X,
+        "fortran": np.asfortranarray(X),
+        "pandas": pd.DataFrame(X, columns=names),
+        "polars": pl.DataFrame(X, schema=names),
+        "arrow": table,
+        "csv": str(tmp_path / "x.csv"),
+        "parquet": tmp_path / "x.parquet",
+    }
+    with seeded_noise(1):
+        expected = cl.KMeans(3, 1.0, (-15, 15), "lloyd", random_state=0).fit(X).cluster_centers_
+    with seeded_noise(1):
+        model = cl.KMeans(3, 1.0, (-15, 15), "lloyd", random_state=0).fit(forms[kind])
+    assert np.array_equal(model.cluster_centers_, expected)
+    assert np.array_equal(model.predict(forms[kind]), model.predict(X))
+
+
+def test_rows_that_cannot_be_read_never_abort() -> None:
+    """Nulls, NaN, infinities and text become the public default or the border, and nothing is said about them."""
+    table = pa.table({"a": ["1", None, "text", "nan", "inf", "-5", "2,5"]})
+    model = cl.KMeans(2, 1.0, (0, 10), "lloyd").fit(table)
+    assert np.isfinite(model.cluster_centers_).all()
+
+
+def test_nothing_exact_is_kept() -> None:
+    """A fitted model has no labels and no inertia, and pickles without a row."""
+    X = blobs(300, 2)
+    model = cl.KMeans(2, 1.0, (-15, 15)).fit(X)
+    assert not hasattr(model, "labels_")
+    assert not hasattr(model, "inertia_")
+    restored = pickle.loads(pickle.dumps(model))
+    assert np.array_equal(restored.predict(X), model.predict(X))
+    assert len(pickle.dumps(model)) < 20_000
+
+
+def test_seeded_noise_is_stamped() -> None:
+    """A release made with seeded noise says NOT PRIVATE; any other does not repeat."""
+    X = blobs(300, 2)
+    with seeded_noise(1):
+        seeded = cl.KMeans(2, 1.0, (-15, 15)).fit(X)
+    plain = [cl.KMeans(2, 1.0, (-15, 15), random_state=0).fit(X) for _ in range(2)]
+    assert "NOT PRIVATE" in seeded.release_.status
+    assert "NOT PRIVATE" not in plain[0].release_.status
+    assert not np.array_equal(plain[0].cluster_centers_, plain[1].cluster_centers_)
+
+
+def test_the_count_and_sum_split_is_the_published_one() -> None:
+    """At 16 columns the split is 1.4797 : 1 a column."""
+    assert float(count_and_sum_weights(16, gaussian=False)["counts"]) == pytest.approx(1.4797, abs=5e-5)
+
+
+def test_a_named_table_is_charged_and_refused_beyond_its_total(tmp_path: Path) -> None:
+    """A fit charges the ledger before it reads, and is refused when the total would be passed."""
+    ledger = cl.Ledger(str(tmp_path / "ledger.sqlite"))
+    ledger.create("people", "add-remove", Fraction(3, 2))
+    model = cl.KMeans(2, 1.0, (-15, 15), table="people", ledger=ledger)
+    assert model.fit(blobs(300, 2)).release_.ledger is not None
+    with pytest.raises(BudgetExceeded, match=r"needs epsilon 1, and 0\.5 of 1\.5 is left"):
+        model.fit(blobs(300, 2))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"n_clusters": 0}, "at least 1"),
+        ({"n_clusters": 2.5}, "at least 1"),
+        ({"budget": 0}, "positive finite"),
+        ({"budget": float("inf")}, "positive finite"),
+        ({"bounds": (1, 0)}, "below its high bound"),
+        ({"bounds": (0, np.nan)}, "finite"),
+        ({"bounds": ([0, 0, 0], 1)}, "one for each"),
+        ({"bounds": 3}, "pair"),
+        ({"method": "magic"}, "not known"),
+        ({"scale": "wide"}, "scale must be"),
+        ({"columns": ["absent"]}, "no column"),
+        ({"max_iter": 0}, "max_iter"),
+        ({"engine": "abacus"}, "engine must be"),
+        ({"ledger": "somewhere.sqlite"}, "which table"),
+        ({"neighbours": "friends"}, "neighbours must be"),
+    ],
+)
+def test_usage_faults_abort_before_anything_is_read(change: dict[str, object], message: str) -> None:
+    """Each fault is told in the user's words; no row is read."""
+
+    class Unreadable:
+        names = ("x0", "x1")
+        in_memory = True
+
+        def batches(self, columns: object) -> object:
+            raise AssertionError("a row was read")
+
+    with pytest.raises(UsageError, match=message):
+        cl.KMeans(**{"n_clusters": 2, "budget": 1.0, "bounds": (0, 1), **change}).fit(Unreadable())
+
+
+def test_a_schema_without_bounds_is_refused() -> None:
+    """A number column without bounds names the column and says what to add."""
+    schema = cl.Schema.from_text('[columns.age]\nkind = "number"\n')
+    with pytest.raises(SchemaError, match='column "age" has no bounds'):
+        cl.KMeans(2, 1.0, schema=schema).fit(pa.table({"age": [1, 2]}))
+
+
+def test_an_array_of_text_is_refused_without_its_values() -> None:
+    """The message of a failed conversion does not quote the value."""
+    with pytest.raises(CloisterError) as caught:
+        cl.KMeans(2, 1.0, (0, 1)).fit(np.array([["secret", "x"]], dtype=object))
+    assert "secret" not in str(caught.value)
+
+
+def test_habits_of_scikit_learn() -> None:
+    """It clones, sits in a pipeline and predicts."""
+    X = blobs(300, 2)
+    model = clone(cl.KMeans(2, 1.0, (-15, 15)))
+    labels = make_pipeline(FunctionTransformer(), model).fit_predict(X)
+    assert labels.shape == (300,)
+    assert set(labels) <= {0, 1}
+
+
+def test_a_plan_needs_no_rows() -> None:
+    """A plan prints its steps from n and d alone, and adds up to the budget."""
+    plan = cl.KMeans(3, 1.0, (0, 1), "lloyd").plan(n=5000, d=2)
+    assert plan.keeps_budget()
+    assert "round 1" in str(plan)

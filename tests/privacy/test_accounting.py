@@ -1,0 +1,97 @@
+"""Closed forms agree with an independent accountant."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import log, sqrt
+
+import pytest
+from dp_accounting import (
+    ComposedDpEvent,
+    GaussianDpEvent,
+    LaplaceDpEvent,
+    PoissonSampledDpEvent,
+)
+from dp_accounting.pld import PLDAccountant
+
+from cloister.privacy.accounting import (
+    GaussianEvent,
+    LaplaceEvent,
+    SampledEvent,
+    amplified_epsilon,
+    delta_of,
+    epsilon_before_sampling,
+    gaussian_delta,
+    gaussian_precision,
+    sampled_cost,
+)
+
+
+def oracle_delta(event: object, epsilon: float) -> float:
+    """The delta that dp-accounting finds, pessimistic by its discretisation."""
+    return float(PLDAccountant(value_discretization_interval=1e-4).compose(event).get_delta(epsilon))
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 4.0])
+@pytest.mark.parametrize("delta", [1e-3, 1e-6, 1e-10])
+def test_gaussian_calibration_is_tight(epsilon: float, delta: float) -> None:
+    """The calibrated precision gives the delta asked for: not more, and not a hundredth less."""
+    precision = gaussian_precision(Fraction(str(epsilon)), Fraction(str(delta)))
+    oracle = oracle_delta(GaussianDpEvent(1 / sqrt(precision)), epsilon)
+    assert gaussian_delta(epsilon, sqrt(precision)) <= delta
+    assert delta * 0.99 <= oracle <= delta * 1.01
+
+
+def test_gaussian_steps_are_one_gaussian() -> None:
+    """Precisions add: three steps cost what the accountant says of their composition."""
+    precisions = [Fraction(1, 100), Fraction(1, 25), Fraction(1, 9)]
+    events = [GaussianEvent(f"step {i}", precision) for i, precision in enumerate(precisions)]
+    oracle = oracle_delta(ComposedDpEvent([GaussianDpEvent(1 / sqrt(p)) for p in precisions]), 1.0)
+    assert delta_of(events, Fraction(1)) == pytest.approx(oracle, rel=1e-2)
+
+
+def test_pure_and_gaussian_steps_together_are_bounded() -> None:
+    """A Laplace step beside a Gaussian one costs at least what the accountant says."""
+    events = [LaplaceEvent("size", Fraction(1, 10)), GaussianEvent("sums", Fraction(1, 10))]
+    oracle = oracle_delta(ComposedDpEvent([LaplaceDpEvent(10), GaussianDpEvent(sqrt(10))]), 1.0)
+    assert delta_of(events, Fraction(1)) >= oracle * 0.999
+
+
+@pytest.mark.parametrize("rate", [Fraction(1, 50), Fraction(1, 2)])
+def test_pure_amplification_matches_the_formula_and_inverts(rate: Fraction) -> None:
+    """ln(1 + q (e^eps - 1)), rounded up; the way back is rounded down and never costs more."""
+    cost = amplified_epsilon(Fraction(1), rate)
+    assert float(cost) == pytest.approx(log(1 + float(rate) * (2.718281828459045 - 1)), abs=1e-12)
+    assert amplified_epsilon(epsilon_before_sampling(cost, rate), rate) <= cost
+    assert float(epsilon_before_sampling(cost, rate)) == pytest.approx(1, abs=1e-9)
+
+
+def test_a_sampled_gaussian_is_bounded() -> None:
+    """What a sample's Gaussian steps are charged is at least what the accountant says of them."""
+    rate, epsilon, precision = Fraction(1, 50), Fraction(1), Fraction(1, 20)
+    event = SampledEvent("votes", rate, epsilon, (GaussianEvent("votes 1", precision),))
+    cost, delta = sampled_cost(event)
+    oracle = oracle_delta(PoissonSampledDpEvent(float(rate), GaussianDpEvent(1 / sqrt(precision))), float(cost))
+    assert delta >= oracle * 0.999
+    assert delta_of([event], cost) == pytest.approx(delta)
+
+
+def test_amplifying_each_step_by_itself_is_caught() -> None:
+    """A planted bug: two steps on one sample, each amplified alone, claim less than the sample's total costs."""
+    rate, step = Fraction(1, 10), Fraction(2)
+    together = amplified_epsilon(2 * step, rate)
+    apart = 2 * amplified_epsilon(step, rate)
+    event = SampledEvent("votes", rate, 2 * step, (LaplaceEvent("a", step), LaplaceEvent("b", step)))
+    assert sampled_cost(event)[0] == together
+    assert apart < together
+
+
+def test_a_total_on_a_sample_beyond_its_epsilon_is_refused() -> None:
+    """A sample whose steps add up to more than it says has no delta."""
+    event = SampledEvent("votes", Fraction(1, 10), Fraction(1), (LaplaceEvent("a", Fraction(2)),))
+    assert delta_of([event], Fraction(50)) == float("inf")
+
+
+def test_epsilon_without_bound_needs_no_noise_worth_the_name() -> None:
+    """At an epsilon of a million the calibration still works."""
+    assert gaussian_precision(Fraction(10**6), Fraction(1, 10**6)) > 10**6

@@ -1,0 +1,58 @@
+"""Budgets are exact values, and split exactly by name."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cloister.errors import UsageError
+from cloister.privacy.budgets import ApproxDP, Identifiability, PureDP, as_budget, relation
+from cloister.schema import Neighbours
+
+
+@pytest.mark.parametrize("typed", [0.1, "0.1", np.float64(0.1), Fraction(1, 10)])
+def test_a_decimal_is_kept_as_it_was_typed(typed: object) -> None:
+    """One tenth stays one tenth, however it is given."""
+    assert as_budget(typed).epsilon == Fraction(1, 10)
+
+
+@pytest.mark.parametrize("wrong", [0, -1, float("inf"), float("nan"), "x", None, True, [1]])
+def test_an_epsilon_that_is_no_positive_number_is_refused(wrong: object) -> None:
+    """Nothing but a positive finite number is an epsilon."""
+    with pytest.raises(UsageError, match="epsilon must be a positive finite number"):
+        PureDP(wrong)  # type: ignore[arg-type]
+
+
+@given(st.lists(st.integers(1, 1000), min_size=1, max_size=8), st.decimals("0.001", "50", places=6))
+def test_a_split_adds_up_exactly(weights: list[int], epsilon: object) -> None:
+    """The parts of a split add up to the whole, to the last digit."""
+    budget = PureDP(epsilon)  # type: ignore[arg-type]
+    parts = budget.split(**{f"step{i}": weight for i, weight in enumerate(weights)})
+    assert sum(parts.values()) == budget.epsilon
+
+
+def test_parts_are_taken_by_name() -> None:
+    """Thirteen to seven is 65% and 35%, and a part that is not there is an attribute error."""
+    parts = PureDP(1).split(votes=13, sums=7)
+    assert (parts.votes, parts.sums) == (Fraction(13, 20), Fraction(7, 20))
+    with pytest.raises(AttributeError):
+        _ = parts.counts
+
+
+@pytest.mark.parametrize("delta", [0, 1, 2, -1])
+def test_a_delta_lies_between_zero_and_one(delta: float) -> None:
+    """Delta 0 is a pure budget, and delta 1 promises nothing."""
+    with pytest.raises(UsageError, match="delta"):
+        ApproxDP(1, delta)
+
+
+def test_rho_is_spent_under_replace_one() -> None:
+    """A rho brings its own relation, and refuses a table under add-remove."""
+    budget = Identifiability(rho=0.05, worlds=10_001)
+    assert relation(budget, None) is Neighbours.REPLACE_ONE
+    with pytest.raises(UsageError, match="replace-one"):
+        relation(budget, Neighbours.ADD_REMOVE)

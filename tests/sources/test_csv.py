@@ -1,0 +1,175 @@
+"""CSV as it comes: dialects, encodings, compression and ragged lines."""
+
+from __future__ import annotations
+
+import bz2
+import csv
+import gzip
+import io
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from cloister.errors import DataError, SchemaError, SourceError
+from cloister.sources import open_source
+from cloister.sources.csv import open_csv
+from cloister.sources.places import find
+from tests.real_data import real
+
+
+def cells_of(path: Path, columns: list[str] | None = None) -> list[list[str | None]]:
+    """All rows of a file."""
+    source = open_source(path)
+    wanted = list(source.names if columns is None else columns)
+    return [[row[name] for name in wanted] for batch in source.batches(wanted) for row in batch.to_pylist()]
+
+
+def written(path: Path, content: bytes | str) -> Path:
+    """A file with this content."""
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return path
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
+def test_the_delimiter_is_found(tmp_path: Path, delimiter: str) -> None:
+    """Each of the four delimiters is recognised from the header, even when others stand in quotes."""
+    header = delimiter.join(["a", '"b,;|,;|\tx"', "c"])
+    path = written(tmp_path / "t.csv", f"{header}\n{delimiter.join('123')}\n")
+    assert cells_of(path) == [["1", "2", "3"]]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "name,n\nÉlodie,1\n".encode(),
+        "name,n\nÉlodie,1\n".encode("utf-8-sig"),
+        "name,n\nÉlodie,1\n".encode("cp1252"),
+        "name,n\nÉlodie,1\n".encode("utf-16"),
+        "name,n\r\nÉlodie,1".encode(),
+    ],
+    ids=["utf-8", "BOM", "Windows-1252", "utf-16", "CRLF"],
+)
+def test_encodings_are_found(tmp_path: Path, content: bytes) -> None:
+    """Text reads the same in the encodings that spreadsheets write."""
+    path = written(tmp_path / "t.csv", content)
+    assert open_source(path).names == ("name", "n")
+    assert cells_of(path) == [["Élodie", "1"]]
+
+
+def test_a_line_in_another_encoding_changes_no_other_line(tmp_path: Path) -> None:
+    """Encodings are decided line by line: one person's line cannot change how another's is read."""
+    head, other, mixed = "name\n".encode(), "Zoë\n".encode(), b"\xe9\x81\n"
+    alone = cells_of(written(tmp_path / "alone.csv", head + other))
+    both = cells_of(written(tmp_path / "both.csv", head + mixed + other))
+    assert both == [["é\ufffd"], *alone]
+
+
+@pytest.mark.parametrize(("suffix", "pack"), [("gz", gzip.compress), ("bz2", bz2.compress), ("csv", gzip.compress)])
+def test_compressed_files_are_read(tmp_path: Path, suffix: str, pack: object) -> None:
+    """Compression is recognised by the first bytes, whatever the file is called."""
+    path = written(tmp_path / f"t.{suffix}", pack(b"a,b\n1,2\n"))  # type: ignore[operator]
+    assert cells_of(path) == [["1", "2"]]
+
+
+def test_zstd_is_read(tmp_path: Path) -> None:
+    """Zstandard is recognised too."""
+    with pa.CompressedOutputStream(str(tmp_path / "t.csv.zst"), "zstd") as file:
+        file.write(b"a,b\n1,2\n")
+    assert cells_of(tmp_path / "t.csv.zst") == [["1", "2"]]
+
+
+def test_ragged_lines_are_kept(tmp_path: Path) -> None:
+    """A short line is filled with nulls, a long one is cut, and neither moves the others."""
+    path = written(tmp_path / "t.csv", 'a,b,c\n1,2,3\n4\n5,6,7,8\n\n"9,","",\n')
+    expected = [["1", "2", "3"], ["4", None, None], ["5", "6", "7"], ["9,", "", ""]]
+    assert cells_of(path) == expected
+    assert cells_of(path, ["c", "a"]) == [[row[2], row[0]] for row in expected]
+
+
+def test_columns_come_in_the_order_asked_for(tmp_path: Path) -> None:
+    """Only the columns asked for are there, in that order; without columns the rows still count."""
+    path = written(tmp_path / "t.csv", "a,b,c\n1,2,3\n4,5,6\n")
+    assert cells_of(path, ["c", "a"]) == [["3", "1"], ["6", "4"]]
+    assert sum(batch.num_rows for batch in open_source(path).batches([])) == 2
+
+
+def test_a_header_alone_is_a_table_without_rows(tmp_path: Path) -> None:
+    """A file with a header only opens, and has no rows."""
+    assert cells_of(written(tmp_path / "t.csv", "a,b\n\n\n")) == []
+
+
+CELL = st.text(st.characters(codec="utf-8", exclude_characters="\0\r", categories=("L", "N", "P", "Zs", "S")), max_size=5)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(rows=st.lists(st.lists(st.one_of(CELL, st.just("a\nb")), min_size=1, max_size=4), max_size=30), window=st.integers(130, 200))
+def test_rows_do_not_depend_on_block_boundaries(tmp_path: Path, rows: list[list[str]], window: int) -> None:
+    """Small windows, ragged rows among good ones: the cells are those that were written, padded or cut."""
+    file = io.StringIO()
+    csv.writer(file, quoting=csv.QUOTE_ALL).writerows([["a", "b", "c"], *rows])
+    path = written(tmp_path / "t.csv", file.getvalue())
+    source = open_csv(find(path)[0], window)
+    found = [list(row.values()) for batch in source.batches(source.names) for row in batch.to_pylist()]
+    assert found == [(row + [None] * 3)[:3] for row in rows]  # type: ignore[operator]
+
+
+@pytest.mark.parametrize(
+    ("content", "hint"),
+    [
+        ("", "empty"),
+        ("\n\n", "empty"),
+        ("a,b,a\n1,2,3\n", "columns 1 and 3"),
+        ("a,,c\n1,2,3\n", "column 2"),
+        ("39,State-gov,77516,13\n50,Private,83311,13\n", "looks like data"),
+        ("14.23,1.71\n", "looks like data"),
+        ("  664159    550946\n", "looks like data"),
+        ('{"a": 1}\n', "unknown format"),
+    ],
+)
+def test_files_without_a_header_are_refused(tmp_path: Path, content: str, hint: str) -> None:
+    """A fault of the header is told by its place, without any of the file's text."""
+    with pytest.raises(SourceError, match=hint) as caught:
+        open_source(written(tmp_path / "t.csv", content))
+    assert not any(word in str(caught.value) for word in ("State-gov", "77516", "14.23", "664159"))
+
+
+@pytest.mark.parametrize("header", ["id,2019,2020,2021", "0,1,2,3", "a,b2,3c"])
+def test_whole_numbers_in_order_may_be_names(tmp_path: Path, header: str) -> None:
+    """Years and places are names that people use."""
+    assert ",".join(open_source(written(tmp_path / "t.csv", header + "\n")).names) == header
+
+
+def test_an_absent_column_is_told_before_any_row(tmp_path: Path) -> None:
+    """Asking for a column that is not there fails at once, and the nearest name is offered."""
+    source = open_source(written(tmp_path / "t.csv", "income,age\n1,2\n"))
+    with pytest.raises(SchemaError, match='"incomes" is not in the data. Did you mean "income"'):
+        source.batches(["incomes"])
+
+
+def test_a_broken_file_is_told_without_its_values(tmp_path: Path) -> None:
+    """A compressed file that ends too early is a data error that quotes nothing."""
+    packed = gzip.compress(b"a,b\n" + b"".join(b"secret%d,%d\n" % (i, i * i) for i in range(50_000)))
+    path = written(tmp_path / "t.csv.gz", packed[: len(packed) // 2])
+    with pytest.raises(DataError, match="damaged or incomplete") as caught:
+        cells_of(path)
+    assert "secret" not in str(caught.value)
+
+
+def test_adult_is_read_whole() -> None:
+    """The Adult table with semicolons has 30,162 rows and 18,109 distinct tuples of its eight quasi-identifiers."""
+    quasi = ["sex", "age", "race", "marital-status", "education", "native-country", "workclass", "occupation"]
+    rows = cells_of(real("adult-30162.csv"), quasi)
+    assert len(rows) == 30_162
+    assert len(set(map(tuple, rows))) == 18_109
+
+
+def test_a_large_compressed_file_is_read_whole(tmp_path: Path) -> None:
+    """Covertype, 581,012 rows in a compressed file, comes through with a header of our own put before it."""
+    names = ",".join(f"c{j}" for j in range(55)) + "\n"
+    path = written(tmp_path / "covtype.csv.gz", gzip.compress(names.encode()) + real("covtype.data.gz").read_bytes())
+    batches = list(open_source(path).batches(["c0", "c54"]))
+    assert sum(batch.num_rows for batch in batches) == 581_012
+    assert sum(sum(map(int, batch.column("c54").to_pylist())) for batch in batches[:1]) > 0

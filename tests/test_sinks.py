@@ -1,0 +1,129 @@
+"""Sinks: an output appears whole or not at all."""
+
+from __future__ import annotations
+
+import errno
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from cloister.errors import SinkError
+from cloister.sinks import check_free, stage
+
+
+def test_a_committed_file_is_there_and_nothing_else(tmp_path: Path) -> None:
+    """After commit the folder holds the output only, with what was written."""
+    with stage(tmp_path / "out.csv", directory=False) as staged:
+        staged.path.write_text("a,b")
+        staged.commit()
+    assert [path.name for path in tmp_path.iterdir()] == ["out.csv"]
+    assert (tmp_path / "out.csv").read_text() == "a,b"
+
+
+def test_a_committed_folder_is_there_and_nothing_else(tmp_path: Path) -> None:
+    """A directory is staged empty and appears with its files and everyday permissions."""
+    with stage(tmp_path / "out", directory=True) as staged:
+        assert not list(staged.path.iterdir())
+        (staged.path / "centers.csv").write_text("x")
+        staged.commit()
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+    umask = os.umask(0)
+    os.umask(umask)
+    assert (tmp_path / "out").stat().st_mode & 0o777 == 0o777 & ~umask
+
+
+def test_nothing_is_seen_before_the_commit(tmp_path: Path) -> None:
+    """While it is written the output is not under its name, and what there is is hidden."""
+    with stage(tmp_path / "out.csv", directory=False) as staged:
+        staged.path.write_text("half")
+        assert all(path.name.startswith(".") for path in tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("trouble", [None, ValueError, KeyboardInterrupt])
+def test_without_a_commit_nothing_stays(tmp_path: Path, trouble: type[BaseException] | None) -> None:
+    """An exception, Ctrl-C or a forgotten commit leaves an empty folder behind."""
+
+    def write() -> None:
+        with stage(tmp_path / "out", directory=True) as staged:
+            (staged.path / "part").write_text("half")
+            if trouble is not None:
+                raise trouble
+
+    if trouble is None:
+        write()
+    else:
+        with pytest.raises(trouble):
+            write()
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("there", ["file", "folder", "broken link"])
+def test_an_existing_output_is_refused(tmp_path: Path, there: str) -> None:
+    """Whatever has the name already, the output is refused and left as it is."""
+    target = tmp_path / "out"
+    {"file": target.touch, "folder": target.mkdir, "broken link": lambda: target.symlink_to("nowhere")}[there]()
+    with pytest.raises(SinkError, match="exists already"):
+        check_free(target)
+
+
+def test_a_missing_folder_is_refused(tmp_path: Path) -> None:
+    """An output in a folder that does not exist is refused by the folder's name."""
+    with pytest.raises(SinkError, match="does not exist"):
+        check_free(tmp_path / "no" / "out")
+
+
+def test_an_unwritable_folder_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A place where nothing can be created is refused before anything else happens."""
+
+    def refuse(**_: object) -> None:
+        raise OSError(errno.EROFS, "read-only")
+
+    monkeypatch.setattr("tempfile.TemporaryFile", refuse)
+    with pytest.raises(SinkError, match="cannot be written"):
+        check_free(tmp_path / "out")
+
+
+@pytest.mark.parametrize("directory", [False, True])
+def test_an_output_that_appears_meanwhile_is_not_replaced(tmp_path: Path, directory: bool) -> None:
+    """Someone else's output under the same name survives, and the commit says so."""
+    target = tmp_path / "out"
+
+    def write() -> None:
+        with stage(target, directory=directory) as staged:
+            if not directory:
+                staged.path.write_text("mine")
+            target.write_text("theirs")
+            staged.commit()
+
+    with pytest.raises(SinkError, match="exists already"):
+        write()
+    assert target.read_text() == "theirs"
+    assert list(tmp_path.iterdir()) == [target]
+
+
+def test_a_full_disk_is_told(tmp_path: Path) -> None:
+    """Running out of room while writing is told as such, and cleaned up."""
+    with pytest.raises(SinkError, match="cannot be written"), stage(tmp_path / "out", directory=True):
+        raise OSError(errno.ENOSPC, "no space")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_killed_process_leaves_only_hidden_parts(tmp_path: Path) -> None:
+    """kill -9 in the middle of writing leaves nothing under the output's name."""
+    code = (
+        "import os, signal, sys\n"
+        "from cloister.sinks import stage\n"
+        "with stage(sys.argv[1], directory=True) as staged:\n"
+        "    (staged.path / 'half').write_text('x')\n"
+        "    os.kill(os.getpid(), signal.SIGKILL)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code, str(tmp_path / "out")], check=False)
+    assert done.returncode == -signal.SIGKILL
+    left = [path.name for path in tmp_path.iterdir()]
+    assert len(left) == 1
+    assert left[0].startswith(".out.")
+    assert left[0].endswith(".partial")
