@@ -21,6 +21,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -36,7 +37,7 @@ TENTH = Fraction(1, 10)
 class TwoTransactions(Ledger):
     """Planted bug: reads in one transaction and writes in the next."""
 
-    def charge(self, table, neighbours, epsilon, delta, purpose):
+    def charge(self, table: str, neighbours: str, epsilon: Any, delta: Any, purpose: str) -> int:
         with self._open(table, write=True) as (_, account):
             if epsilon > account.epsilon_left:
                 raise BudgetExceeded("the total would be passed")
@@ -50,7 +51,7 @@ class LateCommit(Ledger):
 
     waiting = 0
 
-    def charge(self, table, neighbours, epsilon, delta, purpose):
+    def charge(self, table: str, neighbours: str, epsilon: Any, delta: Any, purpose: str) -> int:
         if self.waiting == 0:
             self.transaction = contextlib.ExitStack()
             self.connection, self.account = self.transaction.enter_context(self._open(table, write=True))

@@ -142,8 +142,9 @@ def write_labels(model: KMeans, data: list[str], path: Path) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
+    labels = model._label(data, model.release_.ledger["table"] if model.release_.ledger else None)
     stamp = {"cloister": "for the holder only: labels are not a private release"}
-    pq.write_table(pa.table({"cluster": model.predict(data)}).replace_schema_metadata(stamp), path)
+    pq.write_table(pa.table({"cluster": labels}).replace_schema_metadata(stamp), path)
 
 
 def show_result(model: KMeans, out: Path) -> None:

@@ -158,15 +158,27 @@ class KMeans(ClusterMixin, BaseEstimator):
 
     def predict(self, X: Any) -> NDArray[np.int32]:
         """The nearest centre of each row, for whoever holds the rows. It is not a private release."""
+        return self._label(X, None)
+
+    def _label(self, X: Any, table: str | None) -> NDArray[np.int32]:
+        """Label rows; with the name of the fitted table its ledger records that the holder got labels."""
         check_is_fitted(self)
-        table = read_input(X, self, fitted=True)
-        work = Labels(self._centers_on_grid).apply
-        labels = Vault.holder(table.data, self._domain.encoding, work, purpose="labels", engine=self.engine).value
+        rows = read_input(X, self, fitted=True)
+        labels = Vault.holder(
+            rows.data,
+            self._domain.encoding,
+            Labels(self._centers_on_grid).apply,
+            purpose="labels",
+            engine=self.engine,
+            table=table,
+            ledger=self.ledger if table else None,
+        ).value
         return np.concatenate(labels) if labels else np.empty(0, dtype=np.int32)
 
     def fit_predict(self, X: Any, y: Any = None, **kwargs: Any) -> NDArray[np.int32]:
         """Fit, then label the same rows for whoever holds them. The labels are not a private release."""
-        return self.fit(X).predict(X)
+        self.fit(X)
+        return self._label(X, self.release_.ledger["table"] if self.release_.ledger else None)
 
     def _problem(self, table: Input) -> Problem:
         """Check everything that can be checked before a charge."""

@@ -1,0 +1,211 @@
+"""The cluster, calibrate, verify and demo commands as a user types them."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+from typer.testing import CliRunner
+
+from cloister.cli import app
+
+runner = CliRunner()
+
+
+@pytest.fixture
+def people(tmp_path: Path) -> Path:
+    """A made-up table of two kinds of people, with a text column."""
+    random = np.random.default_rng(0)
+    path = tmp_path / "people.csv"
+    ages = np.concatenate([random.normal(30, 3, 500), random.normal(70, 3, 500)])
+    lines = ["name;age;income"] + [f"p{i};{age:.1f};{age * 100:.0f}" for i, age in enumerate(ages)]
+    path.write_text("\n".join(lines) + "\n")
+    (tmp_path / "people.toml").write_text(
+        '[columns.name]\nkind = "text"\nrole = "identifier"\n'
+        '[columns.age]\nkind = "number"\nbounds = [0, 100]\nstep = 0.01\n'
+        '[columns.income]\nkind = "number"\nbounds = [0, 10000]\n'
+    )
+    return path
+
+
+def run(*words: object) -> tuple[int, str]:
+    """The exit code and everything that was printed."""
+    result = runner.invoke(app, [str(word) for word in words])
+    return result.exit_code, result.output
+
+
+def test_a_clustering_writes_centres_and_a_certificate_that_verifies(people: Path, tmp_path: Path) -> None:
+    """The folder holds centers.csv and release.json, and verify accepts them until they are changed."""
+    schema, out = people.with_suffix(".toml"), tmp_path / "out"
+    code, text = run("cluster", people, "--k", 2, "--epsilon", 5, "--schema", schema, "--out", out, "--labels")
+    assert code == 0, text
+    assert (out / "centers.csv").read_text().splitlines()[0] == "cluster,size,age,income"
+    assert b"not a private release" in pq.read_metadata(out / "labels.parquet").metadata[b"cloister"]
+    assert run("verify", out / "release.json")[0] == 0
+    (out / "centers.csv").write_text("changed")
+    assert run("verify", out / "release.json")[0] == 2
+
+
+def test_json_is_for_programs(people: Path, tmp_path: Path) -> None:
+    """With --json the output is one document, with version, guarantee and steps."""
+    words = ["cluster", people, "--k", 2, "--epsilon", 1, "--columns", "age", "--bounds", "0,100", "--json"]
+    data = json.loads(run(*words, "--out", tmp_path / "out")[1])
+    assert data["version"] == 1
+    assert data["guarantee"]["epsilon"] == "1"
+    assert data["ledger"] == "unledgered"
+
+
+def test_a_dry_run_reads_no_row_and_writes_nothing(people: Path, tmp_path: Path) -> None:
+    """The plan is printed; there is no output folder."""
+    code, text = run("cluster", people, "--k", 2, "--epsilon", 1, "--schema", people.with_suffix(".toml"), "--dry-run")
+    assert code == 0
+    assert "Plan for epsilon 1" in text
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["people.csv", "people.toml"]
+
+
+def test_a_rho_takes_its_worlds_from_the_schema(people: Path, tmp_path: Path) -> None:
+    """The smallest grid counts: age has 10,001 values."""
+    words = ["cluster", people, "--k", 2, "--rho", 0.05, "--columns", "age", "--schema", people.with_suffix(".toml")]
+    data = json.loads(run(*words, "--out", tmp_path / "out", "--json")[1])
+    assert data["guarantee"]["neighbours"] == "replace-one"
+    assert data["identifiability"]["10001"] == pytest.approx(0.05, abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--k", "2"], "--epsilon"),
+        (["--k", "0", "--epsilon", "1"], "at least 1"),
+        (["--k", "2", "--epsilon", "0"], "positive finite"),
+        (["--k", "2", "--epsilon", "nan"], "positive finite"),
+        (["--k", "2", "--epsilon", "abc"], "positive finite"),
+        (["--k", "2", "--epsilon", "1", "--bounds", "1,0"], "below its high bound"),
+        (["--k", "2", "--epsilon", "1", "--bounds", "x"], "two numbers"),
+        (["--k", "2", "--epsilon", "1", "--columns", "absent", "--bounds", "0,1"], "no column"),
+        (["--k", "2", "--epsilon", "1", "--method", "magic", "--bounds", "0,1"], "not known"),
+        (["--k", "2", "--rho", "0.05", "--worlds", "10", "--bounds", "0,1"], "rho must lie above"),
+        (["--k", "2", "--rho", "1", "--worlds", "10", "--bounds", "0,1"], "rho must lie above"),
+        (["--k", "2", "--rho", "0.5", "--worlds", "1", "--bounds", "0,1"], "at least 2"),
+        (["--k", "2", "--rho", "0.5", "--worlds", "9", "--delta", "1e-6"], "without delta"),
+        (["--k", "2", "--rho", "0.5"], "--worlds"),
+        (["--k", "2", "--epsilon", "1", "--delta", "2", "--bounds", "0,1"], "delta"),
+        (["--k", "2", "--epsilon", "1", "--schema", "nowhere.toml"], "nowhere.toml"),
+        (["--k", "2", "--epsilon", "1", "--engine", "abacus"], "abacus"),
+        (["--k", "two"], "--k"),
+        (["--magic"], "--magic"),
+    ],
+)
+def test_usage_faults_exit_with_two(people: Path, tmp_path: Path, words: list[str], message: str) -> None:
+    """Each wrong flag gets one or two lines, exit code 2 and no output."""
+    code, text = run("cluster", people, *words, "--out", tmp_path / "out")
+    assert code == 2, text
+    assert message in text
+    assert "Traceback" not in text
+    assert not (tmp_path / "out").exists()
+
+
+def test_missing_and_foreign_files_are_told_apart(tmp_path: Path) -> None:
+    """A file that is not there and one of an unknown format each say what to do."""
+    strange = tmp_path / "people.xyz"
+    strange.write_bytes(b"\x00\x01\x02\x03" * 100)
+    for path in (tmp_path / "nothing.csv", strange):
+        code, text = run("cluster", path, "--k", 2, "--epsilon", 1, "--bounds", "0,1", "--out", tmp_path / "out")
+        assert code == 2, text
+        assert path.name in text
+
+
+def test_an_output_that_exists_is_refused_before_anything_is_charged(people: Path, tmp_path: Path) -> None:
+    """The folder is looked at first."""
+    (tmp_path / "out").mkdir()
+    code, text = run("cluster", people, "--k", 2, "--epsilon", 1, "--bounds", "0,1", "--out", tmp_path / "out")
+    assert code == 2
+    assert "out" in text
+
+
+def test_a_total_that_would_be_passed_exits_with_one(people: Path, tmp_path: Path) -> None:
+    """The second release of the same size is refused, and says how much is left."""
+    ledger = tmp_path / "ledger.sqlite"
+    assert run("ledger", "create", "people", "--epsilon", 1.5, "--ledger", ledger)[0] == 0
+    words = ["cluster", people, "--k", 2, "--epsilon", 1, "--columns", "age", "--bounds", "0,100", "--table", "people"]
+    assert run(*words, "--ledger", ledger, "--out", tmp_path / "one")[0] == 0
+    code, text = run(*words, "--ledger", ledger, "--out", tmp_path / "two")
+    assert code == 1
+    assert "0.5 of 1.5 is left" in text
+    assert not (tmp_path / "two").exists()
+
+
+def test_unknown_schema_keys_are_refused(people: Path, tmp_path: Path) -> None:
+    """A typo in the schema is found before a row is read."""
+    (tmp_path / "typo.toml").write_text('[columns.age]\nkind = "number"\nbuonds = [0, 100]\n')
+    words = ["cluster", people, "--k", 2, "--epsilon", 1, "--schema", tmp_path / "typo.toml", "--out", tmp_path / "out"]
+    code, text = run(*words)
+    assert code == 2
+    assert "buonds" in text
+
+
+def test_rows_that_cannot_be_read_are_not_shown(people: Path, tmp_path: Path) -> None:
+    """Text among numbers neither aborts nor appears."""
+    people.write_text(people.read_text() + "x;SECRET;1\n;;\n")
+    words = ["cluster", people, "--k", 2, "--epsilon", 1, "--schema", people.with_suffix(".toml"), "--out", tmp_path / "out"]
+    code, text = run(*words)
+    assert code == 0
+    assert "SECRET" not in text
+
+
+def test_calibrate_says_what_rho_means() -> None:
+    """Rho 0.05 among 10,001 worlds is epsilon 6.2659, and from 5 on there is a warning."""
+    code, text = run("calibrate", "--rho", 0.05, "--worlds", 10001)
+    assert code == 0
+    assert "6.2659" in text
+    assert "Careful" in text
+    assert "99.8" in text
+
+
+def test_the_demo_shows_the_whole_tour(tmp_path: Path) -> None:
+    """A schema, a plan, a clustering, the ledger and a refused overspend."""
+    code, text = run("demo", "--keep", tmp_path / "tour")
+    assert code == 0, text
+    for part in ("[columns.age]", "Plan for", "private clusters", "BudgetExceeded", "0.5 left"):
+        assert part in text
+    assert (tmp_path / "tour" / "clusters" / "release.json").exists()
+
+
+SLOW = """
+import sys, time
+import cloister.sources.tables as tables
+from cloister.cli import main
+import cloister.engines.local as local
+fold = local.LocalEngine.fold
+def slow(self, kernel):
+    print("reading", flush=True)
+    time.sleep(60)
+local.LocalEngine.fold = slow
+main()
+"""
+
+
+def test_ctrl_c_leaves_nothing_half_written(people: Path, tmp_path: Path) -> None:
+    """Interrupted in the middle, it says so in one line and leaves no folder."""
+    words = ["cluster", people, "--k", "2", "--epsilon", "1", "--columns", "age", "--bounds", "0,100"]
+    process = subprocess.Popen(
+        [sys.executable, "-c", SLOW, *map(str, words), "--out", str(tmp_path / "out")],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "reading\n"
+    time.sleep(0.2)
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert "Stopped" in errors
+    assert "Traceback" not in errors
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["people.csv", "people.toml"]

@@ -1,0 +1,135 @@
+"""The vault: charge, then read; noise, then hand out."""
+
+from __future__ import annotations
+
+import pickle
+import subprocess
+import sys
+from collections.abc import Iterator
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from cloister.encode import Encoding, Grid
+from cloister.errors import BudgetExceeded, LedgerError, SchemaError, UsageError
+from cloister.kernels import Histogram, Rows
+from cloister.privacy.budgets import PureDP
+from cloister.privacy.ledger import Ledger
+from cloister.privacy.mechanisms import Laplace, calibrate
+from cloister.schema import Neighbours
+from cloister.vault import Exact, Vault
+
+ENCODING = Encoding((Grid("x", 0.0, 1.0, 10),))
+AR = Neighbours.ADD_REMOVE
+
+
+class Watched:
+    """A source that counts how often it is read."""
+
+    names = ("x",)
+    in_memory = False
+
+    def __init__(self) -> None:
+        self.reads = 0
+
+    def batches(self, columns: object) -> Iterator[pa.RecordBatch]:
+        self.reads += 1
+        yield pa.record_batch({"x": np.arange(5.0)})
+
+
+def open_vault(data: object, epsilon: float = 1, **more: object) -> Vault:
+    return Vault.open(data, ENCODING, budget=PureDP(epsilon), neighbours=AR, purpose="test", **more)  # type: ignore[arg-type]
+
+
+def test_a_step_beyond_the_budget_is_refused_before_a_row_is_read() -> None:
+    """The event is checked first: the source stays untouched."""
+    source = Watched()
+    with open_vault(source) as vault, pytest.raises(BudgetExceeded, match="would pass the budget"):
+        vault.measure(Rows(), Laplace({"counts": Fraction(1, 2)}), "size")
+    assert source.reads == 0
+
+
+def test_steps_that_add_up_to_more_than_the_budget_are_refused() -> None:
+    """Two halves fit; a third does not."""
+    half = calibrate(Rows().sensitivity(AR), Fraction(1, 2))
+    with open_vault(Watched()) as vault:
+        vault.measure(Rows(), half, "one")
+        vault.measure(Rows(), half, "two")
+        with pytest.raises(BudgetExceeded):
+            vault.measure(Rows(), half, "three")
+
+
+def test_a_closed_vault_measures_nothing() -> None:
+    """Outside the block there is no charge to spend."""
+    with open_vault(Watched()) as vault:
+        pass
+    with pytest.raises(UsageError, match="closed"):
+        vault.measure(Rows(), Laplace({"counts": Fraction(10)}), "size")
+
+
+def test_a_missing_column_is_told_before_the_charge(tmp_path: Path) -> None:
+    """A schema fault leaves the ledger as it was."""
+    ledger = Ledger(str(tmp_path / "ledger.sqlite"))
+    ledger.create("t", "add-remove", Fraction(1))
+    with pytest.raises(SchemaError, match='no column "x"'):
+        open_vault(pa.table({"y": [1]}), table="t", ledger=ledger)
+    assert ledger.accounts()[0].epsilon_spent == 0
+
+
+def test_an_unknown_table_is_refused_with_the_command_that_creates_it(tmp_path: Path) -> None:
+    """The hint is the next command to type."""
+    with pytest.raises(LedgerError, match="cloister ledger create"), open_vault(
+        Watched(), table="nobody", ledger=str(tmp_path / "ledger.sqlite")
+    ):
+        pass
+
+
+def test_an_exact_value_hides_itself() -> None:
+    """It shows nothing, is not pickled and is not compared."""
+    secret = Exact(12345)
+    assert "12345" not in repr(secret)
+    with pytest.raises(TypeError):
+        pickle.dumps(secret)
+    with pytest.raises(TypeError):
+        _ = secret == 12345
+
+
+def test_the_holder_is_written_into_the_ledger(tmp_path: Path) -> None:
+    """An exact result is stamped, and the ledger records that it happened."""
+    ledger = Ledger(str(tmp_path / "ledger.sqlite"))
+    ledger.create("t", "add-remove", Fraction(1))
+    result = Vault.holder(Watched(), ENCODING, len, purpose="risk", table="t", ledger=ledger)
+    assert result.value == [5]
+    assert "not a private release" in result.stamp
+    assert ledger.accounts()[0].holder_uses == 1
+
+
+def test_public_data_is_free() -> None:
+    """Data that is already private is summed without a charge."""
+    counts = Vault.public(Watched(), ENCODING, Histogram(((0, 3),)))["counts"]
+    assert counts.tolist() == [0, 3, 2]
+
+
+KILLED = """
+import os, sys
+import numpy as np, pyarrow as pa
+import cloister as cl
+class Source:
+    names = ("x",); in_memory = False
+    def batches(self, columns):
+        os.kill(os.getpid(), 9)
+        yield
+cl.KMeans(2, 1.0, (0, 1), table="t", ledger=sys.argv[1]).fit(Source())
+"""
+
+
+def test_a_charge_survives_a_kill_before_the_first_row(tmp_path: Path) -> None:
+    """Killed between charge and read, the epsilon stays spent."""
+    ledger = Ledger(str(tmp_path / "ledger.sqlite"))
+    ledger.create("t", "add-remove", Fraction(3))
+    done = subprocess.run([sys.executable, "-c", KILLED, str(tmp_path / "ledger.sqlite")], capture_output=True)
+    assert done.returncode == -9
+    assert ledger.accounts()[0].epsilon_spent == 1
