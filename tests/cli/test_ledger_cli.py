@@ -34,9 +34,7 @@ def machine(*arguments: str) -> dict[str, object]:
 
 def test_create_as_json(place: str) -> None:
     """A created account comes back with its numbers as they were typed."""
-    account = machine("create", "students", "--epsilon", "0.3", "--delta", "1e-6", "--neighbours", "replace-one")[
-        "account"
-    ]
+    account = machine("create", "students", "--epsilon", "0.3", "--delta", "1e-6", "--neighbours", "replace-one")["account"]
     assert isinstance(account, dict)
     assert (account["epsilon_total"], account["delta_left"]) == ("0.3", "0.000001")
     assert Ledger(place).account("students").neighbours == "replace-one"

@@ -20,7 +20,7 @@ def test_a_decimal_is_kept_as_it_was_typed(typed: object) -> None:
     assert as_budget(typed).epsilon == Fraction(1, 10)
 
 
-@pytest.mark.parametrize("wrong", [0, -1, float("inf"), float("nan"), "x", None, True, [1]])
+@pytest.mark.parametrize("wrong", [0, -1, float("inf"), float("nan"), "x", "1e999999999", None, True, [1]])
 def test_an_epsilon_that_is_no_positive_number_is_refused(wrong: object) -> None:
     """Nothing but a positive finite number is an epsilon."""
     with pytest.raises(UsageError, match="epsilon must be a positive finite number"):

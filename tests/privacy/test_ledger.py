@@ -54,9 +54,9 @@ class LateCommit(Ledger):
     def charge(self, table: str, neighbours: str, epsilon: Any, delta: Any, purpose: str) -> int:
         if self.waiting == 0:
             self.transaction = contextlib.ExitStack()
-            self.connection, self.account = self.transaction.enter_context(self._open(table, write=True))
-        entry = self._spend(self.connection, self.account, epsilon, delta, purpose)
-        self.account = replace(self.account, epsilon_spent=self.account.epsilon_spent + epsilon)
+            self.connection, self.latest = self.transaction.enter_context(self._open(table, write=True))
+        entry = self._spend(self.connection, self.latest, epsilon, delta, purpose)
+        self.latest = replace(self.latest, epsilon_spent=self.latest.epsilon_spent + epsilon)
         time.sleep(0.005)  # a kill during the commit itself may find it done
         self.waiting = (self.waiting + 1) % 10
         if self.waiting == 0:
@@ -324,7 +324,7 @@ def test_complete(ledger: Ledger) -> None:
     ledger.complete(entry, "abc")
     assert [item.status for item in ledger.entries("students")] == ["released", "charged"]
     account = ledger.audit("students")
-    assert (account.releases, account.epsilon_spent) == (1, 2)
+    assert (account.releases, account.epsilon_spent) == (1, Fraction(2))
     with pytest.raises(LedgerError, match="another release"):
         ledger.complete(entry, "abd")
 
@@ -334,7 +334,7 @@ def test_holder(ledger: Ledger) -> None:
     entry = ledger.record_holder("students", "k-anonymous table")
     ledger.complete(entry, "abc")
     account = ledger.audit("students")
-    assert (account.holder_uses, account.releases, account.epsilon_spent) == (1, 0, 0)
+    assert (account.holder_uses, account.releases, account.epsilon_spent) == (1, 0, Fraction(0))
     (written,) = ledger.entries("students")
     assert (written.kind, written.purpose, written.release_hash) == ("holder", "k-anonymous table", "abc")
 

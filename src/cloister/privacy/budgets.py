@@ -19,6 +19,8 @@ __all__ = ["ApproxDP", "Budget", "Identifiability", "Parts", "PureDP", "as_budge
 
 Number = int | float | str | Decimal | Fraction
 
+LONGEST = 400  # decimal places before or after the point: more is a slip, and would fill the memory
+
 
 def exact(value: object, name: str) -> Fraction:
     """The positive number a user typed, as an exact fraction.
@@ -35,7 +37,10 @@ def exact(value: object, name: str) -> Fraction:
         if isinstance(value, Fraction | int):
             number = Fraction(value)
         elif isinstance(value, float | str | Decimal):
-            number = Fraction(Decimal(repr(float(value)) if isinstance(value, float) else value))
+            decimal = Decimal(repr(float(value)) if isinstance(value, float) else value)
+            if not decimal.is_finite() or abs(decimal.adjusted()) > LONGEST:
+                raise problem
+            number = Fraction(decimal)
         else:
             raise problem
     except (InvalidOperation, ValueError, OverflowError):

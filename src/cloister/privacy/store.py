@@ -141,14 +141,16 @@ class Store:
 
     def _find(self, path: Path) -> None:
         """Tell a store that is not there yet from a place where none can be."""
-        if not path.parent.is_dir() and not self.make_folder:
-            raise self.error(
-                f"the folder of the {self.kind} {self.shown} does not exist. Create it, or name another place."
-            )
-        if path.is_dir():
-            raise self.error(f"{self.shown} is a folder, and a {self.kind} is a file. Name a file in it.")
-        if not path.exists():
-            raise StoreMissing(self.shown)
+        try:
+            if not path.parent.is_dir() and not self.make_folder:
+                told = f"the folder of the {self.kind} {self.shown} does not exist. Create it, or name another place."
+                raise self.error(told)
+            if path.is_dir():
+                raise self.error(f"{self.shown} is a folder, and a {self.kind} is a file. Name a file in it.")
+            if not path.exists():
+                raise StoreMissing(self.shown)
+        except OSError as fault:  # a folder on the way that may not be entered
+            raise self.error(f"the {self.kind} {self.shown} {_SQLITE_FAULTS[sqlite3.SQLITE_CANTOPEN]}") from fault
 
     def _make_folder(self, folder: Path) -> None:
         try:

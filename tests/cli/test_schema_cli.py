@@ -1,0 +1,108 @@
+"""``cloister schema``: drafts, checks, exit codes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from cloister.cli import app
+from cloister.schema import Schema
+
+
+@pytest.fixture
+def people(tmp_path: Path) -> Path:
+    """A small table."""
+    path = tmp_path / "people.csv"
+    path.write_text("age;sex\n" + "34;f\n51;m\n200;f\n;m\n" * 10)
+    return path
+
+
+def run(*words: object) -> tuple[int, str]:
+    """Run the command: exit code and everything it printed."""
+    result = CliRunner().invoke(app, ["schema", *map(str, words)])
+    return result.exit_code, result.output
+
+
+def test_a_draft_is_written(people: Path, tmp_path: Path) -> None:
+    """-o writes a draft that reads as a schema."""
+    code, _ = run(people, "-o", tmp_path / "people.toml")
+    assert code == 0
+    assert Schema.from_toml(tmp_path / "people.toml").names == ("age", "sex")
+
+
+def test_a_draft_is_printed(people: Path) -> None:
+    """Without -o the draft is on the screen, as TOML."""
+    code, output = run(people)
+    assert code == 0
+    assert Schema.from_text(output).names == ("age", "sex")
+
+
+def test_a_draft_for_machines(people: Path) -> None:
+    """--json prints one document with the columns and the TOML."""
+    code, output = run(people, "--json")
+    document = json.loads(output)
+    assert code == 0
+    assert [column["kind"] for column in document["columns"]] == ["number", "category"]
+    assert Schema.from_text(document["toml"]).names == ("age", "sex")
+
+
+@pytest.fixture
+def facts(tmp_path: Path) -> Path:
+    """A filled-in schema."""
+    path = tmp_path / "people.toml"
+    path.write_text(
+        '[columns.age]\nkind = "number"\nbounds = [0, 120]\n[columns.sex]\nkind = "category"\ndomain = ["f", "m"]\n'
+    )
+    return path
+
+
+def test_a_check_tells_counts_to_the_holder(people: Path, facts: Path) -> None:
+    """--check counts what does not fit, stamps it, shows no value, and exits with 1."""
+    code, output = run(people, "--schema", facts, "--check")
+    assert code == 1
+    assert "10 of 40 cells are empty" in output
+    assert "10 of 40 cells are outside" in output
+    assert "holder's eyes only" in output
+    assert "200" not in output
+
+
+def test_a_check_for_machines(people: Path, facts: Path) -> None:
+    """--check --json prints the problems as data."""
+    code, output = run(people, "--schema", facts, "--check", "--json")
+    document = json.loads(output)
+    assert code == 1
+    assert [(p["column"], p["trouble"], p["count"]) for p in document["problems"]] == [
+        ("age", "empty", 10),
+        ("age", "outside", 10),
+    ]
+    assert "not a private release" in document["stamp"]
+
+
+def test_data_that_fits_exits_with_0(tmp_path: Path, facts: Path) -> None:
+    """Clean data passes the check."""
+    path = tmp_path / "clean.csv"
+    path.write_text("age,sex\n34,f\n")
+    assert run(path, "--schema", facts, "--check")[0] == 0
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["nowhere.csv"],
+        ["{people}", "-o", "{people}"],
+        ["{people}", "-o", "no/such/folder/x.toml"],
+        ["{people}", "--check"],
+        ["{people}", "--schema", "nowhere.toml", "--check"],
+        ["{people}", "--schema", "people.toml"],
+        ["{people}", "--schema", "people.toml", "--check", "-o", "x.toml"],
+    ],
+)
+def test_faults_of_usage_exit_with_2(people: Path, words: list[str]) -> None:
+    """Missing files, outputs that exist and flags that do not go together exit with 2 and a line or two."""
+    code, output = run(*(word.format(people=people) for word in words))
+    assert code == 2
+    assert 1 <= len(output.strip().splitlines()) <= 2
+    assert "Traceback" not in output
