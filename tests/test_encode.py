@@ -85,7 +85,9 @@ def test_numbers_are_read_from_text(text: str, value: float) -> None:
     assert encode_numbers(pa.array([text, "no number"]), grid)[:1] == expected
 
 
-@pytest.mark.parametrize("text", ["", " ", "NA", "?", "inf", "-Infinity", "nan", "1_000", "0x10", "1,2,3", "1,000.5", "١", "1e", "--1"])
+@pytest.mark.parametrize(
+    "text", ["", " ", "NA", "?", "inf", "-Infinity", "nan", "1_000", "0x10", "1,2,3", "1,000.5", "١", "1e", "--1"]
+)
 def test_what_is_no_number_becomes_the_default(text: str) -> None:
     """Anything else counts as the column's default, alone or among numbers."""
     assert encode_numbers(pa.array([text])) == [3]
@@ -207,7 +209,9 @@ def test_whole_numbers_stay_apart_on_their_grid() -> None:
     assert np.array_equal(encoding.decode(rows.numbers)[:, 0], ages)
 
 
-@pytest.mark.parametrize(("bounds", "step", "default", "place"), [((0, 1), 0.1, 1.0, 5), ((0, 0.7), 0.1, 0.0, -4), ((0, 9), 1, 99.0, 5)])
+@pytest.mark.parametrize(
+    ("bounds", "step", "default", "place"), [((0, 1), 0.1, 1.0, 5), ((0, 0.7), 0.1, 0.0, -4), ((0, 9), 1, 99.0, 5)]
+)
 def test_a_default_lies_on_the_grid(bounds: tuple[float, float], step: float, default: float, place: int) -> None:
     """The default of a grid over bounds is the grid integer of the value that was named."""
     assert Grid.over("x", bounds, step, default).default == place

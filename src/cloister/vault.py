@@ -26,6 +26,7 @@ from cloister.privacy.budgets import Budget
 from cloister.privacy.ledger import Ledger
 from cloister.privacy.mechanisms import Mechanism, Released, add_noise
 from cloister.privacy.release import Guarantee, Release
+from cloister.privacy.secret_draws import secret_draw
 from cloister.schema import Neighbours
 from cloister.sources import Source, open_source
 
@@ -68,7 +69,9 @@ class Engine(Protocol):
 
     def fold(self, kernel: Kernel) -> Summary: ...
     def map(self, function: Callable[[Encoded], T]) -> Iterator[T]: ...
-    def sample(self, keep: Callable[[int], NDArray[np.bool_]]) -> Any: ...
+    def sample(self, keep: Callable[[NDArray[np.uint64]], NDArray[np.bool_]]) -> Any: ...
+    def people(self) -> int: ...
+    def close(self) -> None: ...
 
 
 class Folder(Protocol):
@@ -161,15 +164,14 @@ class Vault:
         return max(1.0, float(self.measure(Rows(), mechanism, step).value["counts"][0]))
 
     @contextmanager
-    def sample(self, step: str, rate: Fraction, epsilon: Fraction) -> Iterator[Sample]:
+    def sample(self, step: str, rate: Fraction) -> Iterator[Sample]:
         """A secret Poisson sample of the rows at this rate; all that is measured on it is charged as one, amplified.
 
-        `epsilon` is where the total on the sample is read (`accounting.sampled_cost`). Only under add-remove: a Poisson
-        sample does not amplify a replace-one mechanism.
+        Only under add-remove: a Poisson sample does not amplify a replace-one mechanism.
         """
         if self._neighbours is not Neighbours.ADD_REMOVE:
             raise UsageError("a Poisson sample is amplified under add-remove neighbours only.")
-        inner = Sample(self, self._engine.sample(lambda rows: noise.keep(rate, rows)), step, rate, epsilon)
+        inner = Sample(self, self._engine.sample(secret_draw(rate).keep), step, rate)
         try:
             yield inner
         finally:
@@ -249,17 +251,16 @@ class Vault:
 class Sample:
     """A secret sample inside the vault: what is measured on it shares one amplified charge."""
 
-    def __init__(self, vault: Vault, rows: Folder, step: str, rate: Fraction, epsilon: Fraction) -> None:
+    def __init__(self, vault: Vault, rows: Folder, step: str, rate: Fraction) -> None:
         self._vault = vault
         self._rows = rows
         self._step = step
         self._rate = rate
-        self._epsilon = epsilon
         self._events: list[LaplaceEvent | GaussianEvent] = []
 
     def event(self, *more: LaplaceEvent | GaussianEvent) -> SampledEvent:
         """The charge so far, with some events more."""
-        return SampledEvent(self._step, self._rate, self._epsilon, (*self._events, *more))
+        return SampledEvent(self._step, self._rate, (*self._events, *more))
 
     def measure(self, kernel: Kernel, mechanism: Mechanism, step: str) -> Released[Summary]:
         """A private release of the sampled rows."""

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from cloister.encode import Encoded
-from cloister.kernels import BallClip, BoxClip, CenterSums, Histogram, Kernel, Rows
+from cloister.kernels import BallClip, BoxClip, CenterSums, ClippedCost, ClippedSums, Histogram, Kernel, Moments, Rows
 
 HALF = 50  # small grids make ties and borders likely
 SIZES = (3, 2)
@@ -44,10 +44,32 @@ def histogram(draw: st.DrawFn) -> Case:
     return Case(Histogram(tuple(draw(edges) for _ in range(columns)), SIZES), columns)
 
 
+@st.composite
+def clipped_sums(draw: st.DrawFn) -> Case:
+    columns = draw(st.integers(1, 4))
+    return Case(ClippedSums(draw(points(columns)), draw(st.integers(1, 3 * HALF))), columns)
+
+
+@st.composite
+def clipped_cost(draw: st.DrawFn) -> Case:
+    columns = draw(st.integers(1, 4))
+    return Case(ClippedCost(draw(points(columns)), draw(st.integers(1, 9 * HALF**2))), columns)
+
+
+@st.composite
+def moments(draw: st.DrawFn) -> Case:
+    columns = draw(st.integers(1, 4))
+    clip = draw(st.sampled_from([BoxClip((HALF,) * columns), BallClip(HALF, columns)]))
+    return Case(Moments(clip, columns), columns, clip)
+
+
 KERNELS: dict[str, Callable[[], st.SearchStrategy[Case]]] = {
     "Rows": lambda: st.just(Case(Rows(), 1)),
     "Histogram": histogram,
     "CenterSums": center_sums,
+    "ClippedSums": clipped_sums,
+    "ClippedCost": clipped_cost,
+    "Moments": moments,
 }
 
 

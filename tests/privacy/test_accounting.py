@@ -23,7 +23,8 @@ from cloister.privacy.accounting import (
     epsilon_before_sampling,
     gaussian_delta,
     gaussian_precision,
-    sampled_cost,
+    sampled_gaussian_delta,
+    sampled_gaussian_precision,
 )
 
 
@@ -66,30 +67,51 @@ def test_pure_amplification_matches_the_formula_and_inverts(rate: Fraction) -> N
     assert float(epsilon_before_sampling(cost, rate)) == pytest.approx(1, abs=1e-9)
 
 
-def test_a_sampled_gaussian_is_bounded() -> None:
-    """What a sample's Gaussian steps are charged is at least what the accountant says of them."""
-    rate, epsilon, precision = Fraction(1, 50), Fraction(1), Fraction(1, 20)
-    event = SampledEvent("votes", rate, epsilon, (GaussianEvent("votes 1", precision),))
-    cost, delta = sampled_cost(event)
-    oracle = oracle_delta(PoissonSampledDpEvent(float(rate), GaussianDpEvent(1 / sqrt(precision))), float(cost))
-    assert delta >= oracle * 0.999
-    assert delta_of([event], cost) == pytest.approx(delta)
+@pytest.mark.parametrize("epsilon", [0.05, 0.3, 1.0])
+def test_a_sampled_gaussian_beside_a_plain_one_agrees_with_the_oracle(epsilon: float) -> None:
+    """A Gaussian on a secret sample and one on all rows: the integral gives what the accountant says."""
+    rate, inner, outer = Fraction(1, 50), Fraction(4), Fraction(1, 100)
+    events = [SampledEvent("votes", rate, (GaussianEvent("votes 1", inner),)), GaussianEvent("lloyd", outer)]
+    oracle = oracle_delta(
+        ComposedDpEvent(
+            [PoissonSampledDpEvent(float(rate), GaussianDpEvent(1 / sqrt(inner))), GaussianDpEvent(1 / sqrt(outer))]
+        ),
+        epsilon,
+    )
+    assert delta_of(events, Fraction(str(epsilon))) == pytest.approx(oracle, rel=1e-2)
+
+
+def test_calibration_on_a_sample_fills_the_budget() -> None:
+    """The calibrated precision gives the delta asked for, and a hundredth more passes it."""
+    epsilon, delta, rate, outer = Fraction(1, 2), Fraction(1, 10**6), Fraction(1, 50), Fraction(1, 400)
+    inner = sampled_gaussian_precision(epsilon, delta, rate, outer)
+    assert 0.99e-6 <= sampled_gaussian_delta(0.5, 0.02, sqrt(inner), sqrt(outer)) <= 1e-6
+    assert sampled_gaussian_delta(0.5, 0.02, 1.01 * sqrt(inner), sqrt(outer)) > 1e-6
 
 
 def test_amplifying_each_step_by_itself_is_caught() -> None:
     """A planted bug: two steps on one sample, each amplified alone, claim less than the sample's total costs."""
     rate, step = Fraction(1, 10), Fraction(2)
-    together = amplified_epsilon(2 * step, rate)
-    apart = 2 * amplified_epsilon(step, rate)
-    event = SampledEvent("votes", rate, 2 * step, (LaplaceEvent("a", step), LaplaceEvent("b", step)))
-    assert sampled_cost(event)[0] == together
-    assert apart < together
+    honest = [SampledEvent("votes", rate, (LaplaceEvent("a", step), LaplaceEvent("b", step)))]
+    planted = 2 * amplified_epsilon(step, rate)
+    assert delta_of(honest, planted) == float("inf")
+    assert delta_of(honest, amplified_epsilon(2 * step, rate)) == 0
 
 
-def test_a_total_on_a_sample_beyond_its_epsilon_is_refused() -> None:
-    """A sample whose steps add up to more than it says has no delta."""
-    event = SampledEvent("votes", Fraction(1, 10), Fraction(1), (LaplaceEvent("a", Fraction(2)),))
-    assert delta_of([event], Fraction(50)) == float("inf")
+def test_amplifying_each_gaussian_step_by_itself_is_caught() -> None:
+    """The same for Gaussian steps: one sample for both is worse than a fresh sample for each."""
+    inner = GaussianDpEvent(1.0)
+    apart = oracle_delta(ComposedDpEvent([PoissonSampledDpEvent(0.05, inner)] * 4), 1.0)
+    together = [SampledEvent("votes", Fraction(1, 20), tuple(GaussianEvent(f"{i}", Fraction(1)) for i in range(4)))]
+    assert delta_of(together, Fraction(1)) > 2 * apart
+
+
+def test_what_has_not_been_proved_is_refused() -> None:
+    """Pure and Gaussian steps on one sample, or two Gaussian samples, have no delta here."""
+    mixed = SampledEvent("a", Fraction(1, 10), (LaplaceEvent("a", Fraction(1)), GaussianEvent("b", Fraction(1))))
+    gaussian = SampledEvent("a", Fraction(1, 10), (GaussianEvent("b", Fraction(1)),))
+    assert delta_of([mixed], Fraction(50)) == float("inf")
+    assert delta_of([gaussian, gaussian], Fraction(50)) == float("inf")
 
 
 def test_epsilon_without_bound_needs_no_noise_worth_the_name() -> None:

@@ -61,7 +61,7 @@ def test_encodings_are_found(tmp_path: Path, content: bytes) -> None:
 
 def test_a_line_in_another_encoding_changes_no_other_line(tmp_path: Path) -> None:
     """Encodings are decided line by line: one person's line cannot change how another's is read."""
-    head, other, mixed = "name\n".encode(), "Zoë\n".encode(), b"\xe9\x81\n"
+    head, other, mixed = b"name\n", "Zoë\n".encode(), b"\xe9\x81\n"
     alone = cells_of(written(tmp_path / "alone.csv", head + other))
     both = cells_of(written(tmp_path / "both.csv", head + mixed + other))
     assert both == [["é\ufffd"], *alone]
@@ -89,6 +89,17 @@ def test_ragged_lines_are_kept(tmp_path: Path) -> None:
     assert cells_of(path, ["c", "a"]) == [[row[2], row[0]] for row in expected]
 
 
+def test_ragged_lines_in_a_large_file_are_kept(tmp_path: Path) -> None:
+    """Ragged lines far apart, quoted line ends around them: every row is where it was written."""
+    lines = [f'{i},"a\n{i}"' if i % 3 else f"{i},x" for i in range(30_000)]
+    for i in range(0, 30_000, 7_000):
+        lines[i] = f"{i}"
+    rows = cells_of(written(tmp_path / "t.csv", "n,t\n" + "\n".join(lines)))
+    assert [row[0] for row in rows] == [str(i) for i in range(30_000)]
+    assert [i for i, row in enumerate(rows) if row[1] is None] == list(range(0, 30_000, 7_000))
+    assert rows[1] == ["1", "a\n1"]
+
+
 def test_columns_come_in_the_order_asked_for(tmp_path: Path) -> None:
     """Only the columns asked for are there, in that order; without columns the rows still count."""
     path = written(tmp_path / "t.csv", "a,b,c\n1,2,3\n4,5,6\n")
@@ -105,7 +116,10 @@ CELL = st.text(st.characters(codec="utf-8", exclude_characters="\0\r", categorie
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
-@given(rows=st.lists(st.lists(st.one_of(CELL, st.just("a\nb")), min_size=1, max_size=4), max_size=30), window=st.integers(130, 200))
+@given(
+    rows=st.lists(st.lists(st.one_of(CELL, st.just("a\nb")), min_size=1, max_size=4), max_size=30),
+    window=st.integers(130, 200),
+)
 def test_rows_do_not_depend_on_block_boundaries(tmp_path: Path, rows: list[list[str]], window: int) -> None:
     """Small windows, ragged rows among good ones: the cells are those that were written, padded or cut."""
     file = io.StringIO()
@@ -145,7 +159,7 @@ def test_whole_numbers_in_order_may_be_names(tmp_path: Path, header: str) -> Non
 def test_an_absent_column_is_told_before_any_row(tmp_path: Path) -> None:
     """Asking for a column that is not there fails at once, and the nearest name is offered."""
     source = open_source(written(tmp_path / "t.csv", "income,age\n1,2\n"))
-    with pytest.raises(SchemaError, match='"incomes" is not in the data. Did you mean "income"'):
+    with pytest.raises(SchemaError, match=r'"incomes" is not in the data.*"income"'):
         source.batches(["incomes"])
 
 

@@ -73,9 +73,14 @@ def test_the_two_parsers_agree(lines: list[str]) -> None:
             assert [list(row.values()) for row in table.to_pylist()] == list(COMMAS.rows(run.raw.decode()))
 
 
-def test_a_stray_quote_costs_its_own_line_only() -> None:
+def test_a_quote_that_never_closes_costs_its_own_line_only() -> None:
     """A quote that never closes is a plain character, and the lines after it are rows."""
     assert rows_of('a,b\n"c,d\ne,f\n') == [["a", "b"], ['"c', "d"], ["e", "f"]]
+
+
+def test_a_quote_that_closes_later_joins_lines() -> None:
+    """A field left open runs on to the next quote, as CSV has it: the lines between are one record."""
+    assert rows_of('"a,b\nc,d\ne",f\ng,h\n') == [["a,b\nc,d\ne", "f"], ["g", "h"]]
 
 
 def test_a_line_that_no_window_holds_is_one_row() -> None:

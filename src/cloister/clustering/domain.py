@@ -47,6 +47,7 @@ class Domain:
     encoding: Encoding
     clip: Clip
     halves: NDArray[np.int64] = field(repr=False)  # (d,) half-width of each column in grid steps
+    unit: float  # how long a grid step is where distances are told: in column widths, or in the data's own units
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -92,7 +93,7 @@ def from_bounds(names: Sequence[str], bounds: Any, scale: str | None, defaults: 
         center = spread(0.0 if bounds.center is None else bounds.center, columns, "the centre of the ball")
         step = float(bounds.radius) / half
         grids = tuple(Grid(name, float(c), step, half) for name, c in zip(names, center, strict=True))
-        return Domain(Encoding(grids, radius=half), BallClip(half, columns), np.full(columns, half, dtype=np.int64))
+        return Domain(Encoding(grids, radius=half), BallClip(half, columns), np.full(columns, half, dtype=np.int64), step)
     if scale not in ("bounds", None):
         raise UsageError('scale must be "bounds" (each column\'s width counts the same) or None (own units).')
     low, high = pair(bounds, columns)
@@ -105,7 +106,8 @@ def from_bounds(names: Sequence[str], bounds: Any, scale: str | None, defaults: 
         Grid(name, float(middle), float(step), int(h), int(np.clip(np.rint(place), -h, h)))
         for name, middle, step, h, place in zip(names, middles, steps, halves, places, strict=True)
     )
-    return Domain(Encoding(grids), BoxClip(tuple(int(h) for h in halves)), halves)
+    unit = 1 / (2 * half) if scale == "bounds" else float(steps[0])
+    return Domain(Encoding(grids), BoxClip(tuple(int(h) for h in halves)), halves, unit)
 
 
 def half_width(columns: int) -> int:

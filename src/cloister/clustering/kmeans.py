@@ -13,8 +13,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from cloister.clustering.domain import Domain, from_bounds, number_columns
 from cloister.clustering.inputs import Input, read_input
-from cloister.clustering.lloyd import Fitted, fit_lloyd, plan_lloyd
+from cloister.clustering.fitted import Fitted
+from cloister.clustering.lloyd import fit_lloyd, plan_lloyd
 from cloister.clustering.seeding.packing import sphere_packing
+from cloister.clustering.votes import fit_votes, plan_votes
 from cloister.errors import SchemaError, UsageError
 from cloister.kernels import Labels
 from cloister.privacy.budgets import Budget, as_budget, relation
@@ -26,7 +28,7 @@ from cloister.vault import Vault
 
 __all__ = ["KMeans"]
 
-METHODS = ("auto", "lloyd")
+METHODS = ("auto", "votes", "lloyd")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +53,7 @@ class KMeans(ClusterMixin, BaseEstimator):
         What the fit may reveal. A plain number is an epsilon with delta = 0.
     bounds : pair (low, high), `Ball`, or None
         Public bounds of the data: one number, or one a column. None: taken from the schema.
-    method : "auto" or "lloyd"
+    method : "auto", "votes" or "lloyd"
         How the centres are found; "auto" says in the release what it picked and why.
     scale : "bounds" or None, default "bounds"
         Whether each column's public width counts the same in a distance, or distances are in the data's own units.
@@ -76,6 +78,7 @@ class KMeans(ClusterMixin, BaseEstimator):
     cluster_centers_ : ndarray (n_clusters, n_features)
     cluster_sizes_ : ndarray (n_clusters,), noisy
     standard_errors_ : ndarray (n_clusters, n_features), the noise's part in each coordinate
+    loss_ : float or None, a private estimate of the mean squared distance to the nearest centre (method "votes")
     n_iter_ : int, rounds
     release_ : Release, the certificate
     n_features_in_, feature_names_in_ : as in scikit-learn
@@ -144,9 +147,7 @@ class KMeans(ClusterMixin, BaseEstimator):
             table=problem.table,
             ledger=self.ledger,
         ) as vault:
-            start = sphere_packing(problem.domain, problem.clusters, random)
-            fitted = fit_lloyd(vault, problem.domain, start, problem.budget, problem.neighbours, self.max_iter, progress)
-            self._keep(problem, fitted, vault)
+            self._keep(problem, self._run(vault, problem, random, progress), vault)
         table.remember(self)
         return self
 
@@ -154,7 +155,18 @@ class KMeans(ClusterMixin, BaseEstimator):
         """What a fit of about n rows and d columns would spend and what to expect of it; no row is read."""
         names = names or tuple(f"x{j}" for j in range(d or 0)) or None
         problem = self._problem(Input(None, tuple(names) if names else ()))
-        return plan_lloyd(problem.budget, problem.neighbours, problem.domain, problem.clusters, n, self.max_iter)
+        make = plan_lloyd if self.method == "lloyd" else plan_votes
+        return make(problem.budget, problem.neighbours, problem.domain, problem.clusters, n, self.max_iter)
+
+    def _run(
+        self, vault: Vault, problem: Problem, random: np.random.Generator, progress: Callable[[str], None]
+    ) -> Fitted:
+        """Find the centres with the method that was asked for; `auto` is `votes`, the better one on every panel."""
+        domain, clusters = problem.domain, problem.clusters
+        if self.method == "lloyd":
+            start = sphere_packing(domain, clusters, random)
+            return fit_lloyd(vault, domain, start, problem.budget, problem.neighbours, self.max_iter, progress)
+        return fit_votes(vault, domain, clusters, problem.budget, problem.neighbours, random, self.max_iter, progress)
 
     def predict(self, X: Any) -> NDArray[np.int32]:
         """The nearest centre of each row, for whoever holds the rows. It is not a private release."""
@@ -226,20 +238,30 @@ class KMeans(ClusterMixin, BaseEstimator):
         self.n_iter_ = fitted.rounds
         parameters = {
             "n_clusters": problem.clusters,
-            "method": "lloyd",
+            "method": "lloyd" if self.method == "lloyd" else "votes",
             "columns": list(domain.columns),
             "bounds": [[g.center - g.half * g.step, g.center + g.half * g.step] for g in domain.encoding.numbers],
             "shape": "ball" if domain.is_ball else "box",
             "scale": None if domain.is_ball else self.scale,
             "rounds": fitted.rounds,
+            "choices": fitted.choices,
         }
-        result = {
+        result: dict[str, Any] = {
             "centers": self.cluster_centers_.tolist(),
             "sizes": self.cluster_sizes_.tolist(),
             "standard_errors": [
                 [float(f"{e:.6g}") if np.isfinite(e) else None for e in row] for row in self.standard_errors_
             ],
         }
+        self.loss_ = None
+        if fitted.loss is not None:
+            self.loss_ = fitted.loss.mean * domain.unit**2
+            result["loss"] = {
+                "mean_squared_distance": self.loss_,
+                "standard_error": fitted.loss.error * domain.unit**2,
+                "clipped_at": fitted.loss.cap * domain.unit**2,
+                "unit": "squared column widths" if parameters["scale"] == "bounds" else "squared units of the data",
+            }
         notes = notes_for(problem.budget, problem.neighbours)
         self.release_: Release = vault.release("kmeans", parameters, result, notes)
 

@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cloister.clustering.domain import Domain
+from cloister.clustering.fitted import Fitted
 from cloister.kernels import CenterSums, Rows
 from cloister.privacy.budgets import ApproxDP, Budget
 from cloister.privacy.mechanisms import Precision, Spend
@@ -30,22 +31,12 @@ from cloister.privacy.plan import Plan, Step, cut, make_step, shares
 from cloister.schema import Neighbours
 from cloister.vault import Vault
 
-__all__ = ["Fitted", "fit_lloyd", "plan_lloyd"]
+__all__ = ["fit_lloyd", "plan_lloyd"]
 
 SIZE_SHARE = 1  # of SIZE_SHARE + ROUNDS_SHARE, for the number of rows
 ROUNDS_SHARE = 49
 DEVIATION = 0.225  # mean distance of a coordinate from its middle, as a part of the width: Su et al. 2016, section 4
 FEWEST, MOST = 2, 7  # rounds
-
-
-@dataclass(frozen=True, slots=True)
-class Fitted:
-    """What a private clustering gives, in grid steps, all released."""
-
-    centers: NDArray[np.int32]  # (k, d)
-    sizes: NDArray[np.float64]  # (k,)
-    rounds: int
-    errors: NDArray[np.float64]  # (k, d) standard error of each coordinate from the noise
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +148,7 @@ def fit_lloyd(
         centers = domain.put(moved)
         sizes = np.maximum(counts, 0)
         errors = standard_error(centers, counts, released.deviation)
-    return Fitted(centers, sizes, len(steps), errors)
+    return Fitted(centers, sizes, errors, len(steps), rows)
 
 
 def standard_error(

@@ -2,7 +2,9 @@
 
 from cloister.kernels.base import Change, Kernel, Sensitivity, Summary, zero
 from cloister.kernels.centers import BallClip, BoxClip, CenterSums, Clip, Labels
+from cloister.kernels.clipped import ClippedCost, ClippedSums
 from cloister.kernels.counts import Histogram, Rows
+from cloister.kernels.moments import Moments
 
 __all__ = [
     "BallClip",
@@ -10,9 +12,12 @@ __all__ = [
     "CenterSums",
     "Change",
     "Clip",
+    "ClippedCost",
+    "ClippedSums",
     "Histogram",
     "Kernel",
     "Labels",
+    "Moments",
     "Rows",
     "Sensitivity",
     "Summary",

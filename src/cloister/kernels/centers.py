@@ -13,7 +13,7 @@ from cloister.encode import Encoded
 from cloister.kernels.base import Change, Sensitivity, Summary
 from cloister.schema import Neighbours
 
-__all__ = ["BallClip", "BoxClip", "CenterSums", "Clip", "Labels", "nearest_labels"]
+__all__ = ["BallClip", "BoxClip", "CenterSums", "Clip", "Labels", "find_nearest"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,13 +51,14 @@ class BallClip:
 Clip = BoxClip | BallClip
 
 
-def nearest_labels(rows: Encoded, centers: NDArray[np.int32]) -> NDArray[np.int32]:
-    """The index of the nearest centre of each row, by integer distances; ties go to the lowest index."""
+def find_nearest(rows: Encoded, centers: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+    """The index of each row's nearest centre and its squared distance, both exact; ties go to the lowest index."""
     from cloister.kernels.nearest import nearest
 
     labels = np.empty(len(rows), dtype=np.int32)
-    nearest(rows.numbers, np.ascontiguousarray(centers.T, dtype=np.float64), labels)
-    return labels
+    squares = np.empty(len(rows), dtype=np.float64)
+    nearest(rows.numbers, np.ascontiguousarray(centers.T, dtype=np.float64), labels, squares)
+    return labels, squares
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -88,7 +89,7 @@ class CenterSums:
 
         counts = np.zeros(len(self.centers), dtype=np.int64)
         sums = np.zeros(self.centers.shape, dtype=np.int64)
-        add_sums(rows.numbers, nearest_labels(rows, self.centers), counts, sums)
+        add_sums(rows.numbers, find_nearest(rows, self.centers)[0], counts, sums)
         return Summary({"counts": counts, "sums": sums})
 
     def sensitivity(self, neighbours: Neighbours) -> Sensitivity:
@@ -111,4 +112,4 @@ class Labels:
     centers: NDArray[np.int32]  # (k, d)
 
     def apply(self, rows: Encoded) -> NDArray[np.int32]:
-        return nearest_labels(rows, self.centers)
+        return find_nearest(rows, self.centers)[0]

@@ -20,10 +20,15 @@ def fits(half: int, columns: int) -> bool:
 
 
 @nb.njit(nogil=True, cache=True)
-def nearest(rows: NDArray[np.int32], points: NDArray[np.float64], labels: NDArray[np.int32]) -> None:
-    """Write the index of the nearest point of each row.
+def nearest(
+    rows: NDArray[np.int32],
+    points: NDArray[np.float64],
+    labels: NDArray[np.int32],
+    squares: NDArray[np.float64],
+) -> None:
+    """Write the index of the nearest point of each row and the squared distance to it.
 
-    rows : IN (n, d) grid integers; points : IN (d, k) grid integers, transposed; labels : OUT (n,)
+    rows : IN (n, d) grid integers; points : IN (d, k) grid integers, transposed; labels : OUT (n,); squares : OUT (n,)
     """
     n, d = rows.shape
     k = points.shape[1]
@@ -45,6 +50,7 @@ def nearest(rows: NDArray[np.int32], points: NDArray[np.float64], labels: NDArra
                 least = distance[c]
                 best = c
         labels[i] = best
+        squares[i] = least
 
 
 @nb.njit(nogil=True, cache=True)
@@ -59,3 +65,45 @@ def add_sums(rows: NDArray[np.int32], labels: NDArray[np.int32], counts: NDArray
         counts[c] += 1
         for j in range(d):
             sums[c, j] += rows[i, j]
+
+
+@nb.njit(nogil=True, cache=True)
+def add_clipped(
+    rows: NDArray[np.int32],
+    centers: NDArray[np.int32],
+    labels: NDArray[np.int32],
+    squares: NDArray[np.float64],
+    radius: int,
+    shift: int,
+    counts: NDArray[np.int64],
+    sums: NDArray[np.int64],
+    spreads: NDArray[np.int64],
+) -> None:
+    """Add each row's clipped move from its centre, and its clipped squared distance, to its label.
+
+    A move longer than the radius becomes |v| * radius // q with q = ceil(length): integers throughout, so that its squared
+    length is at most radius**2.
+
+    rows : IN (n, d); centers : IN (k, d); labels, squares : IN (n,) of `nearest`
+    counts : IN/OUT (k,); sums : IN/OUT (k, d); spreads : IN/OUT (k,) in units of 2**shift
+    """
+    n, d = rows.shape
+    limit = radius * radius
+    for i in range(n):
+        c = labels[i]
+        square = np.int64(squares[i])
+        counts[c] += 1
+        spreads[c] += min(square, limit) >> shift
+        if square <= limit:
+            for j in range(d):
+                sums[c, j] += rows[i, j] - centers[c, j]
+            continue
+        length = np.int64(np.sqrt(squares[i]))  # off by one at most: mended in integers
+        while length * length >= square:
+            length -= 1
+        while length * length < square:
+            length += 1
+        for j in range(d):
+            move = np.int64(rows[i, j]) - np.int64(centers[c, j])
+            clipped = abs(move) * radius // length
+            sums[c, j] += clipped if move >= 0 else -clipped

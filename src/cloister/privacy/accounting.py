@@ -8,6 +8,7 @@ References
 ----------
 B. Balle and Y.-X. Wang, "Improving the Gaussian mechanism", ICML 2018.
 J. Dong, A. Roth and W. Su, "Gaussian differential privacy", JRSS-B 2022.
+Y. Zhu, J. Dong and Y.-X. Wang, "Optimal accounting of differential privacy via characteristic function", AISTATS 2022.
 """
 
 from __future__ import annotations
@@ -18,9 +19,14 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal, localcontext
 from fractions import Fraction
 from functools import lru_cache
 from math import inf, sqrt
+from typing import TYPE_CHECKING
 
 from cloister.privacy.budgets import Budget
 from cloister.privacy.identifiability import DIGITS, PLACES
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 __all__ = [
     "Event",
@@ -32,11 +38,18 @@ __all__ = [
     "epsilon_before_sampling",
     "gaussian_delta",
     "gaussian_precision",
+    "sampled_gaussian_delta",
+    "sampled_gaussian_precision",
     "within",
 ]
 
 SLACK = 1e-9
 """Part of delta that calibration leaves unspent: it covers rounding of the error function and of the sampler."""
+
+SAMPLED_SLACK = 1e-6
+"""The same where an integral comes in."""
+
+MOST_MU = 1024.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,11 +70,10 @@ class GaussianEvent:
 
 @dataclass(frozen=True, slots=True)
 class SampledEvent:
-    """Everything that ran on one secret Poisson sample of the rows at this rate, with the epsilon of its total there."""
+    """Everything that ran on one secret Poisson sample of the rows at this rate: all of it pure, or all of it Gaussian."""
 
     step: str
     rate: Fraction
-    epsilon: Fraction
     events: tuple[LaplaceEvent | GaussianEvent, ...]
 
 
@@ -125,14 +137,48 @@ def epsilon_before_sampling(cost: Fraction, rate: Fraction) -> Fraction:
     return max(epsilon, cost)
 
 
-def sampled_cost(event: SampledEvent) -> tuple[Fraction, float]:
-    """What a secret sample costs on the table: (ln(1 + q (e^eps - 1)), q delta) for the total on the sample.
+def sampled_gaussian_delta(epsilon: float, rate: float, mu_sample: float, mu_table: float) -> float:
+    """Delta of a Gaussian on a Poisson sample of the rows together with a Gaussian on all rows, under add-remove.
 
-    The total is read at `event.epsilon`: whatever its pure parts leave of that is where its Gaussian parts' delta is read.
+    The first is dominated by (1-q) N(0,1) + q N(mu,1) against N(0,1), in both orders (Zhu, Dong and Wang 2022, theorem 11).
+    For a privacy loss L of that pair the two together have delta = E[delta of the second at epsilon - L]: one integral of a
+    smooth function over the line, for which the trapezoid rule converges exponentially.
     """
-    pure, precision = totals(event.events)
-    delta = curve(event.epsilon - pure, precision)
-    return amplified_epsilon(event.epsilon, event.rate), float(event.rate) * delta
+    import numpy as np
+    from scipy.special import log_ndtr
+
+    x = np.linspace(-13.0, mu_sample + 13.0, 20_001)
+    step = x[1] - x[0]
+    missing = np.exp(-(x**2) / 2) / np.sqrt(2 * np.pi)  # density without the row
+    present = np.exp(-((x - mu_sample) ** 2) / 2) / np.sqrt(2 * np.pi)
+    loss = np.logaddexp(np.log1p(-rate), np.log(rate) + mu_sample * x - mu_sample**2 / 2)
+
+    def second(left: NDArray[np.float64]) -> NDArray[np.float64]:
+        if mu_table == 0:
+            return np.maximum(0.0, -np.expm1(left))
+        upper = log_ndtr(mu_table / 2 - left / mu_table)
+        lower = left + log_ndtr(-mu_table / 2 - left / mu_table)
+        return np.asarray(-np.expm1(np.minimum(0.0, lower - upper)) * np.exp(upper))
+
+    removed = float(np.sum(((1 - rate) * missing + rate * present) * second(epsilon - loss)) * step)
+    added = float(np.sum(missing * second(epsilon + loss)) * step)
+    return max(removed, added)
+
+
+def sampled_gaussian_precision(epsilon: Fraction, delta: Fraction, rate: Fraction, table: Fraction) -> Fraction:
+    """The largest precision on a sample beside precision `table` on all rows that keeps (epsilon, delta), rounded down."""
+    target, goal = float(delta) * (1 - SAMPLED_SLACK), float(epsilon)
+    low, high = 0.0, 1.0
+
+    def fits(mu: float) -> bool:
+        return sampled_gaussian_delta(goal, float(rate), mu, sqrt(table)) <= target
+
+    while fits(high) and high < MOST_MU:
+        low, high = high, 2 * high
+    for _ in range(40):
+        middle = (low + high) / 2
+        low, high = (middle, high) if fits(middle) else (low, middle)
+    return Fraction(low) ** 2
 
 
 def totals(events: Sequence[LaplaceEvent | GaussianEvent]) -> tuple[Fraction, Fraction]:
@@ -152,18 +198,27 @@ def curve(epsilon: Fraction, precision: Fraction) -> float:
 def delta_of(events: Sequence[Event], epsilon: Fraction) -> float:
     """The delta at which all these events together are (epsilon, delta)-private; infinite when epsilon cannot be met.
 
+    Pure events come off epsilon first: whatever was chosen by their outcomes, each later branch keeps what is left.
+
     >>> delta_of([LaplaceEvent("votes", Fraction(1, 2)), LaplaceEvent("sums", Fraction(1, 2))], Fraction(1))
     0.0
     """
-    plain = [event for event in events if not isinstance(event, SampledEvent)]
-    pure, precision = totals(plain)
-    extra = 0.0
+    pure, precision = totals([event for event in events if not isinstance(event, SampledEvent)])
+    gaussians: list[tuple[Fraction, Fraction]] = []
     for event in events:
         if isinstance(event, SampledEvent):
-            cost, delta = sampled_cost(event)
-            pure += cost
-            extra += delta
-    return curve(epsilon - pure, precision) + extra
+            inner_pure, inner_precision = totals(event.events)
+            if inner_pure and inner_precision:
+                return inf  # one sample is all pure or all Gaussian: nothing else has been proved here
+            pure += amplified_epsilon(inner_pure, event.rate) if inner_pure else 0
+            if inner_precision:
+                gaussians.append((event.rate, inner_precision))
+    if not gaussians:
+        return curve(epsilon - pure, precision)
+    if len(gaussians) > 1 or epsilon < pure:
+        return inf  # one Gaussian sample a release
+    rate, inner = gaussians[0]
+    return sampled_gaussian_delta(float(epsilon - pure), float(rate), sqrt(inner), sqrt(precision))
 
 
 def within(events: Sequence[Event], budget: Budget) -> bool:

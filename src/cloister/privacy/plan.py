@@ -101,7 +101,7 @@ def spend_text(event: Event, budget: Budget) -> str:
     if isinstance(event, LaplaceEvent):
         return f"epsilon {show(event.epsilon)}"
     if isinstance(event, SampledEvent):
-        return f"secret sample of {float(event.rate):.3%} of the rows, epsilon {show(event.epsilon)} there"
+        return f"on a secret sample of {float(event.rate):.2%} of the rows"
     whole = gaussian_precision(budget.epsilon, budget.delta) if isinstance(budget, ApproxDP) else event.precision
     return f"{float(event.precision / whole):.1%} of the precision"
 
@@ -116,7 +116,6 @@ def event_dict(event: Event) -> dict[str, Any]:
         "step": event.step,
         "kind": "sample",
         "rate": str(event.rate),
-        "epsilon": str(event.epsilon),
         "events": [event_dict(inner) for inner in event.events],
     }
 
@@ -128,4 +127,4 @@ def event_from(data: Mapping[str, Any]) -> Event:
     if data["kind"] == "gaussian":
         return GaussianEvent(data["step"], Fraction(data["precision"]))
     inner: Sequence[Any] = [event_from(item) for item in data["events"]]
-    return SampledEvent(data["step"], Fraction(data["rate"]), Fraction(data["epsilon"]), tuple(inner))
+    return SampledEvent(data["step"], Fraction(data["rate"]), tuple(inner))

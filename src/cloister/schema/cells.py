@@ -18,6 +18,7 @@ __all__ = ["days", "numbers", "texts"]
 # what a person writes as a number: no "inf", no "nan", no "1_000", no thousands separators
 _PLAIN = r"^[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?$"
 _ISO_DAY = r"^(?P<day>[0-9]{4}-[0-9]{2}-[0-9]{2})(?:[T ][0-9:.,]+(?:Z|[+-][0-9:]+)?)?$"
+_FEW = 256
 _PER_DAY = {"s": 86_400, "ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}
 
 
@@ -143,6 +144,8 @@ def _trimmed(values: pa.Array) -> pa.Array:
 
 def _from_text(trimmed: pa.Array) -> NDArray[np.float64]:
     try:
+        # Arrow is slow to refuse: a look at a few cells spares the attempt where many would fail
+        trimmed.slice(0, _FEW).cast(pa.float64())
         floats = _floats(trimmed.cast(pa.float64()))
     except pa.ArrowInvalid:
         pass
@@ -150,10 +153,10 @@ def _from_text(trimmed: pa.Array) -> NDArray[np.float64]:
         # Arrow also reads "inf" and "nan"; only text that is all plain numbers may go this way
         if np.isfinite(floats).all():
             return floats
-    dotted = pc.replace_substring(trimmed, pattern=",", replacement=".")  # two commas become two dots: not a number
+    # a comma beside a dot or another comma becomes a second dot, which no number has
+    dotted = pc.replace_substring(trimmed, pattern=",", replacement=".")
     plain = pc.match_substring_regex(dotted, _PLAIN)
-    mixed = pc.and_(pc.match_substring(trimmed, ","), pc.match_substring(trimmed, "."))
-    readable = pc.if_else(pc.and_not(plain, mixed), pc.replace_substring_regex(dotted, r"^\+", ""), None)
+    readable = pc.if_else(plain, pc.replace_substring_regex(dotted, r"^\+", ""), None)
     try:
         return _floats(readable.cast(pa.float64()))
     except pa.ArrowInvalid:  # 1e999, which some versions of Arrow refuse and others read as infinite

@@ -5,8 +5,10 @@ few fields is filled with nulls, one with too many is cut: no line aborts a run,
 
 Privacy
 -------
-How a line is read depends on that line and the header, so that one person's line cannot change how others are read. The
-delimiter is taken from the header, not from the rows; bytes that are not UTF-8 are read as Windows-1252 line by line.
+How a record is read depends on that record and the header: the delimiter is taken from the header, not from the rows,
+and bytes that are not UTF-8 are read as Windows-1252 line by line. What a record is depends on quotes: a line whose quoted
+field is left open runs on to the next quote, if one follows within a window, and takes the lines between into its record.
+The guarantee is about records as they are cut here, so a file must be quoted properly for a record to be a person's row.
 """
 
 from __future__ import annotations
@@ -27,6 +29,7 @@ from cloister.sources.source import BATCH_ROWS, distinct, present, retold
 __all__ = ["CsvSource", "open_csv"]
 
 _DELIMITERS = ",;\t|"
+_SMALL = 1 << 15  # bytes that are read slowly without looking for the ragged line among them
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
@@ -63,12 +66,22 @@ class CsvSource:
 
     def _table(self, run: Run, places: list[int]) -> pa.Table:
         raw = _utf8(run.raw)
-        if run.quoted and raw.strip(b"\r\n"):
+        return pa.concat_tables(self._parts(raw, places) if run.quoted else [self._slow(raw, False, places)])
+
+    def _parts(self, raw: bytes, places: list[int]) -> Iterator[pa.Table]:
+        """Arrow reads what it can; around a ragged line, where it can only stop, a small part is read slowly."""
+        if raw.strip(b"\r\n"):
             try:
-                return self._fast(raw, places)
-            except pa.ArrowInvalid:  # a ragged line; Arrow can only stop or leave it out
+                yield self._fast(raw, places)
+                return
+            except pa.ArrowInvalid:
                 pass
-        return self._slow(raw.decode(), run.quoted, places)
+        cut = self.grammar.whole(raw[: len(raw) // 2]) if len(raw) > _SMALL else 0
+        if cut:
+            yield from self._parts(raw[:cut], places)
+            yield from self._parts(raw[cut:], places)
+        else:
+            yield self._slow(raw, True, places)
 
     def _fast(self, raw: bytes, places: list[int]) -> pa.Table:
         width = [str(place) for place in range(len(self.names))]
@@ -86,9 +99,9 @@ class CsvSource:
             ),
         ).select(chosen)
 
-    def _slow(self, text: str, quoted: bool, places: list[int]) -> pa.Table:
+    def _slow(self, raw: bytes, quoted: bool, places: list[int]) -> pa.Table:
         cells: list[list[str | None]] = [[] for _ in places]
-        for row in self.grammar.rows(text, quoted):
+        for row in self.grammar.rows(raw.decode(), quoted):
             for column, place in zip(cells, places, strict=True):
                 column.append(row[place] if place < len(row) else None)
         return pa.table([pa.array(column, pa.string()) for column in cells], names=[str(place) for place in places])
@@ -171,7 +184,7 @@ def _utf8(raw: bytes) -> bytes:
     try:
         raw.decode()
     except UnicodeDecodeError:
-        return b"".join(_line_utf8(line) for line in re.split(rb"(?<=[\r\n])", raw))
+        return b"".join(_line_utf8(line) for line in raw.splitlines(keepends=True))
     return raw
 
 

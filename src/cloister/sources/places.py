@@ -108,11 +108,11 @@ def _find_url(url: str) -> list[Place]:
     base, _, prefix = folder.rpartition("/") if star else (url, "", "")
     try:
         files, path = fs.FileSystem.from_uri(base)
-        if star:
-            return _matching(files, path, prefix + star + rest, shown)
         info = files.get_file_info(path)
     except (pa.ArrowException, OSError, ValueError):
         raise SourceError(f"{shown}: the place cannot be reached. Check the URL and the credentials.") from None
+    if star:
+        return _matching(files, path, prefix + star + rest, shown)
     if info.type == fs.FileType.Directory:
         return _in_folder(files, path, shown)
     if info.type == fs.FileType.File:

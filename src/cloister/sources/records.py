@@ -69,7 +69,7 @@ class Grammar:
                 held += b"\n"
             if not held:
                 return
-            cut = self._end(held)
+            cut = self.whole(held)
             if cut:
                 yield Run(held[:cut])
             else:
@@ -98,8 +98,8 @@ class Grammar:
                     yield row
                 row = []
 
-    def _end(self, held: bytes) -> int:
-        """Where the last whole record ends."""
+    def whole(self, held: bytes) -> int:
+        """Where the last whole record ends; 0 if there is none."""
         if b'"' not in held:
             return max(held.rfind(b"\n"), held.rfind(b"\r")) + 1
         found = self._whole[1].match(held)

@@ -1,0 +1,113 @@
+"""Kernels around released centres: clipped moves, and the clipped cost."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import isqrt
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cloister.encode import Encoded
+from cloister.kernels.base import Change, Sensitivity, Summary
+from cloister.kernels.centers import find_nearest
+from cloister.schema import Neighbours
+
+__all__ = ["ClippedCost", "ClippedSums"]
+
+COST_BITS = 20  # a squared distance is told in about a million steps: fine enough, and sums of them stay far from overflow
+
+
+def coarseness(limit: int) -> int:
+    """How many bits of a squared distance of at most `limit` are dropped."""
+    return max(0, limit.bit_length() - COST_BITS)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ClippedSums:
+    """How many rows vote for each centre, the sums of their moves from it, and of their squared distances, both clipped.
+
+    Attributes
+    ----------
+    centers
+        Public or released centres on the grid, (k, d).
+    radius
+        The move x - centre of a row is clipped to this integer length, and its squared distance to the square of it.
+
+    Privacy: a row votes once. Added or removed it moves one count by 1, the sums of that centre by a vector of length at most
+    `radius` (whose L1 norm is at most sqrt d times that), and the squares by at most `limit`. Replaced it either stays with
+    its centre: no count moves, the sums move by two such vectors, the squares by at most `limit` since they lie between 0
+    and that; or it changes: each of two centres moves as for one row.
+    """
+
+    centers: NDArray[np.int32]  # (k, d)
+    radius: int
+
+    @property
+    def shift(self) -> int:
+        """Squares are told in units of 2**shift grid steps squared."""
+        return coarseness(self.radius**2)
+
+    @property
+    def limit(self) -> int:
+        """The most that one row adds to the squares."""
+        return self.radius**2 >> self.shift
+
+    @property
+    def parts(self) -> Mapping[str, tuple[int, ...]]:
+        k = len(self.centers)
+        return {"counts": (k,), "sums": self.centers.shape, "squares": (k,)}
+
+    def fold(self, rows: Encoded) -> Summary:
+        from cloister.kernels.nearest import add_clipped
+
+        counts = np.zeros(len(self.centers), dtype=np.int64)
+        squares = np.zeros(len(self.centers), dtype=np.int64)
+        sums = np.zeros(self.centers.shape, dtype=np.int64)
+        labels, distances = find_nearest(rows, self.centers)
+        add_clipped(rows.numbers, self.centers, labels, distances, self.radius, self.shift, counts, sums, squares)
+        return Summary({"counts": counts, "sums": sums, "squares": squares})
+
+    def sensitivity(self, neighbours: Neighbours) -> Sensitivity:
+        square, limit = self.radius**2, self.limit
+        l1 = isqrt(self.centers.shape[1] * square)
+        if neighbours is Neighbours.ADD_REMOVE:
+            return Sensitivity(
+                ({"counts": Change(1, 1), "sums": Change(l1, square), "squares": Change(limit, limit**2)},)
+            )
+        stays = {"counts": Change(0, 0), "sums": Change(2 * l1, 4 * square), "squares": Change(limit, limit**2)}
+        changes = {"counts": Change(2, 2), "sums": Change(2 * l1, 2 * square), "squares": Change(2 * limit, 2 * limit**2)}
+        return Sensitivity((stays, changes))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ClippedCost:
+    """The sum over rows of the squared distance to the nearest centre, clipped to a public cap.
+
+    Privacy: a row adds between 0 and `limit`, so adding, removing or replacing one moves the sum by at most that.
+    """
+
+    centers: NDArray[np.int32]  # (k, d)
+    cap: int  # in grid steps squared
+
+    @property
+    def shift(self) -> int:
+        """The cost is told in units of 2**shift grid steps squared."""
+        return coarseness(self.cap)
+
+    @property
+    def limit(self) -> int:
+        """The most that one row adds."""
+        return self.cap >> self.shift
+
+    @property
+    def parts(self) -> Mapping[str, tuple[int, ...]]:
+        return {"cost": (1,)}
+
+    def fold(self, rows: Encoded) -> Summary:
+        squares = find_nearest(rows, self.centers)[1].astype(np.int64)
+        return Summary({"cost": np.array([(np.minimum(squares, self.cap) >> self.shift).sum()], dtype=np.int64)})
+
+    def sensitivity(self, neighbours: Neighbours) -> Sensitivity:
+        return Sensitivity(({"cost": Change(self.limit, self.limit**2)},))

@@ -1,0 +1,85 @@
+"""Drafts: kinds and roles are guessed, and no value of a row gets into them."""
+
+from __future__ import annotations
+
+import datetime
+
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+from cloister.schema import Category, Date, Kind, Number, Role, Schema, Text
+from cloister.schema.drafts import draft, draft_text
+from cloister.sources import open_source
+from tests.real_data import real
+
+N = 200
+TABLE = pa.table(
+    {
+        "person_id": [f"P{i}" for i in range(N)],
+        "age": [str(18 + i % 60) if i % 50 else "NA" for i in range(N)],
+        "height": [f"{1.5 + i / 1000:.3f}".replace(".", ",") for i in range(N)],
+        "zipCode": [str(10_000 + i % 7) for i in range(N)],
+        "sex": ["fm"[i % 2] for i in range(N)],
+        "visited": [f"2024-01-{1 + i % 28:02d}" for i in range(N)],
+        "seen": [datetime.date(2024, 1, 1)] * N,
+        "comment": [f"note {i}" for i in range(N)],
+        "diagnosis": ["abc"[i % 3] for i in range(N)],
+        "member": [i % 2 == 0 for i in range(N)],
+        "void": pa.nulls(N),
+    }
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "role"),
+    [
+        ("person_id", Text(), Role.IDENTIFIER),
+        ("age", Number(), Role.QUASI),
+        ("height", Number(), Role.QUASI),
+        ("zipCode", Category(), Role.QUASI),
+        ("sex", Category(), Role.QUASI),
+        ("visited", Date(), Role.OTHER),
+        ("seen", Date(), Role.OTHER),
+        ("comment", Text(), Role.IDENTIFIER),
+        ("diagnosis", Category(), Role.SENSITIVE),
+        ("member", Category(), Role.OTHER),
+        ("void", Text(), Role.OTHER),
+    ],
+)
+def test_kinds_and_roles_are_guessed(name: str, kind: Kind, role: Role) -> None:
+    """Each column is what a person would say at a glance; bounds and domains are blank."""
+    column = draft(open_source(TABLE))[name]
+    assert (column.kind, column.role, column.guessed) == (kind, role, True)
+
+
+def test_a_draft_holds_no_value_of_a_row() -> None:
+    """The text of a draft depends on names and kinds alone: other values give the same text."""
+    secret = pd.DataFrame({"city": ["Zanzibar", "Timbuktu"] * 50, "pay": [123_456.0, 654_321.0] * 50})
+    other = pd.DataFrame({"city": ["a", "b"] * 50, "pay": [1.0, 2.0] * 50})
+    text = draft_text(draft(open_source(secret)))
+    assert text == draft_text(draft(open_source(other)))
+    assert "# guessed" in text
+
+
+def test_a_draft_is_a_schema() -> None:
+    """The text of a draft reads back as the schema, and its hints are valid once they are uncommented."""
+    schema = draft(open_source(TABLE))
+    text = draft_text(schema)
+    assert Schema.from_text(text) == schema
+    lines = [line[2:].split("   ")[0] if line.startswith("# ") and " = " in line else line for line in text.splitlines()]
+    filled = Schema.from_text("\n".join(lines))
+    assert filled["age"].kind == Number((0, 100), 1)
+    assert filled["seen"].kind == Date((datetime.date(1900, 1, 1), datetime.date(2030, 12, 31)))
+
+
+def test_a_table_without_rows_has_a_draft() -> None:
+    """Names alone are enough for a draft."""
+    assert draft(open_source(TABLE.slice(0, 0))).names == tuple(TABLE.column_names)
+
+
+def test_adult_is_guessed_right() -> None:
+    """In the Adult table age is a number and the other eight columns are categories."""
+    schema = draft(open_source(real("adult-30162.csv")))
+    assert {column.name for column in schema.columns if column.kind == Number()} == {"age"}
+    assert sum(isinstance(column.kind, Category) for column in schema.columns) == 8

@@ -1,0 +1,133 @@
+"""Rows in memory: NumPy, pandas, Polars and Arrow."""
+
+from __future__ import annotations
+
+import datetime
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from cloister.encode import Codes, Encoding, Grid
+from cloister.errors import SourceError
+from cloister.sources import BATCH_ROWS, open_source
+
+SQUARE = np.arange(12.0).reshape(4, 3)
+
+
+def columns_of(data: object, columns: list[str] | None = None) -> dict[str, list[Any]]:
+    """All cells, column by column."""
+    source = open_source(data)
+    wanted = list(source.names if columns is None else columns)
+    return pa.Table.from_batches(list(source.batches(wanted))).to_pydict()
+
+
+@pytest.mark.parametrize(
+    "array",
+    [
+        SQUARE,
+        np.asfortranarray(SQUARE),
+        SQUARE.astype(">f8"),
+        SQUARE.astype(np.float32),
+        SQUARE.astype(int),
+        SQUARE[::-1][::-1],
+    ],
+    ids=["C", "Fortran", "big-endian", "float32", "int", "view"],
+)
+def test_arrays_keep_their_values(array: np.ndarray[Any, Any]) -> None:
+    """However an array lies in memory, its columns hold its values."""
+    assert columns_of(array) == {f"x{j}": SQUARE[:, j].tolist() for j in range(3)}
+    assert list(columns_of(array, ["x2", "x0"])) == ["x2", "x0"]
+
+
+def test_columns_in_one_piece_are_not_copied() -> None:
+    """Batches of a Fortran-ordered array point into the array."""
+    array = np.asfortranarray(SQUARE)
+    (batch,) = open_source(array).batches(["x1"])
+    assert batch.column("x1").buffers()[1].address == array[:, 1].ctypes.data
+
+
+def test_arrays_come_in_small_batches() -> None:
+    """An array of many rows comes in batches, and without columns the rows still count."""
+    array = np.zeros((BATCH_ROWS + 1, 1), np.int8)
+    for columns in (["x0"], []):
+        assert [batch.num_rows for batch in open_source(array).batches(columns)] == [BATCH_ROWS, 1]
+
+
+@pytest.mark.parametrize("shape", [(3,), (2, 2, 2), (), (3, 0)])
+def test_only_tables_are_arrays(shape: tuple[int, ...]) -> None:
+    """Arrays of another dimension, or without columns, are refused with a way out."""
+    with pytest.raises(SourceError, match=r"Reshape your data|0 columns"):
+        open_source(np.zeros(shape))
+
+
+def test_arrays_of_text_and_objects() -> None:
+    """Text, dates and mixed objects become columns too; what is missing is null."""
+    assert columns_of(np.array([["a"], ["b"]])) == {"x0": ["a", "b"]}
+    mixed = np.array([[1], ["a"], [None], [2.0], [True], [float("nan")], [2**70]], dtype=object)
+    assert columns_of(mixed) == {"x0": ["1", "a", None, "2", "true", None, str(2**70)]}
+    assert columns_of(np.array([["2024-01-31"]], "datetime64[D]")) == {"x0": [datetime.date(2024, 1, 31)]}
+
+
+FRAME = {"n": [1.5, None, 3.0], "t": ["a", None, "c"], "i": [1, 2, 3]}
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        pd.DataFrame(FRAME),
+        pl.DataFrame(FRAME),
+        pa.table(FRAME),
+        pa.record_batch(FRAME),
+        pa.table(FRAME).to_reader(),
+        pd.DataFrame(FRAME, dtype=object),
+    ],
+    ids=["pandas", "Polars", "Table", "RecordBatch", "reader", "objects"],
+)
+def test_frames_of_every_library_encode_alike(data: object) -> None:
+    """The same frame from any library gives the same integers, as often as it is read."""
+    source = open_source(data)
+    assert source.names == ("n", "t", "i")
+    assert source.in_memory
+    encoding = Encoding((Grid("n", 0, 0.5, 9, default=-1), Grid("i", 0, 1, 9)), (Codes("t", ("c", "a"), default=1),))
+    for _ in range(2):
+        (rows,) = (encoding.encode(batch) for batch in source.batches(encoding.columns))
+        assert rows.numbers.tolist() == [[3, 1], [-1, 2], [6, 3]]
+        assert rows.codes.tolist() == [[1], [1], [0]]
+
+
+def test_an_odd_object_changes_no_other_row() -> None:
+    """In a pandas column of objects, one odd cell leaves the cells beside it as they were."""
+    plain = pd.DataFrame({"a": pd.Series([1, 2.5, True, datetime.date(2024, 1, 31)], dtype=object)})
+    odd = pd.concat([plain, pd.DataFrame({"a": [object()]})])
+    assert columns_of(odd)["a"][:4] == columns_of(plain)["a"]
+
+
+def test_a_plain_frame_is_not_copied() -> None:
+    """A pandas frame of one kind of numbers is read as the array that it is."""
+    frame = pd.DataFrame(np.asfortranarray(SQUARE), columns=["a", "b", "c"])
+    (batch,) = open_source(frame).batches(["b"])
+    assert batch.column("b").to_pylist() == SQUARE[:, 1].tolist()
+    assert np.shares_memory(frame.to_numpy(), open_source(frame).array)  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("data", [pl.Series([1, 2]), pl.DataFrame(FRAME).lazy(), pd.Series([1, 2]), {"a": [1]}, None])
+def test_what_is_no_table_is_refused(data: object) -> None:
+    """Series, lazy frames and other objects are refused with what to pass instead."""
+    with pytest.raises(SourceError, match="Pass"):
+        open_source(data)
+
+
+def test_equal_names_are_refused() -> None:
+    """Two columns of one name are told by their places."""
+    with pytest.raises(SourceError, match="columns 1 and 2"):
+        open_source(pd.DataFrame([[1, 2]], columns=["a", "a"]))
+
+
+def test_a_source_is_its_own_source() -> None:
+    """Opening a source again gives it back."""
+    source = open_source(SQUARE)
+    assert open_source(source) is source
