@@ -49,7 +49,8 @@ SLACK = 1e-9
 SAMPLED_SLACK = 1e-6
 """The same where an integral comes in."""
 
-MOST_MU = 1024.0
+MOST_SAMPLE_DELTA = Fraction(1, 1000)
+"""The largest delta for the rows of a sample, however rarely a row is in it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,15 +167,19 @@ def sampled_gaussian_delta(epsilon: float, rate: float, mu_sample: float, mu_tab
 
 
 def sampled_gaussian_precision(epsilon: Fraction, delta: Fraction, rate: Fraction, table: Fraction) -> Fraction:
-    """The largest precision on a sample beside precision `table` on all rows that keeps (epsilon, delta), rounded down."""
+    """The largest precision on a sample beside precision `table` on all rows that keeps (epsilon, delta), rounded down.
+
+    A delta above the rate would allow to publish the sample as it is; so what runs on the sample must also keep
+    (ln(1 + (e^epsilon - 1) / q), delta / q) for the rows that are in it, with delta / q at most a thousandth.
+    """
     target, goal = float(delta) * (1 - SAMPLED_SLACK), float(epsilon)
-    low, high = 0.0, 1.0
+    low, high = 0.0, sqrt(gaussian_precision(epsilon_before_sampling(epsilon, rate), min(delta / rate, MOST_SAMPLE_DELTA)))
 
     def fits(mu: float) -> bool:
         return sampled_gaussian_delta(goal, float(rate), mu, sqrt(table)) <= target
 
-    while fits(high) and high < MOST_MU:
-        low, high = high, 2 * high
+    if fits(high):
+        return Fraction(high) ** 2
     for _ in range(40):
         middle = (low + high) / 2
         low, high = (middle, high) if fits(middle) else (low, middle)

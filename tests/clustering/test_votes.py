@@ -1,0 +1,178 @@
+"""k-means by votes, and its secret samples."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+from sklearn.cluster import KMeans as PlainKMeans
+from sklearn.datasets import make_blobs
+
+import cloister as cl
+from cloister.encode import Encoding, Grid
+from cloister.errors import UsageError
+from cloister.kernels import ClippedSums, Rows
+from cloister.privacy import noise
+from cloister.privacy.accounting import SampledEvent, within
+from cloister.privacy.budgets import PureDP
+from cloister.privacy.mechanisms import calibrate
+from cloister.schema import Neighbours
+from cloister.testing import seeded_noise
+from cloister.vault import Vault
+
+LEVEL = 1e-6
+
+
+def blobs(rows: int = 5000, columns: int = 3, clusters: int = 4) -> np.ndarray:
+    return np.asarray(make_blobs(rows, n_features=columns, centers=clusters, random_state=3)[0])
+
+
+def loss(X: np.ndarray, centers: np.ndarray) -> float:
+    return float(((X[:, None] - centers[None]) ** 2).sum(2).min(1).mean())
+
+
+@pytest.mark.parametrize("bounds", [(-15, 15), cl.Ball(30.0)], ids=["box", "ball"])
+@pytest.mark.parametrize("budget", [cl.PureDP(1e6), cl.ApproxDP(1e6, 1e-6)], ids=["laplace", "gaussian"])
+@pytest.mark.parametrize("neighbours", ["add-remove", "replace-one"])
+def test_without_noise_the_loss_is_the_non_private_one(bounds: object, budget: object, neighbours: str) -> None:
+    """As epsilon grows without bound the loss is that of the best of 20 non-private runs, to a hundredth."""
+    X = blobs()
+    plain = PlainKMeans(4, n_init=20, random_state=0).fit(X).inertia_ / len(X)
+    model = cl.KMeans(4, budget, bounds, "votes", neighbours=neighbours, random_state=0).fit(X)
+    assert loss(X, model.cluster_centers_) <= 1.01 * plain
+
+
+def test_votes_beat_lloyd_at_the_same_budget() -> None:
+    """At epsilon 0.5 the median loss of votes is below that of Lloyd."""
+    X = blobs(5000, 3, 8)
+    losses = {
+        method: np.median([loss(X, cl.KMeans(8, 0.5, (-15, 15), method).fit(X).cluster_centers_) for _ in range(7)])
+        for method in ("votes", "lloyd")
+    }
+    assert losses["votes"] < losses["lloyd"]
+
+
+def test_sizes_errors_and_loss_are_in_the_release() -> None:
+    """Noisy sizes add up to about the rows, and the private loss is near the true one."""
+    X = blobs()
+    model = cl.KMeans(4, cl.ApproxDP(4, 1e-6), (-15, 15), scale=None).fit(X)
+    result = model.release_.result
+    assert sum(result["sizes"]) == pytest.approx(len(X), rel=0.02)
+    assert np.isfinite(model.standard_errors_).all()
+    # the clipped loss is at most the loss, and misses little of it
+    assert result["loss"]["mean_squared_distance"] == pytest.approx(loss(X, model.cluster_centers_), rel=0.1)
+
+
+def test_standard_errors_say_how_far_centres_move() -> None:
+    """Over repeated runs the centres of well-separated clusters move by about their standard errors."""
+    X = np.repeat(np.array([[-8.0, -8], [8, 8], [8, -8]]), 2000, axis=0)
+    runs = [cl.KMeans(3, cl.ApproxDP(1, 1e-6), (-15, 15), random_state=0).fit(X) for _ in range(8)]
+    moved = [np.sort(run.cluster_centers_.sum(1)) - np.sort(X[::2000].sum(1)) for run in runs]
+    stated = np.mean([run.standard_errors_[np.isfinite(run.standard_errors_)].mean() for run in runs])
+    assert np.std(moved) < 6 * max(stated, 1e-3)
+
+
+def test_a_large_table_is_seeded_on_a_secret_sample() -> None:
+    """Above 60,000 rows the release shows one sampled event with all seeding steps inside."""
+    X = blobs(100_000, 2, 3)
+    model = cl.KMeans(3, 1.0, (-15, 15)).fit(X)
+    sampled = [event for event in model.release_.events if isinstance(event, SampledEvent)]
+    assert len(sampled) == 1
+    assert float(sampled[0].rate) == pytest.approx(0.2, rel=0.05)
+    assert "secret sample" in str(model.release_.parameters["choices"])
+    assert model.release_.adds_up()
+
+
+ENCODING = Encoding((Grid("x0", 0.0, 1.0, 10),))
+RATE = Fraction(1, 16)
+ROWS = 200_000
+
+
+def sampled_rows(rate: Fraction) -> float:
+    """The noisy size of a secret sample, with hardly any noise."""
+    X = np.zeros((ROWS, 1))
+    with Vault.open(
+        X, ENCODING, budget=PureDP(1000), neighbours=Neighbours.ADD_REMOVE, purpose="test"
+    ) as vault, vault.sample("sample", rate) as sample:
+        mechanism = calibrate(Rows().sensitivity(Neighbours.ADD_REMOVE), Fraction(100))
+        return float(sample.measure(Rows(), mechanism, "size").value["counts"][0])
+
+
+def plausible(kept: float) -> bool:
+    """Whether so many of the rows are plausible at the charged rate; wrong once in a million runs."""
+    low, high = binom.ppf(LEVEL / 2, ROWS, float(RATE)), binom.isf(LEVEL / 2, ROWS, float(RATE))
+    return bool(low - 1 <= kept <= high + 1)
+
+
+def test_the_sample_rate_is_what_is_charged() -> None:
+    """The number of sampled rows fits the charged rate."""
+    assert plausible(sampled_rows(RATE))
+
+
+def test_a_sample_drawn_at_another_rate_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A planted bug: the sampler keeps a tenth more than is charged."""
+    keep = noise.keep
+    monkeypatch.setattr(noise, "keep", lambda rate, size: keep(Fraction(int(rate * Fraction(11, 10) * 2**32), 2**32), size))
+    assert not plausible(sampled_rows(RATE))
+
+
+def test_a_sample_is_secret_and_fresh() -> None:
+    """Two samples differ, whatever the random_state."""
+    assert len({sampled_rows(RATE) for _ in range(6)}) > 1
+
+
+def test_a_poisson_sample_is_refused_under_replace_one() -> None:
+    """It would not be amplified at all."""
+    with Vault.open(
+        np.zeros((10, 1)), ENCODING, budget=PureDP(1), neighbours=Neighbours.REPLACE_ONE, purpose="test"
+    ) as vault, pytest.raises(UsageError, match="add-remove"), vault.sample("sample", RATE):
+        pass
+
+
+def test_steps_on_a_sample_are_charged_together() -> None:
+    """Two steps on one sample cost more than each amplified alone: the release's events say so."""
+    mechanism = calibrate(Rows().sensitivity(Neighbours.ADD_REMOVE), Fraction(2))
+    with Vault.open(
+        np.zeros((100, 1)), ENCODING, budget=PureDP(3), neighbours=Neighbours.ADD_REMOVE, purpose="test"
+    ) as vault:
+        with vault.sample("sample", Fraction(1, 8)) as sample:
+            sample.measure(Rows(), mechanism, "one")
+            sample.measure(Rows(), mechanism, "two")
+        events = vault.release("test", {}, {}).events
+    assert len(events) == 1
+    assert within(events, PureDP("2.05"))
+    assert not within(events, PureDP("1.2"))  # what two separate samples would cost
+
+
+def test_clipped_sums_stay_inside_their_radius() -> None:
+    """A far row adds a vector no longer than the radius, however its coordinates round."""
+    from cloister.encode import Encoded
+
+    random = np.random.default_rng(0)
+    for _ in range(200):
+        row = random.integers(-(2**19), 2**19, (1, 7)).astype(np.int32)
+        kernel = ClippedSums(random.integers(-(2**19), 2**19, (3, 7)).astype(np.int32), int(random.integers(1, 2**19)))
+        summary = kernel.fold(Encoded(row, np.zeros((1, 0), np.int32)))
+        assert sum(int(x) ** 2 for x in summary["sums"].ravel()) <= kernel.radius**2
+
+
+def test_public_choices_repeat_and_noise_does_not() -> None:
+    """The same random_state and seeded noise repeat to the bit; without seeded noise nothing does."""
+    X = blobs(2000, 2)
+    fits = []
+    for _ in range(2):
+        with seeded_noise(3):
+            fits.append(cl.KMeans(3, 1.0, (-15, 15), random_state=1).fit(X).cluster_centers_)
+    assert np.array_equal(*fits)
+    fresh = [cl.KMeans(3, 1.0, (-15, 15), random_state=1).fit(X).cluster_centers_ for _ in range(2)]
+    assert not np.array_equal(*fresh)
+
+
+@pytest.mark.parametrize("rows", [0, 1, 2])
+def test_a_tiny_table_gives_centres_all_the_same(rows: int) -> None:
+    """Fewer rows than clusters do not abort: how many rows there are is private."""
+    model = cl.KMeans(5, 1.0, (0, 1)).fit(np.full((rows, 2), 0.5))
+    assert model.cluster_centers_.shape == (5, 2)
+    assert ((model.cluster_centers_ >= 0) & (model.cluster_centers_ <= 1)).all()
