@@ -146,7 +146,12 @@ def lloyd() -> list[dict[str, Any]]:
     taken = seconds(run)
     return [
         {"what": "diffprivlib 0.6.6", "seconds": peer["seconds"], "loss": peer["loss"], "times faster": 1.0},
-        {"what": "cloister lloyd", "seconds": taken, "loss": float(np.median(losses)), "times faster": peer["seconds"] / taken},  # noqa: E501
+        {
+            "what": "cloister lloyd",
+            "seconds": taken,
+            "loss": float(np.median(losses)),
+            "times faster": peer["seconds"] / taken,
+        },
     ]
 
 

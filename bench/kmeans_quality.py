@@ -93,7 +93,14 @@ def ratios(runs: int) -> list[dict[str, Any]]:
         X, clusters, plain = table(name)
         budget = cl.ApproxDP(epsilon, delta) if delta else cl.PureDP(epsilon)
         losses = [loss(X, cl.KMeans(clusters, budget, (0, 1)).fit(X).cluster_centers_) / plain for _ in range(runs)]
-        row = {"table": name, "k": clusters, "epsilon": epsilon, "delta": delta, "bar": bar, "cloister": float(np.median(losses))}
+        row = {
+            "table": name,
+            "k": clusters,
+            "epsilon": epsilon,
+            "delta": delta,
+            "bar": bar,
+            "cloister": float(np.median(losses)),
+        }
         row["worst"] = max(losses)
         row["diffprivlib"] = peer(X, clusters, epsilon) / plain if delta == 0 else None
         row["met"] = bool(row["cloister"] <= bar)

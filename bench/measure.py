@@ -39,9 +39,7 @@ def peers_python() -> str:
 
 def run_peer(script: str, *arguments: str) -> Any:
     """Run a script of this folder with the peers' interpreter; its last line is JSON."""
-    done = subprocess.run(
-        [peers_python(), str(HERE / script), *arguments], check=True, capture_output=True, text=True
-    )
+    done = subprocess.run([peers_python(), str(HERE / script), *arguments], check=True, capture_output=True, text=True)
     return json.loads(done.stdout.strip().splitlines()[-1])
 
 

@@ -55,7 +55,13 @@ def million() -> Array:
     return scaled(np.asarray(make_blobs(1_000_000, 8, centers=8, random_state=0)[0]))
 
 
-TABLES = {"S1": (s1, 15), "MAGIC": (magic, 8), "Adult": (adult, 5), "life sciences": (life_sciences, 3), "1 million x 8": (million, 8)}
+TABLES = {
+    "S1": (s1, 15),
+    "MAGIC": (magic, 8),
+    "Adult": (adult, 5),
+    "life sciences": (life_sciences, 3),
+    "1 million x 8": (million, 8),
+}
 
 
 @cache

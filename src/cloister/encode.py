@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from cloister.errors import SchemaError
 from cloister.schema.cells import numbers, texts
 
-__all__ = ["Codes", "Encoded", "Encoding", "Grid"]
+__all__ = ["Bins", "Codes", "Encoded", "Encoding", "Grid"]
 
 _CHUNK = 8_192  # rows at a time: the temporaries of a column stay in the cache
 _INT32 = 2**31 - 1
@@ -126,12 +126,28 @@ class Codes:
 
 
 @dataclass(frozen=True, slots=True)
+class Bins:
+    """A number column cut at public edges: value -> how many edges lie at or below it.
+
+    What cannot be read falls where zero falls.
+    """
+
+    name: str
+    edges: tuple[float, ...]  # ascending
+
+    def look_up(self, values: pa.Array) -> NDArray[np.int32]:
+        """The cell of each value."""
+        read = numbers(values)
+        return np.searchsorted(self.edges, np.where(np.isnan(read), 0.0, read), side="right").astype(np.int32)
+
+
+@dataclass(frozen=True, slots=True)
 class Encoding:
     """How the columns of a table become integers.
 
     Parameters
     ----------
-    numbers, categories : tuples of Grid and of Codes
+    numbers : tuple of Grid; categories : tuple of Codes and of Bins
     radius : int, optional
         The numbers of a row are pulled into the ball of this integer radius, after their own clipping.
 
@@ -142,7 +158,7 @@ class Encoding:
     """
 
     numbers: tuple[Grid, ...] = ()
-    categories: tuple[Codes, ...] = ()
+    categories: tuple[Codes | Bins, ...] = ()
     radius: int | None = None
 
     def __post_init__(self) -> None:

@@ -18,11 +18,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cloister.encode import Encoded, Encoding
+from cloister.engines.options import Spark, chosen
 from cloister.errors import BudgetExceeded, SchemaError, UsageError
-from cloister.kernels import Kernel, Rows, Summary
+from cloister.kernels import Histogram, Kernel, Rows, Sensitivity, Summary
+from cloister.kernels.keyed import Keyed, KeyedKernel
+from cloister.kernels.per_unit import Unit, for_unit
 from cloister.privacy import noise
 from cloister.privacy.accounting import Event, GaussianEvent, LaplaceEvent, SampledEvent, within
 from cloister.privacy.budgets import Budget
+from cloister.privacy.keyed import KeyedMechanism
 from cloister.privacy.ledger import Ledger
 from cloister.privacy.mechanisms import Mechanism, Released, add_noise
 from cloister.privacy.release import Guarantee, Release
@@ -30,7 +34,7 @@ from cloister.privacy.secret_draws import secret_draw
 from cloister.schema import Neighbours
 from cloister.sources import Source, open_source
 
-__all__ = ["Exact", "Released", "Sample", "Unprotected", "Vault"]
+__all__ = ["Exact", "Released", "Sample", "Spark", "Unprotected", "Vault", "open_data"]
 
 T = TypeVar("T")
 
@@ -68,9 +72,10 @@ class Engine(Protocol):
     """What the vault asks of an engine."""
 
     def fold(self, kernel: Kernel) -> Summary: ...
+    def fold_by_key(self, kernel: KeyedKernel) -> Keyed: ...
     def map(self, function: Callable[[Encoded], T]) -> Iterator[T]: ...
+    def label(self, function: Callable[[Encoded], NDArray[np.int32]], name: str) -> Any: ...
     def sample(self, keep: Callable[[NDArray[np.uint64]], NDArray[np.bool_]]) -> Any: ...
-    def people(self) -> int: ...
     def close(self) -> None: ...
 
 
@@ -80,17 +85,30 @@ class Folder(Protocol):
     def fold(self, kernel: Kernel) -> Summary: ...
 
 
-def make_engine(data: Any, encoding: Encoding, engine: str | None) -> Engine:
+def open_data(data: Any, engine: str | Spark | None = None) -> Any:
+    """The data with the names of its columns, here or on Spark; no row is read."""
+    options = chosen(engine, data)
+    if options is None:
+        return data if isinstance(data, Source) else open_source(data)
+    from cloister.engines.spark_rows import open_spark
+
+    return open_spark(data, options)
+
+
+def make_engine(data: Any, encoding: Encoding, engine: str | Spark | None, unit: Unit | None = None) -> Engine:
     """The engine that a user named, or the one that fits the data."""
-    if engine not in (None, "local", "spark"):
-        raise UsageError(f'engine must be "local" or "spark", not "{engine}".')
+    rows = open_data(data, engine)
+    wanted = [*encoding.columns, *([unit.column] if unit else [])]
+    missing = [name for name in wanted if name not in rows.names]
+    if missing:
+        raise SchemaError(f'the data has no column "{missing[0]}". Its columns: {", ".join(rows.names[:20])}.')
+    if chosen(engine, rows) is not None:
+        from cloister.engines.spark import SparkEngine
+
+        return SparkEngine(rows, encoding, unit)
     from cloister.engines.local import LocalEngine
 
-    source = data if isinstance(data, Source) else open_source(data)
-    missing = [name for name in encoding.columns if name not in source.names]
-    if missing:
-        raise SchemaError(f'the data has no column "{missing[0]}". Its columns: {", ".join(source.names[:20])}.')
-    return LocalEngine(source, encoding)
+    return LocalEngine(rows, encoding, unit)
 
 
 class Vault:
@@ -104,6 +122,7 @@ class Vault:
         ledger: Ledger | None,
         table: str | None,
         purpose: str,
+        unit: Unit | None = None,
     ) -> None:
         self._engine = engine
         self._budget = budget
@@ -111,10 +130,12 @@ class Vault:
         self._ledger = ledger
         self._table = table
         self._purpose = purpose
+        self._unit = unit
         self._entry: int | None = None
         self._events: list[Event] = []
         self._seeded = noise.is_seeded()
         self._open = False
+        self._remake: Callable[[Encoding], Engine] | None = None
 
     @classmethod
     def open(
@@ -125,17 +146,25 @@ class Vault:
         budget: Budget,
         neighbours: Neighbours,
         purpose: str,
-        engine: str | None = None,
+        engine: str | Spark | None = None,
         table: str | None = None,
         ledger: str | Ledger | None = None,
+        unit: Unit | None = None,
     ) -> Vault:
         """Find the data and its columns; nothing is charged and no row is read until the vault is entered."""
         if ledger is not None and table is None:
             raise UsageError("a ledger needs to know which table this is. Name it: table = ... in the schema, or --table.")
+        if unit is not None and neighbours is Neighbours.REPLACE_ONE:
+            raise UsageError(
+                "a guarantee per person needs add-remove neighbours: how many rows somebody has is not public. Set "
+                'neighbours = "add-remove", and give --epsilon in place of --rho.'
+            )
         book = None
         if table is not None:
             book = ledger if isinstance(ledger, Ledger) else Ledger(ledger) if ledger else Ledger.default()
-        return cls(make_engine(data, encoding, engine), budget, neighbours, book, table, purpose)
+        vault = cls(make_engine(data, encoding, engine, unit), budget, neighbours, book, table, purpose, unit)
+        vault._remake = lambda other: make_engine(data, other, engine, unit)
+        return vault
 
     def __enter__(self) -> Vault:
         if self._ledger is not None and self._table is not None:
@@ -147,12 +176,35 @@ class Vault:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self._open = False
+        self._engine.close()
 
     # The first door.
+
+    @property
+    def unit(self) -> Unit | None:
+        """Whom the guarantee protects: people with so many rows each; None: a row."""
+        return self._unit
+
+    def sensitivity(self, kernel: Kernel) -> Sensitivity:
+        """How far one row, or one person where the schema names a unit, moves the kernel's summary."""
+        return for_unit(kernel, self._unit).sensitivity(self._neighbours)
 
     def measure(self, kernel: Kernel, mechanism: Mechanism, step: str) -> Released[Summary]:
         """A private release: the event is checked against what is left, the rows are read, the noise is added."""
         released, event = self._measure(self._engine, kernel, mechanism, step)
+        self._events.append(event)
+        return released
+
+    def measure_keyed(self, kernel: KeyedKernel, mechanism: KeyedMechanism[T], step: str) -> Released[T]:
+        """A private release of a histogram with too many keys for an array of all: a sparse grid, the shape of a tree.
+
+        The mechanism sees the keys that occur, in rising order, with their counts, and hands out what its event pays for.
+        A row has one key, so the sensitivity is that of any histogram.
+        """
+        event = mechanism.event(step, self.sensitivity(Histogram()))
+        self._afford(event, step)
+        exact = Exact(self._engine.fold_by_key(kernel))
+        released = Released(mechanism.apply(exact._value.keys[:, 0], exact._value.counts), mechanism.deviation())
         self._events.append(event)
         return released
 
@@ -167,6 +219,7 @@ class Vault:
     def sample(self, step: str, rate: Fraction) -> Iterator[Sample]:
         """A secret Poisson sample of the rows at this rate; all that is measured on it is charged as one, amplified.
 
+        Where the guarantee is per person, people are drawn, each with all their rows: drawing rows would amplify nothing.
         Only under add-remove: a Poisson sample does not amplify a replace-one mechanism.
         """
         if self._neighbours is not Neighbours.ADD_REMOVE:
@@ -180,15 +233,24 @@ class Vault:
     def _measure(
         self, rows: Folder, kernel: Kernel, mechanism: Mechanism, step: str, sample: Sample | None = None
     ) -> tuple[Released[Summary], LaplaceEvent | GaussianEvent]:
-        if not self._open:
-            raise UsageError("the vault is closed: a release needs a new charge.")
-        event = mechanism.event(step, kernel.sensitivity(self._neighbours))
-        ahead: list[Event] = [*self._events, sample.event(event) if sample else event]
-        if not within(ahead, self._budget):
-            raise BudgetExceeded(f'step "{step}" would pass the budget of this release, {self._budget}. Nothing was read.')
-        self._seeded = self._seeded or noise.is_seeded()
+        event = mechanism.event(step, self.sensitivity(kernel))
+        self._afford(sample.event(event) if sample else event, step)
         exact = Exact(rows.fold(kernel))
         return Released(add_noise(mechanism, exact._value), mechanism.deviation()), event
+
+    def recode(self, encoding: Encoding) -> None:
+        """Read the same rows through another encoding from here on; what was spent stays spent."""
+        assert self._remake is not None, "a vault is made by Vault.open"
+        self._engine.close()
+        self._engine = self._remake(encoding)
+
+    def _afford(self, event: Event, step: str) -> None:
+        """Refuse a step that the budget does not carry, before a row is read for it."""
+        if not self._open:
+            raise UsageError("the vault is closed: a release needs a new charge.")
+        if not within([*self._events, event], self._budget):
+            raise BudgetExceeded(f'step "{step}" would pass the budget of this release, {self._budget}. Nothing was read.')
+        self._seeded = self._seeded or noise.is_seeded()
 
     # The second door.
 
@@ -199,7 +261,7 @@ class Vault:
         work: Callable[[Encoded], T],
         *,
         purpose: str,
-        engine: str | None = None,
+        engine: str | Spark | None = None,
         table: str | None = None,
         ledger: str | Ledger | None = None,
     ) -> Unprotected[list[T]]:
@@ -212,10 +274,29 @@ class Vault:
             book.record_holder(table, purpose)
         return Unprotected(list(made.map(work)), purpose)
 
+    @staticmethod
+    def label(
+        data: Any,
+        encoding: Encoding,
+        work: Callable[[Encoded], NDArray[np.int32]],
+        *,
+        name: str,
+        purpose: str,
+        engine: str | Spark | None = None,
+        table: str | None = None,
+        ledger: str | Ledger | None = None,
+    ) -> Unprotected[Any]:
+        """A number for each row, for the holder: an array, or on Spark the DataFrame with a column more, made when read."""
+        made = make_engine(data, encoding, engine)
+        if table is not None:
+            book = ledger if isinstance(ledger, Ledger) else Ledger(ledger) if ledger else Ledger.default()
+            book.record_holder(table, purpose)
+        return Unprotected(made.label(work, name), purpose)
+
     # The third door.
 
     @staticmethod
-    def public(data: Any, encoding: Encoding, kernel: Kernel, engine: str | None = None) -> Summary:
+    def public(data: Any, encoding: Encoding, kernel: Kernel, engine: str | Spark | None = None) -> Summary:
         """The exact summary of data that is already private, such as collected reports: nothing is charged."""
         return make_engine(data, encoding, engine).fold(kernel)
 
@@ -227,12 +308,11 @@ class Vault:
         parameters: dict[str, Any],
         result: dict[str, Any],
         notes: tuple[str, ...] = (),
-        unit: str = "row",
     ) -> Release:
         """The certificate: the events are added up again and must stay within what was charged."""
         if not within(self._events, self._budget):
             raise BudgetExceeded(f"the steps of this release add up to more than {self._budget}. Nothing is released.")
-        guarantee = Guarantee(self._budget.epsilon, self._budget.delta, self._neighbours, unit)
+        guarantee = Guarantee(self._budget.epsilon, self._budget.delta, self._neighbours, str(self._unit or "row"))
         release = Release(
             kind=kind,
             guarantee=guarantee,
@@ -261,6 +341,10 @@ class Sample:
     def event(self, *more: LaplaceEvent | GaussianEvent) -> SampledEvent:
         """The charge so far, with some events more."""
         return SampledEvent(self._step, self._rate, (*self._events, *more))
+
+    def sensitivity(self, kernel: Kernel) -> Sensitivity:
+        """As of the vault."""
+        return self._vault.sensitivity(kernel)
 
     def measure(self, kernel: Kernel, mechanism: Mechanism, step: str) -> Released[Summary]:
         """A private release of the sampled rows."""

@@ -9,7 +9,7 @@ import cloister as cl
 
 EXCEPTIONS = {
     "check_clustering": "there are no labels_: the labels of the fitted rows are not a private release",
-    "check_estimators_nan_inf": "a cell that cannot be read becomes its public default; telling would reveal that it is there",
+    "check_estimators_nan_inf": "a cell that cannot be read becomes its public default, and is not told",
     "check_estimators_empty_data_messages": "that a table is empty is private under add-remove neighbours",
     "check_fit_idempotent": "every fit draws fresh noise",
     "check_dtype_object": "the message of a failed conversion would quote a value",

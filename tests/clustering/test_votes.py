@@ -13,7 +13,7 @@ from sklearn.datasets import make_blobs
 import cloister as cl
 from cloister.encode import Encoding, Grid
 from cloister.errors import UsageError
-from cloister.kernels import ClippedSums, Rows
+from cloister.kernels import ClippedSums, Euclidean, Rows, Taxicab
 from cloister.privacy import noise
 from cloister.privacy.accounting import SampledEvent, within
 from cloister.privacy.budgets import PureDP
@@ -93,9 +93,10 @@ ROWS = 200_000
 def sampled_rows(rate: Fraction) -> float:
     """The noisy size of a secret sample, with hardly any noise."""
     X = np.zeros((ROWS, 1))
-    with Vault.open(
-        X, ENCODING, budget=PureDP(1000), neighbours=Neighbours.ADD_REMOVE, purpose="test"
-    ) as vault, vault.sample("sample", rate) as sample:
+    with (
+        Vault.open(X, ENCODING, budget=PureDP(1000), neighbours=Neighbours.ADD_REMOVE, purpose="test") as vault,
+        vault.sample("sample", rate) as sample,
+    ):
         mechanism = calibrate(Rows().sensitivity(Neighbours.ADD_REMOVE), Fraction(100))
         return float(sample.measure(Rows(), mechanism, "size").value["counts"][0])
 
@@ -125,9 +126,13 @@ def test_a_sample_is_secret_and_fresh() -> None:
 
 def test_a_poisson_sample_is_refused_under_replace_one() -> None:
     """It would not be amplified at all."""
-    with Vault.open(
-        np.zeros((10, 1)), ENCODING, budget=PureDP(1), neighbours=Neighbours.REPLACE_ONE, purpose="test"
-    ) as vault, pytest.raises(UsageError, match="add-remove"), vault.sample("sample", RATE):
+    with (
+        Vault.open(
+            np.zeros((10, 1)), ENCODING, budget=PureDP(1), neighbours=Neighbours.REPLACE_ONE, purpose="test"
+        ) as vault,
+        pytest.raises(UsageError, match="add-remove"),
+        vault.sample("sample", RATE),
+    ):
         pass
 
 
@@ -153,9 +158,11 @@ def test_clipped_sums_stay_inside_their_radius() -> None:
     random = np.random.default_rng(0)
     for _ in range(200):
         row = random.integers(-(2**19), 2**19, (1, 7)).astype(np.int32)
-        kernel = ClippedSums(random.integers(-(2**19), 2**19, (3, 7)).astype(np.int32), int(random.integers(1, 2**19)))
-        summary = kernel.fold(Encoded(row, np.zeros((1, 0), np.int32)))
-        assert sum(int(x) ** 2 for x in summary["sums"].ravel()) <= kernel.radius**2
+        centers, radius = random.integers(-(2**19), 2**19, (3, 7)).astype(np.int32), int(random.integers(1, 2**19))
+        rows = Encoded(row, np.zeros((1, 0), np.int32))
+        straight = ClippedSums(centers, Euclidean(radius), radius).fold(rows)["sums"]
+        assert sum(int(x) ** 2 for x in straight.ravel()) <= radius**2
+        assert np.abs(ClippedSums(centers, Taxicab(radius), radius).fold(rows)["sums"]).sum() <= radius
 
 
 def test_public_choices_repeat_and_noise_does_not() -> None:
@@ -175,4 +182,33 @@ def test_a_tiny_table_gives_centres_all_the_same(rows: int) -> None:
     """Fewer rows than clusters do not abort: how many rows there are is private."""
     model = cl.KMeans(5, 1.0, (0, 1)).fit(np.full((rows, 2), 0.5))
     assert model.cluster_centers_.shape == (5, 2)
-    assert ((model.cluster_centers_ >= 0) & (model.cluster_centers_ <= 1)).all()
+    assert 0 <= model.cluster_centers_.min() <= model.cluster_centers_.max() <= 1
+
+
+@pytest.mark.parametrize("budget", [cl.PureDP(1), cl.ApproxDP(1, 1e-6)], ids=["laplace", "gaussian"])
+def test_bounds_are_found_far_from_the_origin(budget: object) -> None:
+    """Without bounds, columns around a million and around a millionth are found and clustered."""
+    X = blobs(20_000, 2, 3) * [1.0, 1e-6] + [1e6, 0]
+    model = cl.KMeans(3, budget, scale="bounds").fit(X)
+    scale = X.std(axis=0)
+    plain = PlainKMeans(3, n_init=10, random_state=0).fit(X / scale).inertia_ / len(X)
+    assert loss(X / scale, model.cluster_centers_ / scale) < 1.3 * plain
+    assert model.release_.parameters["bounds_from"] == "the budget"
+    assert sum(event.step.startswith("bounds") for event in model.release_.events) == 4
+
+
+def test_found_bounds_hold_nearly_all_rows() -> None:
+    """The bounds hold at least nine tenths of each column and are at most a few times as wide as the data."""
+    X = np.random.default_rng(0).normal([5000, -3], [10, 0.1], (20_000, 2))
+    bounds = np.array(cl.KMeans(2, 1.0).fit(X).release_.parameters["bounds"])
+    inside = (bounds[:, 0] <= X) & (bounds[:, 1] >= X)
+    assert (inside.mean(axis=0) > 0.9).all()
+    assert (bounds[:, 1] - bounds[:, 0] < 5 * (X.max(axis=0) - X.min(axis=0))).all()
+
+
+def test_the_number_of_clusters_is_chosen() -> None:
+    """Well-separated clusters are counted right, from what is released anyway."""
+    X, _ = make_blobs(20_000, n_features=4, centers=6, random_state=5)
+    model = cl.KMeans("auto", cl.ApproxDP(2, 1e-6), (-15, 15), random_state=0).fit(X)
+    assert len(model.cluster_centers_) in (5, 6, 7)
+    assert model.release_.adds_up()

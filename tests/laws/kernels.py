@@ -10,7 +10,20 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from cloister.encode import Encoded
-from cloister.kernels import BallClip, BoxClip, CenterSums, ClippedCost, ClippedSums, Histogram, Kernel, Moments, Rows
+from cloister.kernels import (
+    BallClip,
+    BoxClip,
+    CenterSums,
+    ClippedCost,
+    ClippedSums,
+    Euclidean,
+    Histogram,
+    Kernel,
+    Moments,
+    Rows,
+    Taxicab,
+    ValueCounts,
+)
 
 HALF = 50  # small grids make ties and borders likely
 SIZES = (3, 2)
@@ -47,7 +60,8 @@ def histogram(draw: st.DrawFn) -> Case:
 @st.composite
 def clipped_sums(draw: st.DrawFn) -> Case:
     columns = draw(st.integers(1, 4))
-    return Case(ClippedSums(draw(points(columns)), draw(st.integers(1, 3 * HALF))), columns)
+    clip = draw(st.sampled_from([Euclidean, Taxicab]))(draw(st.integers(1, 3 * HALF)))
+    return Case(ClippedSums(draw(points(columns)), clip, draw(st.integers(1, 3 * HALF))), columns)
 
 
 @st.composite
@@ -70,6 +84,7 @@ KERNELS: dict[str, Callable[[], st.SearchStrategy[Case]]] = {
     "ClippedSums": clipped_sums,
     "ClippedCost": clipped_cost,
     "Moments": moments,
+    "ValueCounts": lambda: st.just(Case(ValueCounts(SIZES), 1)),
 }
 
 

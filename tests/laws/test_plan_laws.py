@@ -9,6 +9,7 @@ import pytest
 
 from cloister.clustering.domain import Ball, from_bounds
 from cloister.clustering.lloyd import plan_lloyd
+from cloister.clustering.task import Task
 from cloister.clustering.votes import plan_votes
 from cloister.privacy.accounting import GaussianEvent, LaplaceEvent, SampledEvent, delta_of, within
 from cloister.privacy.budgets import ApproxDP, Budget, Identifiability, PureDP, relation
@@ -36,8 +37,11 @@ PLANS = {"lloyd": plan_lloyd, "votes": plan_votes}
 def make_plan(seed: int, method: str) -> Plan:
     budget, neighbours, rows, columns, clusters = random_settings(seed)
     bounds = Ball(3.0) if seed % 2 else (-1, 2)
-    domain = from_bounds([f"x{j}" for j in range(columns)], bounds, "bounds")
-    return PLANS[method](budget, neighbours, domain, clusters, rows)
+    names = tuple(f"x{j}" for j in range(columns))
+    found = method == "votes" and seed % 5 == 0  # bounds inside the budget
+    auto = method == "votes" and seed % 7 == 0  # the number of clusters too
+    domain = None if found else from_bounds(names, bounds, "bounds")
+    return PLANS[method](Task(names, domain, "bounds", None if auto else clusters, budget, neighbours), rows)
 
 
 @pytest.mark.parametrize("method", sorted(PLANS))

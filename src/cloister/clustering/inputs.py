@@ -10,6 +10,7 @@ import numpy as np
 from cloister.errors import UsageError
 from cloister.sources import open_source
 from cloister.sources.tables import ArraySource
+from cloister.vault import open_data
 
 __all__ = ["Input", "read_input"]
 
@@ -43,9 +44,9 @@ def read_input(X: Any, estimator: Any, fitted: bool = False) -> Input:
         names = tuple(getattr(estimator, "feature_names_in_", ())) if fitted else ()
         source = ArraySource(array, names) if names else open_source(array)
         return Input(source, source.names)
-    if hasattr(X, "tocsr"):
+    if hasattr(type(X), "tocsr"):
         raise UsageError("Sparse data is not supported. Convert it with X.toarray().")
-    source = open_source(X)
+    source = open_data(X, estimator.engine)
     return Input(source, source.names, named=True)
 
 
@@ -71,9 +72,7 @@ def to_array(X: Any, estimator: Any) -> Any:
     except (ValueError, TypeError):
         raise UsageError("the array holds something that is not a number. Give numbers, or a frame and columns=.") from None
     if array.ndim != 2:
-        raise UsageError(
-            f"Expected 2D array, got {array.ndim}D array instead. Reshape your data with X.reshape(-1, 1)."
-        )
+        raise UsageError(f"Expected 2D array, got {array.ndim}D array instead. Reshape your data with X.reshape(-1, 1).")
     if array.shape[1] == 0:
         raise UsageError(f"Found array with 0 feature(s) (shape={array.shape}) while a minimum of 1 is required.")
     return array

@@ -7,18 +7,19 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
 from cloister.clustering.domain import Domain, from_bounds, number_columns
-from cloister.clustering.inputs import Input, read_input
 from cloister.clustering.fitted import Fitted
+from cloister.clustering.inputs import Input, read_input
 from cloister.clustering.lloyd import fit_lloyd, plan_lloyd
-from cloister.clustering.seeding.packing import sphere_packing
+from cloister.clustering.task import Task
 from cloister.clustering.votes import fit_votes, plan_votes
+from cloister.encode import Bins, Encoding
 from cloister.errors import SchemaError, UsageError
 from cloister.kernels import Labels
+from cloister.kernels.per_unit import Unit, unit_of, whom
 from cloister.privacy.budgets import Budget, as_budget, relation
 from cloister.privacy.ledger import Ledger
 from cloister.privacy.plan import Plan
@@ -33,14 +34,31 @@ METHODS = ("auto", "votes", "lloyd")
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """What is to be clustered, from public facts alone."""
+    """What is to be clustered, and in whose name."""
 
-    budget: Budget
-    neighbours: Neighbours
-    domain: Domain
-    clusters: int
+    task: Task
     table: str | None
-    schema: Schema | None
+    unit: Unit | None
+    schema: Schema | None = None
+
+    @property
+    def budget(self) -> Budget:
+        return self.task.budget
+
+    @property
+    def neighbours(self) -> Neighbours:
+        return self.task.neighbours
+
+    @property
+    def domain(self) -> Domain | None:
+        return self.task.domain
+
+    @property
+    def encoding(self) -> Encoding:
+        """How rows are read at first: on the grid, or only counted while the bounds are not known."""
+        if self.task.domain is not None:
+            return self.task.domain.encoding
+        return Encoding(categories=tuple(Bins(name, ()) for name in self.task.names))
 
 
 class KMeans(ClusterMixin, BaseEstimator):
@@ -48,11 +66,13 @@ class KMeans(ClusterMixin, BaseEstimator):
 
     Parameters
     ----------
-    n_clusters : int, default 8
+    n_clusters : int or "auto", default 8
+        "auto": chosen from what is released on the way, at no further cost.
     budget : number, PureDP, ApproxDP or Identifiability, default 1.0
         What the fit may reveal. A plain number is an epsilon with delta = 0.
     bounds : pair (low, high), `Ball`, or None
-        Public bounds of the data: one number, or one a column. None: taken from the schema.
+        Public bounds of the data: one number, or one a column. None: what the schema says; without a schema they are
+        found inside the budget, for 15% of it.
     method : "auto", "votes" or "lloyd"
         How the centres are found; "auto" says in the release what it picked and why.
     scale : "bounds" or None, default "bounds"
@@ -69,7 +89,8 @@ class KMeans(ClusterMixin, BaseEstimator):
         Name of the table in the ledger; by default what the schema says. Without a name the release is unledgered.
     ledger : str or Ledger, optional
         Where the budget is kept; by default the user's own ledger.
-    engine : None, "local" or "spark"
+    engine : None, "local", "spark" or `Spark`
+        Who reads the rows; None: Spark for a Spark DataFrame, this process for everything else.
     random_state : int or numpy Generator, optional
         For public choices only (where the search starts), never for noise.
 
@@ -104,7 +125,7 @@ class KMeans(ClusterMixin, BaseEstimator):
 
     def __init__(
         self,
-        n_clusters: int = 8,
+        n_clusters: int | str = 8,
         budget: Any = 1.0,
         bounds: Any = None,
         method: str = "auto",
@@ -139,97 +160,94 @@ class KMeans(ClusterMixin, BaseEstimator):
         random = np.random.default_rng(self.random_state)  # public: where the search starts
         with Vault.open(
             table.data,
-            problem.domain.encoding,
+            problem.encoding,
             budget=problem.budget,
             neighbours=problem.neighbours,
-            purpose=f"k-means, {problem.clusters} clusters",
+            purpose=f"k-means, {problem.task.clusters or 'some'} clusters",
             engine=self.engine,
             table=problem.table,
             ledger=self.ledger,
+            unit=problem.unit,
         ) as vault:
-            self._keep(problem, self._run(vault, problem, random, progress), vault)
+            run = fit_lloyd if self.method == "lloyd" else fit_votes
+            fitted, domain = run(vault, problem.task, random, progress)
+            self._keep(problem, fitted, domain, vault)
         table.remember(self)
         return self
 
     def plan(self, n: int, d: int | None = None, names: Sequence[str] | None = None) -> Plan:
         """What a fit of about n rows and d columns would spend and what to expect of it; no row is read."""
-        names = names or tuple(f"x{j}" for j in range(d or 0)) or None
-        problem = self._problem(Input(None, tuple(names) if names else ()))
+        names = tuple(names or (f"x{j}" for j in range(d or 0)))
+        problem = self._problem(Input(None, names))
         make = plan_lloyd if self.method == "lloyd" else plan_votes
-        return make(problem.budget, problem.neighbours, problem.domain, problem.clusters, n, self.max_iter)
+        return make(problem.task, n, problem.unit)
 
-    def _run(
-        self, vault: Vault, problem: Problem, random: np.random.Generator, progress: Callable[[str], None]
-    ) -> Fitted:
-        """Find the centres with the method that was asked for; `auto` is `votes`, the better one on every panel."""
-        domain, clusters = problem.domain, problem.clusters
-        if self.method == "lloyd":
-            start = sphere_packing(domain, clusters, random)
-            return fit_lloyd(vault, domain, start, problem.budget, problem.neighbours, self.max_iter, progress)
-        return fit_votes(vault, domain, clusters, problem.budget, problem.neighbours, random, self.max_iter, progress)
+    def predict(self, X: Any) -> Any:
+        """The nearest centre of each row, for whoever holds the rows. It is not a private release.
 
-    def predict(self, X: Any) -> NDArray[np.int32]:
-        """The nearest centre of each row, for whoever holds the rows. It is not a private release."""
+        On Spark: the DataFrame with a column "cluster" more, made when it is read.
+        """
         return self._label(X, None)
 
-    def _label(self, X: Any, table: str | None) -> NDArray[np.int32]:
+    def _label(self, X: Any, table: str | None) -> Any:
         """Label rows; with the name of the fitted table its ledger records that the holder got labels."""
         check_is_fitted(self)
         rows = read_input(X, self, fitted=True)
-        labels = Vault.holder(
+        return Vault.label(
             rows.data,
             self._domain.encoding,
             Labels(self._centers_on_grid).apply,
+            name="cluster",
             purpose="labels",
             engine=self.engine,
             table=table,
             ledger=self.ledger if table else None,
         ).value
-        return np.concatenate(labels) if labels else np.empty(0, dtype=np.int32)
 
-    def fit_predict(self, X: Any, y: Any = None, **kwargs: Any) -> NDArray[np.int32]:
+    def fit_predict(self, X: Any, y: Any = None, **kwargs: Any) -> Any:
         """Fit, then label the same rows for whoever holds them. The labels are not a private release."""
         self.fit(X)
         return self._label(X, self.release_.ledger["table"] if self.release_.ledger else None)
 
     def _problem(self, table: Input) -> Problem:
         """Check everything that can be checked before a charge."""
-        clusters = self.n_clusters
-        if isinstance(clusters, bool) or not isinstance(clusters, int | np.integer) or clusters < 1:
-            raise UsageError("the number of clusters must be a whole number of at least 1. Give --k 1 or more.")
         if self.max_iter is not None and (isinstance(self.max_iter, bool) or self.max_iter < 1):
             raise UsageError("max_iter must be a whole number of at least 1, or None.")
         if self.method not in METHODS:
             raise UsageError(f'method "{self.method}" is not known. Choose one of: {", ".join(METHODS)}.')
+        clusters = number_of_clusters(self.n_clusters)
         budget = as_budget(self.budget)
         schema = self.schema
         if schema is not None and not isinstance(schema, Schema):
             schema = Schema.from_toml(schema)
         said = self.neighbours or (schema.neighbours if schema else None)
-        domain = self._make_domain(table, schema)
-        name = self.table or (schema.table if schema else None)
-        return Problem(budget, relation(budget, said), domain, int(clusters), name, schema)
+        names, domain = self._make_domain(table, schema)
+        if self.method == "lloyd" and (domain is None or clusters is None):
+            raise UsageError('method "lloyd" needs bounds and a number of clusters. Give both, or use method "votes".')
+        task = Task(tuple(names), domain, self.scale, clusters, budget, relation(budget, said), self.max_iter)
+        return Problem(task, self.table or (schema.table if schema else None), unit_of(schema), schema)
 
-    def _make_domain(self, table: Input, schema: Schema | None) -> Domain:
+    def _make_domain(self, table: Input, schema: Schema | None) -> tuple[list[str], Domain | None]:
+        """The columns and where their values may lie; None where that is to be found inside the budget."""
         defaults = None
-        if schema is not None and self.bounds is None:
+        bounds: Any = self.bounds
+        if schema is not None and bounds is None:
             names, ends, defaults = number_columns(schema, self.columns)
-            bounds: Any = (np.array([e[0] for e in ends]), np.array([e[1] for e in ends])) if ends else None
+            bounds = (np.array([e[0] for e in ends]), np.array([e[1] for e in ends]))
         else:
-            names, bounds = list(self.columns or table.names), self.bounds
+            names = list(self.columns or [name for name in table.names if schema is None or name != schema.unit])
         missing = [name for name in names if table.names and name not in table.names]
         if missing:
             raise SchemaError(f'the data has no column "{missing[0]}". Its columns: {", ".join(table.names[:20])}.')
         if bounds is None and names:
-            raise UsageError(
-                "the bounds of the data are not known. Give bounds=(low, high) or --bounds low,high from what is publicly "
-                "known, or a schema with bounds."
-            )
-        return from_bounds(names, bounds, self.scale, defaults)
+            if self.scale not in ("bounds", None):
+                raise UsageError('scale must be "bounds" or None.')
+            return names, None
+        return names, from_bounds(names, bounds, self.scale, defaults)
 
-    def _keep(self, problem: Problem, fitted: Fitted, vault: Vault) -> None:
+    def _keep(self, problem: Problem, fitted: Fitted, domain: Domain, vault: Vault) -> None:
         """Keep released values only."""
-        domain = problem.domain
+        task = problem.task
         self._domain = domain
         self._centers_on_grid = fitted.centers
         self.cluster_centers_ = domain.decode(fitted.centers)
@@ -237,10 +255,11 @@ class KMeans(ClusterMixin, BaseEstimator):
         self.standard_errors_ = fitted.errors * domain.lengths()
         self.n_iter_ = fitted.rounds
         parameters = {
-            "n_clusters": problem.clusters,
+            "n_clusters": len(fitted.centers),
             "method": "lloyd" if self.method == "lloyd" else "votes",
             "columns": list(domain.columns),
             "bounds": [[g.center - g.half * g.step, g.center + g.half * g.step] for g in domain.encoding.numbers],
+            "bounds_from": "the budget" if task.domain is None else "public facts",
             "shape": "ball" if domain.is_ball else "box",
             "scale": None if domain.is_ball else self.scale,
             "rounds": fitted.rounds,
@@ -262,13 +281,22 @@ class KMeans(ClusterMixin, BaseEstimator):
                 "clipped_at": fitted.loss.cap * domain.unit**2,
                 "unit": "squared column widths" if parameters["scale"] == "bounds" else "squared units of the data",
             }
-        notes = notes_for(problem.budget, problem.neighbours)
+        notes = notes_for(task.budget, problem.unit)
         self.release_: Release = vault.release("kmeans", parameters, result, notes)
 
 
-def notes_for(budget: Budget, neighbours: Neighbours) -> tuple[str, ...]:
+def number_of_clusters(given: Any) -> int | None:
+    """A whole number of at least 1, or None for "auto"."""
+    if isinstance(given, str) and given == "auto":
+        return None
+    if isinstance(given, bool) or not isinstance(given, int | np.integer) or given < 1:
+        raise UsageError('the number of clusters must be a whole number of at least 1, or "auto". Give --k 1 or more.')
+    return int(given)
+
+
+def notes_for(budget: Budget, unit: Unit | None = None) -> tuple[str, ...]:
     """What a reader of the certificate should know."""
-    notes = ["The guarantee is per row: somebody with g rows is protected at g times this epsilon."]
+    notes = [whom(unit)]
     if budget.epsilon >= 5:
         notes.append("At an epsilon of 5 or more a fifty-fifty guess about somebody can become near certainty.")
     return tuple(notes)

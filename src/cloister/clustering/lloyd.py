@@ -24,7 +24,10 @@ from numpy.typing import NDArray
 
 from cloister.clustering.domain import Domain
 from cloister.clustering.fitted import Fitted
+from cloister.clustering.seeding.packing import sphere_packing
+from cloister.clustering.task import Task
 from cloister.kernels import CenterSums, Rows
+from cloister.kernels.per_unit import Unit, for_unit, rows_each
 from cloister.privacy.budgets import ApproxDP, Budget
 from cloister.privacy.mechanisms import Precision, Spend
 from cloister.privacy.plan import Plan, Step, cut, make_step, shares
@@ -45,26 +48,29 @@ class LloydPlan:
 
     size: Step | None
     rest: Spend
+    unit: Unit | None = None
 
     @classmethod
-    def start(cls, budget: Budget, neighbours: Neighbours) -> LloydPlan:
+    def start(cls, budget: Budget, neighbours: Neighbours, unit: Unit | None = None) -> LloydPlan:
         """What is spent before the number of rows is known."""
         if neighbours is Neighbours.REPLACE_ONE:
             return cls(None, shares(budget, {"rounds": 1})["rounds"])
         parts = shares(budget, {"size": SIZE_SHARE, "rounds": ROUNDS_SHARE})
-        return cls(make_step("size", Rows().sensitivity(neighbours), parts["size"]), parts["rounds"])
+        size = make_step("size", for_unit(Rows(), unit).sensitivity(neighbours), parts["size"])
+        return cls(size, parts["rounds"], unit)
 
     def rounds(self, domain: Domain, clusters: int, rows: float, neighbours: Neighbours, most: int | None) -> list[Step]:
         """The steps that follow, for this (noisy) number of rows."""
         columns = len(domain.halves)
-        count = most or number_of_rounds(self.rest, columns, clusters, rows, neighbours)
+        # a person's rows move a sum together: fewer people stand against the noise
+        count = most or number_of_rounds(self.rest, columns, clusters, rows / rows_each(self.unit), neighbours)
         kernel = CenterSums(np.zeros((clusters, columns), dtype=np.int32), domain.clip)
         names = [f"round {i + 1}" for i in range(count)]
         spends = cut(self.rest, dict.fromkeys(names, 1))
         weights = count_and_sum_weights(columns, isinstance(self.rest, Precision))
         steps = []
         for name in names:
-            step = make_step(name, kernel.sensitivity(neighbours), spends[name], weights)
+            step = make_step(name, for_unit(kernel, self.unit).sensitivity(neighbours), spends[name], weights)
             steps.append(Step(step.name, step.mechanism, step.event, expectation(step, domain, clusters, rows)))
         return steps
 
@@ -105,11 +111,10 @@ def expectation(step: Step, domain: Domain, clusters: int, rows: float) -> str:
     return f"counts +-{noise['counts']:.3g} rows, centres +-{min(place, 1):.2%} of a column's width"
 
 
-def plan_lloyd(
-    budget: Budget, neighbours: Neighbours, domain: Domain, clusters: int, rows: float, most: int | None = None
-) -> Plan:
+def plan_lloyd(task: Task, rows: float, unit: Unit | None = None) -> Plan:
     """The plan for a table of about so many rows; no row is read."""
-    start = LloydPlan.start(budget, neighbours)
+    budget, neighbours, domain, clusters, most = given(task)
+    start = LloydPlan.start(budget, neighbours, unit)
     steps = start.rounds(domain, clusters, rows, neighbours, most)
     expect: dict[str, str] = {step.name: step.expect for step in steps}
     if start.size is not None:
@@ -120,21 +125,23 @@ def plan_lloyd(
     return Plan(budget, neighbours, tuple(step.event for step in steps), expect, facts, choices)
 
 
+def given(task: Task) -> tuple[Budget, Neighbours, Domain, int, int | None]:
+    """What Lloyd needs to be told."""
+    assert task.domain is not None
+    assert task.clusters is not None
+    return task.budget, task.neighbours, task.domain, task.clusters, task.rounds
+
+
 def fit_lloyd(
-    vault: Vault,
-    domain: Domain,
-    start: NDArray[np.int32],
-    budget: Budget,
-    neighbours: Neighbours,
-    most: int | None = None,
-    progress: Callable[[str], None] = lambda _: None,
-) -> Fitted:
+    vault: Vault, task: Task, random: np.random.Generator, progress: Callable[[str], None] = lambda _: None
+) -> tuple[Fitted, Domain]:
     """Run private Lloyd inside an open vault, from public centres."""
-    plan = LloydPlan.start(budget, neighbours)
+    budget, neighbours, domain, clusters, most = given(task)
+    plan = LloydPlan.start(budget, neighbours, vault.unit)
     progress("size")
     rows = vault.size(plan.size.mechanism if plan.size else None)
-    centers = start
-    clusters, columns = centers.shape
+    centers = sphere_packing(domain, clusters, random)
+    columns = centers.shape[1]
     sizes = np.full(clusters, rows / clusters)
     errors = np.full((clusters, columns), np.inf)
     steps = plan.rounds(domain, clusters, rows, neighbours, most)
@@ -148,7 +155,7 @@ def fit_lloyd(
         centers = domain.put(moved)
         sizes = np.maximum(counts, 0)
         errors = standard_error(centers, counts, released.deviation)
-    return Fitted(centers, sizes, errors, len(steps), rows)
+    return Fitted(centers, sizes, errors, len(steps), rows), domain
 
 
 def standard_error(

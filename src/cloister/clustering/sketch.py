@@ -12,14 +12,24 @@ from numpy.typing import NDArray
 
 from cloister.clustering.domain import Domain
 
-__all__ = ["Round", "Sketch", "sketch_of_moments", "weighted_kmeans"]
+__all__ = ["Radii", "Round", "Sketch", "sketch_of_moments", "weighted_kmeans"]
 
 Array = NDArray[np.float64]
 
 POINTS_PER_CELL = 25  # public points drawn from the sketch for each cell that is wanted
 RESTARTS = 20
-RADIUS_QUANTILE = 0.8  # of the rows, as the sketch expects them, lie nearer to their candidate than the clipping radius
-LEAST_SPREAD = 0.002  # of the squared radius
+NEAR = 0.8  # part of the rows, as the sketch expects them, that a clipping radius leaves alone
+QUIET = 0.0005  # noise below this part of the loss does not matter: it may buy a wider radius
+UNEXPLAINED = 0.1  # of a cell's mean square that its own move may not explain away
+
+
+@dataclass(frozen=True, slots=True)
+class Radii:
+    """How far a round looks, in grid steps."""
+
+    move: float  # moves are clipped to this length: L2, or L1 / sqrt(d) for Laplace noise
+    square: float  # squared distances are capped at the square of this
+    expected: float  # mean of the capped squared distances, in units of the cap, as the sketch expects them
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,10 +37,10 @@ class Round:
     """What one round released around its candidates, in grid steps, with the deviation of its noise."""
 
     candidates: Array  # (m, d)
-    radius: float
+    radii: Radii
     counts: Array  # (m,)
     sums: Array  # (m, d) of clipped moves
-    squares: Array  # (m,) of clipped squared distances
+    squares: Array  # (m,) of capped squared distances
     count_noise: float
     sum_noise: float
     square_noise: float
@@ -71,21 +81,35 @@ class Sketch:
         points, weights = self.draw(POINTS_PER_CELL * wanted, domain, random)
         return weighted_kmeans(points, weights, wanted, random, restarts=1, rounds=6)
 
-    def radius(self, candidates: Array, domain: Domain, random: np.random.Generator) -> float:
-        """The clipping radius: as far from its candidate as four fifths of the rows lie, if the sketch is right."""
+    def radii(
+        self, candidates: Array, rows: float, noise: float, laplace: bool, domain: Domain, random: np.random.Generator
+    ) -> Radii:
+        """Clipping radii: as far from its candidate as four fifths of the rows lie, if the sketch is right.
+
+        They grow, up to no clipping at all, while the noise they bring stays below a small part of the loss: as epsilon
+        grows the round becomes one of plain Lloyd. `noise` is the deviation of a sum's coordinate in radii.
+        """
         points, weights = self.draw(max(2000, 4 * len(candidates)), domain, random)
-        distances = np.sqrt(nearest_squares(points, candidates))
-        order = np.argsort(distances)
-        below = np.cumsum(weights[order])
-        found = distances[order][np.searchsorted(below, RADIUS_QUANTILE * below[-1])]
-        return float(np.clip(found, 1e-4 * domain.radius, domain.radius))
+        labels, squares = nearest_candidates(points, candidates)
+        far = np.sqrt(squares)
+        loss = float(weights @ squares / weights.sum())
+        columns = candidates.shape[1]
+        quiet = np.sqrt(QUIET * loss / columns) * rows / (noise * len(candidates))
+        least, most = max(1.0, 1e-4 * domain.radius), 2 * domain.radius
+        square = float(min(most, max(quantile(far, weights), quiet, least)))
+        move = square
+        if laplace:
+            steps = np.abs(points - candidates[labels]).sum(axis=1) / np.sqrt(columns)
+            move = float(min(most, max(quantile(steps, weights), quiet, least)))
+        expected = float(weights @ np.minimum(squares / square**2, 1.0) / weights.sum())
+        return Radii(move, square, expected)
 
     def update(self, seen: Round, rows: float, clusters: int, domain: Domain) -> Sketch:
         """The sketch after a round.
 
-        A move is shrunk by its own noise, 1 - E|noise|^2 / |move|^2 and not below 0 (James and Stein); a spread is drawn
-        towards that of all cells. Of more cells than clusters only the largest are kept, until they add up to the rows:
-        the others are what noise explains.
+        A move is shrunk by its own noise, 1 - E|noise|^2 / |move|^2 and not below 0 (James and Stein). The mean square of
+        all cells is drawn towards what the sketch expected by its noise, and each cell's towards that. Of more cells than
+        clusters only the largest are kept, until they add up to the rows: the others are what noise explains.
         """
         floor = np.maximum(seen.counts, max(2 * seen.count_noise, 1.0))
         moves = seen.sums / floor[:, None]
@@ -93,11 +117,7 @@ class Sketch:
         noise = moves.shape[1] * (seen.sum_noise / floor) ** 2
         kept = np.maximum(0.0, 1 - noise / np.maximum(lengths, 1e-300))
         means = domain.put(seen.candidates + kept[:, None] * moves).astype(np.float64)
-        square = seen.radius**2
-        pooled = np.clip(seen.squares.sum() / rows / square, 0.01, 1.0)
-        weight = 2 * seen.square_noise / square  # rows that the pooled spread counts for
-        spread = np.clip((seen.squares / square + weight * pooled) / (floor + weight), LEAST_SPREAD, 1.0) * square
-        spreads = np.maximum(spread - kept**2 * lengths, 0.1 * spread)
+        spreads = self._spreads(seen, rows, floor, kept**2 * lengths)
         errors = kept * seen.sum_noise / floor
         if len(means) == clusters:
             return Sketch(means, np.maximum(seen.counts, 1.0), spreads, self.shape, errors)
@@ -108,6 +128,33 @@ class Sketch:
         weights = np.maximum(seen.counts[cells], 1.0)
         return Sketch(means[cells], weights, spreads[cells], self.shape, errors[cells])
 
+    def _spreads(self, seen: Round, rows: float, floor: Array, explained: Array) -> Array:
+        """The mean squared distance of each cell's rows to its new mean."""
+        cap, expected = seen.radii.square**2, seen.radii.expected
+        squares, noise = seen.squares / cap, seen.square_noise / cap
+        blur = len(squares) * (noise / rows) ** 2
+        pooled = expected + (squares.sum() / rows - expected) * expected**2 / (expected**2 + 4 * blur)
+        pooled = float(np.clip(pooled, 0.1 * expected, 1.0))
+        each = np.clip((squares + 2 * noise * pooled) / (floor + 2 * noise), 0.1 * pooled, 1.0) * cap
+        return np.maximum(each - explained, UNEXPLAINED * each)
+
+    def suggest_clusters(self, most: int, random: np.random.Generator) -> int:
+        """How many clusters the cells fall into: the fewest within 5% of the best Calinski-Harabasz score.
+
+        The cells' own spreads count as distance within a cluster. Free, since the cells are released.
+        """
+        total_weight = self.weights.sum()
+        inside = float(self.weights @ self.spreads)
+        middle = self.weights @ self.means / total_weight
+        total = float(self.weights @ ((self.means - middle) ** 2).sum(axis=1)) + inside
+        scores = {}
+        for clusters in range(2, max(3, min(most, len(self.means)) + 1)):
+            centers = weighted_kmeans(self.means, self.weights, min(clusters, len(self.means)), random, restarts=10)
+            within = float(self.weights @ nearest_candidates(self.means, centers)[1]) + inside
+            scores[clusters] = (total - within) / (clusters - 1) / (within / max(total_weight - clusters, 1.0))
+        best = max(scores.values())
+        return min(clusters for clusters, score in scores.items() if score >= 0.95 * best)
+
 
 def sketch_of_moments(
     sums: Array, squares: Array, sum_noise: float, square_noise: float, rows: float, domain: Domain
@@ -117,9 +164,13 @@ def sketch_of_moments(
     even = 1 / (len(sums) + 2) if domain.is_ball else 1 / 3  # variance of a column in units of its scale
     mean_error = (sum_noise / rows / scale) ** 2
     square_error = (square_noise / rows / scale**2) ** 2
-    mean = sums / rows / scale * (even / 2) / (even / 2 + mean_error)
-    second = even + (squares / rows / scale**2 - even) * (even / 2) ** 2 / ((even / 2) ** 2 + square_error)
-    variance = np.clip(second - mean**2, 0.02 * even, 2 * even) * scale**2
+    mean_prior, square_prior = even / 2, (even / 2) ** 2  # variances of a column's mean and second moment, a priori
+    mean = sums / rows / scale * mean_prior / (mean_prior + mean_error)
+    second = even + (squares / rows / scale**2 - even) * square_prior / (square_prior + square_error)
+    mean_doubt = mean_prior * mean_error / (mean_prior + mean_error)
+    square_doubt = square_prior * square_error / (square_prior + square_error)
+    variance = second - mean**2 + mean_doubt  # what is not known of the mean is spread
+    variance = np.clip(variance, 0.02 * even + np.sqrt(square_doubt), 2 * even) * scale**2
     middle = domain.put((mean * scale)[None]).astype(np.float64)
     one = np.ones(1)
     return Sketch(middle, one * rows, one * variance.sum(), variance / variance.sum(), one * np.inf)
@@ -132,13 +183,20 @@ def one_thread() -> AbstractContextManager[Any]:
     return threadpool_limits(1)  # type: ignore[no-any-return]
 
 
-def nearest_squares(points: Array, centers: Array) -> Array:
-    """The squared distance of each released point to its nearest centre."""
-    from sklearn.metrics import pairwise_distances_argmin_min
+def quantile(values: Array, weights: Array) -> float:
+    """The value below which the rows that the sketch counts as near lie."""
+    order = np.argsort(values)
+    below = np.cumsum(weights[order])
+    return float(values[order][np.searchsorted(below, NEAR * below[-1])])
+
+
+def nearest_candidates(points: Array, candidates: Array) -> tuple[NDArray[np.intp], Array]:
+    """The nearest candidate of each released point, and the squared distance to it."""
+    from sklearn.metrics import pairwise_distances_argmin
 
     with one_thread():
-        found = pairwise_distances_argmin_min(points.astype(np.float32), centers.astype(np.float32))
-    return np.asarray(found[1], dtype=np.float64) ** 2
+        labels = pairwise_distances_argmin(points.astype(np.float32), candidates.astype(np.float32))
+    return labels, ((points - candidates[labels]) ** 2).sum(axis=1)
 
 
 def weighted_kmeans(

@@ -1,42 +1,59 @@
 """The local engine: streams batches through a kernel on every core.
 
 Memory stays bounded whatever the file's size: a few batches are in flight, and encoded rows are kept between folds only
-when they are small or the data was in memory anyway.
+when they are small or the data was in memory anyway. Rows that are bounded by person are held, in a temporary file when
+they are many.
 """
 
 from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from cloister.encode import Encoded, Encoding
-from cloister.errors import CloisterError, EngineError
+from cloister.engines.bounded import HeldRows, Owned, hold
+from cloister.errors import CloisterError, EngineError, SinkError
 from cloister.kernels import Kernel, Summary, zero
+from cloister.kernels.keyed import Keyed, KeyedKernel, distinct, no_keys
+from cloister.kernels.per_unit import Unit, people, row_hashes
+from cloister.kernels.recoding import Recoding
 from cloister.sources import Source
 
-__all__ = ["LocalEngine"]
+__all__ = ["LocalEngine", "SampledRows"]
 
 CACHE_BYTES = 256 * 2**20
+HELD_BYTES = 512 * 2**20
 BLOCK_ROWS = 65_536
+KEYS_AT_ONCE = 4_000_000  # keys that wait before they are merged
 
 T = TypeVar("T")
 
 
 class LocalEngine:
-    """Runs kernels over the rows of a source in this process."""
+    """Runs kernels over the rows of a source in this process.
 
-    def __init__(self, source: Source, encoding: Encoding) -> None:
+    Parameters
+    ----------
+    source : Source
+    encoding : Encoding
+    unit : Unit, optional
+        Whose rows are bounded: folds and samples then see at most so many rows of a person.
+    """
+
+    def __init__(self, source: Source, encoding: Encoding, unit: Unit | None = None) -> None:
         self._source = source
         self._encoding = encoding
+        self._unit = unit
         self._cache: list[Encoded] | None = None
         self._cacheable = True
+        self._held: HeldRows | None = None
 
     def fold(self, kernel: Kernel) -> Summary:
         """The summary of all rows."""
@@ -45,19 +62,76 @@ class LocalEngine:
             total = total + part
         return total
 
+    def fold_by_key(self, kernel: KeyedKernel, person: str | None = None) -> Keyed:
+        """How many rows have each key, keys in rising order.
+
+        With `person`, the column that says whose row it is, two integers at the end of each key stand for the person, and
+        no row is left out: for counting people. Memory grows with the number of distinct keys.
+        """
+        if person is None:
+            parts = self._each(lambda rows: distinct(kernel.keys(rows)))
+        else:
+            parts = in_order(
+                self._source.batches((*self._encoding.columns, person)),
+                lambda batch: distinct(keys_of_people(kernel, self._encoding, person, batch)),
+            )
+        width = kernel.width + (0 if person is None else 2)
+        total, waiting, count = no_keys(width), [], 0
+        for part in parts:
+            waiting.append(part)
+            count += len(part)
+            if count > KEYS_AT_ONCE:
+                total, waiting, count = merged(total, waiting), [], 0
+        return merged(total, waiting)
+
     def map(self, function: Callable[[Encoded], T]) -> Iterator[T]:
         """The function's value for each batch, in the order of the rows: for what the holder keeps."""
         yield from self._each(function)
 
-    def sample(self, keep: Callable[[int], NDArray[np.bool_]]) -> SampledRows:
-        """The rows that a secret draw keeps, held in memory; `keep` draws a mask for so many rows."""
+    def label(self, function: Callable[[Encoded], NDArray[np.int32]], name: str) -> NDArray[np.int32]:
+        """A number for each row, in the order of the rows: for what the holder keeps."""
+        labels = list(self._each(function))
+        return np.concatenate(labels) if labels else np.empty(0, dtype=np.int32)
+
+    def sample(self, keep: Callable[[NDArray[np.uint64]], NDArray[np.bool_]]) -> SampledRows:
+        """The rows that a secret draw keeps, held in memory; `keep` draws for hashes of the rows, or of the people."""
+        if self._unit is not None:
+            return SampledRows(self._bounded(self._unit).sample(keep))
         blocks = []
-        for rows in self._each(lambda rows: rows):
-            mask = keep(len(rows))
+        for rows, hashes in self._each(lambda rows: (rows, row_hashes(rows))):
+            mask = keep(hashes)
             blocks.append(Encoded(rows.numbers[mask], rows.codes[mask]))
         return SampledRows(blocks)
 
+    def rewrite(self, recoding: Recoding, path: str, format: str = "parquet") -> None:
+        """Write every row, recoded, to a new file, in the order of the rows. Stage it: see `cloister.sinks`."""
+        with writer_of(path, format, recoding.schema) as writer:
+            for batch in in_order(self._source.batches(recoding.columns), recoding.recode):
+                writer.write_batch(batch)
+
+    def close(self) -> None:
+        """Let go of what is held between folds."""
+        self._cache = None
+        if self._held is not None:
+            self._held.close()
+            self._held = None
+
+    def _bounded(self, unit: Unit) -> HeldRows:
+        if self._held is None:
+            encoding = self._encoding
+            columns = tuple(dict.fromkeys([*encoding.columns, unit.column]))
+
+            def owned(batch: pa.RecordBatch) -> Owned:
+                return people(batch.column(columns.index(unit.column))), encoding.encode(batch)
+
+            widths = len(encoding.numbers), len(encoding.categories)
+            self._held = hold(in_order(self._source.batches(columns), owned), unit, widths, HELD_BYTES)
+        return self._held
+
     def _each(self, work: Callable[[Encoded], T]) -> Iterator[T]:
+        if self._unit is not None:
+            yield from in_order(self._bounded(self._unit).blocks, work)
+            return
         if self._cache is not None:
             yield from in_order(self._cache, work)
             return
@@ -92,7 +166,32 @@ class SampledRows:
         return total
 
 
-def in_order(items: Iterator[pa.RecordBatch] | list[Encoded], work: Callable[..., T]) -> Iterator[T]:
+def keys_of_people(kernel: KeyedKernel, encoding: Encoding, person: str, batch: pa.RecordBatch) -> NDArray[np.int64]:
+    """Keys with two integers more that stand for the person, (n, w + 2)."""
+    who = people(batch.column(batch.schema.get_field_index(person))).view(np.int64)
+    return np.concatenate([kernel.keys(encoding.encode(batch)), who], axis=1)
+
+
+def merged(total: Keyed, parts: list[Keyed]) -> Keyed:
+    """All counts in one."""
+    parts = [total, *parts]
+    return distinct(np.concatenate([part.keys for part in parts]), np.concatenate([part.counts for part in parts]))
+
+
+def writer_of(path: str, format: str, schema: pa.Schema) -> Any:
+    """A writer of record batches; columns of text are written as they are, nulls as nothing."""
+    if format == "parquet":
+        import pyarrow.parquet as pq
+
+        return pq.ParquetWriter(path, schema)
+    if format == "csv":
+        from pyarrow import csv
+
+        return csv.CSVWriter(path, schema)
+    raise SinkError(f'format "{format}" cannot be written. Choose parquet or csv.')
+
+
+def in_order(items: Iterable[Any], work: Callable[..., T]) -> Iterator[T]:
     """Work on items on every core, a few in flight, and hand the results out in order.
 
     What goes wrong inside is told without its message, which might quote a value.

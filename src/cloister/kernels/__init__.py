@@ -2,8 +2,8 @@
 
 from cloister.kernels.base import Change, Kernel, Sensitivity, Summary, zero
 from cloister.kernels.centers import BallClip, BoxClip, CenterSums, Clip, Labels
-from cloister.kernels.clipped import ClippedCost, ClippedSums
-from cloister.kernels.counts import Histogram, Rows
+from cloister.kernels.clipped import ClippedCost, ClippedSums, Euclidean, Taxicab
+from cloister.kernels.counts import Histogram, Rows, ValueCounts
 from cloister.kernels.moments import Moments
 
 __all__ = [
@@ -14,6 +14,7 @@ __all__ = [
     "Clip",
     "ClippedCost",
     "ClippedSums",
+    "Euclidean",
     "Histogram",
     "Kernel",
     "Labels",
@@ -21,5 +22,7 @@ __all__ = [
     "Rows",
     "Sensitivity",
     "Summary",
+    "Taxicab",
+    "ValueCounts",
     "zero",
 ]

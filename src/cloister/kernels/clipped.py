@@ -14,7 +14,7 @@ from cloister.kernels.base import Change, Sensitivity, Summary
 from cloister.kernels.centers import find_nearest
 from cloister.schema import Neighbours
 
-__all__ = ["ClippedCost", "ClippedSums"]
+__all__ = ["ClippedCost", "ClippedSums", "Euclidean", "Taxicab"]
 
 COST_BITS = 20  # a squared distance is told in about a million steps: fine enough, and sums of them stay far from overflow
 
@@ -24,35 +24,59 @@ def coarseness(limit: int) -> int:
     return max(0, limit.bit_length() - COST_BITS)
 
 
+@dataclass(frozen=True, slots=True)
+class Euclidean:
+    """Moves are clipped to this L2 length: for Gaussian noise."""
+
+    radius: int
+
+    def l1(self, columns: int) -> int:
+        """The L1 norm is an integer of at most sqrt(columns) times the L2 norm."""
+        return isqrt(columns * self.radius**2)
+
+
+@dataclass(frozen=True, slots=True)
+class Taxicab:
+    """Moves are clipped to this L1 length, and so in L2: for Laplace noise."""
+
+    radius: int
+
+    def l1(self, columns: int) -> int:
+        return self.radius
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class ClippedSums:
-    """How many rows vote for each centre, the sums of their moves from it, and of their squared distances, both clipped.
+    """How many rows vote for each centre, the sums of their clipped moves from it, and of their capped squared distances.
 
     Attributes
     ----------
     centers
         Public or released centres on the grid, (k, d).
-    radius
-        The move x - centre of a row is clipped to this integer length, and its squared distance to the square of it.
+    clip
+        What the move x - centre of a row is clipped to.
+    reach
+        A squared distance is capped at the square of this.
 
-    Privacy: a row votes once. Added or removed it moves one count by 1, the sums of that centre by a vector of length at most
-    `radius` (whose L1 norm is at most sqrt d times that), and the squares by at most `limit`. Replaced it either stays with
-    its centre: no count moves, the sums move by two such vectors, the squares by at most `limit` since they lie between 0
-    and that; or it changes: each of two centres moves as for one row.
+    Privacy: a row votes once. Added or removed it moves one count by 1, the sums of that centre by a clipped vector, and
+    the squares by at most `limit`. Replaced it either stays with its centre: no count moves, the sums move by two such
+    vectors, the squares by at most `limit` since they lie between 0 and that; or it changes: each of two centres moves as
+    for one row.
     """
 
     centers: NDArray[np.int32]  # (k, d)
-    radius: int
+    clip: Euclidean | Taxicab
+    reach: int
 
     @property
     def shift(self) -> int:
         """Squares are told in units of 2**shift grid steps squared."""
-        return coarseness(self.radius**2)
+        return coarseness(self.reach**2)
 
     @property
     def limit(self) -> int:
         """The most that one row adds to the squares."""
-        return self.radius**2 >> self.shift
+        return self.reach**2 >> self.shift
 
     @property
     def parts(self) -> Mapping[str, tuple[int, ...]]:
@@ -66,16 +90,26 @@ class ClippedSums:
         squares = np.zeros(len(self.centers), dtype=np.int64)
         sums = np.zeros(self.centers.shape, dtype=np.int64)
         labels, distances = find_nearest(rows, self.centers)
-        add_clipped(rows.numbers, self.centers, labels, distances, self.radius, self.shift, counts, sums, squares)
+        taxicab = isinstance(self.clip, Taxicab)
+        add_clipped(
+            rows.numbers,
+            self.centers,
+            labels,
+            distances,
+            self.clip.radius,
+            taxicab,
+            self.reach**2,
+            self.shift,
+            counts,
+            sums,
+            squares,
+        )
         return Summary({"counts": counts, "sums": sums, "squares": squares})
 
     def sensitivity(self, neighbours: Neighbours) -> Sensitivity:
-        square, limit = self.radius**2, self.limit
-        l1 = isqrt(self.centers.shape[1] * square)
+        l1, square, limit = self.clip.l1(self.centers.shape[1]), self.clip.radius**2, self.limit
         if neighbours is Neighbours.ADD_REMOVE:
-            return Sensitivity(
-                ({"counts": Change(1, 1), "sums": Change(l1, square), "squares": Change(limit, limit**2)},)
-            )
+            return Sensitivity(({"counts": Change(1, 1), "sums": Change(l1, square), "squares": Change(limit, limit**2)},))
         stays = {"counts": Change(0, 0), "sums": Change(2 * l1, 4 * square), "squares": Change(limit, limit**2)}
         changes = {"counts": Change(2, 2), "sums": Change(2 * l1, 2 * square), "squares": Change(2 * limit, 2 * limit**2)}
         return Sensitivity((stays, changes))

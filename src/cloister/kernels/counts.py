@@ -11,7 +11,7 @@ from cloister.encode import Encoded
 from cloister.kernels.base import Change, Sensitivity, Summary
 from cloister.schema import Neighbours
 
-__all__ = ["Histogram", "Rows"]
+__all__ = ["Histogram", "Rows", "ValueCounts"]
 
 ONE_CELL = Change(l1=1, l2_squared=1)
 TWO_CELLS = Change(l1=2, l2_squared=2)
@@ -83,3 +83,30 @@ class Histogram:
 
     def sensitivity(self, neighbours: Neighbours) -> Sensitivity:
         return one_cell_a_row("counts", neighbours)
+
+
+@dataclass(frozen=True, slots=True)
+class ValueCounts:
+    """How many rows hold each value, for several category columns at once.
+
+    Attributes
+    ----------
+    sizes
+        The size of each column's domain; the counts of all columns stand one after the other.
+
+    Privacy: a row holds one value of each column, so adding one moves one count of each by 1; replacing one moves two.
+    """
+
+    sizes: tuple[int, ...]
+
+    @property
+    def parts(self) -> Mapping[str, tuple[int, ...]]:
+        return {"counts": (sum(self.sizes),)}
+
+    def fold(self, rows: Encoded) -> Summary:
+        counts = [np.bincount(rows.codes[:, j], minlength=size) for j, size in enumerate(self.sizes)]
+        return Summary({"counts": np.concatenate(counts).astype(np.int64)})
+
+    def sensitivity(self, neighbours: Neighbours) -> Sensitivity:
+        columns = len(self.sizes) * (1 if neighbours is Neighbours.ADD_REMOVE else 2)
+        return Sensitivity(({"counts": Change(columns, columns)},))

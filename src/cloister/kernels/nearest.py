@@ -74,35 +74,41 @@ def add_clipped(
     labels: NDArray[np.int32],
     squares: NDArray[np.float64],
     radius: int,
+    taxicab: bool,
+    cap: int,
     shift: int,
     counts: NDArray[np.int64],
     sums: NDArray[np.int64],
     spreads: NDArray[np.int64],
 ) -> None:
-    """Add each row's clipped move from its centre, and its clipped squared distance, to its label.
+    """Add each row's clipped move from its centre, and its capped squared distance, to its label.
 
-    A move longer than the radius becomes |v| * radius // q with q = ceil(length): integers throughout, so that its squared
-    length is at most radius**2.
+    A move longer than the radius becomes |v| * radius // length, with the length rounded up: integers throughout, so that
+    its length is at most the radius. The length is the sum of |v| (taxicab), or the root of the sum of squares.
 
     rows : IN (n, d); centers : IN (k, d); labels, squares : IN (n,) of `nearest`
     counts : IN/OUT (k,); sums : IN/OUT (k, d); spreads : IN/OUT (k,) in units of 2**shift
     """
     n, d = rows.shape
-    limit = radius * radius
     for i in range(n):
         c = labels[i]
         square = np.int64(squares[i])
         counts[c] += 1
-        spreads[c] += min(square, limit) >> shift
-        if square <= limit:
+        spreads[c] += min(square, cap) >> shift
+        length = np.int64(0)
+        if taxicab:
+            for j in range(d):
+                length += abs(np.int64(rows[i, j]) - np.int64(centers[c, j]))
+        elif square > radius * radius:
+            length = np.int64(np.sqrt(squares[i]))  # off by one at most: mended in integers
+            while length * length >= square:
+                length -= 1
+            while length * length < square:
+                length += 1
+        if length <= radius:
             for j in range(d):
                 sums[c, j] += rows[i, j] - centers[c, j]
             continue
-        length = np.int64(np.sqrt(squares[i]))  # off by one at most: mended in integers
-        while length * length >= square:
-            length -= 1
-        while length * length < square:
-            length += 1
         for j in range(d):
             move = np.int64(rows[i, j]) - np.int64(centers[c, j])
             clipped = abs(move) * radius // length

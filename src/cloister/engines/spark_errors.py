@@ -1,0 +1,85 @@
+"""What Spark says, retold: in the user's words, with what to do next, and without any value of the data."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from cloister.errors import CloisterError, EngineError, SourceError
+
+__all__ = ["missing_on_workers", "retold", "retold_opening"]
+
+ENVIRONMENT = (
+    "Give the workers a Python environment with numpy, pyarrow and numba: pack one with venv-pack or conda-pack and pass "
+    "it with spark.archives (docs/on-a-cluster.md shows how)"
+)
+_NO_MODULE = re.compile(r"No module named '([A-Za-z0-9_]+)|\[cloister:missing:([A-Za-z0-9_]+)")
+_TOLD = re.compile(r"\[cloister:told:(.*?)\](?:\s|$)", re.DOTALL)
+_KIND = re.compile(r"\[cloister:kind:([A-Za-z0-9_]+)\]")
+
+
+def missing_on_workers(module: str) -> EngineError:
+    """One clear error about a module that the workers do not have."""
+    plain = (
+        " Or run the slower NumPy kernels, which give the same result: --spark-conf spark.cloister.kernels=numpy."
+        if module == "numba"
+        else ""
+    )
+    return EngineError(f"the Spark workers have no {module}. {ENVIRONMENT}.{plain}")
+
+
+@contextmanager
+def retold(doing: str) -> Iterator[None]:
+    """Retell what goes wrong while Spark works on rows."""
+    try:
+        yield
+    except CloisterError:
+        raise
+    except Exception as error:
+        raise from_workers(str(error), condition(error), doing) from None
+
+
+def from_workers(text: str, kind: str, doing: str) -> EngineError:
+    """The error that a failed job means; only known marks of the text are read, never shown as it is."""
+    if module := _NO_MODULE.search(text):
+        return missing_on_workers(module.group(1) or module.group(2))
+    if "PACKAGE_NOT_INSTALLED" in text or "PyArrow >=" in text:
+        return missing_on_workers("pyarrow")
+    if "PYTHON_VERSION_MISMATCH" in text:
+        return EngineError(
+            "the Spark workers run another Python version than this process. Point PYSPARK_PYTHON (or spark.pyspark.python) "
+            "to the same version."
+        )
+    if told := _TOLD.search(text):
+        return EngineError(told.group(1))
+    if found := _KIND.search(text):
+        return EngineError(f"{doing} failed on a worker ({found.group(1)}). Nothing was released.")
+    return EngineError(f"Spark gave up while {doing} ({kind}). Nothing was released; Spark's own log says why.")
+
+
+@contextmanager
+def retold_opening(shown: str) -> Iterator[None]:
+    """Retell what goes wrong while Spark looks for data; no row is read there."""
+    try:
+        yield
+    except CloisterError:
+        raise
+    except Exception as error:
+        kind = condition(error)
+        if "PATH_NOT_FOUND" in kind or "does not exist" in str(error):
+            raise SourceError(f"{shown}: Spark finds no such file or table. Check the name.") from None
+        if "UNABLE_TO_INFER_SCHEMA" in kind:
+            raise SourceError(f"{shown}: Spark finds no rows there that it can read. Check the name and format.") from None
+        raise SourceError(f"{shown}: Spark cannot open it ({kind}). Check the name, the format and your rights.") from None
+
+
+def condition(error: Exception) -> str:
+    """The name that Spark gives to an error, or its type: neither holds data."""
+    for name in ("getCondition", "getErrorClass"):
+        try:
+            if found := getattr(error, name)():
+                return str(found)
+        except Exception:  # older versions lack the one or the other
+            continue
+    return type(error).__name__

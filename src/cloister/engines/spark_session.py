@@ -1,0 +1,184 @@
+"""Spark sessions: the user's own, or one that is started here; with Cloister's code and a check of what workers have."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import zipfile
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from cloister.engines.options import Spark
+from cloister.engines.spark_errors import missing_on_workers, retold
+from cloister.errors import EngineError
+
+__all__ = ["find_session", "is_connect", "prepare", "wants_numpy"]
+
+OLDEST_JAVA = 17
+TIMEOUT = 5  # seconds for a host to answer
+GET_JAVA = "Install one (Debian, Ubuntu: apt install openjdk-17-jre-headless) or point JAVA_HOME to it"
+NEEDED = ("numpy", "pyarrow", "numba")
+KERNELS = "spark.cloister.kernels"
+
+_ready: set[str] = set()  # sessions whose workers have been checked and have the code
+
+
+def find_session(options: Spark) -> Any:
+    """The running session, or one that is started as the options say."""
+    try:
+        from pyspark.sql import SparkSession
+    except ImportError:
+        raise EngineError("the Spark engine needs pyspark. Install it: pip install 'cloister[spark]'.") from None
+    if not options.master and not options.remote and (running := SparkSession.getActiveSession()):
+        return running
+    return start(SparkSession, options)
+
+
+def start(factory: Any, options: Spark) -> Any:
+    """Start a session, with everything checked that would otherwise fail late or without a word."""
+    where = options.remote or options.master or "local[*]"
+    if not (options.remote and options.remote.startswith("sc://")):
+        check_java()
+    check_reachable(where)
+    if where.startswith("local"):
+        # workers on this machine run this very Python
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    builder = factory.builder.appName("cloister")
+    if options.remote:
+        check_connect()
+        builder = builder.remote(options.remote)
+    else:
+        if options.master:
+            builder = builder.master(options.master)
+        builder = builder.config("spark.ui.showConsoleProgress", "false").config("spark.ui.enabled", "false")
+    for name, value in options.conf:
+        builder = builder.config(name, value)
+    try:
+        session = builder.getOrCreate()
+        if not is_connect(session):
+            session.sparkContext.setLogLevel("ERROR")
+    except Exception as error:
+        raise EngineError(
+            f"Spark could not be started at {where} ({type(error).__name__}). Check --master, --remote and --spark-conf."
+        ) from None
+    return session
+
+
+def check_java() -> None:
+    """Refuse to start Spark without a Java that it runs on."""
+    home = os.environ.get("JAVA_HOME")
+    java = str(Path(home) / "bin" / "java") if home else "java"
+    if shutil.which(java) is None:
+        raise EngineError(f"Spark needs Java {OLDEST_JAVA} or newer, and none was found. {GET_JAVA}.")
+    try:
+        told = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=60).stderr
+    except (OSError, subprocess.SubprocessError):
+        raise EngineError(f"Java does not run here. {GET_JAVA}.") from None
+    found = re.search(r'version "(\d+)(?:\.(\d+))?', told)
+    if found:
+        version = int(found.group(2) or 0) if found.group(1) == "1" else int(found.group(1))
+        if version < OLDEST_JAVA:
+            raise EngineError(f"Spark needs Java {OLDEST_JAVA} or newer, and this is Java {version}. {GET_JAVA}.")
+
+
+def check_connect() -> None:
+    """Spark Connect needs packages that pyspark alone does not bring."""
+    try:
+        import google.rpc  # noqa: F401
+        import grpc  # noqa: F401
+        import grpc_status  # noqa: F401
+        import pandas  # noqa: F401
+    except ImportError as error:
+        raise EngineError(
+            f"Spark Connect needs {error.name}, which is missing. Install it: pip install 'pyspark[connect]'."
+        ) from None
+
+
+def check_reachable(where: str) -> None:
+    """Refuse a master or server that does not answer: Spark itself would try for minutes."""
+    hosts = re.match(r"(?:spark|sc)://([^/;]+)", where)
+    if hosts is None:
+        return
+    default = 7077 if where.startswith("spark") else 15002
+    for host in hosts.group(1).split(","):
+        name, _, port = host.rpartition(":") if re.search(r":\d+$", host) else (host, "", str(default))
+        try:
+            with socket.create_connection((name, int(port)), TIMEOUT):
+                return
+        except OSError:
+            continue
+    raise EngineError(f"nothing answers at {where}. Check the address, and that Spark is running there.")
+
+
+def is_connect(session: Any) -> bool:
+    """Whether a session speaks to a Spark Connect server."""
+    return ".connect." in f"{type(session).__module__}."
+
+
+def wants_numpy(session: Any) -> bool:
+    """Whether the user asked for the NumPy kernels on the workers."""
+    return str(session.conf.get(KERNELS, "compiled")).lower() == "numpy"
+
+
+def prepare(session: Any) -> None:
+    """Check once a session that its workers can work, and give them Cloister's code; before anything is charged."""
+    plain = wants_numpy(session)
+    context = None if is_connect(session) else session.sparkContext
+    name = f"{session.session_id if context is None else context.applicationId} {plain}"
+    if name in _ready:
+        return
+    with retold("looking at the workers"):
+        lines = session.range(0, 4, 1, 4).mapInArrow(make_probe(), "found string").collect()
+    found = [json.loads(line["found"]) for line in lines]
+    for module in NEEDED:
+        if not all(worker[module] for worker in found) and not (module == "numba" and plain):
+            raise missing_on_workers(module)
+    here = str(Path(__file__).resolve().parent.parent / "__init__.py")
+    if not all(worker["cloister"] == here for worker in found):
+        with retold("sending Cloister's code to the workers"):
+            if context is None:
+                session.addArtifacts(packed_code(), pyfile=True)
+            else:
+                context.addPyFile(packed_code())
+    _ready.add(name)
+
+
+def make_probe() -> Any:
+    """What a worker has. A function inside a function travels whole: it needs nothing of Cloister where it runs."""
+
+    def probe(batches: Iterator[Any]) -> Iterator[Any]:
+        import importlib.util
+        import json as texts
+
+        import pyarrow
+
+        for batch in batches:
+            specs = {name: importlib.util.find_spec(name) for name in ("numpy", "pyarrow", "numba", "cloister")}
+            told = {name: spec is not None for name, spec in specs.items()}
+            home = specs["cloister"].origin if specs["cloister"] else None
+            line = texts.dumps({**told, "cloister": home})
+            yield pyarrow.RecordBatch.from_pydict({"found": [line] * batch.num_rows})
+
+    return probe
+
+
+@cache
+def packed_code() -> str:
+    """Cloister's own code as one zip."""
+    root = Path(__file__).resolve().parent.parent
+    target = Path(tempfile.mkdtemp(prefix="cloister-code-")) / "cloister.zip"
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
+        for file in sorted(root.rglob("*.py")):
+            archive.write(file, str(Path("cloister") / file.relative_to(root)))
+    import atexit
+
+    atexit.register(shutil.rmtree, target.parent, ignore_errors=True)
+    return str(target)

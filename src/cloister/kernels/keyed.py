@@ -1,0 +1,95 @@
+"""Counting by key: how many rows share each tuple of integers, when there are too many tuples for an array of all."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cloister.encode import Encoded
+
+__all__ = ["Keyed", "KeyedKernel", "RowKeys", "distinct", "no_keys"]
+
+
+@runtime_checkable
+class KeyedKernel(Protocol):
+    """Public parameters and a pure function from rows to their keys.
+
+    A row's key depends on that row alone. ``width`` is how many integers a key has, at least 1.
+    """
+
+    @property
+    def width(self) -> int: ...
+
+    def keys(self, rows: Encoded) -> NDArray[np.int64]: ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Keyed:
+    """Each key that occurs, in rising order, with its count. Two of them add with ``+``.
+
+    >>> one = distinct(np.array([[1, 2], [0, 5], [1, 2]]))
+    >>> (one + one).keys.tolist(), (one + one).counts.tolist()
+    ([[0, 5], [1, 2]], [2, 4])
+    """
+
+    keys: NDArray[np.int64]  # (m, w), distinct, in lexicographic order
+    counts: NDArray[np.int64]  # (m,)
+
+    def __add__(self, other: Keyed) -> Keyed:
+        return distinct(np.concatenate([self.keys, other.keys]), np.concatenate([self.counts, other.counts]))
+
+    def __len__(self) -> int:
+        return len(self.counts)
+
+
+@dataclass(frozen=True, slots=True)
+class RowKeys:
+    """The encoded row itself as its key: grid integers first, then codes."""
+
+    width: int
+
+    def keys(self, rows: Encoded) -> NDArray[np.int64]:
+        return np.concatenate([rows.numbers, rows.codes], axis=1, dtype=np.int64)
+
+
+def no_keys(width: int) -> Keyed:
+    """The counts of no rows."""
+    return Keyed(np.empty((0, width), dtype=np.int64), np.empty(0, dtype=np.int64))
+
+
+def distinct(keys: NDArray[np.int64], counts: NDArray[np.int64] | None = None) -> Keyed:
+    """The distinct keys in rising order, their counts added up; without counts each key counts 1."""
+    if not len(keys):
+        return no_keys(keys.shape[1])
+    one = _as_one(keys)
+    if one is not None:
+        order = np.argsort(one, kind="stable")
+        ranked = one[order]
+        begins = np.concatenate([[True], ranked[1:] != ranked[:-1]])
+    else:
+        order = np.lexsort(keys.T[::-1])
+        begins = np.concatenate([[True], (keys[order][1:] != keys[order][:-1]).any(axis=1)])
+    starts = np.flatnonzero(begins)
+    if counts is None:
+        added = np.diff(np.append(starts, len(keys)))
+    else:
+        added = np.add.reduceat(counts[order], starts)
+    return Keyed(np.ascontiguousarray(keys[order[starts]]), added.astype(np.int64))
+
+
+def _as_one(keys: NDArray[np.int64]) -> NDArray[np.int64] | None:
+    """Keys as single integers in the same order, when their ranges are small enough: one sort in place of several."""
+    low = keys.min(axis=0)
+    sizes = [int(high) - int(least) + 1 for high, least in zip(keys.max(axis=0), low, strict=True)]
+    total = 1
+    for size in sizes:
+        total *= size
+    if total >= 2**63:
+        return None
+    one = np.zeros(len(keys), dtype=np.int64)
+    for j, size in enumerate(sizes):
+        one = one * size + (keys[:, j] - low[j])
+    return one

@@ -1,0 +1,200 @@
+"""Classes of quasi-identifier tuples, split and weighed: compiled loops for specialization.
+
+The tuples lie class by class: class g is rows[starts[g]:starts[g + 1]]. The codes of all columns share one range (`flat`
+adds each column's offset), so that a cut is one array from code to block. Everything counted is an integer.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numba as nb
+import numpy as np
+from numpy.typing import NDArray
+
+NONE = np.iinfo(np.int64).max  # the size of the smallest class among none
+
+
+@nb.njit(nogil=True, cache=True)
+def _times_log(count: int) -> float:
+    return count * math.log2(count) if count > 1 else 0.0
+
+
+@nb.njit(nogil=True, cache=True)
+def weigh(
+    flat: NDArray[np.int32],
+    counts: NDArray[np.int64],
+    rows: NDArray[np.int64],
+    starts: NDArray[np.int64],
+    block: NDArray[np.int32],
+    slot: NDArray[np.int32],
+    first: NDArray[np.int64],
+    first_candidate: NDArray[np.int64],
+    is_tree: NDArray[np.bool_],
+    before: NDArray[np.float64],
+    after: NDArray[np.float64],
+    left: NDArray[np.float64],
+    right: NDArray[np.float64],
+    k: int,
+    wants_spread: bool,
+    lost: NDArray[np.int64],
+    relief: NDArray[np.float64],
+    spread: NDArray[np.float64],
+    low: NDArray[np.int64],
+    floor: NDArray[np.int64],
+) -> None:
+    """Weigh every candidate of a cut in one pass over the tuples.
+
+    flat : IN (t, q) codes; counts : IN (t,); rows, starts : IN the classes; block, slot : IN (codes,) the block of the cut
+    that holds a code, and its place among the children of all blocks; first : IN (blocks + 1,) the slots of a block;
+    first_candidate : IN (blocks + 1,): a block of a tree is one candidate, a block of s ordered codes is s - 1 (cut before
+    its second code, its third ...); before : IN (blocks,) cost of a row now; after : IN (slots,) cost in a child of a tree;
+    left, right : IN (candidates,) costs on the two sides of a threshold; lost : OUT (candidates,) rows in classes below k;
+    relief : OUT fall of the total cost, a lost row costing 1 a column; spread : OUT fall of the sum of c log2 c over kept
+    classes, if wanted; low : OUT smallest kept class that the candidate makes; floor : OUT (blocks,) smallest class now.
+    """
+    q = flat.shape[1]
+    table = np.zeros(first[-1], np.int64)
+    here = np.empty(q, np.int64)
+    for g in range(starts.shape[0] - 1):
+        cost = 0.0
+        for j in range(q):
+            here[j] = block[flat[rows[starts[g]], j]]
+            cost += before[here[j]]
+        size = 0
+        for at in range(starts[g], starts[g + 1]):
+            row = rows[at]
+            size += counts[row]
+            for j in range(q):
+                if first[here[j]] < first[here[j] + 1]:
+                    table[slot[flat[row, j]]] += counts[row]
+        whole = _times_log(size) if wants_spread else 0.0
+        for j in range(q):
+            b = here[j]
+            floor[b] = min(floor[b], size)
+            if first[b] == first[b + 1]:
+                continue
+            c = first_candidate[b]
+            if is_tree[b]:
+                spread[c] += whole
+                for s in range(first[b], first[b + 1]):
+                    part = table[s]
+                    table[s] = 0
+                    if part == 0:
+                        continue
+                    if part >= k:
+                        relief[c] += part * (before[b] - after[s])
+                        if wants_spread:
+                            spread[c] -= _times_log(part)
+                        low[c] = min(low[c], part)
+                    else:
+                        relief[c] -= part * (q - cost)
+                        lost[c] += part
+                continue
+            under = 0
+            for s in range(first[b], first[b + 1] - 1):
+                under += table[s]
+                table[s] = 0
+                spread[c] += whole
+                for side in range(2):
+                    part = under if side == 0 else size - under
+                    if part == 0:
+                        continue
+                    if part >= k:
+                        relief[c] += part * (before[b] - (left[c] if side == 0 else right[c]))
+                        if wants_spread:
+                            spread[c] -= _times_log(part)
+                        low[c] = min(low[c], part)
+                    else:
+                        relief[c] -= part * (q - cost)
+                        lost[c] += part
+                c += 1
+            table[first[b + 1] - 1] = 0
+
+
+@nb.njit(nogil=True, cache=True)
+def split(
+    flat: NDArray[np.int32],
+    counts: NDArray[np.int64],
+    rows: NDArray[np.int64],
+    starts: NDArray[np.int64],
+    column: int,
+    child: NDArray[np.int32],
+    children: int,
+    new_rows: NDArray[np.int64],
+    new_starts: NDArray[np.int64],
+    sizes: NDArray[np.int64],
+) -> int:
+    """Split every class by the child that holds a tuple's code in one column; how many classes there are then.
+
+    child : IN (codes,) the child of a code, -1 for codes outside the block; new_rows : OUT (t,) tuples class by class, in
+    their old order inside a class; new_starts : OUT (at most t + 1,); sizes : OUT (at most t,) counts of the new classes.
+    """
+    made = 0
+    new_starts[0] = 0
+    end = np.zeros(children + 1, np.int64)
+    total = np.zeros(children, np.int64)
+    for g in range(starts.shape[0] - 1):
+        a, b = starts[g], starts[g + 1]
+        if child[flat[rows[a], column]] < 0:  # the class lies outside the block: it stays as it is
+            size = 0
+            for at in range(a, b):
+                new_rows[at] = rows[at]
+                size += counts[rows[at]]
+            sizes[made] = size
+            made += 1
+            new_starts[made] = b
+            continue
+        end[:] = 0
+        total[:] = 0
+        for at in range(a, b):
+            c = child[flat[rows[at], column]]
+            end[c + 1] += 1
+            total[c] += counts[rows[at]]
+        for c in range(children):
+            if end[c + 1] > 0:
+                sizes[made] = total[c]
+                made += 1
+                new_starts[made] = new_starts[made - 1] + end[c + 1]
+            end[c + 1] += end[c]
+        for at in range(a, b):
+            c = child[flat[rows[at], column]]
+            new_rows[a + end[c]] = rows[at]
+            end[c] += 1
+    return made
+
+
+@nb.njit(nogil=True, cache=True)
+def tally(
+    flat: NDArray[np.int32],
+    counts: NDArray[np.int64],
+    rows: NDArray[np.int64],
+    target: NDArray[np.int32],
+    found: NDArray[np.float64],
+) -> None:
+    """Count rows by code and class.
+
+    flat : IN (t, q); counts : IN (t,); rows : IN tuples to count; target : IN (t,) classes; found : OUT (codes, classes)
+    """
+    for row in rows:
+        for j in range(flat.shape[1]):
+            found[flat[row, j], target[row]] += counts[row]
+
+
+@nb.njit(nogil=True, cache=True)
+def floor_of_others(floor: NDArray[np.int64], column: NDArray[np.int64], columns: int, least: NDArray[np.int64]) -> None:
+    """For each block the smallest floor among the other blocks of its column.
+
+    floor, column : IN (blocks,); least : OUT (blocks,)
+    """
+    two = np.full((columns, 2), NONE)
+    for b in range(len(floor)):
+        lowest, next_lowest = two[column[b]]
+        if floor[b] < lowest:
+            two[column[b], 0] = floor[b]
+            two[column[b], 1] = lowest
+        elif floor[b] < next_lowest:
+            two[column[b], 1] = floor[b]
+    for b in range(len(floor)):
+        # of two equal floors one remains when the other is left out, and both entries hold it
+        least[b] = two[column[b], 1] if floor[b] == two[column[b], 0] else two[column[b], 0]
