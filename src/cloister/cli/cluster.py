@@ -30,16 +30,22 @@ EXAMPLE = "Example: cloister cluster people.csv --k 5 --epsilon 1 --columns age,
 
 def cluster(
     data: Annotated[list[str], typer.Argument(metavar="DATA...", help="CSV, Parquet or Arrow files, globs or URLs.")],
-    k: Annotated[int, typer.Option("--k", metavar="K", help="How many clusters.")],
+    k: Annotated[str, typer.Option("--k", metavar="K", help="How many clusters, or auto: chosen from what is released.")],
     out: Annotated[Path | None, typer.Option(metavar="DIR", help="A new folder for centers.csv and release.json.")] = None,
     epsilon: Epsilon = None,
     delta: Delta = None,
     rho: Rho = None,
     worlds: Worlds = None,
     columns: Annotated[str | None, typer.Option(metavar="A,B", help="The number columns to cluster.")] = None,
-    bounds: Annotated[str | None, typer.Option(metavar="LOW,HIGH", help="Public bounds of every column.")] = None,
+    bounds: Annotated[
+        str | None,
+        typer.Option(
+            metavar="LOW,HIGH",
+            help="Public bounds of every column. Default: from the schema; without one, found inside the budget.",
+        ),
+    ] = None,
     schema: SchemaFile = None,
-    method: Annotated[str, typer.Option(help="How the centres are found: auto or lloyd.")] = "auto",
+    method: Annotated[str, typer.Option(help="How the centres are found: auto, votes or lloyd.")] = "auto",
     scale: Annotated[
         Literal["bounds", "none"], typer.Option(help="bounds: each column's width counts the same; none: own units.")
     ] = "bounds",
@@ -60,7 +66,7 @@ def cluster(
 
     facts = Schema.from_toml(schema) if schema else None
     model = KMeans(
-        n_clusters=k,
+        n_clusters=read_clusters(k),
         budget=read_budget(epsilon, delta, rho, worlds, facts),
         bounds=read_bounds(bounds),
         method=method,
@@ -87,6 +93,16 @@ def cluster(
         print_json({"out": str(out), **model.release_.as_dict()})
     else:
         show_result(model, out)
+
+
+def read_clusters(text: str) -> int | str:
+    """A whole number, or auto."""
+    if text == "auto":
+        return text
+    try:
+        return int(text)
+    except ValueError:
+        raise UsageError("--k takes a whole number of clusters, or auto.") from None
 
 
 def read_bounds(text: str | None) -> tuple[float, float] | None:
@@ -163,6 +179,8 @@ def show_result(model: KMeans, out: Path) -> None:
     console.print(grid)
     if len(names) > 8:
         console.print(f"... and {len(names) - 8} columns more in centers.csv")
+    for name, choice in release.parameters["choices"].items():
+        console.print(f"{name.capitalize()}: {choice}", highlight=False)
     console.print(f"Guarantee: {release.guarantee}", highlight=False)
     console.print(f"Status: {release.status}", highlight=False)
     for note in release.notes:

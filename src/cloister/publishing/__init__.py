@@ -1,0 +1,1 @@
+"""Tables that may be published: specialization, local recoding, guards, recodings."""

@@ -1,0 +1,241 @@
+"""A recoding: which label replaces which value, as data. It can be shown, saved as JSON, and applied to rows.
+
+A row is looked up in two steps: every quasi-identifier becomes a code, and the tuple of codes a class. Under global
+recoding the codes are those of the published labels; under local recoding they are those of the raw values. A tuple that
+no class holds is suppressed.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from cloister.errors import UsageError
+from cloister.publishing.columns import Block, Scale
+from cloister.schema.hierarchies import MISSING, Hierarchy
+from cloister.schema.hierarchies.tree import leaf_codes
+
+__all__ = ["Recoded", "Recoding", "make_global", "make_local"]
+
+STAR = "*"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Recoded:
+    """A column of a recoding: how its values become codes, and the labels it may be published as.
+
+    `leaves` are the texts of the values (or None, and `edges` bound the intervals of numbers or days that share a leaf); the
+    leaf of a null is `null`, or -1. `of` maps each leaf to the code that classes are looked up by.
+    """
+
+    name: str
+    leaves: tuple[str, ...] | None
+    edges: NDArray[np.float64] | None
+    is_date: bool
+    null: int
+    of: NDArray[np.int32]  # (leaves,)
+    labels: tuple[str, ...]
+
+    def codes(self, values: pa.Array) -> NDArray[np.int32]:
+        """The code of each value; negative for a value that the recoding does not know."""
+        found = leaf_codes(values, self.leaves, self.edges, is_date=self.is_date)
+        found[found == MISSING] = self.null
+        return np.where(found >= 0, self.of[found], -1).astype(np.int32)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Recoding:
+    """How a table is published.
+
+    Parameters
+    ----------
+    columns : tuple of Recoded
+        One for each quasi-identifier.
+    keys : array of int32, (m, q)
+        Tuples of codes.
+    members : array of int32, (m,)
+        The class of each tuple.
+    classes : array of int32, (c, q)
+        The labels that each class is published as.
+    is_starred : bool
+        Whether suppressed rows are kept, as ``*`` in every column; otherwise they are removed.
+
+    Privacy
+    -------
+    A global recoding holds published labels alone. A local one holds every tuple of the table: it stays with the holder.
+    On rows other than those that it was found on it guarantees nothing: their classes may be smaller than k.
+    """
+
+    columns: tuple[Recoded, ...]
+    keys: NDArray[np.int32]
+    members: NDArray[np.int32]
+    classes: NDArray[np.int32]
+    is_starred: bool
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The quasi-identifiers."""
+        return tuple(column.name for column in self.columns)
+
+    def classify(self, codes: NDArray[np.int32]) -> NDArray[np.int64]:
+        """The class of each row of leaf codes; -1: suppressed."""
+        known = codes >= 0
+        mapped = np.stack([column.of[np.where(known[:, j], codes[:, j], 0)] for j, column in enumerate(self.columns)], 1)
+        return self._lookup()(np.where(known, mapped, -1).astype(np.int32))
+
+    def published(self, labels: NDArray[np.int64]) -> list[tuple[str, ...]]:
+        """What the rows of these classes are published as."""
+        texts = [tuple(column.labels[at] for column, at in zip(self.columns, row, strict=True)) for row in self.classes]
+        star = (STAR,) * len(self.columns)
+        return [texts[label] if label >= 0 else star for label in labels.tolist()]
+
+    def rewriter(self) -> Callable[[pa.RecordBatch], pa.RecordBatch]:
+        """A function that publishes a batch of rows: quasi-identifiers recoded, the other columns untouched.
+
+        A null is published as a null, where its class publishes it at all; a suppressed row as ``*``, or not at all.
+        """
+        lookup = self._lookup()
+        shown = [pa.array([label or None for label in (*column.labels, STAR)], pa.string()) for column in self.columns]
+        stars = np.array([len(column.labels) for column in self.columns], np.int32)
+        table = np.concatenate([self.classes, stars[None]])  # the last class is the suppressed one
+
+        def rewrite(batch: pa.RecordBatch) -> pa.RecordBatch:
+            codes = np.stack([column.codes(batch.column(column.name)) for column in self.columns], axis=1)
+            labels = lookup(codes)
+            for j, column in enumerate(self.columns):
+                at = batch.schema.get_field_index(column.name)
+                texts = shown[j].take(pa.array(table[labels, j]))
+                batch = batch.set_column(at, column.name, texts)
+            return batch if self.is_starred else batch.filter(pa.array(labels >= 0))
+
+        return rewrite
+
+    def to_json(self) -> str:
+        """The recoding as JSON text; `from_json` gives the same recoding back."""
+        columns = [
+            {
+                "name": column.name,
+                "leaves": None if column.leaves is None else list(column.leaves),
+                "edges": None if column.edges is None else column.edges.tolist(),
+                "is_date": column.is_date,
+                "null": column.null,
+                "of": column.of.tolist(),
+                "labels": list(column.labels),
+            }
+            for column in self.columns
+        ]
+        arrays = {name: getattr(self, name).tolist() for name in ("keys", "members", "classes")}
+        whole = {"kind": "recoding", "version": 1, "columns": columns, "is_starred": self.is_starred, **arrays}
+        return json.dumps(whole, ensure_ascii=False)
+
+    @classmethod
+    def from_json(cls, text: str) -> Recoding:
+        """Read a recoding."""
+        try:
+            whole: dict[str, Any] = json.loads(text)
+            if whole["kind"] != "recoding" or whole["version"] != 1:
+                raise ValueError
+            columns = tuple(
+                Recoded(
+                    str(entry["name"]),
+                    None if entry["leaves"] is None else tuple(entry["leaves"]),
+                    None if entry["edges"] is None else np.array(entry["edges"], np.float64),
+                    bool(entry["is_date"]),
+                    int(entry["null"]),
+                    np.array(entry["of"], np.int32),
+                    tuple(entry["labels"]),
+                )
+                for entry in whole["columns"]
+            )
+            q = len(columns)
+            keys = np.array(whole["keys"], np.int32).reshape(-1, q)
+            classes = np.array(whole["classes"], np.int32).reshape(-1, q)
+            members = np.array(whole["members"], np.int32)
+            if len(members) != len(keys) or (len(members) and members.max() >= len(classes)):
+                raise ValueError
+            return cls(columns, keys, members, classes, bool(whole["is_starred"]))
+        except (KeyError, TypeError, ValueError):
+            raise UsageError("this is not a recoding that this version can read. Make it again.") from None
+
+    def _lookup(self) -> Callable[[NDArray[np.int32]], NDArray[np.int64]]:
+        """A function from tuples of codes to classes; -1 for a tuple that no class holds."""
+        ranks = _Ranks(self.keys)
+        members = np.append(self.members.astype(np.int64), -1)
+        return lambda codes: members[ranks.find(codes)]
+
+
+class _Ranks:
+    """The place of a tuple among known tuples: one searched column after the other, so that no key overflows."""
+
+    def __init__(self, keys: NDArray[np.int32]) -> None:
+        self._stages: list[NDArray[np.int64]] = []
+        rank = np.zeros(len(keys), np.int64)
+        for column in keys.T:
+            stage, rank = np.unique(_paired(rank, column), return_inverse=True)
+            self._stages.append(stage)
+        self._place = np.full(len(keys) + 1, len(keys))
+        self._place[rank] = np.arange(len(keys))
+
+    def find(self, tuples: NDArray[np.int32]) -> NDArray[np.int64]:
+        """The index of each tuple; the number of known tuples for one that is not known."""
+        rank = np.zeros(len(tuples), np.int64)
+        for stage, column in zip(self._stages, tuples.T, strict=True):
+            pair = _paired(rank, column)
+            at = np.minimum(np.searchsorted(stage, pair), len(stage) - 1)
+            known = (rank >= 0) & (column >= 0) & (stage[at] == pair if len(stage) else False)
+            rank = np.where(known, at, -1)
+        return self._place[np.where(rank >= 0, rank, len(self._place) - 1)]
+
+
+def _paired(rank: NDArray[np.int64], column: NDArray[np.int32]) -> NDArray[np.int64]:
+    return (rank << 31) | column.astype(np.int64)
+
+
+def make_global(
+    names: Sequence[str],
+    columns: Sequence[Hierarchy | Scale],
+    blocks: Sequence[Block],
+    samples: NDArray[np.int32],
+    is_starred: bool,
+) -> Recoding:
+    """The recoding of a cut; `samples` holds the leaf codes of one tuple of each class."""
+    recoded = []
+    for j, (name, domain) in enumerate(zip(names, columns, strict=True)):
+        mine = sorted((block for block in blocks if block.column == j), key=lambda block: int(block.codes.min()))
+        of = np.empty(domain.leaves, np.int32)
+        for at, block in enumerate(mine):
+            of[block.codes] = at
+        recoded.append(_recoded(name, domain, of, tuple(block.label for block in mine)))
+    classes = np.stack([column.of[samples[:, j]] for j, column in enumerate(recoded)], axis=1)
+    return Recoding(tuple(recoded), classes, np.arange(len(classes), dtype=np.int32), classes, is_starred)
+
+
+def make_local(
+    names: Sequence[str],
+    trees: Sequence[Hierarchy],
+    tuples: NDArray[np.int32],
+    members: NDArray[np.int64],
+    classes: NDArray[np.int32],
+) -> Recoding:
+    """The recoding of classes of tuples; `classes` holds the node of each class in each column."""
+    recoded = [
+        _recoded(name, tree, np.arange(tree.leaves, dtype=np.int32), tree.nodes)
+        for name, tree in zip(names, trees, strict=True)
+    ]
+    kept = members >= 0
+    return Recoding(tuple(recoded), tuples[kept], members[kept].astype(np.int32), classes, is_starred=False)
+
+
+def _recoded(name: str, domain: Hierarchy | Scale, of: NDArray[np.int32], labels: tuple[str, ...]) -> Recoded:
+    if isinstance(domain, Scale):
+        edges = np.append(domain.values, domain.values[-1:])
+        return Recoded(name, None, edges, domain.is_date, len(domain.values) if domain.has_null else -1, of, labels)
+    leaves = domain.nodes[: domain.leaves]
+    null = leaves.index("") if "" in leaves else -1
+    return Recoded(name, None if domain.edges is not None else leaves, domain.edges, domain.is_date, null, of, labels)

@@ -1,0 +1,204 @@
+"""Hierarchies from files: CSV with one line a value, nested TOML or JSON, or a rule (intervals, prefix) in either."""
+
+from __future__ import annotations
+
+import csv
+import json
+import tomllib
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import date
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from cloister.errors import SchemaError, SourceError
+from cloister.schema.hierarchies.build import calendar, intervals, prefix
+from cloister.schema.hierarchies.tree import Hierarchy
+
+__all__ = ["find_hierarchies", "read_hierarchy"]
+
+SUFFIXES = (".csv", ".txt", ".toml", ".json")
+_RULES = {
+    "intervals": ("low", "high", "step", "width", "cuts", "fanout"),
+    "prefix": ("values", "lengths"),
+}
+
+
+def find_hierarchies(directory: str | PathLike[str], columns: Iterable[str]) -> dict[str, Path]:
+    """Which file of a directory belongs to which column: the one whose name ends in the column's.
+
+    ``adult_hierarchy_age.csv`` and ``age.csv`` belong to ``age``. Of several columns that fit, the longest name wins.
+    """
+    place = Path(directory)
+    if not place.is_dir():
+        raise SourceError(f'"{place}" is not a directory. Name the one that holds the hierarchies.')
+    names = sorted(columns, key=len, reverse=True)
+    found: dict[str, Path] = {}
+    for path in sorted(place.iterdir()):
+        if path.suffix.lower() not in SUFFIXES:
+            continue
+        owner = next((name for name in names if _ends_in(path.stem, name)), None)
+        if owner is None:
+            continue
+        if owner in found:
+            raise SchemaError(
+                f'column "{owner}" has two hierarchies, {found[owner].name} and {path.name}. Move one of them away.'
+            )
+        found[owner] = path
+    return found
+
+
+def read_hierarchy(path: str | PathLike[str]) -> Hierarchy:
+    """Read a hierarchy: ``.csv`` or ``.txt`` (``;`` or ``,``), ``.toml`` or ``.json``.
+
+    Notes
+    -----
+    CSV: one line a value, without a header, the value at the left, the root at the right, as many labels in every line.
+    TOML and JSON: nested tables whose innermost level is a list of values; or one table ``intervals`` (low, high, and
+    step, width, cuts, fanout as wanted; with dates for low and high: a calendar) or ``prefix`` (values, lengths).
+    """
+    place = Path(path)
+    try:
+        raw = place.read_bytes()
+    except OSError:
+        raise SourceError(f'the hierarchy "{place}" cannot be read. Check the path.') from None
+    try:
+        text = raw.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        text = raw.decode("cp1252", "replace")
+    match place.suffix.lower():
+        case ".csv" | ".txt":
+            return _from_csv(text, place.name)
+        case ".toml":
+            return _from_tree(_parsed_toml(text, place.name), text, place.name)
+        case ".json":
+            return _from_tree(_parsed_json(text, place.name), text, place.name)
+        case _:
+            raise SourceError(f'the hierarchy "{place.name}" is of an unknown format. Known: {", ".join(SUFFIXES)}.')
+
+
+def _ends_in(stem: str, name: str) -> bool:
+    stem, name = stem.casefold(), name.casefold()
+    if not stem.endswith(name):
+        return False
+    before = stem[: len(stem) - len(name)]
+    return not before or not before[-1].isalnum()
+
+
+def _from_csv(text: str, origin: str) -> Hierarchy:
+    first = text.lstrip().split("\n", 1)[0]
+    reader = csv.reader(text.splitlines(), delimiter=";" if ";" in first else ",", skipinitialspace=True)
+    paths: list[list[str]] = []
+    places: list[str] = []
+    try:
+        for line in reader:
+            cells = [cell.strip() for cell in line]
+            if not any(cells):
+                continue
+            where = f"line {reader.line_num}"
+            if paths and len(cells) != len(paths[0]):
+                raise SchemaError(
+                    f"{origin}, {where}: {len(cells)} labels, and {len(paths[0])} in {places[0]}. "
+                    "Every line needs as many, from the value to the root."
+                )
+            paths.append(cells)
+            places.append(where)
+    except csv.Error:
+        raise SchemaError(f"{origin}, line {reader.line_num}: the line cannot be read. Check its quotes.") from None
+    if paths and len(paths[0]) == 1:  # a plain list of values
+        paths = [[*path, "*"] for path in paths]
+    return Hierarchy.from_paths(paths, places, origin)
+
+
+def _parsed_toml(text: str, origin: str) -> Any:
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise SchemaError(f"{origin}: not valid TOML ({error}).") from None
+
+
+def _parsed_json(text: str, origin: str) -> Any:
+    def strict(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+        table = dict(pairs)
+        if len(table) < len(pairs):
+            names = [name for name, _ in pairs]
+            twice = next(name for name in names if names.count(name) > 1)
+            raise SchemaError(
+                f"{origin}, {_line_of(text, twice, 2)}: a label is there twice in one table. Keep one of the two."
+            )
+        return table
+
+    try:
+        return json.loads(text, object_pairs_hook=strict)
+    except json.JSONDecodeError as error:
+        raise SchemaError(f"{origin}, line {error.lineno}: not valid JSON ({error.msg}).") from None
+
+
+def _from_tree(tree: Any, text: str, origin: str) -> Hierarchy:
+    if isinstance(tree, dict) and len(tree) == 1:
+        rule, facts = next(iter(tree.items()))
+        if rule in _RULES and isinstance(facts, dict) and {"low", "high", "values"} & set(facts):
+            return _from_rule(rule, facts, origin)
+    if isinstance(tree, dict) and len(tree) == 1 and isinstance(next(iter(tree.values())), dict):
+        root, tree = next(iter(tree.items()))
+    else:
+        root = "*"
+    paths = [tuple(reversed(path)) for path in _walk(tree, (root,), origin)]
+    seen: dict[str, int] = {}
+    places = []
+    for path in paths:
+        seen[path[0]] = seen.get(path[0], 0) + 1
+        places.append(_line_of(text, path[0], seen[path[0]]))
+    return Hierarchy.from_paths(paths, places, origin)
+
+
+def _walk(tree: Any, path: tuple[str, ...], origin: str) -> Iterator[tuple[str, ...]]:
+    """Every path from the root to a value."""
+    if isinstance(tree, dict):
+        for label, below in tree.items():
+            yield from _walk(below, (*path, label), origin)
+    elif isinstance(tree, list):
+        for item in tree:
+            yield from _walk(item, path, origin) if isinstance(item, (dict, list)) else [(*path, _word(item, origin))]
+    else:
+        yield (*path, _word(tree, origin))
+
+
+def _word(item: object, origin: str) -> str:
+    if item is None:
+        return ""
+    if isinstance(item, bool):
+        return "true" if item else "false"
+    if isinstance(item, (str, int, float, date)):
+        return f"{item:g}" if isinstance(item, float) else str(item).strip()
+    raise SchemaError(f"{origin}: a value must be a text or a number.")
+
+
+def _from_rule(rule: str, facts: dict[str, Any], origin: str) -> Hierarchy:
+    unknown = sorted(set(facts) - set(_RULES[rule]))
+    if unknown:
+        raise SchemaError(f'{origin}: {rule} has no key "{unknown[0]}". Known: {", ".join(_RULES[rule])}.')
+    try:
+        if rule == "prefix":
+            return prefix([_word(value, origin) for value in facts["values"]], facts.get("lengths"), origin)
+        low, high = facts["low"], facts["high"]
+        if isinstance(low, date) and isinstance(high, date):
+            return calendar(low, high, cuts=facts.get("cuts"), origin=origin)
+        return intervals(
+            float(low), float(high), origin=origin, **{k: v for k, v in facts.items() if k not in ("low", "high")}
+        )
+    except KeyError as missing:
+        raise SchemaError(f"{origin}: {rule} needs the key {missing}.") from None
+    except (TypeError, ValueError) as error:
+        if isinstance(error, SchemaError):
+            raise
+        raise SchemaError(f"{origin}: {rule} needs numbers (or dates), and lists of them for cuts and lengths.") from None
+
+
+def _line_of(text: str, word: str, nth: int) -> str:
+    """The line of the n-th place where a value stands in quotes (or bare, if it never does)."""
+    for form in (json.dumps(word), json.dumps(word, ensure_ascii=False), f"'{word}'", word):
+        places = [number for number, line in enumerate(text.splitlines(), 1) for _ in range(line.count(form))]
+        if len(places) >= nth:
+            return f"line {places[nth - 1]}"
+    return "a line that could not be found"
