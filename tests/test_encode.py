@@ -240,3 +240,17 @@ def test_an_encoding_travels() -> None:
     """An encoding survives pickling, as engines on other machines need."""
     encoding = Encoding((GRID,), (CODES,), radius=4)
     assert pickle.loads(pickle.dumps(encoding)) == encoding
+
+
+def test_one_text_among_booleans_leaves_the_others_as_they_are() -> None:
+    """Pandas turns a column of booleans into one of objects when a text joins; the booleans still read as 1 and 0."""
+    import pandas as pd
+
+    from cloister.sources import open_source
+
+    encoding = Encoding((Grid("a", 0.0, 1.0, 10, -5),))
+    rows = [
+        next(iter(open_source(pd.DataFrame({"a": cells})).batches(["a"])))
+        for cells in ([True, False], [True, False, "x"])
+    ]
+    assert [encoding.encode(batch).numbers.ravel().tolist() for batch in rows] == [[1, 0], [1, 0, -5]]

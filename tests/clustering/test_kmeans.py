@@ -187,3 +187,19 @@ def test_a_plan_needs_no_rows() -> None:
     plan = cl.KMeans(3, 1.0, (0, 1), "lloyd").plan(n=5000, d=2)
     assert plan.keeps_budget()
     assert "round 1" in str(plan)
+
+
+@pytest.mark.parametrize("form", ["pandas", "polars", "arrow", "parquet"])
+def test_a_column_of_text_is_refused_by_its_type(form: str, tmp_path: Path) -> None:
+    """Where types say that a column holds text, the user is asked which columns to cluster."""
+    table = pa.table({"name": ["a", "b"], "age": [1, 2]})
+    pq.write_table(table, tmp_path / "people.parquet")
+    forms = {
+        "pandas": table.to_pandas(),
+        "polars": pl.from_arrow(table),
+        "arrow": table,
+        "parquet": tmp_path / "people.parquet",
+    }
+    with pytest.raises(UsageError, match='"name" holds text'):
+        cl.KMeans(2, 1.0, (0, 1)).fit(forms[form])
+    assert cl.KMeans(2, 1.0, (0, 1), columns=["age"]).fit(forms[form]).cluster_centers_.shape == (2, 1)

@@ -23,6 +23,11 @@ class Input:
     names: tuple[str, ...]
     named: bool = False  # the names are the user's own, not made up for an array
 
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The columns whose type says that they hold text; files such as CSV do not say."""
+        return tuple(getattr(self.data, "texts", ()))
+
     def remember(self, estimator: Any) -> None:
         """Keep how many columns there were and what they were called, as scikit-learn does."""
         estimator.n_features_in_ = len(self.names)

@@ -239,6 +239,11 @@ class KMeans(ClusterMixin, BaseEstimator):
         missing = [name for name in names if table.names and name not in table.names]
         if missing:
             raise SchemaError(f'the data has no column "{missing[0]}". Its columns: {", ".join(table.names[:20])}.')
+        texts = [name for name in names if name in table.texts and schema is None]
+        if texts:
+            raise UsageError(
+                f'column "{texts[0]}" holds text. Say which columns to cluster: columns=["age", "income"], or --columns.'
+            )
         if bounds is None and names:
             if self.scale not in ("bounds", None):
                 raise UsageError('scale must be "bounds" or None.')

@@ -25,8 +25,8 @@ _PER_DAY = {"s": 86_400, "ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_00
 def numbers(values: pa.Array) -> NDArray[np.float64]:
     """Each cell as a number; NaN where there is none to read.
 
-    Text may hold blanks around the number and a decimal comma when it holds no dot. Booleans are 0 and 1; dates, times
-    and durations are numbers of days.
+    Text may hold blanks around the number and a decimal comma when it holds no dot. Booleans, and the texts "true" and
+    "false", are 1 and 0; dates, times and durations are numbers of days.
     """
     kind = values.type
     if pa.types.is_decimal(kind) or (pa.types.is_primitive(kind) and not pa.types.is_temporal(kind)):
@@ -157,6 +157,8 @@ def _from_text(trimmed: pa.Array) -> NDArray[np.float64]:
     dotted = pc.replace_substring(trimmed, pattern=",", replacement=".")
     plain = pc.match_substring_regex(dotted, _PLAIN)
     readable = pc.if_else(plain, pc.replace_substring_regex(dotted, r"^\+", ""), None)
+    # a column of booleans becomes one of texts as soon as one cell is a text: a boolean reads the same in both
+    readable = pc.if_else(pc.equal(trimmed, "true"), "1", pc.if_else(pc.equal(trimmed, "false"), "0", readable))
     try:
         return _floats(readable.cast(pa.float64()))
     except pa.ArrowInvalid:  # 1e999, which some versions of Arrow refuse and others read as infinite

@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from cloister.sources.places import Format, Place
-from cloister.sources.source import BATCH_ROWS, distinct, present, retold
+from cloister.sources.source import BATCH_ROWS, distinct, present, retold, text_names
 
 __all__ = ["ColumnarSource", "DatasetSource", "from_dataset", "open_columnar"]
 
@@ -21,6 +21,7 @@ class ColumnarSource:
     place: Place
     format: Format
     stored: tuple[str, ...]  # the columns that the file itself holds
+    texts: tuple[str, ...] = ()  # the columns whose type says that they hold text
     in_memory: bool = False
 
     @property
@@ -72,6 +73,11 @@ class DatasetSource:
         """The columns of the dataset."""
         return tuple(self.dataset.schema.names)
 
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The columns whose type says that they hold text."""
+        return text_names(self.dataset.schema)
+
     def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         """The rows, in the order of the dataset."""
         return self._batches(present(self.names, columns))
@@ -93,9 +99,9 @@ def open_columnar(place: Place, format: Format) -> ColumnarSource:
         if format is Format.PARQUET:
             from pyarrow import parquet
 
-            names = parquet.ParquetFile(file).schema_arrow.names
+            schema = parquet.ParquetFile(file).schema_arrow
         elif format is Format.ARROW_FILE:
-            names = pa.ipc.open_file(file).schema.names
+            schema = pa.ipc.open_file(file).schema
         else:
-            names = pa.ipc.open_stream(file).schema.names
-    return ColumnarSource(place, format, distinct(names, place.shown))
+            schema = pa.ipc.open_stream(file).schema
+    return ColumnarSource(place, format, distinct(schema.names, place.shown), text_names(schema))

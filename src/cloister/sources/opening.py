@@ -31,6 +31,11 @@ class SeveralSources:
         """The columns, in the order of the first file."""
         return self.parts[0].names
 
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The columns whose type says, in some file, that they hold text."""
+        return tuple(dict.fromkeys(name for part in self.parts for name in getattr(part, "texts", ())))
+
     def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         """The rows of the first file, of the second, and so on. A column's type may differ between files."""
         wanted = present(self.names, columns)

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from cloister.errors import DataError, SchemaError, SourceError
 
-__all__ = ["BATCH_ROWS", "Source", "distinct", "present", "retold"]
+__all__ = ["BATCH_ROWS", "Source", "distinct", "present", "retold", "text_names"]
 
 BATCH_ROWS = 65_536  # at most so many rows a batch: a batch of 8 numbers a row fits a core's cache
 
@@ -33,6 +33,16 @@ class Source(Protocol):
     def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         """The rows, with these columns in this order; a column that is not there is told before the first batch."""
         ...
+
+
+def text_names(schema: pa.Schema) -> tuple[str, ...]:
+    """The columns whose type says that they hold text."""
+    kinds = [(field.name, getattr(field.type, "value_type", field.type)) for field in schema]
+    return tuple(
+        name
+        for name, kind in kinds
+        if pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
+    )
 
 
 def distinct(names: Sequence[str], what: str) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from cloister.errors import SourceError
-from cloister.sources.source import BATCH_ROWS, distinct, present
+from cloister.sources.source import BATCH_ROWS, distinct, present, text_names
 
 __all__ = ["ArraySource", "FrameSource", "TableSource", "from_array", "from_frame", "from_stream", "from_table"]
 
@@ -29,6 +29,11 @@ class TableSource:
     def names(self) -> tuple[str, ...]:
         """The names of the columns."""
         return tuple(self.table.column_names)
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The columns whose type says that they hold text."""
+        return text_names(self.table.schema)
 
     def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         """The rows, without a copy."""
@@ -70,6 +75,12 @@ class FrameSource:
     names: tuple[str, ...]
     in_memory: bool = True
     _columns: dict[str, pa.ChunkedArray] = field(default_factory=dict, repr=False)
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The columns whose type says that they hold text."""
+        kinds = [str(kind) for kind in self.frame.dtypes]
+        return tuple(name for name, kind in zip(self.names, kinds, strict=True) if kind in ("str", "string"))
 
     def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         """The rows; columns of mixed Python objects are read as text."""
