@@ -239,7 +239,7 @@ class KMeans(ClusterMixin, BaseEstimator):
         missing = [name for name in names if table.names and name not in table.names]
         if missing:
             raise SchemaError(f'the data has no column "{missing[0]}". Its columns: {", ".join(table.names[:20])}.')
-        texts = [name for name in names if name in table.texts and schema is None]
+        texts = [name for name in names if name in table.texts] if schema is None and self.columns is None else []
         if texts:
             raise UsageError(
                 f'column "{texts[0]}" holds text. Say which columns to cluster: columns=["age", "income"], or --columns.'
