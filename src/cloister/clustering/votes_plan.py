@@ -6,7 +6,7 @@ The number of rows is bought first with a pure epsilon (a fiftieth); under repla
 - bounds: 15%, only where they are not public (`bounds`);
 - seeding: the moments of each column (4%), then rounds of votes with clipped sums over more cells than clusters: 8, 6, 4
   and 2 cells a cluster (Gaussian) or 8 and 4 (Laplace), fewer where a cell's rows would not stand out of the noise
-  (rows a cell >= 1.5 sqrt d times the noise of a sum), at most 512;
+  (rows a cell >= 1.5 sqrt d times the noise of a sum), at most 512 or 4 a cluster;
 - Lloyd: two rounds or more (Laplace: one or more), up to five while their noise stays far below the loss;
 - 2% for the loss.
 
@@ -171,7 +171,7 @@ def after_size(
         rate,
         part(whole, bounds_share / BOUNDS_STEPS) if find_bounds else None,
         part(on_sample, moments_part),
-        tuple(int(max(most, min(c * most, affordable, MOST_CELLS))) for c in cells),
+        tuple(int(max(most, min(c * most, affordable, max(MOST_CELLS, 4 * most)))) for c in cells),
         each,
         part(whole, lloyd_share),
         part(whole, kept * LOSS_SHARE),
