@@ -21,6 +21,10 @@ _HOMES = {
     "PureDP": "cloister.privacy.budgets",
     "Release": "cloister.privacy.release",
     "Schema": "cloister.schema",
+    "Synopsis": "cloister.clustering.synopsis.value",
+    "TopDownSpecialization": "cloister.publishing.anonymize",
+    "synopsis": "cloister.clustering.synopsis.build",
+    "tabulate": "cloister.publishing.tables",
 }
 
 __all__ = [
@@ -34,6 +38,10 @@ __all__ = [
     "PureDP",
     "Release",
     "Schema",
+    "Synopsis",
+    "TopDownSpecialization",
+    "synopsis",
+    "tabulate",
 ]
 
 if TYPE_CHECKING:
@@ -43,6 +51,10 @@ if TYPE_CHECKING:
     from cloister.privacy.budgets import ApproxDP, Identifiability, PureDP
     from cloister.privacy.ledger import Ledger
     from cloister.privacy.release import Release
+    from cloister.clustering.synopsis.build import synopsis
+    from cloister.clustering.synopsis.value import Synopsis
+    from cloister.publishing.anonymize import TopDownSpecialization
+    from cloister.publishing.tables import tabulate
     from cloister.schema import Neighbours, Schema
 
 

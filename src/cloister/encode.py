@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -20,7 +21,7 @@ from numpy.typing import NDArray
 from cloister.errors import SchemaError
 from cloister.schema.cells import numbers, texts
 
-__all__ = ["Bins", "Codes", "Encoded", "Encoding", "Grid"]
+__all__ = ["Bins", "Coder", "Codes", "Encoded", "Encoding", "Grid"]
 
 _CHUNK = 8_192  # rows at a time: the temporaries of a column stay in the cache
 _INT32 = 2**31 - 1
@@ -141,13 +142,22 @@ class Bins:
         return np.searchsorted(self.edges, np.where(np.isnan(read), 0.0, read), side="right").astype(np.int32)
 
 
+class Coder(Protocol):
+    """A column of codes, each made of its own cell and of public facts, or of what the holder knows anyway."""
+
+    @property
+    def name(self) -> str: ...
+
+    def look_up(self, values: pa.Array) -> NDArray[np.int32]: ...
+
+
 @dataclass(frozen=True, slots=True)
 class Encoding:
     """How the columns of a table become integers.
 
     Parameters
     ----------
-    numbers : tuple of Grid; categories : tuple of Codes and of Bins
+    numbers : tuple of Grid; categories : tuple of Codes, of Bins, of any other Coder
     radius : int, optional
         The numbers of a row are pulled into the ball of this integer radius, after their own clipping.
 
@@ -158,7 +168,7 @@ class Encoding:
     """
 
     numbers: tuple[Grid, ...] = ()
-    categories: tuple[Codes | Bins, ...] = ()
+    categories: tuple[Coder, ...] = ()
     radius: int | None = None
 
     def __post_init__(self) -> None:

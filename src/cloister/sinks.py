@@ -11,10 +11,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
+from typing import Any
 
 from cloister.errors import SinkError
 
-__all__ = ["Staged", "check_free", "stage"]
+__all__ = ["Staged", "check_free", "stage", "writer_of"]
 
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS)
 _NO_LINKS = (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK, errno.EACCES)
@@ -98,6 +99,19 @@ def stage(path: str | PathLike[str], *, directory: bool) -> Iterator[Staged]:
         raise
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def writer_of(path: str, format: str, schema: Any) -> Any:
+    """A writer of record batches; columns of text are written as they are, nulls as nothing. Stage its path."""
+    if format == "parquet":
+        import pyarrow.parquet as pq
+
+        return pq.ParquetWriter(path, schema)
+    if format == "csv":
+        from pyarrow import csv
+
+        return csv.CSVWriter(path, schema)
+    raise SinkError(f'format "{format}" cannot be written. Choose parquet or csv.')
 
 
 def _target(path: str | PathLike[str]) -> Path:

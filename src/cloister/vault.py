@@ -7,7 +7,7 @@ table anyway, stamped so) and `public` (data that is already private).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
@@ -15,6 +15,7 @@ from types import TracebackType
 from typing import Any, Generic, NoReturn, Protocol, TypeVar
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from cloister.encode import Encoded, Encoding
@@ -23,6 +24,7 @@ from cloister.errors import BudgetExceeded, SchemaError, UsageError
 from cloister.kernels import Histogram, Kernel, Rows, Sensitivity, Summary
 from cloister.kernels.keyed import Keyed, KeyedKernel
 from cloister.kernels.per_unit import Unit, for_unit
+from cloister.kernels.recoding import Recoding
 from cloister.privacy import noise
 from cloister.privacy.accounting import Event, GaussianEvent, LaplaceEvent, SampledEvent, within
 from cloister.privacy.budgets import Budget
@@ -34,7 +36,7 @@ from cloister.privacy.secret_draws import secret_draw
 from cloister.schema import Neighbours
 from cloister.sources import Source, open_source
 
-__all__ = ["Exact", "Released", "Sample", "Spark", "Unprotected", "Vault", "open_data"]
+__all__ = ["Exact", "Holder", "Released", "Sample", "Spark", "Unprotected", "Vault", "open_data"]
 
 T = TypeVar("T")
 
@@ -72,10 +74,13 @@ class Engine(Protocol):
     """What the vault asks of an engine."""
 
     def fold(self, kernel: Kernel) -> Summary: ...
-    def fold_by_key(self, kernel: KeyedKernel) -> Keyed: ...
+    def fold_by_key(self, kernel: KeyedKernel, person: str | None = None) -> Keyed: ...
     def map(self, function: Callable[[Encoded], T]) -> Iterator[T]: ...
     def label(self, function: Callable[[Encoded], NDArray[np.int32]], name: str) -> Any: ...
     def sample(self, keep: Callable[[NDArray[np.uint64]], NDArray[np.bool_]]) -> Any: ...
+    def types(self, columns: Sequence[str]) -> pa.Schema: ...
+    def distinct_rows(self, recoding: Recoding) -> pa.Table: ...
+    def rewrite(self, recoding: Recoding, path: str, format: str = "parquet") -> None: ...
     def close(self) -> None: ...
 
 
@@ -293,6 +298,20 @@ class Vault:
             book.record_holder(table, purpose)
         return Unprotected(made.label(work, name), purpose)
 
+    @staticmethod
+    def holding(
+        data: Any,
+        *,
+        purpose: str,
+        engine: str | Spark | None = None,
+        table: str | None = None,
+        ledger: str | Ledger | None = None,
+    ) -> Holder:
+        """Keep the second door open for several passes: count, look up, rewrite; the ledger records it once."""
+        if ledger is not None and table is None:
+            raise UsageError("a ledger needs to know which table this is. Name it: table = ... in the schema, or --table.")
+        return Holder(open_data(data, engine), purpose, engine, table, ledger)
+
     # The third door.
 
     @staticmethod
@@ -351,3 +370,60 @@ class Sample:
         released, event = self._vault._measure(self._rows, kernel, mechanism, step, self)
         self._events.append(event)
         return released
+
+
+class Holder:
+    """A table in the hands of its holder: exact counts and rewritten rows, none of them a private release."""
+
+    def __init__(
+        self, rows: Any, purpose: str, engine: str | Spark | None, table: str | None, ledger: str | Ledger | None
+    ) -> None:
+        self._rows = rows
+        self._purpose = purpose
+        self.spark = chosen(engine, rows)
+        self._engine = engine
+        self.table = table
+        self._book: Ledger | None = None
+        self.entry: int | None = None
+        if table is not None:
+            self._book = ledger if isinstance(ledger, Ledger) else Ledger(ledger) if ledger else Ledger.default()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns of the table."""
+        names: tuple[str, ...] = self._rows.names
+        return names
+
+    def record(self) -> None:
+        """Write into the ledger that the holder gets exact results: before the first row is read."""
+        if self._book is not None and self.table is not None and self.entry is None:
+            self.entry = self._book.record_holder(self.table, self._purpose)
+
+    def complete(self, digest: str) -> None:
+        """Tie what was recorded to the certificate of what came of it."""
+        if self._book is not None and self.entry is not None:
+            self._book.complete(self.entry, digest)
+
+    def types(self, columns: Sequence[str]) -> pa.Schema:
+        """The types of some columns."""
+        return self._run(Encoding(), lambda engine: engine.types(columns))
+
+    def look_up(self, recoding: Recoding) -> Unprotected[pa.Table]:
+        """The different rows that a recoding makes of the table."""
+        return Unprotected(self._run(Encoding(), lambda engine: engine.distinct_rows(recoding)), self._purpose)
+
+    def count(self, encoding: Encoding, kernel: KeyedKernel, person: str | None = None) -> Unprotected[Keyed]:
+        """How many rows have each key; with `person`, how many of each person."""
+        return Unprotected(self._run(encoding, lambda engine: engine.fold_by_key(kernel, person)), self._purpose)
+
+    def rewrite(self, recoding: Recoding, path: str, format: str, secret: str | None = None) -> None:
+        """Write every row, recoded; on Spark in the order that a secret gives, if there is one. Stage it."""
+        more = {} if secret is None else {"secret": secret}
+        self._run(Encoding(), lambda engine: engine.rewrite(recoding, path, format, **more))
+
+    def _run(self, encoding: Encoding, work: Callable[[Engine], T]) -> T:
+        made = make_engine(self._rows, encoding, self._engine)
+        try:
+            return work(made)
+        finally:
+            made.close()

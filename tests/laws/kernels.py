@@ -24,6 +24,9 @@ from cloister.kernels import (
     Taxicab,
     ValueCounts,
 )
+from cloister.kernels.cells import GridCells, NestedCells
+from cloister.kernels.morton import LeafSums, MortonKeys
+from cloister.kernels.tables import TableCounts
 
 HALF = 50  # small grids make ties and borders likely
 SIZES = (3, 2)
@@ -77,6 +80,41 @@ def moments(draw: st.DrawFn) -> Case:
     return Case(Moments(clip, columns), columns, clip)
 
 
+@st.composite
+def grid_cells(draw: st.DrawFn) -> Case:
+    columns = draw(st.integers(1, 3))
+    return Case(GridCells((HALF,) * columns, tuple(draw(st.integers(1, 7)) for _ in range(columns))), columns)
+
+
+@st.composite
+def nested_cells(draw: st.DrawFn) -> Case:
+    columns, side = draw(st.integers(1, 2)), draw(st.integers(1, 3))
+    inner = draw(hnp.arrays(np.int64, side**columns, elements=st.integers(1, 4)))
+    return Case(NestedCells((HALF,) * columns, (side,) * columns, inner), columns)
+
+
+@st.composite
+def leaf_sums(draw: st.DrawFn) -> Case:
+    columns = draw(st.integers(1, 3))
+    order = MortonKeys((HALF,) * columns, 4)
+    leaves = [(0, 0)]  # first key and depth; a leaf is cut in two a few times
+    for _ in range(draw(st.integers(0, 6))):
+        start, depth = leaves.pop(draw(st.integers(0, len(leaves) - 1)))
+        deeper = min(depth + 1, order.levels)
+        leaves += [(start, deeper)] if deeper == depth else [(start, deeper), (start + (1 << (order.levels - deeper)), deeper)]
+    starts, depths = np.array(sorted(leaves), dtype=np.int64).T
+    return Case(LeafSums(order, starts.copy(), depths.copy()), columns)
+
+
+@st.composite
+def table_counts(draw: st.DrawFn) -> Case:
+    bins, measures = draw(st.integers(0, 1)), draw(st.integers(0, 2))
+    edges = st.lists(st.integers(-HALF, HALF), max_size=4, unique=True).map(lambda e: tuple(sorted(e)))
+    cells = Histogram(tuple(draw(edges) for _ in range(bins)), SIZES)
+    margins = tuple((axis,) for axis in range(len(cells.shape)) if draw(st.booleans()))
+    return Case(TableCounts(cells, margins, (HALF,) * measures), bins + measures)
+
+
 KERNELS: dict[str, Callable[[], st.SearchStrategy[Case]]] = {
     "Rows": lambda: st.just(Case(Rows(), 1)),
     "Histogram": histogram,
@@ -84,6 +122,10 @@ KERNELS: dict[str, Callable[[], st.SearchStrategy[Case]]] = {
     "ClippedSums": clipped_sums,
     "ClippedCost": clipped_cost,
     "Moments": moments,
+    "GridCells": grid_cells,
+    "NestedCells": nested_cells,
+    "LeafSums": leaf_sums,
+    "TableCounts": table_counts,
     "ValueCounts": lambda: st.just(Case(ValueCounts(SIZES), 1)),
 }
 

@@ -9,7 +9,7 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from cloister.cli import calibrate, cluster, demo, ledger, schema, verify
+from cloister.cli import calibrate, cluster, demo, ledger, schema, synopsis, tabulate, verify
 from cloister.errors import CloisterError
 
 __all__ = ["app", "main"]
@@ -62,6 +62,8 @@ def root() -> None:
 
 app.command(name="schema", epilog=schema.EXAMPLE)(schema.schema)
 app.command(name="cluster", epilog=cluster.EXAMPLE)(cluster.cluster)
+app.command(name="synopsis", epilog=synopsis.EXAMPLE)(synopsis.synopsis)
+app.command(name="tabulate", epilog=tabulate.EXAMPLE)(tabulate.tabulate)
 app.command(name="calibrate", epilog=calibrate.EXAMPLE)(calibrate.calibrate)
 app.command(name="verify", epilog=verify.EXAMPLE)(verify.verify)
 app.command(name="demo", epilog=demo.EXAMPLE)(demo.demo)

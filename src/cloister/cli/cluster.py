@@ -24,12 +24,16 @@ from cloister.errors import UsageError
 
 if TYPE_CHECKING:
     from cloister.clustering.kmeans import KMeans
+    from cloister.clustering.synopsis.value import SynopsisClusters
 
 EXAMPLE = "Example: cloister cluster people.csv --k 5 --epsilon 1 --columns age,income --schema people.toml --out clusters"
 
 
 def cluster(
-    data: Annotated[list[str], typer.Argument(metavar="DATA...", help="CSV, Parquet or Arrow files, globs or URLs.")],
+    data: Annotated[
+        list[str] | None, typer.Argument(metavar="[DATA...]", help="CSV, Parquet or Arrow files, globs or URLs.")
+    ] = None,
+    *,
     k: Annotated[str, typer.Option("--k", metavar="K", help="How many clusters, or auto: chosen from what is released.")],
     out: Annotated[Path | None, typer.Option(metavar="DIR", help="A new folder for centers.csv and release.json.")] = None,
     epsilon: Epsilon = None,
@@ -55,6 +59,12 @@ def cluster(
     table: Table = None,
     ledger: LedgerUrl = None,
     engine: Annotated[Literal["local", "spark"] | None, typer.Option(help="Who reads the rows.")] = None,
+    synopsis: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Cluster a released synopsis instead of data: free.")
+    ] = None,
+    seeding: Annotated[
+        str, typer.Option(help="With --synopsis: kmeans++, kmeans||, canopy or evolution.")
+    ] = "kmeans++",
     labels: Annotated[bool, typer.Option("--labels", help="Also write labels.parquet, for the holder only.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the plan; read no row and charge nothing.")] = False,
     rows: Annotated[int, typer.Option(metavar="N", min=1, help="With --dry-run: about how many rows to expect.")] = 10_000,
@@ -64,6 +74,11 @@ def cluster(
     from cloister.clustering.kmeans import KMeans
     from cloister.schema import Schema
 
+    if synopsis is not None:
+        from_synopsis(synopsis, data, k, seeding, out, as_json, labels)
+        return
+    if not data:
+        raise UsageError("what should be clustered? Give DATA, or --synopsis FILE.")
     facts = Schema.from_toml(schema) if schema else None
     model = KMeans(
         n_clusters=read_clusters(k),
@@ -89,6 +104,30 @@ def cluster(
     with progress(as_json) as step:
         model.fit(data, progress=step)
     write(model, out, data if labels else None)
+    if as_json:
+        print_json({"out": str(out), **model.release_.as_dict()})
+    else:
+        show_result(model, out)
+
+
+def from_synopsis(
+    file: Path, data: list[str] | None, k: str, seeding: str, out: Path | None, as_json: bool, labels: bool
+) -> None:
+    """Cluster a released synopsis: no data is read and nothing is charged. With --labels, label the rows of DATA."""
+    from cloister.clustering.synopsis.value import Synopsis
+    from cloister.sinks import check_free
+
+    if data and not labels:
+        raise UsageError("--synopsis stands in for DATA. Give one of them; or both with --labels, to label rows.")
+    if labels and not data:
+        raise UsageError("--labels needs the rows to label. Give DATA too, or drop --labels.")
+    if out is None:
+        raise UsageError("where should the result go? Give --out DIR, a folder that does not exist yet.")
+    check_free(out)
+    made = Synopsis.load(file)
+    wanted = read_clusters(k)
+    model = made.cluster(wanted if isinstance(wanted, int) else made.suggest_k().clusters, seeding)
+    write(model, out, data)
     if as_json:
         print_json({"out": str(out), **model.release_.as_dict()})
     else:
@@ -130,7 +169,7 @@ def show_plan(model: KMeans, data: list[str], rows: int, as_json: bool) -> None:
     typer.echo(f"For about {rows:,} rows (change with --rows). No row was read and nothing was charged.")
 
 
-def write(model: KMeans, out: Path, labelled: list[str] | None) -> None:
+def write(model: KMeans | SynopsisClusters, out: Path, labelled: list[str] | None) -> None:
     """Stage the folder, then rename it into place."""
     import csv
     import dataclasses
@@ -153,7 +192,7 @@ def write(model: KMeans, out: Path, labelled: list[str] | None) -> None:
         staged.commit()
 
 
-def write_labels(model: KMeans, data: list[str], path: Path) -> None:
+def write_labels(model: KMeans | SynopsisClusters, data: list[str], path: Path) -> None:
     """The label of every row, for the holder only: the file says so itself."""
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -163,7 +202,7 @@ def write_labels(model: KMeans, data: list[str], path: Path) -> None:
     pq.write_table(pa.table({"cluster": labels}).replace_schema_metadata(stamp), path)
 
 
-def show_result(model: KMeans, out: Path) -> None:
+def show_result(model: KMeans | SynopsisClusters, out: Path) -> None:
     """The centres and the guarantee, for a person."""
     from rich.console import Console
     from rich.table import Table as RichTable

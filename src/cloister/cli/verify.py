@@ -31,10 +31,13 @@ def verify(
         path = release.parent / name
         if not path.exists():
             raise SourceError(f"{name} is missing beside the release.")
-        if hashlib.sha256(path.read_bytes()).hexdigest() != expected:
+        with path.open("rb") as file:
+            found = hashlib.file_digest(file, "sha256").hexdigest()
+        if found != expected:
             raise UsageError(f"{name} was changed after it was written: its hash differs from the release.")
     if as_json:
         print_json({"verified": True, "guarantee": str(certificate.guarantee), "status": certificate.status})
         return
-    typer.echo(f"The steps add up and the files are unchanged: {certificate.guarantee}.")
+    steps = "The steps add up and the files" if certificate.events else "The files"
+    typer.echo(f"{steps} are unchanged: {certificate.guarantee}.")
     typer.echo(f"Status: {certificate.status}.")

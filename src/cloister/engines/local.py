@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, TypeVar
 
@@ -19,11 +19,12 @@ from numpy.typing import NDArray
 
 from cloister.encode import Encoded, Encoding
 from cloister.engines.bounded import HeldRows, Owned, hold
-from cloister.errors import CloisterError, EngineError, SinkError
+from cloister.errors import CloisterError, EngineError
 from cloister.kernels import Kernel, Summary, zero
 from cloister.kernels.keyed import Keyed, KeyedKernel, distinct, no_keys
 from cloister.kernels.per_unit import Unit, people, row_hashes
 from cloister.kernels.recoding import Recoding
+from cloister.sinks import writer_of
 from cloister.sources import Source
 
 __all__ = ["LocalEngine", "SampledRows"]
@@ -109,6 +110,19 @@ class LocalEngine:
             for batch in in_order(self._source.batches(recoding.columns), recoding.recode):
                 writer.write_batch(batch)
 
+    def types(self, columns: Sequence[str]) -> pa.Schema:
+        """The types of some columns, as their first rows have them; text where there is no row."""
+        first = next(iter(self._source.batches(columns)), None)
+        return pa.schema([(name, pa.string()) for name in columns]) if first is None else first.schema
+
+    def distinct_rows(self, recoding: Recoding) -> pa.Table:
+        """The different rows that a recoding makes, in memory: for what the holder looks up."""
+        found = recoding.schema.empty_table()
+        for batch in in_order(self._source.batches(recoding.columns), recoding.recode):
+            both = pa.concat_tables([found, pa.Table.from_batches([batch])])
+            found = both.group_by(recoding.schema.names, use_threads=False).aggregate([])
+        return found
+
     def close(self) -> None:
         """Let go of what is held between folds."""
         self._cache = None
@@ -176,19 +190,6 @@ def merged(total: Keyed, parts: list[Keyed]) -> Keyed:
     """All counts in one."""
     parts = [total, *parts]
     return distinct(np.concatenate([part.keys for part in parts]), np.concatenate([part.counts for part in parts]))
-
-
-def writer_of(path: str, format: str, schema: pa.Schema) -> Any:
-    """A writer of record batches; columns of text are written as they are, nulls as nothing."""
-    if format == "parquet":
-        import pyarrow.parquet as pq
-
-        return pq.ParquetWriter(path, schema)
-    if format == "csv":
-        from pyarrow import csv
-
-        return csv.CSVWriter(path, schema)
-    raise SinkError(f'format "{format}" cannot be written. Choose parquet or csv.')
 
 
 def in_order(items: Iterable[Any], work: Callable[..., T]) -> Iterator[T]:

@@ -8,10 +8,11 @@ run again and one that is run twice change nothing: Spark takes the result of on
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from cloister.encode import Encoded, Encoding
@@ -121,15 +122,41 @@ class SparkEngine:
         rows = Encoded(numbers.reshape(count, self._widths[0]), codes.reshape(count, self._widths[1]))
         return SampledRows([rows] if count else [])
 
-    def rewrite(self, recoding: Recoding, path: str, format: str = "parquet") -> None:
-        """Write every row, recoded, into a new folder; the file _SUCCESS in it says that it is whole."""
+    def types(self, columns: Sequence[str]) -> pa.Schema:
+        """The types of some columns."""
+        with retold("looking at the columns"):
+            from pyspark.sql.pandas.types import to_arrow_schema
+
+            return to_arrow_schema(self._frame.select(*map(quoted, columns)).schema)
+
+    def distinct_rows(self, recoding: Recoding) -> pa.Table:
+        """The different rows that a recoding makes, on the driver: for what the holder looks up."""
+        with retold("the pass over the rows"):
+            from pyspark.sql.pandas.types import from_arrow_schema
+
+            columns = [quoted(name) for name in recoding.columns]
+            made = self._run(self._frame.select(*columns), work.Recode(recoding), from_arrow_schema(recoding.schema))
+            lines = made.distinct().collect()
+        return pa.Table.from_pylist([line.asDict() for line in lines], recoding.schema)
+
+    def rewrite(self, recoding: Recoding, path: str, format: str = "parquet", secret: str | None = None) -> None:
+        """Write every row, recoded, into a new folder; the file _SUCCESS in it says that it is whole.
+
+        With a secret the rows are put in the order of a hash of it and of each row: an order that nobody can undo, and
+        that stays the same when a task is run again.
+        """
         if format not in ("parquet", "csv"):
             raise SinkError(f'format "{format}" cannot be written. Choose parquet or csv.')
         with retold("the rewriting"):
             from pyspark.sql.pandas.types import from_arrow_schema
 
-            columns = [quoted(name) for name in recoding.columns]
-            made = self._run(self._frame.select(*columns), work.Recode(recoding), from_arrow_schema(recoding.schema))
+            rows = self._frame.select(*map(quoted, recoding.columns))
+            if secret is not None:
+                from pyspark.sql import functions
+
+                whole = functions.to_json(functions.struct(*map(quoted, recoding.columns)))
+                rows = rows.orderBy(functions.sha2(functions.concat(functions.lit(secret), whole), 256))
+            made = self._run(rows, work.Recode(recoding), from_arrow_schema(recoding.schema))
             writer = made.write.mode("error")
             if format == "csv":
                 writer = writer.option("header", True).option("escape", '"')

@@ -65,19 +65,43 @@ def distinct(keys: NDArray[np.int64], counts: NDArray[np.int64] | None = None) -
     if not len(keys):
         return no_keys(keys.shape[1])
     one = _as_one(keys)
-    if one is not None:
-        order = np.argsort(one, kind="stable")
-        ranked = one[order]
-        begins = np.concatenate([[True], ranked[1:] != ranked[:-1]])
-    else:
-        order = np.lexsort(keys.T[::-1])
-        begins = np.concatenate([[True], (keys[order][1:] != keys[order][:-1]).any(axis=1)])
+    if one is None:
+        return _wide(keys, counts)
+    order = np.argsort(one)  # equal keys in any order: they are added up
+    ranked = one[order]
+    begins = np.concatenate([[True], ranked[1:] != ranked[:-1]])
+    return _added(keys, counts, order, begins)
+
+
+def _added(
+    keys: NDArray[np.int64], counts: NDArray[np.int64] | None, order: NDArray[np.intp], begins: NDArray[np.bool_]
+) -> Keyed:
+    """One entry for each run of equal keys, in this order of the keys."""
     starts = np.flatnonzero(begins)
     if counts is None:
         added = np.diff(np.append(starts, len(keys)))
     else:
         added = np.add.reduceat(counts[order], starts)
     return Keyed(np.ascontiguousarray(keys[order[starts]]), added.astype(np.int64))
+
+
+def _wide(keys: NDArray[np.int64], counts: NDArray[np.int64] | None) -> Keyed:
+    """Keys too wide for one integer: equal ones are found by a hash first, so that few are left to sort by every place."""
+    hashes = np.zeros(len(keys), dtype=np.uint64)
+    with np.errstate(over="ignore"):
+        for column in keys.T:
+            hashes = (hashes ^ (hashes >> np.uint64(29)) ^ column.view(np.uint64)) * np.uint64(0x9E3779B97F4A7C15)
+    order = np.argsort(hashes)
+    same = hashes[order][1:] == hashes[order][:-1]
+    ranked = keys[order]
+    differs = (ranked[1:] != ranked[:-1]).any(axis=1)
+    if not (same & differs).any():  # else different keys share a hash
+        few = _added(keys, counts, order, np.append(True, ~same))
+        keys, counts = few.keys, few.counts
+    order = np.lexsort(keys.T[::-1])
+    ranked = keys[order]
+    begins = np.append(True, (ranked[1:] != ranked[:-1]).any(axis=1))
+    return _added(keys, counts, order, begins)
 
 
 def _as_one(keys: NDArray[np.int64]) -> NDArray[np.int64] | None:

@@ -17,7 +17,7 @@ from cloister.privacy.identifiability import rho_from_epsilon
 from cloister.privacy.plan import event_dict, event_from
 from cloister.schema import Neighbours
 
-__all__ = ["Guarantee", "Release"]
+__all__ = ["Guarantee", "Release", "Syntactic"]
 
 VERSION = 1
 WORLDS = (2, 100, 10_001)  # for which numbers of equally likely worlds a certificate shows the identifiability
@@ -44,6 +44,24 @@ class Guarantee:
 
 
 @dataclass(frozen=True, slots=True)
+class Syntactic:
+    """A property of a published table, not of the process that made it: no epsilon, and no noise."""
+
+    k: int
+    unit: str = "row"
+    also: tuple[str, ...] = ()  # what every class holds beside, in words
+
+    def __str__(self) -> str:
+        whom = "" if self.unit == "row" else f", counted per {self.unit}"
+        also = f"; also {', '.join(self.also)}" if self.also else ""
+        return f"syntactic: k = {self.k}, not differentially private{whom}{also}"
+
+    def identifiability(self) -> None:
+        """Nothing can be said about posteriors."""
+        return
+
+
+@dataclass(frozen=True, slots=True)
 class Release:
     """A certificate.
 
@@ -52,9 +70,9 @@ class Release:
     kind
         What was released, e.g. ``"kmeans"``.
     guarantee
-        The proven guarantee. It is what the ledger was charged.
+        The proven guarantee, which is what the ledger was charged; or what a table holds syntactically.
     events
-        Every step's spend; added up again they stay within the guarantee (`adds_up`).
+        Every step's spend; added up again they stay within the guarantee (`adds_up`). A syntactic release has none.
     parameters
         Public choices that went in. Only public or released values.
     result
@@ -68,7 +86,7 @@ class Release:
     """
 
     kind: str
-    guarantee: Guarantee
+    guarantee: Guarantee | Syntactic
     events: tuple[Event, ...]
     parameters: Mapping[str, Any]
     result: Mapping[str, Any]
@@ -80,12 +98,17 @@ class Release:
     @property
     def status(self) -> str:
         """In two words: private or NOT PRIVATE, ledgered or unledgered."""
+        if isinstance(self.guarantee, Syntactic):
+            order = " (seeded order of rows)" if self.seeded else ""
+            return f"syntactic, not differentially private{order}" + (", ledgered" if self.ledger else ", unledgered")
         return ("NOT PRIVATE (seeded noise)" if self.seeded else "private") + (
             ", ledgered" if self.ledger else ", unledgered"
         )
 
     def adds_up(self) -> bool:
-        """Whether the events, added up again, stay within the guarantee."""
+        """Whether the events, added up again, stay within the guarantee; a syntactic release has nothing to add."""
+        if isinstance(self.guarantee, Syntactic):
+            return not self.events
         delta = delta_of(self.events, self.guarantee.epsilon)
         return delta == 0 if self.guarantee.delta == 0 else delta <= float(self.guarantee.delta)
 
@@ -96,13 +119,7 @@ class Release:
             "version": VERSION,
             "kind": self.kind,
             "status": self.status,
-            "guarantee": {
-                "epsilon": str(self.guarantee.epsilon),
-                "delta": str(self.guarantee.delta),
-                "neighbours": self.guarantee.neighbours.value,
-                "unit": self.guarantee.unit,
-                "words": str(self.guarantee),
-            },
+            "guarantee": _promise(self.guarantee),
             "identifiability": identifiability and {str(m): rho for m, rho in identifiability.items()},
             "steps": [event_dict(event) for event in self.events],
             "parameters": dict(self.parameters),
@@ -135,15 +152,9 @@ class Release:
             raise UsageError(f"this release has version {version}, and this Cloister reads {VERSION}. Update Cloister.")
         if fingerprint(data) != claimed:
             raise UsageError("this release was changed after it was written: its hash differs. Ask for the original.")
-        promise = data["guarantee"]
         return cls(
             kind=data["kind"],
-            guarantee=Guarantee(
-                Fraction(promise["epsilon"]),
-                Fraction(promise["delta"]),
-                Neighbours(promise["neighbours"]),
-                promise["unit"],
-            ),
+            guarantee=_promised(data["guarantee"]),
             events=tuple(event_from(event) for event in data["steps"]),
             parameters=data["parameters"],
             result=data["result"],
@@ -164,6 +175,28 @@ class Release:
         rows += [("note", note) for note in self.notes]
         cells = "".join(f"<tr><th>{html.escape(a)}</th><td>{html.escape(b)}</td></tr>" for a, b in rows)
         return f"<table><caption>Release of {html.escape(self.kind)}</caption>{cells}</table>"
+
+
+def _promise(guarantee: Guarantee | Syntactic) -> dict[str, Any]:
+    """A guarantee as plain data."""
+    if isinstance(guarantee, Syntactic):
+        facts: dict[str, Any] = {"syntactic": True, "k": guarantee.k, "also": list(guarantee.also)}
+    else:
+        facts = {
+            "epsilon": str(guarantee.epsilon),
+            "delta": str(guarantee.delta),
+            "neighbours": guarantee.neighbours.value,
+        }
+    return {**facts, "unit": guarantee.unit, "words": str(guarantee)}
+
+
+def _promised(facts: Mapping[str, Any]) -> Guarantee | Syntactic:
+    """The guarantee that plain data holds."""
+    if facts.get("syntactic"):
+        return Syntactic(facts["k"], facts["unit"], tuple(facts["also"]))
+    return Guarantee(
+        Fraction(facts["epsilon"]), Fraction(facts["delta"]), Neighbours(facts["neighbours"]), facts["unit"]
+    )
 
 
 def fingerprint(data: Mapping[str, Any]) -> str:

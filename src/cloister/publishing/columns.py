@@ -33,11 +33,26 @@ class Scale:
         Whether code m stands for nulls.
     is_date : bool
         Whether the values are days since 1970.
+    top : float, optional
+        Code i is not one value but all from the i-th up to the next; the last reaches to `top`.
+    bounds : pair of float, optional
+        Public bounds of the column: what the outermost intervals are published with, in place of the smallest and the
+        largest value.
     """
 
     values: NDArray[np.float64]
     has_null: bool = False
     is_date: bool = False
+    top: float | None = None
+    bounds: tuple[float, float] | None = None
+
+    @property
+    def edges(self) -> NDArray[np.float64]:
+        """What each code reaches from and to."""  # (m + 1,)
+        last = self.values[-1]
+        if self.is_date:
+            return np.append(self.values, np.nextafter(last + 1, last))  # the last day, but not the next midnight
+        return np.append(self.values, last if self.top is None else self.top)
 
     @property
     def leaves(self) -> int:
@@ -143,6 +158,7 @@ class ScaleColumn:
         self.leaves = scale.leaves
         self.is_numeric = True
         self._column = column
+        self._scale = scale
         self._values = scale.values
         self._is_date = scale.is_date
         self._range = float(np.ptp(scale.values)) if len(scale.values) else 0.0
@@ -202,14 +218,17 @@ class ScaleColumn:
 
     def label(self, low: int, high: int) -> str:
         """What the codes from `low` up to `high` are published as."""
-        first, last = self._values[low], self._values[high - 1]
-        if high - low == 1:
+        top, bounds = self._scale.top, self._scale.bounds
+        first, last = self._values[low], self._values[-1] if top is None else top
+        if high - low == 1 and top is None:
             return self._word(first)
         if low == 0 and high == len(self._values) and not self._has_null:
             return "*"
+        if bounds is not None and low == 0:
+            first = min(first, bounds[0])
         if high < len(self._values):
             return f"[{self._word(first)}, {self._word(self._values[high])})"
-        return f"[{self._word(first)}, {self._word(last)}]"
+        return f"[{self._word(first)}, {self._word(last if bounds is None else max(last, bounds[1]))}]"
 
     def _word(self, value: float) -> str:
         return str(np.datetime64(int(value), "D")) if self._is_date else plain(value)

@@ -84,6 +84,5 @@ def binary_tree(scale: Scale, tally: NDArray[np.float64]) -> Hierarchy:
     labels = [names.label(*span) for span in spans]
     if m > 1:
         labels[-1] = "*"
-    edges = np.append(scale.values, scale.values[-1:])
-    tree = Hierarchy(tuple(labels), parent, m, edges, scale.is_date)
+    tree = Hierarchy(tuple(labels), parent, m, scale.edges, scale.is_date)
     return tree.with_null() if scale.has_null else tree

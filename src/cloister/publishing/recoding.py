@@ -21,9 +21,10 @@ from cloister.publishing.columns import Block, Scale
 from cloister.schema.hierarchies import MISSING, Hierarchy
 from cloister.schema.hierarchies.tree import leaf_codes
 
-__all__ = ["Recoded", "Recoding", "make_global", "make_local"]
+__all__ = ["Ranks", "Recoded", "Recoding", "make_global", "make_local"]
 
 STAR = "*"
+_DENSE = 1 << 22  # tuples of a table that is looked up directly
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -165,15 +166,24 @@ class Recoding:
 
     def _lookup(self) -> Callable[[NDArray[np.int32]], NDArray[np.int64]]:
         """A function from tuples of codes to classes; -1 for a tuple that no class holds."""
-        ranks = _Ranks(self.keys)
+        ranks = Ranks(self.keys)
         members = np.append(self.members.astype(np.int64), -1)
         return lambda codes: members[ranks.find(codes)]
 
 
-class _Ranks:
-    """The place of a tuple among known tuples: one searched column after the other, so that no key overflows."""
+class Ranks:
+    """The place of a tuple among known tuples: in a table of all tuples where that is small, else by searching.
+
+    Columns are searched one after the other, so that no key overflows.
+    """
 
     def __init__(self, keys: NDArray[np.int32]) -> None:
+        self._dense: NDArray[np.int64] | None = None
+        self._sizes = keys.max(axis=0, initial=0).astype(np.int64) + 1  # (q,)
+        if np.prod(self._sizes.astype(np.float64)) <= _DENSE:
+            self._dense = np.full(int(self._sizes.prod()) + 1, len(keys))  # the last is for what is not known
+            self._dense[self._numbers(keys)] = np.arange(len(keys))
+            return
         self._stages: list[NDArray[np.int64]] = []
         rank = np.zeros(len(keys), np.int64)
         for column in keys.T:
@@ -184,6 +194,8 @@ class _Ranks:
 
     def find(self, tuples: NDArray[np.int32]) -> NDArray[np.int64]:
         """The index of each tuple; the number of known tuples for one that is not known."""
+        if self._dense is not None:
+            return self._dense[self._numbers(tuples)]
         rank = np.zeros(len(tuples), np.int64)
         for stage, column in zip(self._stages, tuples.T, strict=True):
             pair = _paired(rank, column)
@@ -191,6 +203,17 @@ class _Ranks:
             known = (rank >= 0) & (column >= 0) & (stage[at] == pair if len(stage) else False)
             rank = np.where(known, at, -1)
         return self._place[np.where(rank >= 0, rank, len(self._place) - 1)]
+
+
+    def _numbers(self, tuples: NDArray[np.int32]) -> NDArray[np.int64]:
+        """The place of each tuple in the table of all; the last place for one outside it."""
+        number = np.zeros(len(tuples), np.int64)
+        is_outside = np.zeros(len(tuples), bool)
+        for column, size in zip(tuples.T, self._sizes.tolist(), strict=True):
+            number = number * size + column
+            is_outside |= (column < 0) | (column >= size)
+        number[is_outside] = -1
+        return number
 
 
 def _paired(rank: NDArray[np.int64], column: NDArray[np.int32]) -> NDArray[np.int64]:
@@ -234,8 +257,7 @@ def make_local(
 
 def _recoded(name: str, domain: Hierarchy | Scale, of: NDArray[np.int32], labels: tuple[str, ...]) -> Recoded:
     if isinstance(domain, Scale):
-        edges = np.append(domain.values, domain.values[-1:])
-        return Recoded(name, None, edges, domain.is_date, len(domain.values) if domain.has_null else -1, of, labels)
+        return Recoded(name, None, domain.edges, domain.is_date, len(domain.values) if domain.has_null else -1, of, labels)
     leaves = domain.nodes[: domain.leaves]
     null = leaves.index("") if "" in leaves else -1
     return Recoded(name, None if domain.edges is not None else leaves, domain.edges, domain.is_date, null, of, labels)

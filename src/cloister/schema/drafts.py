@@ -21,7 +21,7 @@ from cloister.schema.kinds import Category, Date, Kind, Number, Text
 from cloister.schema.table import Column, Role, Schema
 from cloister.schema.toml import write
 
-__all__ = ["Rows", "draft", "draft_text"]
+__all__ = ["Rows", "draft", "draft_text", "role_of_name"]
 
 SAMPLE_ROWS = 4_096
 MOST_VALUES = 100  # a column of text with more distinct values in the sample is free text
@@ -71,6 +71,16 @@ def draft_text(schema: Schema) -> str:
     return write(schema, hints=True)
 
 
+def role_of_name(name: str) -> Role:
+    """The role that the name of a column speaks of.
+
+    >>> role_of_name("e-mail"), role_of_name("birthDate")
+    (<Role.IDENTIFIER: 'identifier'>, <Role.QUASI: 'quasi'>)
+    """
+    words = _words(name)
+    return next((role for role, known in _ROLES.items() if known & words), Role.OTHER)
+
+
 def _head(rows: Rows) -> pa.Table:
     taken: list[pa.RecordBatch] = []
     count = 0
@@ -88,7 +98,7 @@ def _head(rows: Rows) -> pa.Table:
 def _column(name: str, cells: pa.Array) -> Column:
     words = _words(name)
     kind = _kind(cells, words)
-    role = next((role for role, known in _ROLES.items() if known & words), Role.OTHER)
+    role = role_of_name(name)
     if role is Role.OTHER and isinstance(kind, Text) and _all_distinct(cells):
         role = Role.IDENTIFIER
     return Column(name, kind, role, guessed=True)

@@ -18,6 +18,8 @@ __all__ = ["MISSING", "UNKNOWN", "Hierarchy", "leaf_codes", "spliced"]
 MISSING = -1  # the code of a null, until `with_null` gives it a leaf
 UNKNOWN = -2  # the code of a value that the hierarchy lacks
 
+_MANY = 256
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Hierarchy:
@@ -137,6 +139,13 @@ def leaf_codes(
     values: pa.Array, leaves: Sequence[str] | None, edges: NDArray[np.float64] | None, *, is_date: bool
 ) -> NDArray[np.int32]:
     """The place of each value among texts or between edges; MISSING for a null or blank, UNKNOWN for anything else."""
+    is_coded = pa.types.is_dictionary(values.type)
+    if is_coded or (len(values) > _MANY and _is_plain_text(values.type)):
+        encoded = values if is_coded else values.dictionary_encode()
+        if is_coded or len(encoded.dictionary) < len(values) // 2:  # most columns repeat few texts: each is looked up once
+            places = encoded.indices.cast(pa.int64()).fill_null(len(encoded.dictionary)).to_numpy(zero_copy_only=False)
+            once = leaf_codes(encoded.dictionary, leaves, edges, is_date=is_date)
+            return np.append(once, np.int32(MISSING))[places]
     words = texts(values)
     if edges is not None:
         cells = days(values) if is_date else numbers(values)
@@ -150,6 +159,10 @@ def leaf_codes(
     blank = pc.fill_null(pc.equal(words, pa.scalar("", words.type)), True)
     found[blank.to_numpy(zero_copy_only=False)] = MISSING
     return found
+
+
+def _is_plain_text(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
 def _grow(paths: Sequence[Sequence[str]], places: Sequence[str], origin: str) -> Hierarchy:
