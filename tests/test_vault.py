@@ -18,8 +18,9 @@ from cloister.errors import BudgetExceeded, LedgerError, SchemaError, UsageError
 from cloister.kernels import Histogram, Rows
 from cloister.privacy.budgets import PureDP
 from cloister.privacy.ledger import Ledger
-from cloister.privacy.mechanisms import Laplace, calibrate
+from cloister.privacy.mechanisms import Gaussian, Laplace, calibrate
 from cloister.schema import Neighbours
+from cloister.testing import seeded_noise
 from cloister.vault import Exact, Vault
 
 ENCODING = Encoding((Grid("x", 0.0, 1.0, 10),))
@@ -111,6 +112,70 @@ def test_public_data_is_free() -> None:
     """Data that is already private is summed without a charge."""
     counts = Vault.public(Watched(), ENCODING, Histogram(((0, 3),)))["counts"]
     assert counts.tolist() == [0, 3, 2]
+
+
+def test_a_sample_does_not_outlive_its_block() -> None:
+    """What is measured on a sample after its block is refused."""
+    mechanism = calibrate(Rows().sensitivity(AR), Fraction(1, 10))
+    with open_vault(Watched()) as vault:
+        with vault.sample("sample", Fraction(1, 2)) as sample:
+            sample.measure(Rows(), mechanism, "one")
+        with pytest.raises(UsageError, match="sample is gone"):
+            sample.measure(Rows(), mechanism, "two")
+
+
+def test_a_sample_counts_while_it_is_open() -> None:
+    """Inside the block the table's own steps see what the sample has spent."""
+    with open_vault(Watched()) as vault, vault.sample("sample", Fraction(1, 2)) as sample:
+        sample.measure(Rows(), calibrate(Rows().sensitivity(AR), Fraction(1)), "one")
+        with pytest.raises(BudgetExceeded):
+            vault.measure(Rows(), calibrate(Rows().sensitivity(AR), Fraction(1, 2)), "two")
+
+
+def test_threads_cannot_spend_the_same_budget_twice() -> None:
+    """Eight threads that each want the whole budget: one gets it."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    whole = calibrate(Rows().sensitivity(AR), Fraction(1))
+    with open_vault(Watched()) as vault:
+
+        def spend(_: int) -> bool:
+            try:
+                vault.measure(Rows(), whole, "all")
+            except BudgetExceeded:
+                return False
+            return True
+
+        with ThreadPoolExecutor(8) as pool:
+            assert sum(pool.map(spend, range(8))) == 1
+
+
+def test_a_seed_in_another_thread_is_stamped() -> None:
+    """A draw that was seeded at any moment of a release makes it NOT PRIVATE, also when the seed is gone by then."""
+    with open_vault(Watched()) as vault:
+        with seeded_noise(1):
+            vault.measure(Rows(), calibrate(Rows().sensitivity(AR), Fraction(1, 2)), "size")
+        assert vault.release("test", {}, {}).seeded
+
+
+def test_gaussian_noise_is_never_pure() -> None:
+    """Under a budget without delta a Gaussian step is refused, however little its delta is."""
+    with open_vault(Watched(), epsilon=10) as vault, pytest.raises(BudgetExceeded):
+        vault.measure(Rows(), Gaussian({"counts": Fraction(5)}), "size")
+
+
+def test_an_account_keeps_one_unit(tmp_path: Path) -> None:
+    """Epsilons per row and per person are not added up."""
+    from cloister.kernels.per_unit import Unit
+
+    ledger = Ledger(str(tmp_path / "ledger.sqlite"))
+    ledger.create("t", "add-remove", Fraction(5))
+    with open_vault(Watched(), table="t", ledger=ledger):
+        pass
+    person = open_vault(pa.table({"x": [1.0], "who": ["a"]}), table="t", ledger=ledger, unit=Unit("who", 1))
+    with pytest.raises(UsageError, match="protects a person"), person:
+        pass
+    assert ledger.account("t").epsilon_spent == 1
 
 
 KILLED = """

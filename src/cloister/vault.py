@@ -7,6 +7,7 @@ table anyway, stamped so) and `public` (data that is already private).
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -138,7 +139,9 @@ class Vault:
         self._unit = unit
         self._entry: int | None = None
         self._events: list[Event] = []
-        self._seeded = noise.is_seeded()
+        self._sample: Sample | None = None
+        self._lock = threading.Lock()
+        self._seeded_before = noise.seeded_draws()
         self._open = False
         self._remake: Callable[[Encoding], Engine] | None = None
 
@@ -173,8 +176,14 @@ class Vault:
 
     def __enter__(self) -> Vault:
         if self._ledger is not None and self._table is not None:
+            purpose = self._purpose + (" [seeded noise: NOT PRIVATE]" if noise.is_seeded() else "")
             self._entry = self._ledger.charge(
-                self._table, self._neighbours.value, self._budget.epsilon, self._budget.delta, self._purpose
+                self._table,
+                self._neighbours.value,
+                self._budget.epsilon,
+                self._budget.delta,
+                purpose,
+                str(self._unit or "row"),
             )
         self._open = True
         return self
@@ -196,9 +205,8 @@ class Vault:
 
     def measure(self, kernel: Kernel, mechanism: Mechanism, step: str) -> Released[Summary]:
         """A private release: the event is checked against what is left, the rows are read, the noise is added."""
-        released, event = self._measure(self._engine, kernel, mechanism, step)
-        self._events.append(event)
-        return released
+        self._reserve(mechanism.event(step, self.sensitivity(kernel)), step)
+        return self._noised(self._engine, kernel, mechanism)
 
     def measure_keyed(self, kernel: KeyedKernel, mechanism: KeyedMechanism[T], step: str) -> Released[T]:
         """A private release of a histogram with too many keys for an array of all: a sparse grid, the shape of a tree.
@@ -207,15 +215,14 @@ class Vault:
         A row has one key, so the sensitivity is that of any histogram.
         """
         event = mechanism.event(step, self.sensitivity(Histogram()))
-        self._afford(event, step)
+        self._reserve(event, step)
         exact = Exact(self._engine.fold_by_key(kernel))
-        released = Released(mechanism.apply(exact._value.keys[:, 0], exact._value.counts), mechanism.deviation())
-        self._events.append(event)
-        return released
+        return Released(mechanism.apply(exact._value.keys[:, 0], exact._value.counts), mechanism.deviation())
 
     def size(self, mechanism: Mechanism | None, step: str = "size") -> float:
         """The number of rows: public under replace-one, bought with this mechanism under add-remove; at least 1."""
         if self._neighbours is Neighbours.REPLACE_ONE:
+            self._must_be_open()
             return max(1.0, float(self._engine.fold(Rows())["counts"][0]))
         assert mechanism is not None, "under add-remove the number of rows is bought"
         return max(1.0, float(self.measure(Rows(), mechanism, step).value["counts"][0]))
@@ -229,19 +236,20 @@ class Vault:
         """
         if self._neighbours is not Neighbours.ADD_REMOVE:
             raise UsageError("a Poisson sample is amplified under add-remove neighbours only.")
-        inner = Sample(self, self._engine.sample(secret_draw(rate).keep), step, rate)
+        self._must_be_open()
+        if self._sample is not None:
+            raise UsageError("one secret sample at a time: leave the block of the first before the second.")
+        self._sample = Sample(self, self._engine.sample(secret_draw(rate).keep), step, rate)
         try:
-            yield inner
+            yield self._sample
         finally:
-            self._events.append(inner.event())
+            with self._lock:
+                self._events.append(self._sample.event())
+                self._sample = None
 
-    def _measure(
-        self, rows: Folder, kernel: Kernel, mechanism: Mechanism, step: str, sample: Sample | None = None
-    ) -> tuple[Released[Summary], LaplaceEvent | GaussianEvent]:
-        event = mechanism.event(step, self.sensitivity(kernel))
-        self._afford(sample.event(event) if sample else event, step)
+    def _noised(self, rows: Folder, kernel: Kernel, mechanism: Mechanism) -> Released[Summary]:
         exact = Exact(rows.fold(kernel))
-        return Released(add_noise(mechanism, exact._value), mechanism.deviation()), event
+        return Released(add_noise(mechanism, exact._value), mechanism.deviation())
 
     def recode(self, encoding: Encoding) -> None:
         """Read the same rows through another encoding from here on; what was spent stays spent."""
@@ -249,13 +257,26 @@ class Vault:
         self._engine.close()
         self._engine = self._remake(encoding)
 
-    def _afford(self, event: Event, step: str) -> None:
-        """Refuse a step that the budget does not carry, before a row is read for it."""
+    def _must_be_open(self) -> None:
         if not self._open:
             raise UsageError("the vault is closed: a release needs a new charge.")
-        if not within([*self._events, event], self._budget):
-            raise BudgetExceeded(f'step "{step}" would pass the budget of this release, {self._budget}. Nothing was read.')
-        self._seeded = self._seeded or noise.is_seeded()
+
+    def _reserve(self, event: LaplaceEvent | GaussianEvent, step: str, sample: Sample | None = None) -> None:
+        """Spend a step's cost before a row is read for it, or refuse the step; what then goes wrong stays spent."""
+        with self._lock:
+            self._must_be_open()
+            if sample is not None and sample is not self._sample:
+                raise UsageError("the secret sample is gone: measure inside its block.")
+            on_table: list[Event] = [*self._events, *([] if sample else [event])]
+            on_sample = [self._sample.event(*([event] if sample else []))] if self._sample else []
+            if not within([*on_table, *on_sample], self._budget):
+                raise BudgetExceeded(
+                    f'step "{step}" would pass the budget of this release, {self._budget}. Nothing was read for it.'
+                )
+            if sample is None:
+                self._events.append(event)
+            else:
+                sample.events.append(event)
 
     # The second door.
 
@@ -319,6 +340,18 @@ class Vault:
         """The exact summary of data that is already private, such as collected reports: nothing is charged."""
         return make_engine(data, encoding, engine).fold(kernel)
 
+    @staticmethod
+    def public_clusters(
+        path: str, features: list[str], weight: str, total: float, clusters: int, seed: int, engine: str | Spark
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
+        """Weighted k-means on Spark over a file of points that are released already: centres, sizes, squared error."""
+        from cloister.engines.spark_kmeans import weighted_kmeans
+
+        options = chosen(engine, None)
+        if options is None:
+            raise UsageError('this is for Spark: give engine="spark".')
+        return weighted_kmeans(path, features, weight, total, clusters, seed, options)
+
     # Leaving.
 
     def release(
@@ -338,7 +371,7 @@ class Vault:
             events=tuple(self._events),
             parameters=parameters,
             result=result,
-            seeded=self._seeded,
+            seeded=noise.is_seeded() or noise.seeded_draws() != self._seeded_before,
             ledger={"table": self._table, "entry": self._entry} if self._entry is not None else None,
             notes=notes,
         )
@@ -355,11 +388,11 @@ class Sample:
         self._rows = rows
         self._step = step
         self._rate = rate
-        self._events: list[LaplaceEvent | GaussianEvent] = []
+        self.events: list[LaplaceEvent | GaussianEvent] = []
 
     def event(self, *more: LaplaceEvent | GaussianEvent) -> SampledEvent:
         """The charge so far, with some events more."""
-        return SampledEvent(self._step, self._rate, (*self._events, *more))
+        return SampledEvent(self._step, self._rate, (*self.events, *more))
 
     def sensitivity(self, kernel: Kernel) -> Sensitivity:
         """As of the vault."""
@@ -367,9 +400,8 @@ class Sample:
 
     def measure(self, kernel: Kernel, mechanism: Mechanism, step: str) -> Released[Summary]:
         """A private release of the sampled rows."""
-        released, event = self._vault._measure(self._rows, kernel, mechanism, step, self)
-        self._events.append(event)
-        return released
+        self._vault._reserve(mechanism.event(step, self.sensitivity(kernel)), step, self)
+        return self._vault._noised(self._rows, kernel, mechanism)
 
 
 class Holder:

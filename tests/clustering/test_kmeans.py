@@ -166,11 +166,22 @@ def test_a_schema_without_bounds_is_refused() -> None:
         cl.KMeans(2, 1.0, schema=schema).fit(pa.table({"age": [1, 2]}))
 
 
-def test_an_array_of_text_is_refused_without_its_values() -> None:
-    """The message of a failed conversion does not quote the value."""
-    with pytest.raises(CloisterError) as caught:
-        cl.KMeans(2, 1.0, (0, 1)).fit(np.array([["secret", "x"]], dtype=object))
-    assert "secret" not in str(caught.value)
+@pytest.mark.parametrize(
+    "odd", ["secret", None, 1j, 10**400, 10**5000, [1], b"\xff"], ids=["text", "none", "complex", "400", "5000", "list", "bytes"]
+)
+def test_no_single_row_decides_whether_a_fit_succeeds(odd: object) -> None:
+    """Whatever one cell of a list, an object array or a frame holds, the fit goes through."""
+    rows: list[list[object]] = [[0.1, 0.2]] * 50 + [[odd, 0.3]]
+    array = np.empty((51, 2), dtype=object)
+    array[:] = [[0.1, 0.2]] * 51
+    array[50, 0] = odd
+    for X in (rows, array, pd.DataFrame(array, columns=["a", "b"])):
+        cl.KMeans(2, 1.0, (0, 1), columns=None if not isinstance(X, pd.DataFrame) else ["a", "b"]).fit(X)
+
+
+def test_a_short_row_of_a_list_is_filled_up() -> None:
+    """Ragged rows are read as in a file."""
+    assert cl.KMeans(2, 1.0, (0, 1)).fit([[0.1, 0.2]] * 20 + [[0.5], [0.5, 0.5, 0.5]]).cluster_centers_.shape == (2, 2)
 
 
 def test_habits_of_scikit_learn() -> None:

@@ -100,6 +100,12 @@ def from_bounds(names: Sequence[str], bounds: Any, scale: str | None, defaults: 
     widths = (high - low) / 2
     steps = widths / half if scale == "bounds" else np.full(columns, widths.max() / half)
     halves = np.minimum(half, np.floor(widths / steps + 1e-9)).astype(np.int64)
+    if (halves < 1).any():
+        narrow = names[int(np.argmin(halves))]
+        raise UsageError(
+            f'column "{narrow}" is so narrow beside the widest that its values cannot be told apart in common units. '
+            'Use scale="bounds" (--scale bounds), or leave it out.'
+        )
     middles = low + widths
     places = np.zeros(columns) if defaults is None else (np.asarray(defaults, dtype=np.float64) - middles) / steps
     grids = tuple(
@@ -118,13 +124,21 @@ def half_width(columns: int) -> int:
 
 def pair(bounds: Any, columns: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Low and high of every column."""
+    if columns > 1 and isinstance(bounds, list) and all(isinstance(pair, tuple) and len(pair) == 2 for pair in bounds):
+        raise UsageError(
+            "bounds is a list of pairs. Give one pair instead: (lows, highs), each one number or one a column, such as "
+            "([0, 0], [110, 250000])."
+        )
     try:
         low, high = bounds
     except (TypeError, ValueError):
         raise UsageError("bounds must be a pair (low, high), or a Ball(radius).") from None
     low, high = spread(low, columns, "the low bounds"), spread(high, columns, "the high bounds")
     if not (low < high).all():
-        raise UsageError("every low bound must lie below its high bound. Give bounds as low,high.")
+        raise UsageError(
+            "every low bound must lie below its high bound. Give bounds=(low, high), or ([low, ...], [high, ...]) with one a "
+            "column."
+        )
     if not np.isfinite(high - low).all():
         raise UsageError("the bounds are too far apart for floating-point numbers. Give narrower ones.")
     return low, high

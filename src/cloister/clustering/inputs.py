@@ -40,7 +40,7 @@ class Input:
 def read_input(X: Any, estimator: Any, fitted: bool = False) -> Input:
     """The user's data, checked for its form and never for its values."""
     if isinstance(X, np.ndarray | list | tuple) and not is_paths(X):
-        array = to_array(X, estimator)
+        array = to_array(X)
         if fitted and array.shape[1] != estimator.n_features_in_:
             raise UsageError(
                 f"X has {array.shape[1]} features, but {type(estimator).__name__} is expecting "
@@ -64,20 +64,33 @@ def is_paths(X: Any) -> bool:
     )
 
 
-def to_array(X: Any, estimator: Any) -> Any:
-    """A two-dimensional array of numbers; the message of a failed conversion, which quotes values, is not shown."""
-    try:
-        array = np.asarray(X)
-        if array.dtype.kind == "c":
-            raise UsageError("Complex data not supported. Give real numbers.")
-        if array.dtype.kind not in "biuf":
-            array = array.astype(np.float64)
-    except UsageError:
-        raise
-    except (ValueError, TypeError):
-        raise UsageError("the array holds something that is not a number. Give numbers, or a frame and columns=.") from None
+def to_array(X: Any) -> Any:
+    """A two-dimensional array; what is not a number is read cell by cell later, and never aborts."""
+    array = X if isinstance(X, np.ndarray) else from_list(X)
+    if array.dtype.kind == "c":
+        raise UsageError("Complex data not supported. Give real numbers.")
     if array.ndim != 2:
         raise UsageError(f"Expected 2D array, got {array.ndim}D array instead. Reshape your data with X.reshape(-1, 1).")
     if array.shape[1] == 0:
         raise UsageError(f"Found array with 0 feature(s) (shape={array.shape}) while a minimum of 1 is required.")
+    return array
+
+
+def from_list(rows: Any) -> Any:
+    """A list of rows as an array: of numbers where it is that, otherwise of objects.
+
+    A row that is shorter than the first is filled up, a longer one is cut, as in a file.
+    """
+    try:
+        array = np.asarray(rows)
+        if array.dtype.kind in "biuf":
+            return array
+    except (ValueError, TypeError, OverflowError):
+        pass
+    if not all(isinstance(row, list | tuple | np.ndarray) for row in rows):
+        return np.asarray(rows, dtype=object)
+    width = len(rows[0])
+    array = np.empty((len(rows), width), dtype=object)
+    for i, row in enumerate(rows):
+        array[i] = [*row[:width], *[None] * (width - len(row))]
     return array

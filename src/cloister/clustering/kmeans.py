@@ -14,6 +14,7 @@ from cloister.clustering.domain import Domain, from_bounds, number_columns
 from cloister.clustering.fitted import Fitted
 from cloister.clustering.inputs import Input, read_input
 from cloister.clustering.lloyd import fit_lloyd, plan_lloyd
+from cloister.clustering.synopsis.fit import ThroughSynopsis
 from cloister.clustering.task import Task
 from cloister.clustering.votes import fit_votes, plan_votes
 from cloister.encode import Bins, Encoding
@@ -29,7 +30,7 @@ from cloister.vault import Vault
 
 __all__ = ["KMeans"]
 
-METHODS = ("auto", "votes", "lloyd")
+METHODS = ("auto", "votes", "lloyd", "uniform-grid", "adaptive-grid", "tree", "hybrid")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +74,9 @@ class KMeans(ClusterMixin, BaseEstimator):
     bounds : pair (low, high), `Ball`, or None
         Public bounds of the data: one number, or one a column. None: what the schema says; without a schema they are
         found inside the budget, for 15% of it.
-    method : "auto", "votes" or "lloyd"
-        How the centres are found; "auto" says in the release what it picked and why.
+    method : "auto", "votes", "lloyd", "uniform-grid", "adaptive-grid", "tree" or "hybrid"
+        How the centres are found; "auto" says in the release what it picked and why. Grids and the tree release a synopsis
+        and cluster it (`cloister.synopsis` keeps it for other numbers of clusters); the hybrid then refines on the rows.
     scale : "bounds" or None, default "bounds"
         Whether each column's public width counts the same in a distance, or distances are in the data's own units.
     max_iter : int or None
@@ -93,6 +95,8 @@ class KMeans(ClusterMixin, BaseEstimator):
         Who reads the rows; None: Spark for a Spark DataFrame, this process for everything else.
     random_state : int or numpy Generator, optional
         For public choices only (where the search starts), never for noise.
+    seeding : "kmeans++", "kmeans||", "canopy" or "evolution"
+        How the cells of a synopsis are seeded; the other methods have their own.
 
     Attributes
     ----------
@@ -138,6 +142,7 @@ class KMeans(ClusterMixin, BaseEstimator):
         ledger: str | Ledger | None = None,
         engine: str | None = None,
         random_state: Any = None,
+        seeding: str = "kmeans++",
     ) -> None:
         self.n_clusters = n_clusters
         self.budget = budget
@@ -152,6 +157,7 @@ class KMeans(ClusterMixin, BaseEstimator):
         self.ledger = ledger
         self.engine = engine
         self.random_state = random_state
+        self.seeding = seeding
 
     def fit(self, X: Any, y: Any = None, *, progress: Callable[[str], None] = lambda _: None) -> KMeans:
         """Find the centres of the rows of X: an array, a frame, a path, or anything that `cloister` reads."""
@@ -169,7 +175,7 @@ class KMeans(ClusterMixin, BaseEstimator):
             ledger=self.ledger,
             unit=problem.unit,
         ) as vault:
-            run = fit_lloyd if self.method == "lloyd" else fit_votes
+            run = {"auto": fit_votes, "votes": fit_votes, "lloyd": fit_lloyd}.get(self.method, self._through_synopsis.fit)
             fitted, domain = run(vault, problem.task, random, progress)
             self._keep(problem, fitted, domain, vault)
         table.remember(self)
@@ -179,8 +185,12 @@ class KMeans(ClusterMixin, BaseEstimator):
         """What a fit of about n rows and d columns would spend and what to expect of it; no row is read."""
         names = tuple(names or (f"x{j}" for j in range(d or 0)))
         problem = self._problem(Input(None, names))
-        make = plan_lloyd if self.method == "lloyd" else plan_votes
+        make = {"auto": plan_votes, "votes": plan_votes, "lloyd": plan_lloyd}.get(self.method, self._through_synopsis.plan)
         return make(problem.task, n, problem.unit)
+
+    @property
+    def _through_synopsis(self) -> ThroughSynopsis:
+        return ThroughSynopsis(self.method, self.seeding)
 
     def predict(self, X: Any) -> Any:
         """The nearest centre of each row, for whoever holds the rows. It is not a private release.
@@ -225,6 +235,8 @@ class KMeans(ClusterMixin, BaseEstimator):
         if self.method == "lloyd" and (domain is None or clusters is None):
             raise UsageError('method "lloyd" needs bounds and a number of clusters. Give both, or use method "votes".')
         task = Task(tuple(names), domain, self.scale, clusters, budget, relation(budget, said), self.max_iter)
+        if self.method not in ("auto", "votes", "lloyd"):
+            self._through_synopsis.check(task, unit_of(schema))
         return Problem(task, self.table or (schema.table if schema else None), unit_of(schema), schema)
 
     def _make_domain(self, table: Input, schema: Schema | None) -> tuple[list[str], Domain | None]:
@@ -261,7 +273,7 @@ class KMeans(ClusterMixin, BaseEstimator):
         self.n_iter_ = fitted.rounds
         parameters = {
             "n_clusters": len(fitted.centers),
-            "method": "lloyd" if self.method == "lloyd" else "votes",
+            "method": "votes" if self.method == "auto" else self.method,
             "columns": list(domain.columns),
             "bounds": [[g.center - g.half * g.step, g.center + g.half * g.step] for g in domain.encoding.numbers],
             "bounds_from": "the budget" if task.domain is None else "public facts",

@@ -38,15 +38,16 @@ __all__ = [
     "epsilon_before_sampling",
     "gaussian_delta",
     "gaussian_precision",
+    "keeps",
     "sampled_gaussian_delta",
     "sampled_gaussian_precision",
     "within",
 ]
 
-SLACK = 1e-9
+SLACK = 1e-7
 """Part of delta that calibration leaves unspent: it covers rounding of the error function and of the sampler."""
 
-SAMPLED_SLACK = 1e-6
+SAMPLED_SLACK = 2e-5
 """The same where an integral comes in."""
 
 MOST_SAMPLE_DELTA = Fraction(1, 1000)
@@ -223,10 +224,22 @@ def delta_of(events: Sequence[Event], epsilon: Fraction) -> float:
     if len(gaussians) > 1 or epsilon < pure:
         return inf  # one Gaussian sample a release
     rate, inner = gaussians[0]
-    return sampled_gaussian_delta(float(epsilon - pure), float(rate), sqrt(inner), sqrt(precision))
+    delta = sampled_gaussian_delta(float(epsilon - pure), float(rate), sqrt(inner), sqrt(precision))
+    return delta * (1 + SAMPLED_SLACK / 2)  # the integral's own error stays below that
 
 
 def within(events: Sequence[Event], budget: Budget) -> bool:
     """Whether all these events together keep the budget."""
-    delta = delta_of(events, budget.epsilon)
-    return delta == 0 if budget.delta == 0 else delta <= float(budget.delta)
+    return keeps(events, budget.epsilon, budget.delta)
+
+
+def keeps(events: Sequence[Event], epsilon: Fraction, delta: Fraction) -> bool:
+    """Whether these events together are (epsilon, delta)-private. Without a delta every one of them must be pure."""
+    flat = [inner for event in events for inner in (event.events if isinstance(event, SampledEvent) else (event,))]
+    for event in flat:
+        if (event.epsilon if isinstance(event, LaplaceEvent) else event.precision) < 0:
+            return False
+        if delta == 0 and isinstance(event, GaussianEvent) and event.precision > 0:
+            return False
+    found = delta_of(events, epsilon)
+    return found == 0 if delta == 0 else found <= float(delta)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from decimal import Decimal, InvalidOperation
+from decimal import ROUND_CEILING, Decimal, InvalidOperation, localcontext
 from fractions import Fraction
 from typing import Any
 
@@ -19,6 +19,14 @@ __all__ = ["ApproxDP", "Budget", "Identifiability", "Parts", "PureDP", "as_budge
 
 Number = int | float | str | Decimal | Fraction
 
+HINTS = {
+    "epsilon": " Give a number such as 0.5 or 1; with a delta, ApproxDP(epsilon, delta).",
+    "delta": " Leave it out for none, or give a small one such as 1e-6.",
+    "rho": " Give a probability between a blind guess and 1, such as 0.05.",
+}
+SMALLEST_EPSILON = Fraction(1, 10_000)
+SMALLEST_DELTA = Fraction(1, 10**20)
+
 LONGEST = 400  # decimal places before or after the point: more is a slip, and would fill the memory
 
 
@@ -28,7 +36,7 @@ def exact(value: object, name: str) -> Fraction:
     >>> exact(0.1, "epsilon")
     Fraction(1, 10)
     """
-    problem = UsageError(f"{name} must be a positive finite number. Give a number such as 0.5 or 1.")
+    problem = UsageError(f"{name} must be a positive finite number.{HINTS.get(name, '')}")
     if isinstance(value, bool):
         raise problem
     if hasattr(value, "item") and not isinstance(value, int | float):  # NumPy scalars
@@ -48,6 +56,13 @@ def exact(value: object, name: str) -> Fraction:
     if number <= 0:
         raise problem
     return number
+
+
+def large_enough(epsilon: Fraction) -> Fraction:
+    """An epsilon that leaves something but noise, and that can be computed with."""
+    if epsilon < SMALLEST_EPSILON:
+        raise UsageError("epsilon must be at least 0.0001: below that nothing is left but noise. Raise --epsilon.")
+    return epsilon
 
 
 class Parts(Mapping[str, Fraction]):
@@ -97,7 +112,7 @@ class PureDP:
     epsilon: Fraction
 
     def __init__(self, epsilon: Number) -> None:
-        object.__setattr__(self, "epsilon", exact(epsilon, "epsilon"))
+        object.__setattr__(self, "epsilon", large_enough(exact(epsilon, "epsilon")))
 
     @property
     def delta(self) -> Fraction:
@@ -122,8 +137,10 @@ class ApproxDP:
     delta: Fraction
 
     def __init__(self, epsilon: Number, delta: Number) -> None:
-        object.__setattr__(self, "epsilon", exact(epsilon, "epsilon"))
+        object.__setattr__(self, "epsilon", large_enough(exact(epsilon, "epsilon")))
         object.__setattr__(self, "delta", exact(delta, "delta"))
+        if self.delta < SMALLEST_DELTA:
+            raise UsageError("delta must be at least 1e-20, or left out for none: smaller ones cannot be computed.")
         if self.delta >= 1:
             raise UsageError("delta must be below 1, and well below one over the number of rows. Try 1e-6.")
 
@@ -162,7 +179,7 @@ class Identifiability:
         return split(self.epsilon, weights)
 
     def __str__(self) -> str:
-        return f"rho {show(self.rho)} among {self.worlds} worlds (epsilon {float(self.epsilon):.4f}, replace-one)"
+        return f"rho {show(self.rho)} among {self.worlds} worlds (epsilon {show(self.epsilon)})"
 
     def __repr__(self) -> str:
         return f"Identifiability(rho={show(self.rho)}, worlds={self.worlds})"
@@ -192,9 +209,12 @@ def relation(budget: Budget, neighbours: Neighbours | str | None) -> Neighbours:
 
 
 def show(number: Fraction) -> str:
-    """A fraction as a person writes it: exact where that is short, otherwise six significant digits."""
+    """A fraction as a person writes it: exact where that is short, otherwise six significant digits, rounded up."""
     decimal = Decimal(number.numerator) / Decimal(number.denominator)
     if Fraction(decimal) == number and len(decimal.normalize().as_tuple().digits) <= 12:
         text = f"{decimal.normalize():f}"
         return text if len(text) <= 12 else f"{decimal.normalize():E}".replace("E", "e")
-    return f"{float(number):.6g}"
+    with localcontext() as context:
+        context.prec, context.rounding = 6, ROUND_CEILING
+        rounded = Decimal(number.numerator) / Decimal(number.denominator)
+    return f"{float(rounded):.6g}"

@@ -38,10 +38,8 @@ def epsilon_from_rho(rho: Fraction, worlds: int) -> Fraction:
     """
     check_worlds(worlds)
     if not Fraction(1, worlds) < rho < 1:
-        raise UsageError(
-            f"rho must lie above 1/{worlds} (a blind guess among the worlds) and below 1. "
-            f"Raise --rho above {1 / worlds:.3g}, or raise --worlds."
-        )
+        hint = "lower it" if rho >= 1 else f"raise it above {1 / worlds:.3g}, or raise the number of worlds"
+        raise UsageError(f"rho must lie above 1/{worlds} (a blind guess among the worlds) and below 1: {hint}.")
     odds = (worlds - 1) * rho / (1 - rho)
     with localcontext() as context:
         context.prec = DIGITS

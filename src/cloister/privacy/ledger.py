@@ -15,14 +15,15 @@ import os
 import shlex
 import unicodedata
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
-from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal, InvalidOperation
+from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from functools import cache
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from cloister.errors import BudgetExceeded, LedgerError, UsageError
+from cloister.privacy.accounts import Account, Entry, exact_text, short_decimal
 from cloister.privacy.store import StoreMissing, open_store
 
 if TYPE_CHECKING:
@@ -36,55 +37,6 @@ RELATIONS = ("add-remove", "replace-one")
 Record = TypeVar("Record", "Account", "Entry")
 
 Number = int | float | str | Decimal | Fraction  # read as the decimal that was typed
-
-
-@dataclass(frozen=True, slots=True)
-class Account:
-    """What one table may spend, has spent and has let out.
-
-    Privacy
-    -------
-    Everything that was released from the table, together, is (`epsilon_spent`, `delta_spent`) differentially
-    private under `neighbours`, as long as `holder_uses` results stayed with the holder.
-    """
-
-    table: str
-    neighbours: str
-    epsilon_total: Fraction
-    delta_total: Fraction
-    epsilon_spent: Fraction
-    delta_spent: Fraction
-    releases: int
-    holder_uses: int
-    created: str
-
-    @property
-    def epsilon_left(self) -> Fraction:
-        """What may still be spent of epsilon."""
-        return self.epsilon_total - self.epsilon_spent
-
-    @property
-    def delta_left(self) -> Fraction:
-        """What may still be spent of delta."""
-        return self.delta_total - self.delta_spent
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """One line of the ledger: a charge, or exact results that the holder was given.
-
-    A charge stays ``"charged"`` when its process died before the release; it is spent all the same.
-    """
-
-    id: int
-    table: str
-    when: str
-    kind: str
-    purpose: str
-    epsilon: Fraction
-    delta: Fraction
-    status: str
-    release_hash: str = ""
 
 
 class Ledger:
@@ -156,8 +108,10 @@ class Ledger:
                 raise UsageError(f"{there} See it with: cloister ledger show{self._flag()}") from None
         return account
 
-    def charge(self, table: str, neighbours: str, epsilon: Number, delta: Number, purpose: str) -> int:
+    def charge(self, table: str, neighbours: str, epsilon: Number, delta: Number, purpose: str, unit: str = "row") -> int:
         """Spend from a table's total, before its rows are read.
+
+        The first charge of a table says whom its account protects; epsilons per row and per person do not add up.
 
         Returns
         -------
@@ -169,7 +123,7 @@ class Ledger:
         BudgetExceeded
             The total would be passed; nothing was charged.
         UsageError
-            The account is kept under the other neighbour relation, or an amount makes no sense.
+            The account is kept under the other neighbour relation or for another unit, or an amount makes no sense.
         LedgerError
             The table has no account, or the ledger cannot be used. When the connection broke during the commit
             the charge may have been written: it then counts as spent, which errs on the safe side.
@@ -182,8 +136,14 @@ class Ledger:
             if account.neighbours != neighbours:
                 raise UsageError(
                     f'this release is under {neighbours} neighbours, and the account of table "{table}" is kept under '
-                    f"{account.neighbours}. Use {account.neighbours} for every release of this table."
+                    f"{account.neighbours}. Give {_other_relation(account.neighbours)}, or keep another account for it."
                 )
+            if account.unit not in ("", unit):
+                raise UsageError(
+                    f'this release protects a {unit}, and the account of table "{table}" a {account.unit}. Those do not '
+                    "add up: use the same unit, or keep another account for it."
+                )
+            account = replace(account, unit=unit)
             if epsilon > account.epsilon_left or delta > account.delta_left:
                 raise BudgetExceeded(_refusal(account, epsilon, delta))
             return self._spend(connection, account, epsilon, delta, purpose)
@@ -324,34 +284,6 @@ class Ledger:
         return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
-def exact_text(value: Fraction) -> str:
-    """Write a fraction as text that loses nothing: ``0.1``, ``1/3``.
-
-    Examples
-    --------
-    >>> exact_text(Fraction(1, 10)), exact_text(Fraction(1, 3))
-    ('0.1', '1/3')
-    """
-    if max(value.numerator.bit_length(), value.denominator.bit_length()) > 4096:
-        # Python refuses to write or read decimal integers of more than 4,300 digits; base 16 has no such limit.
-        return f"{value.numerator:#x}/{value.denominator:#x}"
-    decimal = Context(prec=30).divide(Decimal(value.numerator), Decimal(value.denominator))
-    return f"{decimal:f}" if Fraction(decimal) == value and decimal.adjusted() > -20 else str(value)
-
-
-def short_decimal(value: Fraction, *, up: bool = False) -> str:
-    """Write a fraction for people, in six digits, rounded down (or `up`): never more is left than there is.
-
-    Examples
-    --------
-    >>> short_decimal(Fraction(2, 3)), short_decimal(Fraction(2, 3), up=True), short_decimal(Fraction(1, 10**6))
-    ('0.666666', '0.666667', '1e-6')
-    """
-    digits = Context(prec=6, rounding=ROUND_CEILING if up else ROUND_FLOOR)
-    decimal = digits.divide(Decimal(value.numerator), Decimal(value.denominator)).normalize(digits)
-    return f"{decimal:f}" if decimal == 0 or -5 < decimal.adjusted() < 12 else f"{decimal:e}"
-
-
 def _refusal(account: Account, epsilon: Fraction, delta: Fraction) -> str:
     needs: list[str] = []
     advice: list[str] = []
@@ -417,6 +349,11 @@ def _name(table: str) -> str:
     return _words(unicodedata.normalize("NFC", table) if isinstance(table, str) else table, "table name", 200)
 
 
+def _other_relation(kept: str) -> str:
+    """What to type for a release under the relation that an account is kept under."""
+    return "--epsilon, not --rho, and no --neighbours" if kept == RELATIONS[0] else "--neighbours replace-one, or --rho"
+
+
 def _relation(neighbours: str) -> str:
     relation = getattr(neighbours, "value", neighbours)  # an enumeration's member is as good as its word
     if relation not in RELATIONS:
@@ -432,7 +369,7 @@ def _now() -> str:
 def _accounts() -> Table:
     from sqlalchemy import Column, Integer, MetaData, String, Table
 
-    words = ("neighbours", "epsilon_total", "delta_total", "epsilon_spent", "delta_spent", "created")
+    words = ("neighbours", "epsilon_total", "delta_total", "epsilon_spent", "delta_spent", "created", "unit")
     return Table(
         "cloister_ledger_accounts",
         MetaData(),

@@ -38,7 +38,18 @@ from numpy.typing import NDArray
 from cloister.errors import UsageError
 from cloister.privacy.expansions import geometric_expansion, root_expansion
 
-__all__ = ["choose", "gaussian", "geometric", "integers", "is_seeded", "keep", "laplace", "permutation", "seeded"]
+__all__ = [
+    "choose",
+    "gaussian",
+    "geometric",
+    "integers",
+    "is_seeded",
+    "keep",
+    "laplace",
+    "permutation",
+    "seeded",
+    "seeded_draws",
+]
 
 LARGEST_SCALE = 2**50  # of Laplace and geometric noise: a draw that wraps around int64 has probability below 2**-8000
 LARGEST_SIGMA = 2**40
@@ -47,6 +58,7 @@ CHUNK = 2**18  # bytes asked of the operating system at a time: they stay in the
 
 _lock = threading.Lock()
 _repeatable: np.random.Generator | None = None
+_repeatable_draws = 0
 
 
 @contextmanager
@@ -92,6 +104,11 @@ def is_seeded() -> bool:
     A release made while this is true must be stamped NOT PRIVATE.
     """
     return _repeatable is not None
+
+
+def seeded_draws() -> int:
+    """How often repeatable randomness was drawn in this process: a release during which it grew protects nobody."""
+    return _repeatable_draws
 
 
 def laplace(scale: Fraction, size: int) -> NDArray[np.int64]:
@@ -293,7 +310,9 @@ def _entropy(count: int) -> bytes:
     source = _repeatable
     if source is None:
         return os.urandom(count)
+    global _repeatable_draws
     with _lock:
+        _repeatable_draws += 1
         return source.bytes(count)
 
 

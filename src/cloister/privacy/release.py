@@ -11,7 +11,7 @@ from fractions import Fraction
 from typing import Any
 
 from cloister.errors import UsageError
-from cloister.privacy.accounting import Event, delta_of
+from cloister.privacy.accounting import Event, keeps
 from cloister.privacy.budgets import show
 from cloister.privacy.identifiability import rho_from_epsilon
 from cloister.privacy.plan import event_dict, event_from
@@ -109,8 +109,7 @@ class Release:
         """Whether the events, added up again, stay within the guarantee; a syntactic release has nothing to add."""
         if isinstance(self.guarantee, Syntactic):
             return not self.events
-        delta = delta_of(self.events, self.guarantee.epsilon)
-        return delta == 0 if self.guarantee.delta == 0 else delta <= float(self.guarantee.delta)
+        return keeps(self.events, self.guarantee.epsilon, self.guarantee.delta)
 
     def as_dict(self) -> dict[str, Any]:
         """Plain data, exact numbers as text."""
@@ -131,12 +130,14 @@ class Release:
         }
 
     def digest(self) -> str:
-        """A hash of the content."""
-        return fingerprint(self.as_dict())
+        """A hash of all but the files: what the ledger keeps, and release.json shows as `content`."""
+        data = self.as_dict()
+        del data["files"]
+        return fingerprint(data)
 
     def to_json(self) -> str:
         """The certificate as JSON, with its own hash."""
-        data = self.as_dict()
+        data = {**self.as_dict(), "content": self.digest()}
         return json.dumps({**data, "sha256": fingerprint(data)}, indent=2, ensure_ascii=False) + "\n"
 
     @classmethod
@@ -170,7 +171,8 @@ class Release:
     def _repr_html_(self) -> str:
         rows = [("guarantee", str(self.guarantee)), ("status", self.status)]
         rows += [
-            (f"posterior among {m} worlds", f"at most {r:.3g}") for m, r in (self.guarantee.identifiability() or {}).items()
+            (f"posterior among {m} worlds", f"at most {show(Fraction(r))}")
+            for m, r in (self.guarantee.identifiability() or {}).items()
         ]
         rows += [("note", note) for note in self.notes]
         cells = "".join(f"<tr><th>{html.escape(a)}</th><td>{html.escape(b)}</td></tr>" for a, b in rows)
@@ -194,9 +196,7 @@ def _promised(facts: Mapping[str, Any]) -> Guarantee | Syntactic:
     """The guarantee that plain data holds."""
     if facts.get("syntactic"):
         return Syntactic(facts["k"], facts["unit"], tuple(facts["also"]))
-    return Guarantee(
-        Fraction(facts["epsilon"]), Fraction(facts["delta"]), Neighbours(facts["neighbours"]), facts["unit"]
-    )
+    return Guarantee(Fraction(facts["epsilon"]), Fraction(facts["delta"]), Neighbours(facts["neighbours"]), facts["unit"])
 
 
 def fingerprint(data: Mapping[str, Any]) -> str:

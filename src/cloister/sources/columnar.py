@@ -13,6 +13,8 @@ from cloister.sources.source import BATCH_ROWS, distinct, present, retold, text_
 
 __all__ = ["ColumnarSource", "DatasetSource", "from_dataset", "open_columnar"]
 
+_CODE_BYTES = 4  # of a value: more, and the texts themselves are stored
+
 
 @dataclass(frozen=True)
 class ColumnarSource:
@@ -49,8 +51,12 @@ class ColumnarSource:
         if self.format is Format.PARQUET:
             from pyarrow import parquet
 
+            metadata = parquet.read_metadata(file)
+            repeated = repeated_texts(metadata, [name for name in names if name in self.texts])
             # unbuffered, whole row groups would be held: pages are read as they are needed instead
-            opened = parquet.ParquetFile(file, pre_buffer=False, buffer_size=1 << 16)
+            opened = parquet.ParquetFile(
+                file, metadata=metadata, read_dictionary=repeated, pre_buffer=False, buffer_size=1 << 16
+            )
             yield from opened.iter_batches(batch_size=BATCH_ROWS, columns=names, use_threads=False)
         elif self.format is Format.ARROW_FILE:
             reader = pa.ipc.open_file(file)
@@ -59,6 +65,20 @@ class ColumnarSource:
         else:
             for batch in pa.ipc.open_stream(file):
                 yield batch.select(names)
+
+
+def repeated_texts(metadata: Any, names: list[str]) -> list[str]:
+    """The columns of text that a Parquet file stores as few texts and short codes: they are read as they are stored."""
+    if not names or not metadata.num_row_groups:
+        return []
+    found = set(names)
+    for group in range(metadata.num_row_groups):
+        for place in range(metadata.num_columns):
+            column = metadata.row_group(group).column(place)
+            few = column.has_dictionary_page and column.total_uncompressed_size < _CODE_BYTES * column.num_values
+            if not few:
+                found.discard(column.path_in_schema)
+    return sorted(found)
 
 
 @dataclass(frozen=True)

@@ -74,7 +74,8 @@ class Place:
                 start: bytes = file.read(4096)
         name = PurePosixPath(self.path)
         suffix = name.with_suffix("").suffix if name.suffix in (".gz", ".bz2", ".zst", ".zstd") else name.suffix
-        binary = b"\0" in start and not start.startswith((b"\xff\xfe", b"\xfe\xff"))
+        # the header line alone: what a row holds must not decide whether a file is read
+        binary = b"\0" in start.split(b"\n", 1)[0] and not start.startswith((b"\xff\xfe", b"\xfe\xff"))
         if binary or suffix.lower() in _NOT_CSV or start.lstrip().startswith((b"{", b"[", b"<", b"%PDF")):
             raise SourceError(f"{self.shown}: unknown format. Give CSV, Parquet or Arrow (from Excel: save as CSV UTF-8).")
         return Format.CSV

@@ -80,7 +80,7 @@ class FrameSource:
     def texts(self) -> tuple[str, ...]:
         """The columns whose type says that they hold text."""
         kinds = [str(kind) for kind in self.frame.dtypes]
-        return tuple(name for name, kind in zip(self.names, kinds, strict=True) if kind in ("str", "string"))
+        return tuple(name for name, kind in zip(self.names, kinds, strict=True) if kind in ("str", "string", "object"))
 
     def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         """The rows; columns of mixed Python objects are read as text."""
@@ -169,7 +169,15 @@ def _from_objects(cells: Any) -> pa.Array | pa.ChunkedArray:
             return converted
     except (pa.ArrowException, TypeError, ValueError, OverflowError):
         pass
-    return pa.array([_text(cell) for cell in cells], pa.string())
+    return pa.array([_readable(cell) for cell in cells], pa.string())
+
+
+def _readable(cell: object) -> str | None:
+    """The text of a cell; None for one that cannot tell it, whatever it raises."""
+    try:
+        return _text(cell)
+    except Exception:  # a cell may be any Python object
+        return None
 
 
 def _text(cell: object) -> str | None:
