@@ -76,7 +76,7 @@ def test_every_form_of_data_gives_the_same_centres(kind: str, tmp_path: Path) ->
     with seeded_noise(1):
         expected = cl.KMeans(3, 1.0, (-15, 15), "lloyd", random_state=0).fit(X).cluster_centers_
     with seeded_noise(1):
-        model = cl.KMeans(3, 1.0, (-15, 15), "lloyd", random_state=0).fit(forms[kind])
+        model = cl.KMeans(3, 1.0, (-15, 15), "lloyd", columns=names, random_state=0).fit(forms[kind])
     assert np.array_equal(model.cluster_centers_, expected)
     assert np.array_equal(model.predict(forms[kind]), model.predict(X))
 
@@ -167,7 +167,9 @@ def test_a_schema_without_bounds_is_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    "odd", ["secret", None, 1j, 10**400, 10**5000, [1], b"\xff"], ids=["text", "none", "complex", "400", "5000", "list", "bytes"]
+    "odd",
+    ["secret", None, 1j, 10**400, 10**5000, [1], b"\xff"],
+    ids=["text", "none", "complex", "400", "5000", "list", "bytes"],
 )
 def test_no_single_row_decides_whether_a_fit_succeeds(odd: object) -> None:
     """Whatever one cell of a list, an object array or a frame holds, the fit goes through."""

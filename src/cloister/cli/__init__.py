@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
-from cloister.cli import calibrate, cluster, demo, ledger, schema, synopsis, tabulate, verify
+from cloister.cli import anonymize, calibrate, cluster, demo, ledger, risk, schema, synopsis, tabulate, verify
 from cloister.errors import CloisterError
 
 __all__ = ["app", "main"]
@@ -34,8 +34,8 @@ class Verbs(TyperGroup):
             if os.environ.get("CLOISTER_DEBUG") or _is_usage(error):
                 raise
             typer.echo(
-                f"Unexpected {type(error).__name__}; nothing was released. This is a bug: please report it, with the "
-                "traceback that CLOISTER_DEBUG=1 shows on made-up data.",
+                f"Unexpected {type(error).__name__}. What was charged to a ledger stays charged. This is a bug: please report "
+                "it, with the traceback that CLOISTER_DEBUG=1 shows on made-up data.",
                 err=True,
             )
             raise typer.Exit(1) from None
@@ -55,8 +55,21 @@ app = typer.Typer(
 )
 
 
+def show_version(wanted: bool) -> None:
+    """Print the version and leave."""
+    if wanted:
+        from cloister import __version__
+
+        typer.echo(f"cloister {__version__}")
+        raise typer.Exit
+
+
 @app.callback()
-def root() -> None:
+def root(
+    version: Annotated[
+        bool, typer.Option("--version", help="Show the version and exit.", is_eager=True, callback=show_version)
+    ] = False,
+) -> None:
     pass
 
 
@@ -64,6 +77,8 @@ app.command(name="schema", epilog=schema.EXAMPLE)(schema.schema)
 app.command(name="cluster", epilog=cluster.EXAMPLE)(cluster.cluster)
 app.command(name="synopsis", epilog=synopsis.EXAMPLE)(synopsis.synopsis)
 app.command(name="tabulate", epilog=tabulate.EXAMPLE)(tabulate.tabulate)
+app.command(name="anonymize", epilog=anonymize.EXAMPLE)(anonymize.anonymize)
+app.command(name="risk", epilog=risk.EXAMPLE)(risk.risk)
 app.command(name="calibrate", epilog=calibrate.EXAMPLE)(calibrate.calibrate)
 app.command(name="verify", epilog=verify.EXAMPLE)(verify.verify)
 app.command(name="demo", epilog=demo.EXAMPLE)(demo.demo)
@@ -71,7 +86,10 @@ app.add_typer(ledger.app, name="ledger")
 
 
 def main() -> None:
-    """Run the command line."""
+    """Run the command line. A character that the terminal lacks is written as its code: printing never fails."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
     try:
         app()
     except BrokenPipeError:

@@ -25,6 +25,7 @@ def calibrate(
 ) -> None:
     """Say what an epsilon or a rho means: the other number, and how far a guess about somebody can move."""
     from cloister.privacy.budgets import relation
+    from cloister.schema import Neighbours
 
     budget = read_budget(epsilon, delta, rho, worlds, None)
     said = relation(budget, neighbours)
@@ -46,6 +47,8 @@ def calibrate(
     for row in rows:
         grid.add_row(f"{row['worlds']:,}", percent(row["before"]), percent(row["after"]))
     console.print(grid)
+    if said is Neighbours.ADD_REMOVE:
+        console.print("To swap one value for another is to remove a row and add one: the epsilon counts twice here.")
     if budget.epsilon >= 5:
         console.print(
             "Careful: this bounds one exact value among many, not every statement about a person. "
@@ -65,4 +68,4 @@ def meaning(budget: Any, neighbours: Any) -> list[dict[str, Any]] | None:
 
 def percent(value: float) -> str:
     """A probability for a person."""
-    return f"{value:.2%}" if value >= 0.001 else f"{value:.2g}"
+    return ">99.99%" if value > 0.9999 else f"{100 * value:.3g}%"

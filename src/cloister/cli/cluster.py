@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from cloister.cli.flags import (
     Delta,
+    Engine,
     Epsilon,
     LedgerUrl,
     Machine,
+    Master,
+    Remote,
     Rho,
     SchemaFile,
+    SparkConf,
     Table,
     Worlds,
     print_json,
     progress,
     read_budget,
+    read_engine,
 )
 from cloister.errors import UsageError
 
@@ -49,7 +55,7 @@ def cluster(
         ),
     ] = None,
     schema: SchemaFile = None,
-    method: Annotated[str, typer.Option(help="How the centres are found: auto, votes or lloyd.")] = "auto",
+    method: Annotated[str, typer.Option(help="auto, votes, lloyd, uniform-grid, adaptive-grid, tree or hybrid.")] = "auto",
     scale: Annotated[
         Literal["bounds", "none"], typer.Option(help="bounds: each column's width counts the same; none: own units.")
     ] = "bounds",
@@ -58,12 +64,15 @@ def cluster(
     ] = None,
     table: Table = None,
     ledger: LedgerUrl = None,
-    engine: Annotated[Literal["local", "spark"] | None, typer.Option(help="Who reads the rows.")] = None,
+    engine: Engine = None,
+    master: Master = None,
+    remote: Remote = None,
+    spark_conf: SparkConf = None,
     synopsis: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Cluster a released synopsis instead of data: free.")
     ] = None,
     seeding: Annotated[
-        str, typer.Option(help="With --synopsis: kmeans++, kmeans||, canopy or evolution.")
+        str, typer.Option(help="Of a synopsis' cells: kmeans++, kmeans||, canopy or evolution.")
     ] = "kmeans++",
     labels: Annotated[bool, typer.Option("--labels", help="Also write labels.parquet, for the holder only.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the plan; read no row and charge nothing.")] = False,
@@ -75,7 +84,8 @@ def cluster(
     from cloister.schema import Schema
 
     if synopsis is not None:
-        from_synopsis(synopsis, data, k, seeding, out, as_json, labels)
+        chosen = read_engine(engine, master, remote, spark_conf)
+        from_synopsis(synopsis, data, k, seeding, out, as_json, labels, ledger, chosen)
         return
     if not data:
         raise UsageError("what should be clustered? Give DATA, or --synopsis FILE.")
@@ -91,29 +101,53 @@ def cluster(
         neighbours=neighbours,
         table=table,
         ledger=ledger,
-        engine=engine,
+        engine=read_engine(engine, master, remote, spark_conf),
+        seeding=seeding,
     )
     if dry_run:
         show_plan(model, data, rows, as_json)
         return
     if out is None:
         raise UsageError("where should the result go? Give --out DIR, a folder that does not exist yet.")
+    if labels and model.engine not in (None, "local"):
+        raise UsageError(
+            "--labels writes a file here. On Spark label rows with predict, which gives a DataFrame to write where you like."
+        )
     from cloister.sinks import check_free
 
     check_free(out)
     with progress(as_json) as step:
         model.fit(data, progress=step)
-    write(model, out, data if labels else None)
+    finish(model, out, data if labels else None, as_json)
+
+
+def finish(model: KMeans | SynopsisClusters, out: Path, labelled: list[str] | None, as_json: bool) -> None:
+    """Write the result and tell of it."""
+    import json
+
+    certificate = write(model, out, labelled)
     if as_json:
-        print_json({"out": str(out), **model.release_.as_dict()})
+        print_json({"out": str(out), **json.loads(certificate)})
     else:
         show_result(model, out)
+        if labelled is not None:
+            typer.echo(f"For the holder only, keep it here: {out}/labels.parquet")
 
 
 def from_synopsis(
-    file: Path, data: list[str] | None, k: str, seeding: str, out: Path | None, as_json: bool, labels: bool
+    file: Path,
+    data: list[str] | None,
+    k: str,
+    seeding: str,
+    out: Path | None,
+    as_json: bool,
+    labels: bool,
+    ledger: str | None,
+    engine: Any,
 ) -> None:
     """Cluster a released synopsis: no data is read and nothing is charged. With --labels, label the rows of DATA."""
+    import dataclasses
+
     from cloister.clustering.synopsis.value import Synopsis
     from cloister.sinks import check_free
 
@@ -124,14 +158,15 @@ def from_synopsis(
     if out is None:
         raise UsageError("where should the result go? Give --out DIR, a folder that does not exist yet.")
     check_free(out)
-    made = Synopsis.load(file)
     wanted = read_clusters(k)
-    model = made.cluster(wanted if isinstance(wanted, int) else made.suggest_k().clusters, seeding)
-    write(model, out, data)
-    if as_json:
-        print_json({"out": str(out), **model.release_.as_dict()})
+    if engine not in (None, "local"):
+        if not isinstance(wanted, int) or seeding not in ("kmeans++", "kmeans||"):
+            raise UsageError("on Spark a synopsis is seeded by kmeans||, for a number of clusters. Give --k N.")
+        model = Synopsis.cluster_file(file, wanted, engine)
     else:
-        show_result(model, out)
+        made = Synopsis.load(file)
+        model = made.cluster(wanted if isinstance(wanted, int) else made.suggest_k().clusters, seeding)
+    finish(dataclasses.replace(model, ledger=ledger), out, data, as_json)
 
 
 def read_clusters(text: str) -> int | str:
@@ -157,20 +192,49 @@ def read_bounds(text: str | None) -> tuple[float, float] | None:
     return low, high
 
 
+def plain(value: float) -> str:
+    """A coordinate for a person: four digits or all before the point, and no exponent where it can be helped."""
+    if 1e-4 <= abs(value) < 1e15:
+        decimals = max(0, 3 - math.floor(math.log10(abs(value))))
+        return f"{value:,.{min(decimals, 8)}f}"
+    return f"{value:.4g}"
+
+
 def show_plan(model: KMeans, data: list[str], rows: int, as_json: bool) -> None:
     """Print what a fit would spend."""
-    from cloister.sources import open_source
+    from cloister.vault import open_data
 
-    plan = model.plan(n=rows, names=open_source(data).names)
+    plan = model.plan(n=rows, names=open_data(data, model.engine).names)
     if as_json:
         print_json(plan.as_dict())
         return
     typer.echo(str(plan))
     typer.echo(f"For about {rows:,} rows (change with --rows). No row was read and nothing was charged.")
+    if refusal := foreseen(model):
+        typer.echo(f"It would be refused: {refusal}")
 
 
-def write(model: KMeans | SynopsisClusters, out: Path, labelled: list[str] | None) -> None:
-    """Stage the folder, then rename it into place."""
+def foreseen(model: KMeans) -> str | None:
+    """Why the ledger would refuse the charge of a fit, as far as it can be told before."""
+    from cloister.clustering.inputs import Input
+    from cloister.errors import CloisterError
+    from cloister.privacy.ledger import Ledger
+
+    problem = model._problem(Input(None, ()))
+    if problem.table is None:
+        return None
+    try:
+        book = Ledger(model.ledger) if isinstance(model.ledger, str) else model.ledger or Ledger.default()
+        account = book.account(problem.table)
+    except CloisterError as error:
+        return str(error)
+    if problem.budget.epsilon > account.epsilon_left or problem.budget.delta > account.delta_left:
+        return f'it needs more than is left for table "{problem.table}". See: cloister ledger show'
+    return None
+
+
+def write(model: KMeans | SynopsisClusters, out: Path, labelled: list[str] | None) -> str:
+    """Stage the folder, then rename it into place; gives the certificate as it was written."""
     import csv
     import dataclasses
     import hashlib
@@ -185,11 +249,15 @@ def write(model: KMeans | SynopsisClusters, out: Path, labelled: list[str] | Non
             for i, (size, center) in enumerate(zip(model.cluster_sizes_, model.cluster_centers_, strict=True)):
                 writer.writerow([i, f"{size:.0f}", *(f"{value:.9g}" for value in center)])
         files = {"centers.csv": hashlib.sha256(centers.read_bytes()).hexdigest()}
-        release = dataclasses.replace(model.release_, files=files)
-        (staged.path / "release.json").write_text(release.to_json(), encoding="utf-8")
+        notes = model.release_.notes
+        if labelled is not None:
+            notes = (*notes, "labels.parquet beside this certificate is for the holder only: no guarantee covers it.")
+        certificate = dataclasses.replace(model.release_, files=files, notes=notes).to_json()
+        (staged.path / "release.json").write_text(certificate, encoding="utf-8")
         if labelled is not None:
             write_labels(model, labelled, staged.path / "labels.parquet")
         staged.commit()
+    return certificate
 
 
 def write_labels(model: KMeans | SynopsisClusters, data: list[str], path: Path) -> None:
@@ -213,7 +281,7 @@ def show_result(model: KMeans | SynopsisClusters, out: Path) -> None:
     for name in ["cluster", "size", *names[:8]]:
         grid.add_column(str(name), justify="right")
     for i, (size, center) in enumerate(zip(model.cluster_sizes_, model.cluster_centers_, strict=True)):
-        grid.add_row(str(i), f"{size:.0f}", *(f"{value:.4g}" for value in center[:8]))
+        grid.add_row(str(i), f"{size:,.0f}", *(plain(value) for value in center[:8]))
     console = Console()
     console.print(grid)
     if len(names) > 8:

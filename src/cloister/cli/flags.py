@@ -6,7 +6,7 @@ import json
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -31,7 +31,27 @@ LedgerUrl = Annotated[
     str | None, typer.Option("--ledger", metavar="URL", help="Where the budget is kept; a path is SQLite.")
 ]
 Table = Annotated[str | None, typer.Option("--table", metavar="NAME", help="Name of the table in the ledger.")]
+Engine = Annotated[Literal["local", "spark"] | None, typer.Option(help="Who reads the rows.")]
+Master = Annotated[str | None, typer.Option(metavar="URL", help="Start Spark there: local[2], spark://host:7077, yarn.")]
+Remote = Annotated[str | None, typer.Option(metavar="URL", help="Or connect to a Spark Connect server: sc://host:15002.")]
+SparkConf = Annotated[
+    list[str] | None, typer.Option("--spark-conf", metavar="K=V", help="A setting of Spark; may be given again.")
+]
 Machine = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
+
+
+def read_engine(engine: str | None, master: str | None, remote: str | None, conf: list[str] | None) -> Any:
+    """Who reads the rows, as the flags say it together."""
+    if not (master or remote or conf):
+        return engine
+    if engine == "local":
+        raise UsageError("--master, --remote and --spark-conf are for Spark. Drop them, or --engine local.")
+    from cloister.vault import Spark
+
+    pairs = [setting.partition("=") for setting in conf or []]
+    if not all(name and equals for name, equals, _ in pairs):
+        raise UsageError("--spark-conf takes a setting as NAME=VALUE, such as spark.executor.memory=8g.")
+    return Spark(master, remote, tuple((name.strip(), value.strip()) for name, _, value in pairs))
 
 
 def read_budget(
@@ -48,7 +68,8 @@ def read_budget(
         raise UsageError("--worlds goes with --rho. Add --rho, or drop --worlds.")
     if epsilon is None:
         raise UsageError("how much may be revealed? Give --epsilon (1 is a common choice), or --rho.")
-    return PureDP(epsilon) if delta is None else ApproxDP(epsilon, delta)
+    none = delta is None or delta.strip().strip("0") in ("", ".")  # a delta of 0 is no delta
+    return PureDP(epsilon) if delta is None or none else ApproxDP(epsilon, delta)
 
 
 def worlds_of(schema: Schema | None) -> int:

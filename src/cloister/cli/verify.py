@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from cloister.cli.flags import Machine, print_json
-from cloister.errors import SourceError, UsageError
+from cloister.errors import DataError, SourceError
 
 EXAMPLE = "Example: cloister verify clusters/release.json"
 
@@ -21,23 +21,24 @@ def verify(
     """Add the steps of a release up again and check the hashes of its files."""
     from cloister.privacy.release import Release
 
+    release = release / "release.json" if release.is_dir() else release
     try:
         certificate = Release.from_json(release.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError):
         raise SourceError(f"{release} cannot be read. Give the release.json that a command wrote.") from None
     if not certificate.adds_up():
-        raise UsageError("the steps of this release add up to more than its guarantee.")
+        raise DataError("the steps of this release add up to more than its guarantee.")
     for name, expected in certificate.files.items():
         path = release.parent / name
         if not path.exists():
-            raise SourceError(f"{name} is missing beside the release.")
+            raise DataError(f"{name} is missing beside the release.")
         with path.open("rb") as file:
             found = hashlib.file_digest(file, "sha256").hexdigest()
         if found != expected:
-            raise UsageError(f"{name} was changed after it was written: its hash differs from the release.")
+            raise DataError(f"{name} was changed after it was written: its hash differs from the release.")
     if as_json:
         print_json({"verified": True, "guarantee": str(certificate.guarantee), "status": certificate.status})
         return
     steps = "The steps add up and the files" if certificate.events else "The files"
-    typer.echo(f"{steps} are unchanged: {certificate.guarantee}.")
+    typer.echo(f"{steps} are those of this release: {certificate.guarantee}.")
     typer.echo(f"Status: {certificate.status}.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,11 +29,11 @@ class Input:
         """The columns whose type says that they hold text; files such as CSV do not say."""
         return tuple(getattr(self.data, "texts", ()))
 
-    def remember(self, estimator: Any) -> None:
-        """Keep how many columns there were and what they were called, as scikit-learn does."""
-        estimator.n_features_in_ = len(self.names)
+    def remember(self, estimator: Any, columns: Sequence[str]) -> None:
+        """Keep how many columns were used and what they were called, as scikit-learn does."""
+        estimator.n_features_in_ = len(columns)
         if self.named:
-            estimator.feature_names_in_ = np.asarray(self.names, dtype=object)
+            estimator.feature_names_in_ = np.asarray(columns, dtype=object)
         elif hasattr(estimator, "feature_names_in_"):
             del estimator.feature_names_in_
 

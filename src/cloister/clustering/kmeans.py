@@ -30,6 +30,8 @@ from cloister.vault import Vault
 
 __all__ = ["KMeans"]
 
+MOST_CLUSTERS = 4096
+
 METHODS = ("auto", "votes", "lloyd", "uniform-grid", "adaptive-grid", "tree", "hybrid")
 
 
@@ -178,7 +180,7 @@ class KMeans(ClusterMixin, BaseEstimator):
             run = {"auto": fit_votes, "votes": fit_votes, "lloyd": fit_lloyd}.get(self.method, self._through_synopsis.fit)
             fitted, domain = run(vault, problem.task, random, progress)
             self._keep(problem, fitted, domain, vault)
-        table.remember(self)
+        table.remember(self, domain.columns)
         return self
 
     def plan(self, n: int, d: int | None = None, names: Sequence[str] | None = None) -> Plan:
@@ -251,6 +253,11 @@ class KMeans(ClusterMixin, BaseEstimator):
         missing = [name for name in names if table.names and name not in table.names]
         if missing:
             raise SchemaError(f'the data has no column "{missing[0]}". Its columns: {", ".join(table.names[:20])}.')
+        if schema is None and self.columns is None and not getattr(table.data, "typed", True):
+            raise UsageError(
+                "a CSV file does not say which of its columns are numbers. Name those to cluster: columns=[...] or --columns "
+                "a,b; or give a schema."
+            )
         texts = [name for name in names if name in table.texts] if schema is None and self.columns is None else []
         if texts:
             raise UsageError(
@@ -307,7 +314,9 @@ def number_of_clusters(given: Any) -> int | None:
     if isinstance(given, str) and given == "auto":
         return None
     if isinstance(given, bool) or not isinstance(given, int | np.integer) or given < 1:
-        raise UsageError('the number of clusters must be a whole number of at least 1, or "auto". Give --k 1 or more.')
+        raise UsageError('the number of clusters must be a whole number of at least 1, or "auto".')
+    if given > MOST_CLUSTERS:
+        raise UsageError(f"the number of clusters must be at most {MOST_CLUSTERS:,}: more take minutes and tell little.")
     return int(given)
 
 

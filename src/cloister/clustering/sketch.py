@@ -118,7 +118,7 @@ class Sketch:
         kept = np.maximum(0.0, 1 - noise / np.maximum(lengths, 1e-300))
         means = domain.put(seen.candidates + kept[:, None] * moves).astype(np.float64)
         spreads = self._spreads(seen, rows, floor, kept**2 * lengths)
-        errors = kept * seen.sum_noise / floor
+        errors = seen.sum_noise / floor  # of the move before it is shrunk: a move shrunk to nothing is not exact
         if len(means) == clusters:
             return Sketch(means, np.maximum(seen.counts, 1.0), spreads, self.shape, errors)
         order = np.argsort(-seen.counts, kind="stable")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 
 import numba as nb
 import numpy as np
@@ -23,13 +24,15 @@ FAST = {"reassoc", "contract", "nsz", "nnan"}
 def gather(
     points: NDArray[np.float32],
     weights: NDArray[np.float32],
+    weighted: NDArray[np.float32],
     members: NDArray[np.float32],
     mass: NDArray[np.float64],
     sums: NDArray[np.float64],
 ) -> None:
     """Add the weight and the weighted points nearest to each centre of each member.
 
-    points : IN (d, n); weights : IN (n,); members : IN (p, k, d); mass : OUT (p, k); sums : OUT (p, k, d)
+    points : IN (d, n); weights : IN (n,); weighted : IN (n, d), points times weights; members : IN (p, k, d);
+    mass : OUT (p, k); sums : OUT (p, k, d)
     """
     d, n = points.shape
     p, k, _ = members.shape
@@ -69,10 +72,11 @@ def gather(
                         nearest[t] = reach[t] if closer else nearest[t]
             for t in range(size):
                 c = label[t]
-                weight = weights[start + t]
-                mass[i, c] += weight
+                mass[i, c] += weights[start + t]
+                row = weighted[start + t]
+                total = sums[i, c]
                 for j in range(d):
-                    sums[i, c, j] += weight * tile[j, t]
+                    total[j] += row[j]
 
 
 def improve(
@@ -98,14 +102,15 @@ def improve(
     """
     p, k, d = members.shape
     mass, sums = np.empty((p, k)), np.empty((p, k, d))
+    weighted = np.ascontiguousarray((points * weights).T)  # (n, d)
     workers = min(os.cpu_count() or 1, max(1, p // 4))
     cuts = np.linspace(0, p, workers + 1).astype(int)
-    slices = [slice(a, b) for a, b in zip(cuts[:-1], cuts[1:], strict=True)]
+    slices = [slice(a, b) for a, b in pairwise(cuts)]
     if workers == 1 or points.size * p * k < 2**20:
-        gather(points, weights, members, mass, sums)
+        gather(points, weights, weighted, members, mass, sums)
     else:
         with ThreadPoolExecutor(workers) as pool:
-            list(pool.map(lambda s: gather(points, weights, members[s], mass[s], sums[s]), slices))
+            list(pool.map(lambda s: gather(points, weights, weighted, members[s], mass[s], sums[s]), slices))
     filled = mass > 0
     means = sums / np.where(filled, mass, 1.0)[:, :, None]
     whole = float(np.einsum("ji,ji,i->", points, points, weights, dtype=np.float64))

@@ -78,10 +78,7 @@ def _added(
 ) -> Keyed:
     """One entry for each run of equal keys, in this order of the keys."""
     starts = np.flatnonzero(begins)
-    if counts is None:
-        added = np.diff(np.append(starts, len(keys)))
-    else:
-        added = np.add.reduceat(counts[order], starts)
+    added = np.diff(np.append(starts, len(keys))) if counts is None else np.add.reduceat(counts[order], starts)
     return Keyed(np.ascontiguousarray(keys[order[starts]]), added.astype(np.int64))
 
 
@@ -98,10 +95,21 @@ def _wide(keys: NDArray[np.int64], counts: NDArray[np.int64] | None) -> Keyed:
     if not (same & differs).any():  # else different keys share a hash
         few = _added(keys, counts, order, np.append(True, ~same))
         keys, counts = few.keys, few.counts
-    order = np.lexsort(keys.T[::-1])
+    order = _rising(keys)
     ranked = keys[order]
     begins = np.append(True, (ranked[1:] != ranked[:-1]).any(axis=1))
     return _added(keys, counts, order, begins)
+
+
+def _rising(keys: NDArray[np.int64]) -> NDArray[np.intp]:
+    """The lexicographic order of keys: by the first place, and where that is equal by all."""
+    order = np.argsort(keys[:, 0])
+    first = keys[order, 0]
+    same = first[1:] == first[:-1]
+    tied = np.flatnonzero(np.append(False, same) | np.append(same, False))
+    some = order[tied]
+    order[tied] = some[np.lexsort(keys[some].T[::-1])]
+    return order
 
 
 def _as_one(keys: NDArray[np.int64]) -> NDArray[np.int64] | None:

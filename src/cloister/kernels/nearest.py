@@ -94,7 +94,8 @@ def add_clipped(
         c = labels[i]
         square = np.int64(squares[i])
         counts[c] += 1
-        spreads[c] += min(square, cap) >> shift
+        capped = square if square < cap else np.int64(cap)
+        spreads[c] += capped >> shift
         length = np.int64(0)
         if taxicab:
             for j in range(d):

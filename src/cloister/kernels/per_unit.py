@@ -104,7 +104,7 @@ def whom(unit: Unit | None) -> str:
         )
     rows = "row counts" if unit.max_rows == 1 else f"{unit.max_rows:,} rows count"
     return (
-        f'The guarantee is per person: it protects all rows of a person together, whatever their number. A person is whoever '
+        f"The guarantee is per person: it protects all rows of a person together, whatever their number. A person is whoever "
         f'the column "{unit.column}" names; of each at most {rows}, and rows without a name count as one person\'s.'
     )
 

@@ -6,7 +6,7 @@ from typing import Protocol, runtime_checkable
 
 import pyarrow as pa
 
-__all__ = ["Recoding"]
+__all__ = ["Recoding", "with_different"]
 
 
 @runtime_checkable
@@ -24,3 +24,9 @@ class Recoding(Protocol):
     def schema(self) -> pa.Schema: ...
 
     def recode(self, batch: pa.RecordBatch) -> pa.RecordBatch: ...
+
+
+def with_different(found: pa.Table, batch: pa.RecordBatch) -> pa.Table:
+    """The rows found so far and those of a batch, each once."""
+    both = pa.concat_tables([found, pa.Table.from_batches([batch])])
+    return both.group_by(found.column_names, use_threads=False).aggregate([])

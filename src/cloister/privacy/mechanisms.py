@@ -67,8 +67,10 @@ class Laplace:
 
     def deviation(self) -> dict[str, float]:
         """The standard deviation of each part's noise: var = 2a / (1-a)^2 with a = exp(-1/scale)."""
-        ratios = {part: float(np.exp(-1 / float(scale))) for part, scale in self.scales.items()}
-        return {part: float(np.sqrt(2 * a)) / -float(np.expm1(np.log(a))) if a > 0 else 0.0 for part, a in ratios.items()}
+        return {
+            part: float(np.sqrt(2) * np.exp(-0.5 / float(scale)) / -np.expm1(-1 / float(scale)))
+            for part, scale in self.scales.items()
+        }
 
     def draw(self, part: str, size: int) -> NDArray[np.int64]:
         return noise.laplace(self.scales[part], size)

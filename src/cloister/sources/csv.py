@@ -42,6 +42,7 @@ class CsvSource:
     names: tuple[str, ...]
     window: int = WINDOW
     in_memory: bool = False
+    typed: bool = False  # a CSV file does not say which of its columns are numbers
 
     def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         """The rows; every column is text."""

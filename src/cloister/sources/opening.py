@@ -32,6 +32,11 @@ class SeveralSources:
         return self.parts[0].names
 
     @property
+    def typed(self) -> bool:
+        """Whether every file says what its columns hold."""
+        return all(getattr(part, "typed", True) for part in self.parts)
+
+    @property
     def texts(self) -> tuple[str, ...]:
         """The columns whose type says, in some file, that they hold text."""
         return tuple(dict.fromkeys(name for part in self.parts for name in getattr(part, "texts", ())))

@@ -1,0 +1,143 @@
+"""``cloister anonymize`` and ``cloister schema --hierarchies`` as users meet them."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from cloister.cli import app
+from cloister.datasets import write_pupils
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The made-up pupils, with schema and hierarchies."""
+    place = tmp_path_factory.mktemp("pupils") / "pupils"
+    write_pupils(place, rows=5_000)
+    return place
+
+
+def run(*words: object) -> Result:
+    return CliRunner().invoke(app, [str(word) for word in words])
+
+
+def flags(folder: Path, *more: object) -> list[object]:
+    return [folder / "pupils.csv", "--schema", folder / "pupils.toml", "--hierarchies", folder / "trees", *more]
+
+
+def test_a_table_and_its_certificate_are_written(folder: Path, tmp_path: Path) -> None:
+    """The summary tells classes, suppressed rows, what columns became and why it stopped; the certificate verifies."""
+    out = tmp_path / "out.csv"
+    result = run("anonymize", *flags(folder, "--k", 10, "--suppress", 0.02, "--out", out))
+    assert result.exit_code == 0, result.output
+    for word in ("classes", "smallest", "average", "Suppressed rows", "state", "Why it stopped", "syntactic: k = 10"):
+        assert word in result.output
+    with out.open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert "pupil_id" not in rows[0]
+    sizes = Counter(tuple(row[name] for name in ("sex", "system", "level", "state", "region")) for row in rows)
+    assert min(sizes.values()) >= 10
+    verified = run("verify", f"{out}.release.json")
+    assert verified.exit_code == 0
+    assert "syntactic: k = 10, not differentially private" in verified.output
+
+
+def test_json_is_for_programs(folder: Path, tmp_path: Path) -> None:
+    """With --json there is one document, with the certificate and where it is."""
+    out = tmp_path / "out.parquet"
+    result = run("anonymize", *flags(folder, "--k", 5, "--scope", "local", "--out", out, "--json"))
+    told = json.loads(result.output)
+    assert told["guarantee"]["k"] == 5
+    assert told["result"]["smallest"] >= 5
+    assert told["certificate"] == f"{out}.release.json"
+    assert told["steps"] == []
+
+
+def test_a_changed_table_does_not_verify(folder: Path, tmp_path: Path) -> None:
+    """The certificate holds the hash of the table."""
+    out = tmp_path / "out.csv"
+    run("anonymize", *flags(folder, "--k", 10, "--out", out))
+    out.write_text(out.read_text() + "one,more,row\n")
+    result = run("verify", f"{out}.release.json")
+    assert result.exit_code == 2
+    assert "changed" in result.output
+
+
+def test_a_recoding_is_saved_and_applied(folder: Path, tmp_path: Path) -> None:
+    """A saved recoding is JSON; applied to rows it warns of what it no longer guarantees."""
+    saved = tmp_path / "recoding.json"
+    first = run("anonymize", *flags(folder, "--k", 10, "--out", tmp_path / "a.csv", "--save-recoding", saved))
+    assert first.exit_code == 0, first.output
+    assert json.loads(saved.read_text())["kind"] == "recoding"
+    words = [folder / "pupils.csv", "--apply", saved, "--identifiers", "pupil_id", "--out", tmp_path / "b.csv"]
+    second = run("anonymize", *words)
+    assert second.exit_code == 0, second.output
+    assert "guarantees nothing" in second.output
+    assert (tmp_path / "a.csv").read_bytes() == (tmp_path / "b.csv").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--out", "{out}"], "--k"),
+        (["--k", 10], "--out"),
+        (["--k", 10, "--out", "{out}", "--quasi", "sexx"], 'Did you mean "sex"'),
+        (["--k", 99_999, "--out", "{out}"], "k = 99999"),
+        (["--k", 10, "--out", "{out}.xlsx"], ".parquet"),
+        (["--k", 10, "--out", "{folder}/pupils.csv"], "exists"),
+        (["--k", 10, "--out", "{out}", "--suppress", 2], "below 1"),
+        (["--k", 10, "--out", "{out}", "--pseudonyms", "pupil_id"], "key"),
+        (["--k", 10, "--out", "{out}", "--l-diversity", 9], "l = 9"),
+        (["--k", 10, "--out", "{out}", "--apply", "{out}"], "--apply"),
+        (["--k", 10, "--out", "{out}", "--engine", "local", "--master", "local[2]"], "Spark"),
+        (["--k", 10, "--out", "{out}", "--spark-conf", "memory"], "NAME=VALUE"),
+        (["--k", 10, "--out", "{out}", "--gain", "greed"], "greed"),
+    ],
+)
+def test_bad_input_is_told_in_a_line_or_two(folder: Path, tmp_path: Path, words: list[object], said: str) -> None:
+    """Exit code 2, one or two lines that say what to do, and nothing written."""
+    filled = [str(word).format(out=tmp_path / "out.csv", folder=folder) for word in words]
+    result = run("anonymize", *flags(folder, *filled))
+    assert result.exit_code == 2, result.output
+    assert said in result.output
+    assert not list(tmp_path.iterdir())
+
+
+def test_missing_data_and_broken_hierarchies(folder: Path, tmp_path: Path) -> None:
+    """A missing table and a hierarchy with a fault name the file (and the line), with exit code 2."""
+    missing = run("anonymize", tmp_path / "none.csv", "--k", 5, "--quasi", "sex", "--out", tmp_path / "out.csv")
+    assert (missing.exit_code, "none.csv" in missing.output) == (2, True)
+    trees = tmp_path / "trees"
+    trees.mkdir()
+    (trees / "state.csv").write_text("Harbour;capital;*\nHarbour;coast;*\n")
+    words = [folder / "pupils.csv", "--k", 5, "--quasi", "state", "--hierarchies", trees, "--out", tmp_path / "out.csv"]
+    broken = run("anonymize", *words)
+    assert broken.exit_code == 2
+    assert "state.csv, line 2" in broken.output
+
+
+def test_hierarchies_are_drafted(folder: Path, tmp_path: Path) -> None:
+    """From a schema's facts, or from the rows for the holder; what is drafted can be used at once."""
+    from_facts = run(
+        "schema", folder / "pupils.csv", "--schema", folder / "pupils.toml", "--hierarchies", tmp_path / "facts"
+    )
+    assert from_facts.exit_code == 0, from_facts.output
+    assert "from the rows" not in from_facts.output
+    assert sorted(path.name for path in (tmp_path / "facts").iterdir()) == [
+        "level.csv", "region.csv", "sex.csv", "state.csv", "system.csv",
+    ]  # fmt: skip
+    from_rows = run("schema", folder / "pupils.csv", "--hierarchies", tmp_path / "rows")
+    assert "from the rows: for the holder" in from_rows.output
+    words = [folder / "pupils.csv", "--k", 5, "--quasi", "sex,state", "--hierarchies", tmp_path / "rows"]
+    used = run("anonymize", *words, "--out", tmp_path / "out.csv")
+    assert used.exit_code == 0, used.output
+
+
+def test_help_has_an_example() -> None:
+    """The help shows one worked example."""
+    assert "Example: cloister anonymize" in " ".join(run("anonymize", "--help").output.split())

@@ -1,0 +1,116 @@
+"""``cloister synopsis``, ``cloister cluster --synopsis`` and ``cloister tabulate``."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from pyarrow import csv
+from typer.testing import CliRunner
+
+from cloister.cli import app
+from cloister.datasets import STUDENTS, students
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Heaps of points, students, and their schema."""
+    rows = np.random.default_rng(0).normal([[20, 20]] * 500 + [[80, 80]] * 500, 5)
+    csv.write_csv(pa.table({"x": rows[:, 0], "y": rows[:, 1]}), tmp_path / "points.csv")
+    csv.write_csv(students(1000), tmp_path / "students.csv")
+    (tmp_path / "students.toml").write_text(dataclasses.replace(STUDENTS, table=None).to_toml())
+    return tmp_path
+
+
+def run(*words: object, code: int = 0) -> str:
+    """The output of a command, standard error included."""
+    done = CliRunner().invoke(app, [str(word) for word in words])
+    assert done.exit_code == code, done.output
+    return done.output
+
+
+@pytest.mark.parametrize("method", ["adaptive-grid", "uniform-grid", "tree"])
+def test_a_synopsis_is_released_then_asked_then_clustered(folder: Path, method: str) -> None:
+    """One release; then a suggestion, a count, made-up rows and clusters from the file alone."""
+    made = folder / "s.parquet"
+    text = run("synopsis", folder / "points.csv", "--epsilon", 2, "--bounds", "0,100", "--method", method, "--out", made)
+    assert "Guarantee: epsilon 2" in text
+    (folder / "points.csv").unlink()
+    answer = json.loads(run("synopsis", made, "--suggest-k", "--count", "x=0:50", "--json"))
+    assert answer["count"]["value"] == pytest.approx(500, abs=100)
+    assert answer["suggest_k"]["k"] >= 2
+    run("synopsis", made, "--sample", 50, "--out", folder / "rows.csv")
+    assert csv.read_csv(folder / "rows.csv").num_rows == 50
+    out = folder / "clusters"
+    run("cluster", "--synopsis", made, "--k", 2, "--seeding", "evolution", "--out", out)
+    centers = csv.read_csv(out / "centers.csv")
+    assert sorted(round(value / 10) for value in centers["x"].to_pylist()) == [2, 8]
+    assert "steps add up" in run("verify", out / "release.json")
+
+
+def test_k_auto_takes_what_the_synopsis_suggests(folder: Path) -> None:
+    """--k auto clusters with the suggested number."""
+    made = folder / "s.parquet"
+    run("synopsis", folder / "points.csv", "--epsilon", 2, "--bounds", "0,100", "--out", made)
+    data = json.loads(run("cluster", "--synopsis", made, "--k", "auto", "--out", folder / "c", "--json"))
+    k = json.loads(run("synopsis", made, "--suggest-k", "--json"))["suggest_k"]["k"]
+    assert data["parameters"]["n_clusters"] == k
+
+
+def test_a_plan_reads_no_rows(folder: Path) -> None:
+    """--dry-run prints the steps of a synopsis and of a table."""
+    assert "level 1" in run("synopsis", folder / "points.csv", "--epsilon", 1, "--bounds", "0,100", "--dry-run")
+    text = run(
+        "tabulate",
+        folder / "students.csv",
+        "--by",
+        "level",
+        "--epsilon",
+        1,
+        "--schema",
+        folder / "students.toml",
+        "--dry-run",
+    )
+    assert "nothing was charged" in text
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["synopsis", "points.csv", "--epsilon", "1", "--bounds", "0,100"], "where should the synopsis go"),
+        (["synopsis", "points.csv", "--suggest-k"], "is not a synopsis"),
+        (["synopsis", "points.csv", "--epsilon", "1", "--out", "s"], "bounds of the data are not known"),
+        (["cluster", "--k", "2", "--epsilon", "1", "--out", "c"], "what should be clustered"),
+        (["cluster", "points.csv", "--synopsis", "s", "--k", "2", "--out", "c"], "stands in for DATA"),
+        (["cluster", "--synopsis", "missing.parquet", "--k", "2", "--out", "c"], "does not exist"),
+        (["tabulate", "students.csv", "--by", "level", "--epsilon", "1", "--out", "t.csv"], "nothing is known"),
+        (
+            ["tabulate", "students.csv", "--by", "age", "--bins", "age=old", "--epsilon", "1", "--out", "t.csv"],
+            "--bins takes",
+        ),
+        (["tabulate", "students.csv", "--by", "level", "--epsilon", "1", "--out", "t.xls"], "written as"),
+    ],
+)
+def test_usage_faults_have_exit_code_2(
+    folder: Path, words: list[str], message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each is told in a line or two."""
+    monkeypatch.chdir(folder)
+    assert message in " ".join(run(*words, code=2).split())
+
+
+def test_a_table_is_written_with_margins_and_sums(folder: Path) -> None:
+    """Counts by level and bins of age with sums of grades, as CSV with a certificate beside it."""
+    out = folder / "t.csv"
+    run(
+        "tabulate", folder / "students.csv", "--by", "level,age", "--bins", "age=15:20:30:45", "--measures", "grade",
+        "--epsilon", 1, "--schema", folder / "students.toml", "--out", out,
+    )  # fmt: skip
+    rows = csv.read_csv(out).to_pylist()
+    assert len(rows) == 9 + 3 + 3 + 1
+    assert rows[-1]["count"] == pytest.approx(1000, abs=60)
+    assert "steps add up" in run("verify", folder / "t.csv.release.json")
