@@ -250,7 +250,6 @@ def test_one_text_among_booleans_leaves_the_others_as_they_are() -> None:
 
     encoding = Encoding((Grid("a", 0.0, 1.0, 10, -5),))
     rows = [
-        next(iter(open_source(pd.DataFrame({"a": cells})).batches(["a"])))
-        for cells in ([True, False], [True, False, "x"])
+        next(iter(open_source(pd.DataFrame({"a": cells})).batches(["a"]))) for cells in ([True, False], [True, False, "x"])
     ]
     assert [encoding.encode(batch).numbers.ravel().tolist() for batch in rows] == [[1, 0], [1, 0, -5]]

@@ -82,8 +82,9 @@ def test_a_missing_column_is_told_before_the_charge(tmp_path: Path) -> None:
 
 def test_an_unknown_table_is_refused_with_the_command_that_creates_it(tmp_path: Path) -> None:
     """The hint is the next command to type."""
-    with pytest.raises(LedgerError, match="cloister ledger create"), open_vault(
-        Watched(), table="nobody", ledger=str(tmp_path / "ledger.sqlite")
+    with (
+        pytest.raises(LedgerError, match="cloister ledger create"),
+        open_vault(Watched(), table="nobody", ledger=str(tmp_path / "ledger.sqlite")),
     ):
         pass
 

@@ -22,7 +22,7 @@ import cloister as cl
 from cloister.clustering.domain import from_bounds
 from cloister.clustering.lloyd import count_and_sum_weights
 from cloister.clustering.seeding.packing import sphere_packing
-from cloister.errors import BudgetExceeded, CloisterError, SchemaError, UsageError
+from cloister.errors import BudgetExceeded, SchemaError, UsageError
 from cloister.testing import seeded_noise
 
 

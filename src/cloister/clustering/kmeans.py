@@ -115,7 +115,8 @@ class KMeans(ClusterMixin, BaseEstimator):
 
     Privacy
     -------
-    Everything that `fit` leaves behind is released through the vault; `release_` says at what cost.
+    Everything that `fit` leaves behind is released through the vault; `release_` says at what cost. What was computed from
+    the rows before `fit`, such as a scaler in front of it in a pipeline, is not covered.
 
     Examples
     --------
@@ -305,7 +306,7 @@ class KMeans(ClusterMixin, BaseEstimator):
                 "clipped_at": fitted.loss.cap * domain.unit**2,
                 "unit": "squared column widths" if parameters["scale"] == "bounds" else "squared units of the data",
             }
-        notes = notes_for(task.budget, problem.unit)
+        notes = notes_for(task.budget, fitted.rows, problem.unit)
         self.release_: Release = vault.release("kmeans", parameters, result, notes)
 
 
@@ -320,9 +321,11 @@ def number_of_clusters(given: Any) -> int | None:
     return int(given)
 
 
-def notes_for(budget: Budget, unit: Unit | None = None) -> tuple[str, ...]:
+def notes_for(budget: Budget, rows: float, unit: Unit | None = None) -> tuple[str, ...]:
     """What a reader of the certificate should know."""
     notes = [whom(unit)]
+    if float(budget.delta) * rows > 0.1:
+        notes.append("Delta is large for a table of this size: keep it well below one over the number of rows.")
     if budget.epsilon >= 5:
         notes.append("At an epsilon of 5 or more a fifty-fifty guess about somebody can become near certainty.")
     return tuple(notes)

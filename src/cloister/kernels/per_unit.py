@@ -100,7 +100,8 @@ def whom(unit: Unit | None) -> str:
     if unit is None:
         return (
             "The guarantee is per row: it protects each row of the table by itself. It protects a person as far as stated "
-            "only if no person has more than one row; somebody with g rows is protected at g times this epsilon."
+            "only if no person has more than one row; somebody with g rows is protected at g times this epsilon (and a delta "
+            "that grows faster than that)."
         )
     rows = "row counts" if unit.max_rows == 1 else f"{unit.max_rows:,} rows count"
     return (

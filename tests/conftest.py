@@ -1,0 +1,105 @@
+"""What all tests share: Spark sessions, and what happens when Spark is missing."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from tests.spark_hosts import KINDS, Cluster, Host, missing, missing_connect
+
+
+def required() -> bool:
+    """Whether Spark tests must run: in CI one that does not is a failure."""
+    return os.environ.get("CI", "").lower() == "true"
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Skip Spark tests where Spark is missing, with a line that says how to get it."""
+    reason = missing()
+    if reason is None:
+        return
+    for item in items:
+        if item.get_closest_marker("spark"):
+            item.add_marker(pytest.mark.skip(reason=f"Spark tests need more: {reason}"))
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Iterator[None]:
+    """Under CI=true a Spark test that is skipped has failed."""
+    outcome = yield
+    report = outcome.get_result()  # type: ignore[attr-defined]
+    if report.skipped and required() and item.get_closest_marker("spark") and not hasattr(report, "wasxfail"):
+        reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else "skipped"
+        report.outcome = "failed"
+        report.longrepr = f"a Spark test must run in CI, and this one did not: {reason}"
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """One line when Spark tests were skipped."""
+    reason = missing()
+    if reason is not None:
+        terminalreporter.write_line(f"Spark tests were skipped: {reason}")
+
+
+@pytest.fixture(scope="session")
+def cluster() -> Iterator[Cluster]:
+    """A real standalone cluster on loopback."""
+    made = Cluster()
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="session")
+def hosts(request: pytest.FixtureRequest) -> Iterator[Callable[[str], Host]]:
+    """A process with a Spark session of each kind, started when it is first asked for."""
+    made: dict[str, Host] = {}
+
+    def host(kind: str) -> Host:
+        if kind == "connect" and (reason := missing_connect()):
+            pytest.skip(reason)
+        if kind not in made:
+            made[kind] = cluster_host(request.getfixturevalue("cluster")) if kind == "cluster" else Host(kind, "local[2]")
+        return made[kind]
+
+    yield host
+    for one in made.values():
+        one.close()
+
+
+@pytest.fixture(params=KINDS)
+def spark(request: pytest.FixtureRequest, hosts: Callable[[str], Host]) -> Host:
+    """Spark of every kind: classic, Connect, and on the standalone cluster."""
+    return hosts(request.param)
+
+
+@pytest.fixture
+def classic(hosts: Callable[[str], Host]) -> Host:
+    """Classic Spark, for what need not be tried on every kind."""
+    return hosts("classic")
+
+
+def cluster_host(cluster: Cluster) -> Host:
+    """A session on the cluster, whose workers have a decoy in place of Cloister: the code must come with the session."""
+    decoy = cluster.folder / "decoy" / "cloister"
+    decoy.mkdir(parents=True, exist_ok=True)
+    (decoy / "__init__.py").write_text("raise ImportError('this is not the code that was sent')\n")
+    from tests.spark_hosts import ROOT
+
+    paths = [str(decoy.parent), str(ROOT), str(ROOT / "tests" / "engines" / "hiding")]
+    conf = {
+        "spark.executor.memory": "512m",
+        "spark.executorEnv.PYTHONPATH": os.pathsep.join(paths),
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.cores.max": "2",
+        "spark.executor.cores": "1",
+        # a straggler is run twice, early: results must not depend on it
+        "spark.speculation": "true",
+        "spark.speculation.interval": "100ms",
+        "spark.speculation.multiplier": "1.5",
+        "spark.speculation.quantile": "0.5",
+        "spark.speculation.minTaskRuntime": "2s",
+    }
+    return Host("cluster", cluster.master, conf)
