@@ -101,7 +101,9 @@ def leaf_sums(draw: st.DrawFn) -> Case:
     for _ in range(draw(st.integers(0, 6))):
         start, depth = leaves.pop(draw(st.integers(0, len(leaves) - 1)))
         deeper = min(depth + 1, order.levels)
-        leaves += [(start, deeper)] if deeper == depth else [(start, deeper), (start + (1 << (order.levels - deeper)), deeper)]
+        leaves += (
+            [(start, deeper)] if deeper == depth else [(start, deeper), (start + (1 << (order.levels - deeper)), deeper)]
+        )
     starts, depths = np.array(sorted(leaves), dtype=np.int64).T
     return Case(LeafSums(order, starts.copy(), depths.copy()), columns)
 

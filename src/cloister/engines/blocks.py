@@ -7,6 +7,7 @@ All blocks of a batch lie behind one another, so reading them back copies nothin
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -53,14 +54,14 @@ def pieces(batch: pa.RecordBatch, columns: tuple[int, int]) -> Iterator[Encoded]
         yield Encoded(rows.numbers[piece], rows.codes[piece])
 
 
-def binaries(array: NDArray[np.generic], ends: NDArray[np.int32]) -> pa.Array:
+def binaries(array: NDArray[Any], ends: NDArray[np.int32]) -> pa.Array:
     """Rows ends[i] to ends[i + 1] of an array as one binary cell each, where they lie."""
     array = np.ascontiguousarray(array)
     offsets = ends * np.int32(array.itemsize * array.shape[1])
     return pa.Array.from_buffers(pa.binary(), len(ends) - 1, [None, pa.py_buffer(offsets), pa.py_buffer(array)])
 
 
-def cells(column: pa.Array, kind: type) -> NDArray[np.generic]:
+def cells(column: pa.Array, kind: type) -> NDArray[Any]:
     """All binary cells of a column behind one another, as they lie."""
     wide = pa.types.is_large_binary(column.type)
     offsets = np.frombuffer(column.buffers()[1], dtype=np.int64 if wide else np.int32)
@@ -71,7 +72,7 @@ def cells(column: pa.Array, kind: type) -> NDArray[np.generic]:
     raw = data.slice(start, end - start)
     if raw.address % np.dtype(kind).itemsize:  # an odd place: numbers are read from even ones
         raw = pa.py_buffer(raw.to_pybytes())
-    found: NDArray[np.generic] = np.frombuffer(raw, dtype=kind)
+    found: NDArray[Any] = np.frombuffer(raw, dtype=kind)
     return found
 
 

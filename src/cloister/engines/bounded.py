@@ -7,10 +7,10 @@ engine is closed or the process ends.
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,9 +50,7 @@ class HeldRows:
             self._folder.cleanup()
 
 
-def sample_people(
-    owned: Iterable[Owned], keep: Callable[[NDArray[np.uint64]], NDArray[np.bool_]]
-) -> Iterator[Encoded]:
+def sample_people(owned: Iterable[Owned], keep: Callable[[NDArray[np.uint64]], NDArray[np.bool_]]) -> Iterator[Encoded]:
     """The rows of the people that a draw keeps; who reaches over two blocks is drawn once."""
     last: NDArray[np.uint64] | None = None
     kept_last = False
@@ -110,8 +108,9 @@ def spill(waiting: list[NDArray[np.int32]], rest: Iterator[Owned], unit: Unit, c
             (here / f"{i}").unlink()
             owners, rows = bounded(packed, unit.max_rows, columns)
             count += len(rows)
-            for file, array in zip(out, (owners, rows.numbers, rows.codes), strict=True):
-                array.tofile(file)
+            owners.tofile(out[0])
+            rows.numbers.tofile(out[1])
+            rows.codes.tofile(out[2])
     owners = mapped(here / "owners", np.uint64, (count, 2))
     rows = Encoded(
         mapped(here / "numbers", np.int32, (count, columns[0])), mapped(here / "codes", np.int32, (count, columns[1]))
@@ -119,9 +118,11 @@ def spill(waiting: list[NDArray[np.int32]], rest: Iterator[Owned], unit: Unit, c
     return HeldRows(cut(owners, rows), folder)
 
 
-def mapped(path: Path, kind: type, shape: tuple[int, int]) -> NDArray[np.generic]:
+def mapped(path: Path, kind: type, shape: tuple[int, int]) -> NDArray[Any]:
     """A file as an array; an empty one cannot be mapped."""
-    return np.memmap(path, dtype=kind, mode="r", shape=shape) if shape[0] * shape[1] else np.empty(shape, dtype=kind)
+    if not shape[0] * shape[1]:
+        return np.empty(shape, dtype=kind)
+    return np.asarray(np.memmap(path, dtype=kind, mode="r", shape=shape))
 
 
 def pack(owners: NDArray[np.uint64], rows: Encoded, max_rows: int) -> NDArray[np.int32]:
@@ -131,7 +132,7 @@ def pack(owners: NDArray[np.uint64], rows: Encoded, max_rows: int) -> NDArray[np
     return np.concatenate([who, rows.numbers[kept], rows.codes[kept]], axis=1)
 
 
-def part(packed: NDArray[np.int32], buckets: list[BinaryIO]) -> None:
+def part(packed: NDArray[np.int32], buckets: Sequence[BinaryIO]) -> None:
     """Append each row to the file of its person."""
     bucket = packed[:, 0].view(np.uint32) % BUCKETS
     order = np.argsort(bucket, kind="stable")

@@ -23,7 +23,7 @@ from cloister.errors import CloisterError, EngineError
 from cloister.kernels import Kernel, Summary, zero
 from cloister.kernels.keyed import Keyed, KeyedKernel, distinct, no_keys
 from cloister.kernels.per_unit import Unit, people, row_hashes
-from cloister.kernels.recoding import Recoding
+from cloister.kernels.recoding import Recoding, with_different
 from cloister.sinks import writer_of
 from cloister.sources import Source
 
@@ -73,7 +73,7 @@ class LocalEngine:
             parts = self._each(lambda rows: distinct(kernel.keys(rows)))
         else:
             parts = in_order(
-                self._source.batches((*self._encoding.columns, person)),
+                self._source.batches(tuple(dict.fromkeys([*self._encoding.columns, person]))),
                 lambda batch: distinct(keys_of_people(kernel, self._encoding, person, batch)),
             )
         width = kernel.width + (0 if person is None else 2)
@@ -119,8 +119,7 @@ class LocalEngine:
         """The different rows that a recoding makes, in memory: for what the holder looks up."""
         found = recoding.schema.empty_table()
         for batch in in_order(self._source.batches(recoding.columns), recoding.recode):
-            both = pa.concat_tables([found, pa.Table.from_batches([batch])])
-            found = both.group_by(recoding.schema.names, use_threads=False).aggregate([])
+            found = with_different(found, batch)
         return found
 
     def close(self) -> None:

@@ -21,7 +21,7 @@ from cloister.engines.blocks import summary_from
 from cloister.engines.local import SampledRows
 from cloister.engines.spark_errors import retold
 from cloister.engines.spark_rows import SparkRows, check_types, quoted
-from cloister.engines.spark_session import prepare, wants_numpy
+from cloister.engines.spark_session import map_in_arrow, prepare, wants_numpy
 from cloister.errors import SinkError, UsageError
 from cloister.kernels import Kernel, Summary, zero
 from cloister.kernels.keyed import Keyed, KeyedKernel, distinct, no_keys
@@ -82,7 +82,10 @@ class SparkEngine:
         names = [f"k{j}" for j in range(width)]
         schema = ", ".join(f"{name} bigint" for name in [*names, "n"])
         with retold("the count by key"):
-            if person is None:
+            if person is None and self._unit is None and self._kept is None:
+                # one pass is not worth keeping the encoded rows for
+                counted = self._run(self._read(), work.CountKeysOfRows(kernel, self._encoding), schema)
+            elif person is None:
                 counted = self._run(self._blocks(), work.CountKeys(kernel, self._widths), schema)
             else:
                 counted = self._run(self._read(person), work.CountKeysOfPeople(kernel, self._encoding, person), schema)
@@ -135,9 +138,10 @@ class SparkEngine:
             from pyspark.sql.pandas.types import from_arrow_schema
 
             columns = [quoted(name) for name in recoding.columns]
-            made = self._run(self._frame.select(*columns), work.Recode(recoding), from_arrow_schema(recoding.schema))
-            lines = made.distinct().collect()
-        return pa.Table.from_pylist([line.asDict() for line in lines], recoding.schema)
+            made = self._run(self._frame.select(*columns), work.Different(recoding), from_arrow_schema(recoding.schema))
+            lines = made.collect()
+        found = pa.Table.from_pylist([line.asDict() for line in lines], recoding.schema)
+        return found.group_by(found.column_names, use_threads=False).aggregate([])
 
     def rewrite(self, recoding: Recoding, path: str, format: str = "parquet", secret: str | None = None) -> None:
         """Write every row, recoded, into a new folder; the file _SUCCESS in it says that it is whole.
@@ -171,7 +175,7 @@ class SparkEngine:
 
     def _run(self, frame: Any, job: work.Work, schema: Any) -> Any:
         guarded = work.Guarded(job, self._plain)
-        return frame.mapInArrow(lambda batches: guarded(batches), schema)
+        return map_in_arrow(frame, lambda batches: guarded(batches), schema)
 
     def _read(self, *more: str) -> Any:
         names = dict.fromkeys([*self._encoding.columns, *more])

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from cloister.errors import CloisterError, EngineError, SourceError
+from cloister.errors import CloisterError, EngineError, SinkError, SourceError
 
 __all__ = ["missing_on_workers", "retold", "retold_opening"]
 
@@ -14,7 +14,7 @@ ENVIRONMENT = (
     "Give the workers a Python environment with numpy, pyarrow and numba: pack one with venv-pack or conda-pack and pass "
     "it with spark.archives (docs/on-a-cluster.md shows how)"
 )
-_NO_MODULE = re.compile(r"No module named '([A-Za-z0-9_]+)|\[cloister:missing:([A-Za-z0-9_]+)")
+_NO_MODULE = re.compile(r"(?:No module named '|\[cloister:missing:|import of )([A-Za-z0-9_]+)(?:'|\]|\.| halted)")
 _TOLD = re.compile(r"\[cloister:told:(.*?)\](?:\s|$)", re.DOTALL)
 _KIND = re.compile(r"\[cloister:kind:([A-Za-z0-9_]+)\]")
 
@@ -40,10 +40,12 @@ def retold(doing: str) -> Iterator[None]:
         raise from_workers(str(error), condition(error), doing) from None
 
 
-def from_workers(text: str, kind: str, doing: str) -> EngineError:
+def from_workers(text: str, kind: str, doing: str) -> CloisterError:
     """The error that a failed job means; only known marks of the text are read, never shown as it is."""
+    if kind == "PATH_ALREADY_EXISTS":
+        return SinkError("the output exists already. Choose another name, or remove it first.")
     if module := _NO_MODULE.search(text):
-        return missing_on_workers(module.group(1) or module.group(2))
+        return missing_on_workers(module.group(1))
     if "PACKAGE_NOT_INSTALLED" in text or "PyArrow >=" in text:
         return missing_on_workers("pyarrow")
     if "PYTHON_VERSION_MISMATCH" in text:

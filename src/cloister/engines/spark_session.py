@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import atexit
+import hashlib
+import importlib
 import json
 import os
 import re
@@ -10,6 +13,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import warnings
 import zipfile
 from collections.abc import Iterator
 from functools import cache
@@ -58,7 +62,9 @@ def start(factory: Any, options: Spark) -> Any:
     else:
         if options.master:
             builder = builder.master(options.master)
-        builder = builder.config("spark.ui.showConsoleProgress", "false").config("spark.ui.enabled", "false")
+        quiet = {"spark.ui.showConsoleProgress": "false", "spark.ui.enabled": "false", "spark.log.level": "ERROR"}
+        for name, value in quiet.items():
+            builder = builder.config(name, value)
     for name, value in options.conf:
         builder = builder.config(name, value)
     try:
@@ -91,15 +97,21 @@ def check_java() -> None:
 
 def check_connect() -> None:
     """Spark Connect needs packages that pyspark alone does not bring."""
+    for name in ("pandas", "grpc", "grpc_status", "google.rpc"):
+        try:
+            importlib.import_module(name)
+        except ImportError:
+            raise EngineError(
+                f"Spark Connect needs {name}, which is missing. Install it: pip install 'pyspark[connect]'."
+            ) from None
+
+
+def check_pandas() -> None:
+    """Spark asks for pandas before it maps Arrow batches, although none is made."""
     try:
-        import google.rpc  # noqa: F401
-        import grpc  # noqa: F401
-        import grpc_status  # noqa: F401
         import pandas  # noqa: F401
-    except ImportError as error:
-        raise EngineError(
-            f"Spark Connect needs {error.name}, which is missing. Install it: pip install 'pyspark[connect]'."
-        ) from None
+    except ImportError:
+        raise EngineError("the Spark engine needs pandas here. Install it: pip install 'cloister[spark]'.") from None
 
 
 def check_reachable(where: str) -> None:
@@ -135,8 +147,9 @@ def prepare(session: Any) -> None:
     name = f"{session.session_id if context is None else context.applicationId} {plain}"
     if name in _ready:
         return
+    check_pandas()
     with retold("looking at the workers"):
-        lines = session.range(0, 4, 1, 4).mapInArrow(make_probe(), "found string").collect()
+        lines = map_in_arrow(session.range(0, 4, 1, 4), make_probe(), "found string").collect()
     found = [json.loads(line["found"]) for line in lines]
     for module in NEEDED:
         if not all(worker[module] for worker in found) and not (module == "numba" and plain):
@@ -149,6 +162,44 @@ def prepare(session: Any) -> None:
             else:
                 context.addPyFile(packed_code())
     _ready.add(name)
+
+
+def map_in_arrow(frame: Any, function: Any, schema: Any) -> Any:
+    """`DataFrame.mapInArrow`, without its warning about pandas, which no work here touches."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)
+        return frame.mapInArrow(carried(function), schema)
+
+
+def carried(function: Any) -> Any:
+    """The function in a form that finds the code that was sent: unpacked, since compiled loops are not cached from a zip."""
+    from pyspark import cloudpickle
+
+    payload, sent = cloudpickle.dumps(function), Path(packed_code()).name
+
+    def run(batches: Iterator[Any]) -> Iterator[Any]:  # travels whole, as `make_probe` says
+        import os
+        import pickle
+        import sys
+        import tempfile
+        import zipfile
+
+        home = next((place for place in sys.path if os.path.basename(place) == sent), None)
+        folder = home and home[: -len(".zip")]
+        if home and folder and folder not in sys.path:
+            try:
+                if not os.path.isdir(folder):
+                    made = tempfile.mkdtemp(dir=os.path.dirname(home))
+                    with zipfile.ZipFile(home) as archive:
+                        archive.extractall(made)
+                    os.rename(made, folder)
+            except OSError:  # another worker was first, or nothing can be written there and the zip itself must do
+                pass
+            if os.path.isdir(folder):
+                sys.path.insert(0, folder)
+        yield from pickle.loads(payload)(batches)
+
+    return run
 
 
 def make_probe() -> Any:
@@ -172,13 +223,13 @@ def make_probe() -> Any:
 
 @cache
 def packed_code() -> str:
-    """Cloister's own code as one zip."""
+    """Cloister's own code as one zip, named after what is in it."""
     root = Path(__file__).resolve().parent.parent
-    target = Path(tempfile.mkdtemp(prefix="cloister-code-")) / "cloister.zip"
+    files = {str(Path("cloister") / file.relative_to(root)): file.read_bytes() for file in sorted(root.rglob("*.py"))}
+    digest = hashlib.sha256(b"".join(name.encode() + b"\0" + code for name, code in files.items())).hexdigest()
+    target = Path(tempfile.mkdtemp(prefix="cloister-code-")) / f"cloister-{digest[:16]}.zip"
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
-        for file in sorted(root.rglob("*.py")):
-            archive.write(file, str(Path("cloister") / file.relative_to(root)))
-    import atexit
-
+        for name, code in files.items():
+            archive.writestr(name, code)
     atexit.register(shutil.rmtree, target.parent, ignore_errors=True)
     return str(target)

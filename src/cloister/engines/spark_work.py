@@ -20,9 +20,9 @@ from cloister.engines.blocks import cells, pack, pieces, summary_bytes, unpack
 from cloister.engines.bounded import sample_people
 from cloister.errors import CloisterError
 from cloister.kernels import Kernel, zero
-from cloister.kernels.keyed import KeyedKernel, distinct
+from cloister.kernels.keyed import Keyed, KeyedKernel, distinct, no_keys
 from cloister.kernels.per_unit import Unit, at_most, first_rows, people, row_hashes
-from cloister.kernels.recoding import Recoding
+from cloister.kernels.recoding import Recoding, with_different
 
 Batches = Iterator[pa.RecordBatch]
 Work = Callable[[Batches], Batches]
@@ -196,6 +196,18 @@ class CountKeys:
 
 
 @dataclass(frozen=True, slots=True)
+class CountKeysOfRows:
+    """Rows -> keys with counts."""
+
+    kernel: KeyedKernel
+    encoding: Encoding
+
+    def __call__(self, batches: Batches) -> Batches:
+        keys = (self.kernel.keys(self.encoding.encode(batch)) for batch in batches if batch.num_rows)
+        yield from gathered(keys, self.kernel.width)
+
+
+@dataclass(frozen=True, slots=True)
 class CountKeysOfPeople:
     """Rows -> keys that end in the person, with counts."""
 
@@ -212,26 +224,23 @@ class CountKeysOfPeople:
 
 def gathered(keys: Iterator[NDArray[np.int64]], width: int) -> Batches:
     """Distinct keys with counts as columns k0, k1, ... and n."""
-    total, waiting, count = None, [], 0
 
-    def out() -> pa.RecordBatch:
+    def out(total: Keyed) -> pa.RecordBatch:
         columns = {f"k{j}": total.keys[:, j].copy() for j in range(width)}
         return pa.RecordBatch.from_pydict({**columns, "n": total.counts})
 
+    total, waiting, count = no_keys(width), [no_keys(width).keys], 0
     for some in keys:
         waiting.append(some)
         count += len(some)
         if count > KEYS_AT_ONCE:
-            part = distinct(np.concatenate(waiting))
-            total, waiting, count = (part if total is None else total + part), [], 0
+            total, waiting, count = total + distinct(np.concatenate(waiting)), [no_keys(width).keys], 0
             if len(total) > KEYS_AT_ONCE:
-                yield out()
-                total = None
-    if waiting:
-        part = distinct(np.concatenate(waiting))
-        total = part if total is None else total + part
-    if total is not None and len(total):
-        yield out()
+                yield out(total)
+                total = no_keys(width)
+    total = total + distinct(np.concatenate(waiting))
+    if len(total):
+        yield out(total)
 
 
 @dataclass(frozen=True, slots=True)
@@ -288,3 +297,16 @@ class Recode:
     def __call__(self, batches: Batches) -> Batches:
         for batch in batches:
             yield self.recoding.recode(batch)
+
+
+@dataclass(frozen=True, slots=True)
+class Different:
+    """Rows -> the different rows that a recoding makes of them, once a task."""
+
+    recoding: Recoding
+
+    def __call__(self, batches: Batches) -> Batches:
+        found = self.recoding.schema.empty_table()
+        for batch in batches:
+            found = with_different(found, self.recoding.recode(batch))
+        yield from found.to_batches()

@@ -1,10 +1,13 @@
 """Pure maths on encoded rows: each kernel folds rows into a small mergeable integer summary with a known sensitivity."""
 
 from cloister.kernels.base import Change, Kernel, Sensitivity, Summary, zero
+from cloister.kernels.cells import GridCells, GridKeys, NestedCells
 from cloister.kernels.centers import BallClip, BoxClip, CenterSums, Clip, Labels
 from cloister.kernels.clipped import ClippedCost, ClippedSums, Euclidean, Taxicab
 from cloister.kernels.counts import Histogram, Rows, ValueCounts
 from cloister.kernels.moments import Moments
+from cloister.kernels.morton import LeafSums, MortonKeys
+from cloister.kernels.tables import TableCounts
 
 __all__ = [
     "BallClip",
@@ -15,13 +18,19 @@ __all__ = [
     "ClippedCost",
     "ClippedSums",
     "Euclidean",
+    "GridCells",
+    "GridKeys",
     "Histogram",
     "Kernel",
     "Labels",
+    "LeafSums",
     "Moments",
+    "MortonKeys",
+    "NestedCells",
     "Rows",
     "Sensitivity",
     "Summary",
+    "TableCounts",
     "Taxicab",
     "ValueCounts",
     "zero",

@@ -1,0 +1,72 @@
+"""Rewriting a table, row by row, on both engines."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.dataset as ds
+import pytest
+
+from cloister.engines.local import LocalEngine
+from cloister.errors import SinkError
+from cloister.sources import open_source
+from tests.engines import jobs
+from tests.laws.tables import identity, random_rows, write
+from tests.spark_hosts import Host
+
+ENCODING = identity(2, 50, ())
+SIGNED = pa.schema([("id", pa.int64()), ("sign", pa.string())])
+
+
+@dataclass(frozen=True)
+class Signs:
+    """Whether n0 is negative, for rows whose n1 is not zero."""
+
+    columns: tuple[str, ...] = ("n1", "id", "n0")
+    schema: pa.Schema = SIGNED
+
+    def recode(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        sign = pc.if_else(pc.less(batch.column("n0"), 0), "negative", "not negative")
+        kept = pa.RecordBatch.from_arrays([batch.column("id"), sign], schema=self.schema)
+        return kept.filter(pc.not_equal(batch.column("n1"), 0))
+
+
+@pytest.fixture
+def rows_path(tmp_path: Path) -> Path:
+    return write(tmp_path, "rows", random_rows(2, 300, 2, 50, ()))
+
+
+def read(path: Path, format: str) -> list[tuple[int, str]]:
+    table = ds.dataset(str(path), format=format, exclude_invalid_files=False).to_table()
+    return sorted(zip(table["id"].to_pylist(), table["sign"].to_pylist(), strict=True))
+
+
+@pytest.mark.parametrize("format", ["parquet", "csv"])
+def test_rewriting_here_keeps_the_order(rows_path: Path, tmp_path: Path, format: str) -> None:
+    """Every row that the recoding keeps is written once, in order."""
+    LocalEngine(open_source(rows_path), ENCODING).rewrite(Signs(), str(tmp_path / "out"), format)
+    written = ds.dataset(str(tmp_path / "out"), format=format).to_table()
+    whole = pa.concat_tables([pa.Table.from_batches(open_source(rows_path).batches(("id", "n1")))])
+    assert written["id"].to_pylist() == whole.filter(pc.not_equal(whole["n1"], 0))["id"].to_pylist()
+
+
+def test_an_unknown_format_is_refused(rows_path: Path, tmp_path: Path) -> None:
+    """A format that cannot be written is told before a row is read."""
+    with pytest.raises(SinkError, match="Choose parquet or csv"):
+        LocalEngine(open_source(rows_path), ENCODING).rewrite(Signs(), str(tmp_path / "out"), "xlsx")
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("format", ["parquet", "csv"])
+def test_rewriting_on_spark_gives_the_same_rows(classic: Host, rows_path: Path, tmp_path: Path, format: str) -> None:
+    """On Spark the same rows are written into a folder with a success marker; an existing folder is refused."""
+    LocalEngine(open_source(rows_path), ENCODING).rewrite(Signs(), str(tmp_path / "here"), format)
+    classic(jobs.rewrite, rows_path, ENCODING, Signs(), str(tmp_path / "there"), format)
+    assert (tmp_path / "there" / "_SUCCESS").exists()
+    assert read(tmp_path / "there", format) == read(tmp_path / "here", format)
+    assert (
+        classic(jobs.attempt, jobs.rewrite, rows_path, ENCODING, Signs(), str(tmp_path / "there"), format)[0] == "SinkError"
+    )
