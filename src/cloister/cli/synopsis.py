@@ -1,0 +1,203 @@
+"""``cloister synopsis``: release a synopsis of a table once, or ask one that was released."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from cloister.cli.flags import (
+    Delta,
+    Engine,
+    Epsilon,
+    LedgerUrl,
+    Machine,
+    Master,
+    Remote,
+    Rho,
+    SchemaFile,
+    SparkConf,
+    Table,
+    Worlds,
+    print_json,
+    progress,
+    read_budget,
+    read_engine,
+)
+from cloister.errors import UsageError
+
+if TYPE_CHECKING:
+    from cloister.clustering.synopsis.value import Synopsis
+
+EXAMPLE = (
+    "Example: cloister synopsis people.csv --epsilon 1 --schema people.toml --out people.synopsis.parquet, then "
+    "cloister synopsis people.synopsis.parquet --suggest-k, and cloister cluster --synopsis people.synopsis.parquet --k 5 --out c"
+)
+
+
+def synopsis(
+    data: Annotated[list[str], typer.Argument(metavar="DATA...", help="Files, globs or URLs; or one synopsis file to ask.")],
+    out: Annotated[Path | None, typer.Option(metavar="FILE", help="A new file: the synopsis, or the made-up rows.")] = None,
+    epsilon: Epsilon = None,
+    delta: Delta = None,
+    rho: Rho = None,
+    worlds: Worlds = None,
+    columns: Annotated[str | None, typer.Option(metavar="A,B", help="The number columns.")] = None,
+    bounds: Annotated[str | None, typer.Option(metavar="LOW,HIGH", help="Public bounds of every column.")] = None,
+    schema: SchemaFile = None,
+    method: Annotated[
+        Literal["adaptive-grid", "uniform-grid", "tree"],
+        typer.Option(help="Grids suit two or three columns, the tree any number."),
+    ] = "adaptive-grid",
+    alpha: Annotated[
+        str, typer.Option(metavar="NUMBER", help="Adaptive grid: the first level's part of the budget.")
+    ] = "0.5",
+    threshold: Annotated[
+        int | None, typer.Option(metavar="T", help="Uniform grid: leave out cells with a noisy count below T.")
+    ] = None,
+    scale: Annotated[
+        Literal["bounds", "none"], typer.Option(help="bounds: each column's width counts the same; none: own units.")
+    ] = "bounds",
+    neighbours: Annotated[
+        Literal["add-remove", "replace-one"] | None, typer.Option(help="Which tables must not be told apart.")
+    ] = None,
+    table: Table = None,
+    ledger: LedgerUrl = None,
+    engine: Engine = None,
+    master: Master = None,
+    remote: Remote = None,
+    spark_conf: SparkConf = None,
+    suggest_k: Annotated[bool, typer.Option("--suggest-k", help="Ask a synopsis: how many clusters are there?")] = False,
+    sample: Annotated[int | None, typer.Option(metavar="N", help="Ask a synopsis: write N made-up rows to --out.")] = None,
+    count: Annotated[
+        str | None, typer.Option(metavar="A=LOW:HIGH,...", help="Ask a synopsis: how many rows lie in a box?")
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the plan; read no row and charge nothing.")] = False,
+    rows: Annotated[int, typer.Option(metavar="N", min=1, help="With --dry-run: about how many rows to expect.")] = 10_000,
+    as_json: Machine = False,
+) -> None:
+    """Release cells with noisy counts, once; then cluster, sample and ask them for free."""
+    if suggest_k or sample is not None or count is not None:
+        ask(data, suggest_k, sample, count, out, as_json)
+        return
+    from cloister.clustering.synopsis import build
+    from cloister.schema import Schema
+    from cloister.vault import open_data
+
+    facts = Schema.from_toml(schema) if schema else None
+    chosen = read_engine(engine, master, remote, spark_conf)
+    terms: dict[str, Any] = {
+        "budget": read_budget(epsilon, delta, rho, worlds, facts),
+        "bounds": read_bounds(bounds),
+        "method": method,
+        "alpha": alpha,
+        "threshold": threshold,
+        "scale": None if scale == "none" else scale,
+        "columns": [name.strip() for name in columns.split(",")] if columns else None,
+        "schema": facts,
+        "neighbours": neighbours,
+    }
+    if dry_run:
+        plan = build.plan(rows, open_data(data, chosen).names, **terms)
+        if as_json:
+            print_json(plan.as_dict())
+        else:
+            typer.echo(str(plan))
+            typer.echo(f"For about {rows:,} rows (change with --rows). No row was read and nothing was charged.")
+        return
+    if out is None:
+        raise UsageError("where should the synopsis go? Give --out FILE, a file that does not exist yet.")
+    from cloister.sinks import check_free
+
+    check_free(out)
+    with progress(as_json) as step:
+        made = build.synopsis(data, **terms, table=table, ledger=ledger, engine=chosen, progress=step)
+    made.save(out)
+    if as_json:
+        print_json({"out": str(out), **made.release.as_dict()})
+    else:
+        show(made, out)
+
+
+def ask(data: list[str], suggest_k: bool, sample: int | None, count: str | None, out: Path | None, as_json: bool) -> None:
+    """Questions to a released synopsis: free, and without the data."""
+    from cloister.clustering.synopsis.value import Synopsis
+
+    if len(data) != 1:
+        raise UsageError("one synopsis file is asked at a time.")
+    made = Synopsis.load(data[0])
+    answer: dict[str, Any] = {}
+    if suggest_k:
+        found = made.suggest_k()
+        answer["suggest_k"] = {"k": found.clusters, "distances": found.distances.tolist(), "depths": found.depths.tolist()}
+    if count is not None:
+        number = made.count(read_box(count))
+        answer["count"] = {"value": number.value, "standard_error": number.standard_error}
+    if sample is not None:
+        if out is None:
+            raise UsageError("where should the made-up rows go? Give --out FILE, ending in .csv or .parquet.")
+        write_rows(made, sample, out)
+        answer["sample"] = {"rows": sample, "out": str(out)}
+    if as_json:
+        print_json(answer)
+        return
+    if suggest_k:
+        typer.echo(f"k = {answer['suggest_k']['k']}: where the max-min distance of the dense cells changes most.")
+        for k, depth in enumerate(answer["suggest_k"]["depths"], start=2):
+            typer.echo(f"  {k:>3}  distance {answer['suggest_k']['distances'][k - 2]:.4g}, depth {depth:.4g}")
+    if count is not None:
+        typer.echo(
+            f"{answer['count']['value']:.1f} rows, standard error {answer['count']['standard_error']:.1f} (of the noise)"
+        )
+    if sample is not None:
+        typer.echo(f"Written: {out} ({sample:,} made-up rows)")
+
+
+def read_box(text: str) -> dict[str, tuple[float, float]]:
+    """Ranges from A=LOW:HIGH,B=LOW:HIGH."""
+    box = {}
+    for part in text.split(","):
+        name, _, ends = part.partition("=")
+        try:
+            low, high = (float(end) for end in ends.split(":"))
+        except ValueError:
+            raise UsageError("--count takes ranges such as age=20:30,income=0:1000.") from None
+        box[name.strip()] = (low, high)
+    return box
+
+
+def read_bounds(text: str | None) -> tuple[float, float] | None:
+    """Two numbers from LOW,HIGH."""
+    from cloister.cli.cluster import read_bounds as read
+
+    return read(text)
+
+
+def write_rows(made: Synopsis, count: int, out: Path) -> None:
+    """Made-up rows as CSV or Parquet."""
+    from cloister.sinks import stage
+
+    if out.suffix.lower() not in (".csv", ".parquet"):
+        raise UsageError("made-up rows are written as .csv or .parquet. Give --out a name that ends so.")
+    rows = made.sample(count)
+    with stage(out, directory=False) as staged:
+        if out.suffix.lower() == ".csv":
+            from pyarrow import csv
+
+            csv.write_csv(rows, staged.path)
+        else:
+            import pyarrow.parquet as pq
+
+            pq.write_table(rows, staged.path)
+        staged.commit()
+
+
+def show(made: Synopsis, out: Path) -> None:
+    """What was released, for a person."""
+    typer.echo(f"{made.method}: {len(made):,} cells over {', '.join(made.columns)}, about {made.total:,.0f} rows")
+    typer.echo(f"Guarantee: {made.release.guarantee}")
+    typer.echo(f"Status: {made.release.status}")
+    for note in made.release.notes:
+        typer.echo(f"Note: {note}")
+    typer.echo(f"Written: {out}. Cluster it for free: cloister cluster --synopsis {out} --k K --out DIR")

@@ -1,0 +1,126 @@
+"""Weighted k-means on released points, from one of four seedings. Free: no row is looked at."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cloister.clustering.seeding.canopy import canopy_centers
+from cloister.clustering.seeding.evolution import evolve
+from cloister.errors import UsageError
+
+__all__ = ["SEEDINGS", "Weighted", "cluster_points", "parallel_seeds", "plus_plus_seeds"]
+
+SEEDINGS = ("kmeans++", "kmeans||", "canopy", "evolution")
+RESTARTS = 10  # of seedings that draw at random once
+OVERSAMPLING = 2  # times k candidates a round: Bahmani et al. 2012
+ROUNDS = 5
+MOST_ITERATIONS = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Weighted:
+    """Centres of weighted points."""
+
+    centers: NDArray[np.float64]  # (k, d)
+    sizes: NDArray[np.float64]  # (k,), the weight of each
+    loss: float  # weighted squared error
+
+
+def cluster_points(
+    points: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    clusters: int,
+    seeding: str,
+    random: np.random.Generator,
+) -> Weighted:
+    """Seed, then weighted Lloyd until nothing moves.
+
+    Parameters
+    ----------
+    points : (n, d), released
+    weights : (n,), above 0
+    clusters : int, at most n
+    seeding : "kmeans++", "kmeans||", "canopy" or "evolution"
+    random : numpy Generator, public
+    """
+    if seeding not in SEEDINGS:
+        raise UsageError(f'seeding "{seeding}" is not known. Choose one of: {", ".join(SEEDINGS)}.')
+    if clusters > len(points):
+        raise UsageError(
+            f"{clusters} clusters were asked for, and the synopsis has {len(points)} cells that are not empty. Ask for "
+            f"{len(points)} or fewer, or release a finer synopsis."
+        )
+    if seeding == "canopy":
+        starts = [canopy_centers(points, weights, clusters)]
+    elif seeding == "evolution":
+        starts = [evolve(points, weights, clusters, random).centers]
+    else:
+        seed = plus_plus_seeds if seeding == "kmeans++" else parallel_seeds
+        starts = [seed(points, weights, clusters, random) for _ in range(RESTARTS)]
+    return min((lloyd(points, weights, start) for start in starts), key=lambda found: found.loss)
+
+
+def lloyd(points: NDArray[np.float64], weights: NDArray[np.float64], start: NDArray[np.float64]) -> Weighted:
+    """Weighted Lloyd from these centres, by scikit-learn."""
+    from sklearn.cluster import KMeans
+
+    model = KMeans(len(start), init=start, n_init=1, max_iter=MOST_ITERATIONS, tol=0.0)
+    labels = model.fit(points, sample_weight=weights).labels_
+    sizes = np.bincount(labels, weights=weights, minlength=len(start)).astype(np.float64)
+    return Weighted(np.asarray(model.cluster_centers_, dtype=np.float64), sizes, float(model.inertia_))
+
+
+def plus_plus_seeds(
+    points: NDArray[np.float64], weights: NDArray[np.float64], clusters: int, random: np.random.Generator
+) -> NDArray[np.float64]:
+    """k-means++ by scikit-learn: each centre a point drawn by weight times squared distance to those chosen so far."""
+    from sklearn.cluster import kmeans_plusplus
+
+    seed = int(random.integers(2**31))
+    centers, _ = kmeans_plusplus(points, clusters, sample_weight=weights, random_state=seed)
+    return np.asarray(centers, dtype=np.float64)
+
+
+def parallel_seeds(
+    points: NDArray[np.float64], weights: NDArray[np.float64], clusters: int, random: np.random.Generator
+) -> NDArray[np.float64]:
+    """k-means||: a few rounds that each keep about 2k points, then k-means++ on the kept points by what is nearest to them.
+
+    References
+    ----------
+    B. Bahmani et al., "Scalable k-means++", VLDB 2012.
+    """
+    chosen = np.zeros(len(points), dtype=bool)
+    chosen[random.choice(len(points), p=weights / weights.sum())] = True
+    gaps = ((points - points[chosen][0]) ** 2).sum(axis=1)
+    for _ in range(ROUNDS):
+        cost = weights * gaps
+        if cost.sum() <= 0:
+            break
+        kept = (random.random(len(points)) < OVERSAMPLING * clusters * cost / cost.sum()) & ~chosen
+        chosen |= kept
+        for candidate in points[kept]:
+            np.minimum(gaps, ((points - candidate) ** 2).sum(axis=1), out=gaps)
+    if chosen.sum() < clusters:  # few distinct points: fill up with the heaviest of the rest
+        rest = np.where(chosen, -1.0, weights)
+        chosen[np.argsort(-rest, kind="stable")[: clusters - int(chosen.sum())]] = True
+    candidates = points[chosen]
+    masses = np.bincount(nearest_of(points, candidates), weights=weights, minlength=len(candidates)).astype(np.float64)
+    heavy = masses > 0
+    if heavy.sum() < clusters:
+        return candidates[:clusters]
+    return plus_plus_seeds(candidates[heavy], masses[heavy], clusters, random)
+
+
+def nearest_of(points: NDArray[np.float64], candidates: NDArray[np.float64]) -> NDArray[np.intp]:
+    """The index of each point's nearest candidate."""
+    best = np.full(len(points), np.inf)
+    label = np.zeros(len(points), dtype=np.intp)
+    for i, candidate in enumerate(candidates):
+        gap = ((points - candidate) ** 2).sum(axis=1)
+        closer = gap < best
+        label[closer], best[closer] = i, gap[closer]
+    return label

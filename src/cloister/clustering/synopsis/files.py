@@ -1,0 +1,138 @@
+"""Synopses as files: Parquet, one row a cell, with the certificate and the public grid inside."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+import os
+from dataclasses import dataclass
+from os import PathLike
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from cloister.clustering.domain import Domain
+from cloister.clustering.synopsis.cells import Cells
+from cloister.clustering.synopsis.value import Synopsis, SynopsisClusters, release_of_clusters
+from cloister.encode import Encoding, Grid
+from cloister.errors import SourceError, UsageError
+from cloister.kernels import BallClip, BoxClip
+from cloister.privacy.release import Release
+from cloister.sinks import stage
+from cloister.vault import Vault
+
+__all__ = ["cluster_file", "fingerprint", "load", "read_about", "save"]
+
+VERSION = 1
+ABOUT, CERTIFICATE = b"cloister.synopsis", b"cloister.release"
+FOREIGN = "is not a synopsis file. Give the file that cloister synopsis wrote."
+
+
+def fingerprint(cells: Cells) -> str:
+    """A hash of the cells; the certificate holds it, so that a changed file is seen."""
+    digest = hashlib.sha256()
+    for name in Cells.__slots__:
+        digest.update(np.ascontiguousarray(getattr(cells, name)).astype("<f8").tobytes())
+    return digest.hexdigest()
+
+
+def save(synopsis: Synopsis, path: str | PathLike[str]) -> None:
+    """Stage the file, then rename it into place."""
+    cells, domain = synopsis.cells, synopsis.domain
+    columns: dict[str, Any] = {}
+    for part in ("lower", "upper", "points"):
+        for j in range(len(domain.columns)):
+            columns[f"{part} {j}"] = getattr(cells, part)[:, j]
+    for part in ("counts", "variances", "common", "groups"):
+        columns[part] = getattr(cells, part)
+    about = {
+        "version": VERSION,
+        "total": synopsis.total,
+        "unit": domain.unit,
+        "radius": domain.encoding.radius,
+        "grids": [dataclasses.asdict(grid) for grid in domain.encoding.numbers],
+    }
+    table = pa.table(columns).replace_schema_metadata({ABOUT: json.dumps(about), CERTIFICATE: synopsis.release.to_json()})
+    with stage(path, directory=False) as staged:
+        pq.write_table(table, staged.path, compression="zstd")
+        staged.commit()
+
+
+def load(path: str | PathLike[str]) -> Synopsis:
+    """Read and check a synopsis file."""
+    name = os.fspath(path)
+    about = read_about(name)
+    try:
+        table = pq.read_table(name)
+        parts = {
+            part: np.column_stack([table[f"{part} {j}"].to_numpy() for j in range(len(about.domain.columns))])
+            for part in ("lower", "upper", "points")
+        }
+        cells = Cells(**parts, **{part: table[part].to_numpy() for part in ("counts", "variances", "common", "groups")})
+    except (pa.ArrowException, OSError, KeyError, TypeError, ValueError):
+        raise SourceError(f"{name} is damaged: a part of the synopsis is missing. Ask for the original.") from None
+    if about.release.result.get("cells_sha256") != fingerprint(cells):
+        raise SourceError(f"{name} was changed after it was written: its cells are not those of its certificate.")
+    return Synopsis(cells, about.domain, about.total, about.release)
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """What a file says of itself, without its cells."""
+
+    domain: Domain
+    total: float
+    release: Release
+
+
+def read_about(name: str) -> About:
+    """The certificate and the public grid of a synopsis file; its cells are not read."""
+    if not os.path.exists(name):
+        raise SourceError(f"{name} does not exist. Give the file that cloister synopsis wrote.")
+    try:
+        metadata = pq.read_schema(name).metadata or {}
+    except (pa.ArrowException, OSError, ValueError):
+        raise SourceError(f"{name} is damaged, or {FOREIGN}") from None
+    if ABOUT not in metadata or CERTIFICATE not in metadata:
+        raise SourceError(f"{name} {FOREIGN}")
+    try:
+        about = json.loads(metadata[ABOUT])
+        version = about["version"]
+        grids = tuple(Grid(**grid) for grid in about["grids"])
+        domain, total = domain_of(grids, about["radius"], about["unit"]), float(about["total"])
+    except (KeyError, TypeError, ValueError, AttributeError):
+        raise SourceError(f"{name} is damaged: a part of the synopsis is missing. Ask for the original.") from None
+    if version != VERSION:
+        raise SourceError(f"{name} has version {version}, and this Cloister reads {VERSION}. Update Cloister.")
+    release = Release.from_json(metadata[CERTIFICATE].decode())
+    if release.kind != "synopsis":
+        raise SourceError(f"{name} {FOREIGN}")
+    return About(domain, total, release)
+
+
+def cluster_file(path: str | PathLike[str], k: int, engine: Any = "spark", random_state: Any = None) -> SynopsisClusters:
+    """Cluster a synopsis file on Spark, for one too large for this machine: MLlib's weighted k-means with k-means||.
+
+    The file has to be where Spark's workers can read it. Its certificate is checked, its cells are not read here.
+    """
+    name = os.fspath(path)
+    about = read_about(name)
+    if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1:
+        raise UsageError("the number of clusters must be a whole number of at least 1. Give --k 1 or more.")
+    features = [f"points {j}" for j in range(len(about.domain.columns))]
+    seed = int(np.random.default_rng(random_state).integers(2**31))
+    centers, sizes, loss = Vault.public_clusters(name, features, "counts", about.total, int(k), seed, engine)
+    mean = loss / float(sizes.sum()) * about.domain.unit**2
+    decoded = about.domain.decode(about.domain.put(centers))
+    release = release_of_clusters(about.release, decoded, sizes, mean, "kmeans|| by MLlib")
+    return SynopsisClusters(decoded, sizes, mean, release, about.domain, len(features), engine)
+
+
+def domain_of(grids: tuple[Grid, ...], radius: int | None, unit: float) -> Domain:
+    """The public grid, from what a file says of it."""
+    halves = np.array([grid.half for grid in grids], dtype=np.int64)
+    clip = BoxClip(tuple(grid.half for grid in grids)) if radius is None else BallClip(radius, len(grids))
+    return Domain(Encoding(grids, radius=radius), clip, halves, unit)

@@ -1,0 +1,71 @@
+"""How fine a grid should be: rules from the literature, as pure functions of released or public numbers.
+
+A finer grid has less error from taking a cell's rows for its middle, and more noise a row. The rules balance the two for
+Laplace noise of scale 1/epsilon on each count. With other noise `rule_epsilon` says which epsilon its size stands for.
+"""
+
+from __future__ import annotations
+
+from math import ceil, sqrt
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cloister.privacy.mechanisms import Laplace, Mechanism
+
+__all__ = ["first_side", "rule_epsilon", "second_sides", "uniform_side"]
+
+UNIFORM = 10.0  # Su et al. 2016: theta
+C1, C2 = 10.0, 5.0  # LETEO, section 4.2
+FEWEST_FIRST = 100.0  # cells at the first level
+LARGEST_SIDE = 2.0**20
+LARGEST_EPSILON = 10.0  # noise of a tenth of a row: finer cells would gain nothing, and their number would have no end
+
+
+def rule_epsilon(mechanism: Mechanism, part: str = "counts") -> float:
+    """The epsilon whose add-remove Laplace noise would be as large: 1/scale, or sqrt 2 / sigma for a Gaussian; at most 10."""
+    if isinstance(mechanism, Laplace):
+        return min(LARGEST_EPSILON, float(1 / mechanism.scales[part]))
+    return min(LARGEST_EPSILON, sqrt(2) / float(mechanism.sigmas[part]))
+
+
+def cells(rows: float, epsilon: float, columns: int, constant: float) -> float:
+    """(N epsilon / c)^(2d / (2 + d)): how many cells N rows of d columns are worth."""
+    return float((max(rows, 0.0) * epsilon / constant) ** (2 * columns / (2 + columns)))
+
+
+def uniform_side(rows: float, epsilon: float, columns: int) -> int:
+    """Into how many intervals a uniform grid cuts each column: the d-th root of M = (N eps / 10)^(2d/(2+d)), rounded.
+
+    >>> uniform_side(5000, 1.0, 2)
+    22
+
+    References
+    ----------
+    D. Su et al., "Differentially private k-means clustering", CODASPY 2016, section 4 (EUGkM).
+    """
+    side = float(cells(rows, epsilon, columns, UNIFORM) ** (1 / columns))
+    return max(1, round(min(LARGEST_SIDE, side)))
+
+
+def first_side(rows: float, epsilon: float, columns: int) -> int:
+    """m1 = ceil(max(100^(1/d), M1^(1/d) / 4)) with M1 = (N eps / c1)^(2d/(2+d)) (LETEO, section 4.2).
+
+    >>> first_side(5000, 1.0, 2), first_side(100_000, 1.0, 2)
+    (10, 25)
+    """
+    side = float(max(FEWEST_FIRST ** (1 / columns), cells(rows, epsilon, columns, C1) ** (1 / columns) / 4))
+    return ceil(min(LARGEST_SIDE, side) - 1e-9)  # 1e-9: the square root of 100 is 10 and not a little more
+
+
+def second_sides(counts: NDArray[np.int64], epsilon: float, columns: int) -> NDArray[np.int64]:
+    """m2 = ceil(M2^(1/d)) with M2 = (N' (1-alpha) eps / c2)^(2d/(2+d)) for each first-level cell (LETEO, section 4.2).
+
+    `epsilon` is the second level's, (1-alpha) eps. A negative N' counts as 0, and m2 is at least 1.
+
+    >>> second_sides(np.array([-3, 0, 40, 150]), 0.5, 2).tolist()
+    [1, 1, 2, 4]
+    """
+    worth = (np.maximum(counts, 0) * epsilon / C2) ** (2 * columns / (2 + columns))
+    sides = np.ceil(np.minimum(LARGEST_SIDE, worth ** (1 / columns)) - 1e-9)
+    return np.maximum(1, sides).astype(np.int64)

@@ -1,0 +1,233 @@
+"""A synopsis as a value: released cells, with everything that can be done with them for free."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass
+from os import PathLike
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from cloister.clustering.domain import Domain
+from cloister.clustering.inputs import read_input
+from cloister.clustering.seeding.canopy import Suggestion, canopy_centers, suggest
+from cloister.clustering.seeding.weighted import cluster_points, lloyd
+from cloister.clustering.synopsis.cells import Cells, log_densities
+from cloister.clustering.synopsis.queries import Count, count_in, draw_rows, kept_weights, read_box
+from cloister.errors import UsageError
+from cloister.kernels import Labels
+from cloister.privacy.release import Release
+from cloister.vault import Vault
+
+__all__ = ["Synopsis", "SynopsisClusters", "release_of_clusters"]
+
+FREE = "The centres come from a released synopsis alone: they cost nothing beyond it."
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SynopsisClusters:
+    """Clusters of a released synopsis.
+
+    Attributes
+    ----------
+    cluster_centers_ : ndarray (k, d), in the columns' own units
+    cluster_sizes_ : ndarray (k,), how many rows each stands for
+    loss_ : float
+        Mean squared distance of the synopsis' weight to its centres, in squared column widths (or own units).
+    release_ : Release
+        The synopsis' certificate with the centres in its result.
+    """
+
+    cluster_centers_: NDArray[np.float64]
+    cluster_sizes_: NDArray[np.float64]
+    loss_: float
+    release_: Release
+    domain: Domain = dataclasses.field(repr=False)
+    n_features_in_: int = 0
+    engine: Any = None
+    ledger: Any = None
+
+    def predict(self, X: Any) -> Any:
+        """The nearest centre of each row, for whoever holds the rows. It is not a private release."""
+        return self._label(X, None)
+
+    def _label(self, X: Any, table: str | None) -> Any:
+        """Label rows; with the name of the released table its ledger records that the holder got labels."""
+        rows = read_input(X, self, fitted=True)
+        steps = (self.cluster_centers_ - self.domain.decode(np.zeros((1, self.n_features_in_)))) / self.domain.lengths()
+        return Vault.label(
+            rows.data,
+            self.domain.encoding,
+            Labels(self.domain.put(steps)).apply,
+            name="cluster",
+            purpose="labels",
+            engine=self.engine,
+            table=table,
+            ledger=self.ledger if table else None,
+        ).value
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Synopsis:
+    """Cells of the domain with noisy counts, released once; a value, and a file.
+
+    Attributes
+    ----------
+    cells
+        In grid steps; `frame` gives them in the columns' own units.
+    domain
+        The public grid.
+    total
+        The best estimate of the number of rows.
+    release
+        The certificate.
+
+    Privacy
+    -------
+    Everything here is computed from released counts, public noise scales and public random numbers. None of it is charged.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import cloister as cl
+    >>> rows = np.random.default_rng(0).normal([[0.2, 0.2]] * 500 + [[0.8, 0.8]] * 500, 0.05)
+    >>> made = cl.synopsis(rows, budget=4, bounds=(0, 1))
+    >>> made.cluster(2).cluster_centers_.shape
+    (2, 2)
+    """
+
+    cells: Cells
+    domain: Domain
+    total: float
+    release: Release
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the columns."""
+        return self.domain.columns
+
+    @property
+    def method(self) -> str:
+        """How it was made."""
+        return str(self.release.parameters["method"])
+
+    def __len__(self) -> int:
+        return len(self.cells)
+
+    def __repr__(self) -> str:
+        return f"Synopsis({self.method}, {len(self):,} cells, about {self.total:,.0f} rows, {self.release.guarantee})"
+
+    def weights(self) -> NDArray[np.float64]:
+        """A weight for each cell, not negative, adding up to about `total`."""
+        return kept_weights(self.cells.counts, self.total)
+
+    def cluster(self, k: int, seeding: str = "kmeans++", random_state: Any = None) -> SynopsisClusters:
+        """Cluster the cells by weighted k-means, for any k, as often as you like.
+
+        Parameters
+        ----------
+        k : int
+        seeding : "kmeans++", "kmeans||", "canopy" or "evolution"
+        random_state : int or numpy Generator, optional
+            For the seeding. Public.
+        """
+        if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1:
+            raise UsageError("the number of clusters must be a whole number of at least 1. Give --k 1 or more.")
+        weights = self._some_weights()
+        full = weights > 0
+        random = np.random.default_rng(random_state)
+        if seeding == "canopy" and k <= full.sum():
+            start = canopy_centers(self.cells.points[full], weights[full], int(k), log_densities(self.cells, weights)[full])
+            found = lloyd(self.cells.points[full], weights[full], start)
+        else:
+            found = cluster_points(self.cells.points[full], weights[full], int(k), seeding, random)
+        centers = self.domain.decode(self.domain.put(found.centers))
+        loss = found.loss / float(weights.sum()) * self.domain.unit**2
+        release = release_of_clusters(self.release, centers, found.sizes, loss, seeding)
+        return SynopsisClusters(centers, found.sizes, loss, release, self.domain, len(self.columns))
+
+    def suggest_k(self, most: int = 30, relative: bool = True) -> Suggestion:
+        """How many clusters there seem to be: where the max-min distance of the dense cells changes most.
+
+        With ``relative=False`` by the printed depth rule, on the distances themselves; see `cloister.clustering.seeding.canopy`.
+        """
+        if most < 2:
+            raise UsageError("suggest_k looks at 2 clusters or more. Give most=2 or more.")
+        weights = self._some_weights()
+        full = weights > 0
+        return suggest(self.cells.points[full], weights[full], int(most), log_densities(self.cells, weights)[full], relative)
+
+    def sample(self, n: int, random_state: Any = None) -> pa.Table:
+        """n made-up rows that follow the synopsis."""
+        if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 0:
+            raise UsageError("the number of made-up rows must be a whole number of at least 0.")
+        rows = draw_rows(self.cells, self._some_weights(), int(n), np.random.default_rng(random_state))
+        decoded = self.domain.decode(self.domain.put(rows))
+        return pa.table({name: decoded[:, j] for j, name in enumerate(self.columns)})
+
+    def count(self, box: Mapping[str, tuple[float, float]]) -> Count:
+        """How many rows lie in a box, such as ``{"age": (20, 30)}``, with its standard error.
+
+        The error is the noise's. It does not hold what is lost by taking the rows of a cell to lie evenly in it.
+        """
+        read = read_box(box, self.columns)
+        low, high = np.full(len(self.columns), -np.inf), np.full(len(self.columns), np.inf)
+        for j, grid in enumerate(self.domain.encoding.numbers):
+            if grid.name in read:
+                low[j], high[j] = ((end - grid.center) / grid.step for end in read[grid.name])
+        return count_in(self.cells, low, high)
+
+    def frame(self) -> pa.Table:
+        """The cells in the columns' own units: edges, the point that stands for its rows, count and standard error."""
+        decode = self.domain.decode
+        parts = {"low": decode(self.cells.lower), "high": decode(self.cells.upper), "point": decode(self.cells.points)}
+        columns = {f"{name} {part}": parts[part][:, j] for j, name in enumerate(self.columns) for part in parts}
+        return pa.table({**columns, "count": self.cells.counts, "standard error": np.sqrt(self.cells.variances)})
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the synopsis with its certificate to one new Parquet file."""
+        from cloister.clustering.synopsis.files import save
+
+        save(self, path)
+
+    @staticmethod
+    def cluster_file(path: str | PathLike[str], k: int, engine: Any = "spark", random_state: Any = None) -> SynopsisClusters:
+        """Cluster a synopsis file on Spark without loading it here: MLlib's weighted k-means."""
+        from cloister.clustering.synopsis.files import cluster_file
+
+        return cluster_file(path, k, engine, random_state)
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> Synopsis:
+        """Open a synopsis file; the data is not needed."""
+        from cloister.clustering.synopsis.files import load
+
+        return load(path)
+
+    def _some_weights(self) -> NDArray[np.float64]:
+        """The weights, of which at least one must be above 0."""
+        weights = self.weights()
+        if not (weights > 0).any():
+            raise UsageError(
+                "every cell of this synopsis is empty, as far as its noise lets one see. There is nothing to use."
+            )
+        return weights
+
+
+def release_of_clusters(
+    release: Release, centers: NDArray[np.float64], sizes: NDArray[np.float64], loss: float, seeding: str
+) -> Release:
+    """A synopsis' certificate, for centres that were made from it."""
+    unit = "squared column widths" if release.parameters["scale"] == "bounds" else "squared units of the data"
+    result = {
+        "centers": centers.tolist(),
+        "sizes": sizes.tolist(),
+        "loss": {"mean_squared_distance": loss, "of": "the synopsis", "unit": unit},
+        "synopsis": release.digest(),
+    }
+    parameters = {**release.parameters, "n_clusters": len(centers), "choices": {"seeding": seeding}}
+    return dataclasses.replace(release, kind="kmeans", parameters=parameters, result=result, notes=(*release.notes, FREE))

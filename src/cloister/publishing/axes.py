@@ -1,0 +1,176 @@
+"""The axes of a table from public facts: categories by their domain, numbers by their bins, measures by their bounds."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from cloister.encode import Codes, Encoding, Grid
+from cloister.errors import SchemaError, UsageError
+from cloister.schema import Category, Number, Schema
+
+__all__ = ["Axis", "Layout", "lay_out"]
+
+MOST_VALUES = 50  # a number with a step and no more values than this gets a bin for each
+BINS = 10
+HALF = 2**20  # grid steps from the middle of a number's bounds to their end
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """A column that makes cells: its labels, and for a number its inner edges in grid steps."""
+
+    name: str
+    labels: tuple[str, ...]
+    edges: tuple[int, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """A table's axes as the user ordered them, how rows are read, and in which order the kernel has the axes."""
+
+    axes: tuple[Axis, ...]
+    encoding: Encoding
+    measures: tuple[Grid, ...]
+
+    @property
+    def kernel_order(self) -> tuple[int, ...]:
+        """The kernel has number axes first: its axis i is the user's axis kernel_order[i]."""
+        numbers = [i for i, axis in enumerate(self.axes) if axis.edges is not None]
+        return tuple(numbers + [i for i, axis in enumerate(self.axes) if axis.edges is None])
+
+    @property
+    def edges(self) -> tuple[tuple[int, ...], ...]:
+        return tuple(axis.edges for axis in self.axes if axis.edges is not None)
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        return tuple(len(axis.labels) for axis in self.axes if axis.edges is None)
+
+    @property
+    def halves(self) -> tuple[int, ...]:
+        return tuple(measure.half for measure in self.measures)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """In the kernel's order."""
+        return tuple(len(self.axes[i].labels) for i in self.kernel_order)
+
+    def in_order(self, margins: Sequence[tuple[int, ...]]) -> list[tuple[int, ...]]:
+        """The kernel's axes as the user's."""
+        return [tuple(self.kernel_order[axis] for axis in kept) for kept in margins]
+
+
+def lay_out(
+    by: tuple[str, ...],
+    measures: tuple[str, ...],
+    bins: Mapping[str, Any],
+    bounds: Mapping[str, tuple[float, float]],
+    domains: Mapping[str, Sequence[str]],
+    schema: Schema | None,
+    names: tuple[str, ...],
+) -> Layout:
+    """The axes and the encoding that the user's public facts make."""
+    if isinstance(by, str) or not by:
+        raise UsageError("which columns make the cells? Give by=[...] or --by A,B.")
+    twice = [name for name in by if by.count(name) > 1]
+    if twice:
+        raise UsageError(f'column "{twice[0]}" is there twice in by.')
+    for name in [*by, *measures]:
+        if names and name not in names:
+            raise SchemaError(f'the data has no column "{name}". Its columns: {", ".join(names[:20])}.')
+    unknown = [name for name in bins if name not in by]
+    if unknown:
+        raise UsageError(f'bins are given for "{unknown[0]}", which is not one of the columns of the table.')
+    axes: list[Axis] = []
+    grids: list[Grid] = []
+    categories: list[Codes] = []
+    for name in by:
+        kind = kind_of(name, bounds, domains, schema)
+        if isinstance(kind, Category):
+            assert kind.domain is not None
+            categories.append(Codes(name, kind.domain, kind.domain.index(kind.fallback or kind.domain[0])))
+            axes.append(Axis(name, kind.domain))
+        else:
+            grid = grid_of(name, kind)
+            edges, labels = cut(name, kind, bins.get(name))
+            inner = tuple(int(edge) for edge in grid.put(np.array(edges[1:-1], dtype=np.float64)))
+            if len(set(inner)) < len(inner):
+                raise UsageError(f'the bins of "{name}" are too narrow for its bounds. Use wider ones.')
+            grids.append(grid)
+            axes.append(Axis(name, labels, inner))
+    summed = tuple(grid_of(name, number_of(name, bounds, schema)) for name in measures)
+    return Layout(tuple(axes), Encoding((*grids, *summed), tuple(categories)), summed)
+
+
+def kind_of(
+    name: str, bounds: Mapping[str, tuple[float, float]], domains: Mapping[str, Sequence[str]], schema: Schema | None
+) -> Number | Category:
+    """What is publicly known of a column that makes cells."""
+    if name in domains:
+        return Category(domain=tuple(str(value) for value in domains[name]))
+    if name in bounds:
+        return Number(bounds=bounds[name])
+    if schema is None:
+        raise SchemaError(
+            f'nothing is known about column "{name}". Give a schema, or domains={{"{name}": [...]}} for a category, or '
+            f'bounds={{"{name}": (low, high)}} for a number, from what is publicly known.'
+        )
+    kind = schema[name].kind
+    if isinstance(kind, Category):
+        if kind.domain is None:
+            raise SchemaError(f'column "{name}" has no domain. Add domain = [...] to its part of the schema.')
+        return kind
+    if isinstance(kind, Number):
+        return number_of(name, bounds, schema)
+    raise SchemaError(f'column "{name}" is neither a category nor a number, and a table needs one of these.')
+
+
+def number_of(name: str, bounds: Mapping[str, tuple[float, float]], schema: Schema | None) -> Number:
+    """A number with its public bounds."""
+    if name in bounds:
+        return Number(bounds=bounds[name])
+    kind = schema[name].kind if schema is not None and name in schema else None
+    if not isinstance(kind, Number):
+        raise SchemaError(f'column "{name}" has to be a number with public bounds. Say so in a schema, or in bounds=.')
+    if kind.bounds is None:
+        raise SchemaError(f'column "{name}" has no bounds. Add bounds = [low, high] to its part of the schema.')
+    return kind
+
+
+def grid_of(name: str, kind: Number) -> Grid:
+    """A fine grid over the bounds; over a coarse public step, that step's own."""
+    assert kind.bounds is not None
+    low, high = kind.bounds
+    if kind.step is not None and (high - low) / kind.step <= HALF:
+        return Grid.over(name, (low, high), kind.step, kind.fallback)
+    grid = Grid(name, low + (high - low) / 2, (high - low) / (2 * HALF), HALF)
+    default = int(grid.put(np.array([kind.fallback], dtype=np.float64))[0])
+    return Grid(name, grid.center, grid.step, grid.half, default)
+
+
+def cut(name: str, kind: Number, wanted: Any) -> tuple[list[float], tuple[str, ...]]:
+    """Edges from the lowest to the highest, and a label for each bin."""
+    assert kind.bounds is not None
+    low, high = kind.bounds
+    if wanted is None and kind.worlds is not None and kind.worlds <= MOST_VALUES:
+        values = [low + i * float(kind.step or 1) for i in range(kind.worlds)]
+        return [low, *values[1:], high], tuple(f"{value:g}" for value in values)
+    if wanted is None or isinstance(wanted, int | np.integer):
+        count = BINS if wanted is None else int(wanted)
+        if isinstance(wanted, bool) or count < 1:
+            raise UsageError(f'bins of "{name}": give a number of bins of at least 1, or rising edges.')
+        edges = [low + (high - low) * i / count for i in range(count + 1)]
+    else:
+        try:
+            edges = [float(edge) for edge in wanted]
+        except (TypeError, ValueError):
+            raise UsageError(f'bins of "{name}": give a number of bins of at least 1, or rising edges.') from None
+        if len(edges) < 2 or any(b <= a for a, b in itertools.pairwise(edges)) or edges[0] > low or edges[-1] < high:
+            raise UsageError(f'the edges of "{name}" must rise and cover its bounds, {low:g} to {high:g}.')
+    labels = [f"[{a:g}, {b:g})" for a, b in itertools.pairwise(edges)]
+    return edges, (*labels[:-1], labels[-1][:-1] + "]")

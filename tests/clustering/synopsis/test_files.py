@@ -1,0 +1,101 @@
+"""Synopses as files."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import cloister as cl
+from cloister.errors import SinkError, SourceError, UsageError
+
+
+@pytest.fixture(scope="module")
+def made() -> cl.Synopsis:
+    rows = np.random.default_rng(0).normal([[0.2, 0.2]] * 500 + [[0.8, 0.8]] * 500, 0.05)
+    return cl.synopsis(rows, 1.0, (0, 1))
+
+
+@pytest.mark.parametrize("bounds", [(0, 1), ([0, -2], [1, 5]), cl.Ball(2.0)], ids=["box", "wide", "ball"])
+def test_a_file_gives_the_same_synopsis_back(bounds: object, tmp_path: Path) -> None:
+    """Cells, grid, total and certificate survive a round trip to the last bit."""
+    rows = np.random.default_rng(0).normal(0.5, 0.1, (500, 2))
+    for method in ("adaptive-grid", "tree"):
+        first = cl.synopsis(rows, 1.0, bounds, method)
+        path = tmp_path / f"{method}.parquet"
+        first.save(path)
+        again = cl.Synopsis.load(path)
+        for name in first.cells.__slots__:
+            assert np.array_equal(getattr(first.cells, name), getattr(again.cells, name))
+        assert again.domain.encoding == first.domain.encoding
+        assert again.release.digest() == first.release.digest()
+        assert again.total == first.total
+
+
+OTHER = """
+import sys, cloister as cl
+made = cl.Synopsis.load(sys.argv[1])
+print(made.cluster(2, "evolution", random_state=0).cluster_centers_.round(1).tolist())
+print(made.sample(10).num_rows, round(made.count({"x0": (0, 0.5)}).value) > 300, made.suggest_k().clusters)
+"""
+
+
+def test_a_process_without_the_data_clusters_samples_and_answers(made: cl.Synopsis, tmp_path: Path) -> None:
+    """The file alone is enough, in a fresh process in an empty folder."""
+    made.save(tmp_path / "s.parquet")
+    run = [sys.executable, "-c", OTHER, str(tmp_path / "s.parquet")]
+    done = subprocess.run(run, check=True, capture_output=True, text=True, cwd=tmp_path)
+    lines = done.stdout.splitlines()
+    assert sorted(json.loads(lines[0])) == [[0.2, 0.2], [0.8, 0.8]]
+    assert lines[1].startswith("10 True")
+
+
+def test_a_file_is_never_overwritten(made: cl.Synopsis, tmp_path: Path) -> None:
+    """An existing file is refused."""
+    (tmp_path / "s.parquet").write_text("precious")
+    with pytest.raises(SinkError):
+        made.save(tmp_path / "s.parquet")
+    assert (tmp_path / "s.parquet").read_text() == "precious"
+
+
+def test_missing_corrupt_and_foreign_files_are_told(made: cl.Synopsis, tmp_path: Path) -> None:
+    """Each is refused in one line that says what to give instead."""
+    with pytest.raises(SourceError, match="does not exist"):
+        cl.Synopsis.load(tmp_path / "none.parquet")
+    (tmp_path / "text.parquet").write_text("no parquet at all")
+    with pytest.raises(SourceError, match="damaged, or is not a synopsis"):
+        cl.Synopsis.load(tmp_path / "text.parquet")
+    pq.write_table(pa.table({"a": [1]}), tmp_path / "foreign.parquet")
+    with pytest.raises(SourceError, match="not a synopsis file"):
+        cl.Synopsis.load(tmp_path / "foreign.parquet")
+    made.save(tmp_path / "s.parquet")
+    whole = (tmp_path / "s.parquet").read_bytes()
+    (tmp_path / "cut.parquet").write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(SourceError, match="damaged"):
+        cl.Synopsis.load(tmp_path / "cut.parquet")
+
+
+def test_changed_cells_and_certificates_are_seen(made: cl.Synopsis, tmp_path: Path) -> None:
+    """A count that was changed, a column that was dropped, and a certificate that was edited are all refused."""
+    made.save(tmp_path / "s.parquet")
+    table = pq.read_table(tmp_path / "s.parquet")
+    place = table.column_names.index("counts")
+    counts = table["counts"].to_numpy().copy()
+    counts[0] += 1
+    pq.write_table(table.set_column(place, "counts", pa.array(counts)), tmp_path / "count.parquet")
+    with pytest.raises(SourceError, match="changed after it was written"):
+        cl.Synopsis.load(tmp_path / "count.parquet")
+    pq.write_table(table.drop_columns(["points 1"]), tmp_path / "column.parquet")
+    with pytest.raises(SourceError, match="damaged"):
+        cl.Synopsis.load(tmp_path / "column.parquet")
+    edited = {**table.schema.metadata}
+    edited[b"cloister.release"] = edited[b"cloister.release"].replace(b'"epsilon": "1"', b'"epsilon": "2"')
+    pq.write_table(table.replace_schema_metadata(edited), tmp_path / "edited.parquet")
+    with pytest.raises(UsageError, match="changed after it was written"):
+        cl.Synopsis.load(tmp_path / "edited.parquet")
