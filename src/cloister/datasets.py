@@ -1,13 +1,16 @@
-"""Tables to try things on: a made-up table of students."""
+"""Tables to try things on: made-up students of a university, and made-up pupils of a country's schools."""
 
 from __future__ import annotations
+
+import os
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 
 from cloister.schema import Category, Column, Neighbours, Number, Role, Schema
 
-__all__ = ["STUDENTS", "students"]
+__all__ = ["PUPILS", "PUPIL_TREES", "STUDENTS", "pupils", "students", "write_pupils"]
 
 STUDENTS = Schema(
     columns=(
@@ -55,3 +58,87 @@ def students(rows: int = 20_000, seed: int = 7) -> pa.Table:
             "grade": columns["grade"],
         }
     )
+
+
+STATES = {  # of a made-up country: a state, its region, its share of the pupils
+    "Harbour": ("capital", 0.36), "Dunes": ("coast", 0.14), "Lagoon": ("coast", 0.06), "Cliffs": ("coast", 0.04),
+    "Meadows": ("plains", 0.10), "Mills": ("plains", 0.07), "Orchards": ("plains", 0.05), "Granary": ("plains", 0.03),
+    "Stonefield": ("hills", 0.06), "Oldgate": ("hills", 0.04), "Quarry": ("hills", 0.03), "Pinewood": ("hills", 0.02),
+}  # fmt: skip
+SYSTEMS = {"public": 0.78, "private": 0.14, "technical": 0.08}
+LEVELS = {  # course levels: from what to what
+    "primary": ("P1", "P2", "P3", "P4", "P5", "P6"),
+    "lower secondary": ("S1", "S2", "S3"),
+    "upper secondary": ("S4", "S5", "S6"),
+}
+QUINTILES = ("q1", "q2", "q3", "q4", "q5")
+_COURSES = tuple(level for levels in LEVELS.values() for level in levels)
+
+PUPILS = Schema(
+    columns=(
+        Column("pupil_id", Number(bounds=(1, 10_000_000), step=1), Role.IDENTIFIER),
+        Column("sex", Category(domain=("F", "M")), Role.QUASI),
+        Column("system", Category(domain=tuple(SYSTEMS)), Role.QUASI),
+        Column("level", Category(domain=_COURSES), Role.QUASI),
+        Column("state", Category(domain=tuple(STATES)), Role.QUASI),
+        Column("region", Category(domain=("capital", "coast", "plains", "hills")), Role.QUASI),
+        Column("quintile", Category(domain=QUINTILES), Role.SENSITIVE),
+        Column("platform_days", Number(bounds=(0, 200), step=1)),
+        Column("maths_days", Number(bounds=(0, 200), step=1)),
+    )
+)
+"""What is publicly known about the table of pupils."""
+
+PUPIL_TREES = {
+    "state.csv": "".join(f"{state};{region};*\n" for state, (region, _) in STATES.items()),
+    "level.csv": "".join(
+        f"{level};{stage};{'primary' if stage == 'primary' else 'secondary'};*\n"
+        for stage, levels in LEVELS.items()
+        for level in levels
+    ),
+}
+"""How states and course levels generalise, as files."""
+
+
+def pupils(rows: int = 60_000, seed: int = 11, unique: int = 12) -> pa.Table:
+    """A made-up table of pupils and how often they used two learning platforms: nobody's data.
+
+    Like the table of LETEO's evaluation it holds a few rows that nobody else looks like: pupils of a technical school in
+    the primary levels of small states.
+    """
+    random = np.random.default_rng(seed)  # demo: the table is made up, nothing in it is noise
+    names, regions = np.array(list(STATES)), np.array([region for region, _ in STATES.values()])
+    state = random.choice(len(names), rows, p=[share for _, share in STATES.values()])
+    course = random.choice(len(_COURSES), rows, p=np.array([12, 12, 12, 11, 11, 10, 9, 8, 6, 4, 3, 2]) / 100)
+    system = random.choice(list(SYSTEMS), rows, p=list(SYSTEMS.values()))
+    system[(system == "technical") & (course < 6)] = "public"  # there are no technical primary schools ...
+    odd = random.choice(np.flatnonzero(course < 6), unique, replace=False)
+    system[odd] = "technical"  # ... but for these
+    state[odd] = np.arange(len(odd)) % len(names)
+    quintile = np.clip(random.integers(0, 5, rows) + (system == "private"), 0, 4)
+    days = np.clip(random.gamma(2.0, 18.0, rows) * (1 + course / 12), 0, 200).astype(np.int64)
+    return pa.table(
+        {
+            "pupil_id": random.permutation(rows) + 1,
+            "sex": random.choice(["F", "M"], rows),
+            "system": system,
+            "level": np.array(_COURSES)[course],
+            "state": names[state],
+            "region": regions[state],
+            "quintile": np.array(QUINTILES)[quintile],
+            "platform_days": days,
+            "maths_days": random.binomial(days, 0.4),
+        }
+    )
+
+
+def write_pupils(folder: str | os.PathLike[str], rows: int = 60_000) -> None:
+    """Write the table of pupils with its schema and hierarchies into a new folder: pupils.csv, pupils.toml, trees/."""
+    import pyarrow.csv
+
+    place = Path(folder)
+    (place / "trees").mkdir(parents=True)
+    pyarrow.csv.write_csv(pupils(rows), place / "pupils.csv")
+    (place / "pupils.toml").write_text(PUPILS.to_toml(), encoding="utf-8")
+    for name, text in PUPIL_TREES.items():
+        (place / "trees" / name).write_text(text, encoding="utf-8")

@@ -13,6 +13,7 @@ from cloister.errors import UsageError
 from cloister.publishing import guards
 from cloister.publishing.guards import Closeness, Diversity, EntropyDiversity, KAnonymity, KMap
 from cloister.publishing.histogram import Histogram
+from cloister.risk import classes as measures
 from tests.publishing import counting
 
 ROWS = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 4), st.integers(0, 6)), min_size=1, max_size=60)
@@ -74,11 +75,11 @@ def test_tables_in_parts(rows: list[tuple[int, int, int]]) -> None:
     assert parts.sensitive is not None
     values = parts.sensitive[:, 0]
     whole = guards.distinct_values(labels, classes, values, parts.counts)
-    cells, guards._CELLS = guards._CELLS, 5
+    cells, measures._CELLS = measures._CELLS, 5
     try:
         assert guards.distinct_values(labels, classes, values, parts.counts).tolist() == whole.tolist()
     finally:
-        guards._CELLS = cells
+        measures._CELLS = cells
 
 
 def test_ordered_distance_by_hand() -> None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from cloister.cli.flags import Machine, SchemaFile, print_json
-from cloister.errors import UsageError
+from cloister.errors import SchemaError, UsageError
 
 EXAMPLE = (
     "Example: cloister schema people.csv -o people.toml; later: cloister schema people.csv --schema people.toml --check"
@@ -21,12 +22,21 @@ def schema(
         Path | None, typer.Option("--out", "-o", metavar="FILE", help="A new file for the draft. Default: the screen.")
     ] = None,
     facts: SchemaFile = None,
+    hierarchies: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Draft a hierarchy for every quasi-identifier into a new folder, for the holder."),
+    ] = None,
     check: Annotated[
         bool, typer.Option("--check", help="Compare the data with --schema, strictly, for the holder's eyes only.")
     ] = False,
     as_json: Machine = False,
 ) -> None:
     """Draft a schema: kinds and roles are guessed, bounds and domains are left blank for you to fill in."""
+    if hierarchies is not None:
+        if check or out is not None:
+            raise UsageError("--hierarchies stands alone: drop --check and -o, or run them by themselves.")
+        write_hierarchies(data, facts, hierarchies, as_json)
+        return
     if check:
         if facts is None:
             raise UsageError("what should the data be checked against? Give --schema FILE.")
@@ -35,7 +45,9 @@ def schema(
         show_check(data, facts, as_json)
         return
     if facts is not None:
-        raise UsageError("--schema goes with --check. Add --check, or drop --schema to draft a new one.")
+        raise UsageError(
+            "--schema goes with --check or --hierarchies. Add one of them, or drop --schema to draft a new one."
+        )
     write_draft(data, out, as_json)
 
 
@@ -64,6 +76,54 @@ def write_draft(data: list[str], out: Path | None, as_json: bool) -> None:
     else:
         typer.echo(f"Written: {out}. Check what is marked as guessed, and fill in bounds and domains from what you know,")
         typer.echo("not from the rows.")
+
+
+def write_hierarchies(data: list[str], facts: str | None, folder: Path, as_json: bool) -> None:
+    """Draft a hierarchy for every quasi-identifier: from the public facts of a schema, or else from the rows."""
+    import pyarrow as pa
+
+    from cloister.publishing.domains import MOST_CODES, look_at
+    from cloister.schema import Role, Schema
+    from cloister.schema.drafts import draft as guess
+    from cloister.schema.hierarchies import draft, draft_from_values
+    from cloister.sinks import check_free, stage
+    from cloister.sources import open_source
+    from cloister.vault import Vault
+
+    check_free(folder)
+    source = open_source(data)
+    columns = [
+        column for column in (Schema.from_toml(facts) if facts else guess(source)).columns if column.role is Role.QUASI
+    ]
+    if not columns:
+        raise UsageError("no column is a quasi-identifier. Give columns the role in a schema, and pass it with --schema.")
+    files: dict[str, tuple[str, str]] = {}
+    for column in columns:
+        with contextlib.suppress(SchemaError):  # bounds or domain are not filled in
+            files[column.name] = draft(column)
+    rest = [column for column in columns if column.name not in files]
+    seen = look_at([Vault.holding(source, purpose="hierarchies")], {column.name: MOST_CODES for column in rest})
+    skipped = []
+    for column in rest:
+        cells = seen[column.name]
+        if cells.is_many and not (len(cells.numbers) and cells.is_numeric):
+            skipped.append(column.name)
+            continue
+        files[column.name] = draft_from_values(column, pa.array(cells.words or cells.numbers))
+    with stage(folder, directory=True) as staged:
+        for name, text in files.values():
+            (staged.path / name).write_text(text, encoding="utf-8")
+        staged.commit()
+    looked = sorted(column.name for column in rest if column.name not in skipped)
+    if as_json:
+        made = {owner: name for owner, (name, _) in files.items()}
+        print_json({"out": str(folder), "files": made, "from_rows": looked, "skipped": skipped})
+        return
+    for owner, (name, _) in files.items():
+        typer.echo(f"{owner}: {name}" + (" (from the rows: for the holder)" if owner in looked else ""))
+    for owner in skipped:
+        typer.echo(f"{owner}: more than {MOST_CODES:,} different texts, no draft")
+    typer.echo(f"Written: {folder}. Sort the values into groups that readers of the table would recognise.")
 
 
 def show_check(data: list[str], facts: str, as_json: bool) -> None:

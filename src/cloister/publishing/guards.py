@@ -1,8 +1,9 @@
 """What every class of a published table must hold: k-anonymity, l-diversity, t-closeness, k-map.
 
-All are pure functions of labelled tuples: which class each tuple is in, its count, its sensitive value. All but the last
-step of a search and the check of the written output use the same ones. Each guard holds for the union of two classes that
-hold it, so a more general table never breaks one (the reference of t-closeness kept fixed).
+All are pure functions of labelled tuples: which class each tuple is in, its count, its sensitive value; the measures behind
+them are those of `cloister.risk.classes`. All but the last step of a search and the check of the written output use the same
+ones. Each guard holds for the union of two classes that hold it, so a more general table never breaks one (the reference of
+t-closeness kept fixed).
 
 References
 ----------
@@ -12,7 +13,7 @@ Sweeney, k-anonymity, 2002. Machanavajjhala et al., l-diversity, 2007. Li et al.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -21,6 +22,8 @@ from numpy.typing import NDArray
 
 from cloister.errors import UsageError
 from cloister.publishing.histogram import Histogram
+from cloister.risk import classes as measures
+from cloister.risk.classes import distances, distinct_values, distribution, effective_values, sizes
 
 __all__ = [
     "Closeness",
@@ -38,7 +41,6 @@ __all__ = [
 ]
 
 _SLACK = 1e-9  # of logarithms and distances in floating point
-_CELLS = 1 << 22  # cells of a dense table of classes by values
 
 
 class Guard(Protocol):
@@ -126,12 +128,12 @@ class Closeness:
     def against(self, rows: Histogram) -> Closeness:
         """The same guard with the distribution of these tuples as its reference."""
         values = _sensitive(rows, self.column)
-        return Closeness(self.t, self.column, self.is_ordered, tuple(_distribution(values, rows.counts).tolist()))
+        return Closeness(self.t, self.column, self.is_ordered, tuple(distribution(values, rows.counts).tolist()))
 
     def passes(self, labels: NDArray[np.int64], classes: int, rows: Histogram) -> NDArray[np.bool_]:
         """Which classes hold it."""
         values = _sensitive(rows, self.column)
-        reference = _distribution(values, rows.counts) if self.reference is None else np.array(self.reference)
+        reference = distribution(values, rows.counts) if self.reference is None else np.array(self.reference)
         far = distances(labels, classes, values, rows.counts, reference, is_ordered=self.is_ordered)
         return far <= self.t + _SLACK
 
@@ -166,80 +168,11 @@ def passing(guards: Sequence[Guard], labels: NDArray[np.int64], classes: int, ro
     return holds
 
 
-def sizes(labels: NDArray[np.int64], classes: int, counts: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The rows of each class."""
-    return np.bincount(labels, counts, classes).astype(np.int64)  # exact: counts stay below 2**53
-
-
 def distinct_persons(labels: NDArray[np.int64], classes: int, rows: Histogram) -> NDArray[np.int64]:
     """The different persons of each class."""
     assert rows.persons is not None
     real = rows.counts > 0
-    pairs = np.unique(np.stack([labels[real], rows.persons[real]]), axis=1)[0]
-    return np.bincount(pairs, minlength=classes)
-
-
-def distinct_values(
-    labels: NDArray[np.int64], classes: int, values: NDArray[np.int32], counts: NDArray[np.int64]
-) -> NDArray[np.int64]:
-    """The different values of each class."""
-    found = np.zeros(classes, np.int64)
-    for part, table in _tables(labels, classes, values, counts):
-        found[part] = (table > 0).sum(axis=1)
-    return found
-
-
-def effective_values(
-    labels: NDArray[np.int64], classes: int, values: NDArray[np.int32], counts: NDArray[np.int64]
-) -> NDArray[np.float64]:
-    """The number of equally frequent values that would have the entropy of each class."""
-    found = np.ones(classes)
-    for part, table in _tables(labels, classes, values, counts):
-        share = table / np.maximum(table.sum(axis=1, keepdims=True), 1)
-        found[part] = np.exp(-(share * np.log(np.where(share > 0, share, 1))).sum(axis=1))
-    return found
-
-
-def distances(
-    labels: NDArray[np.int64],
-    classes: int,
-    values: NDArray[np.int32],
-    counts: NDArray[np.int64],
-    reference: NDArray[np.float64],
-    *,
-    is_ordered: bool,
-) -> NDArray[np.float64]:
-    """The earth mover's distance between the values of each class and the reference; values that it lacks do not count."""
-    found = np.zeros(classes)
-    present = reference > 0
-    for part, table in _tables(labels, classes, values, counts, len(reference)):
-        table = table[:, : len(reference)][:, present]
-        gap = table / np.maximum(table.sum(axis=1, keepdims=True), 1) - reference[present]
-        if is_ordered:
-            found[part] = np.abs(np.cumsum(gap, axis=1)).sum(axis=1) / max(int(present.sum()) - 1, 1)
-        else:
-            found[part] = np.abs(gap).sum(axis=1) / 2
-    return found
-
-
-def _tables(
-    labels: NDArray[np.int64], classes: int, values: NDArray[np.int32], counts: NDArray[np.int64], width: int = 0
-) -> Iterator[tuple[slice, NDArray[np.int64]]]:
-    """Counts by class and value, some classes at a time."""
-    width = max(width, int(values.max(initial=0)) + 1)
-    step = max(1, _CELLS // width)
-    order = np.argsort(labels, kind="stable") if classes > step else np.arange(len(labels))
-    ends = np.searchsorted(labels[order], np.arange(0, classes + step, step)) if classes > step else [0, len(labels)]
-    for i, start in enumerate(range(0, classes, step)):
-        rows = order[ends[i] : ends[i + 1]]
-        height = min(step, classes - start)
-        table = np.bincount((labels[rows] - start) * width + values[rows], counts[rows], height * width)
-        yield slice(start, start + height), table.astype(np.int64).reshape(height, width)
-
-
-def _distribution(values: NDArray[np.int32], counts: NDArray[np.int64]) -> NDArray[np.float64]:
-    share: NDArray[np.float64] = np.bincount(values, counts) / max(int(counts.sum()), 1)
-    return share
+    return measures.distinct_persons(labels[real], classes, rows.persons[real])
 
 
 def _sensitive(rows: Histogram, column: int) -> NDArray[np.int32]:

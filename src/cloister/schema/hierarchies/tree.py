@@ -145,7 +145,8 @@ def leaf_codes(
         if is_coded or len(encoded.dictionary) < len(values) // 2:  # most columns repeat few texts: each is looked up once
             places = encoded.indices.cast(pa.int64()).fill_null(len(encoded.dictionary)).to_numpy(zero_copy_only=False)
             once = leaf_codes(encoded.dictionary, leaves, edges, is_date=is_date)
-            return np.append(once, np.int32(MISSING))[places]
+            looked_up: NDArray[np.int32] = np.append(once, np.int32(MISSING))[places]
+            return looked_up
     words = texts(values)
     if edges is not None:
         cells = days(values) if is_date else numbers(values)

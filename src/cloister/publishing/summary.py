@@ -1,0 +1,81 @@
+"""What became of a table, for a person to read."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+__all__ = ["ColumnSummary", "Summary"]
+
+_SHOWN = 6
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnSummary:
+    """What one quasi-identifier is published as."""
+
+    name: str
+    values: int  # that the column may hold
+    labels: tuple[str, ...]  # that are published
+
+    def __str__(self) -> str:
+        if self.labels == ("*",):
+            return "* (nothing is left of it)"
+        shown = [label or "(blank)" for label in self.labels[:_SHOWN]]
+        more = len(self.labels) - len(shown)
+        labels = "1 label" if len(self.labels) == 1 else f"{len(self.labels)} labels"
+        return f"{labels} for {self.values} values: {', '.join(shown)}" + (f", {more} more" if more else "")
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """What became of a table.
+
+    Privacy
+    -------
+    Everything but the number of removed rows can be read off the published table.
+    """
+
+    rows: int  # published
+    classes: int
+    smallest: int
+    average: float
+    suppressed: int
+    is_starred: bool  # suppressed rows are published as *; otherwise they are gone
+    loss: float  # mean over rows and columns of (leaves under the published value - 1) / (leaves - 1)
+    columns: tuple[ColumnSummary, ...]
+    dropped: tuple[str, ...]
+    pseudonyms: tuple[str, ...]
+    untouched: tuple[str, ...]
+    reason: str  # why the search stopped
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        return asdict(self)
+
+    def __str__(self) -> str:
+        gone = "none"
+        if self.suppressed:
+            how = "published as * in every column" if self.is_starred else "removed"
+            gone = f"{self.suppressed:,} ({100 * self.suppressed / self.total:.2g}%), {how}"
+        lines = [
+            f"{self.rows:,} rows in {self.classes:,} classes; the smallest has {self.smallest:,}, "
+            f"the average {self.average:,.1f}",
+            f"Suppressed rows: {gone}",
+            f"Information lost: {self.loss:.3f} (0: values as they were, 1: nothing left)",
+        ]
+        width = max((len(column.name) for column in self.columns), default=0)
+        lines += [f"  {column.name.ljust(width)}  {column}" for column in self.columns]
+        for what, names in (
+            ("Dropped", self.dropped),
+            ("Pseudonyms", self.pseudonyms),
+            ("Published as they are", self.untouched),
+        ):
+            if names:
+                lines.append(f"{what}: {', '.join(names)}")
+        return "\n".join([*lines, f"Why it stopped: {self.reason}"])
+
+    @property
+    def total(self) -> int:
+        """The rows of the table."""
+        return self.rows + (0 if self.is_starred else self.suppressed)
