@@ -1,0 +1,88 @@
+"""``cloister risk``: what a table risks, and against its original what it no longer says."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from cloister.cli.flags import (
+    Engine,
+    LedgerUrl,
+    Machine,
+    Master,
+    Remote,
+    SchemaFile,
+    SparkConf,
+    Table,
+    print_json,
+    progress,
+    read_engine,
+)
+
+EXAMPLE = (
+    "Example: cloister risk people.csv --quasi age,sex,postcode --sensitive illness; later: cloister risk published.csv "
+    "--quasi age,sex,postcode --against people.csv --hierarchies hierarchies"
+)
+
+
+def risk(
+    data: Annotated[list[str], typer.Argument(metavar="DATA...", help="CSV, Parquet or Arrow files, globs or URLs.")],
+    quasi: Annotated[
+        str | None,
+        typer.Option(
+            metavar="A,B",
+            help="Columns that others may know. Default: from the schema, else the worst combination is found.",
+        ),
+    ] = None,
+    against: Annotated[
+        str | None, typer.Option(metavar="FILE", help="The original that DATA was made of: measures what was lost.")
+    ] = None,
+    threshold: Annotated[float, typer.Option(help="From which probability on, exclusive, a row is at risk.")] = 0.2,
+    sensitive: Annotated[str | None, typer.Option(metavar="A,B", help="Columns whose values must not be learned.")] = None,
+    target: Annotated[
+        str | None, typer.Option(metavar="COL", help="With --against: what a classifier should predict.")
+    ] = None,
+    population: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Everybody whom the rows may be about: journalist's risk and k-map.")
+    ] = None,
+    hierarchies: Annotated[
+        str | None, typer.Option(metavar="DIR", help="Hierarchies of the columns: what published labels stand for.")
+    ] = None,
+    search: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="Which combinations of up to N columns single people out.")
+    ] = None,
+    schema: SchemaFile = None,
+    table: Table = None,
+    ledger: LedgerUrl = None,
+    engine: Engine = None,
+    master: Master = None,
+    remote: Remote = None,
+    spark_conf: SparkConf = None,
+    as_json: Machine = False,
+) -> None:
+    """Measure re-identification risk and information loss, for the holder's eyes only."""
+    from cloister.risk.assess import assess
+
+    runs = read_engine(engine, master, remote, spark_conf)
+    with progress(as_json) as step:
+        step("counting")
+        report = assess(
+            data,
+            quasi,
+            against=against,
+            sensitive=sensitive or (),
+            target=target,
+            population=population,
+            hierarchies=hierarchies,
+            threshold=threshold,
+            search=search,
+            schema=schema,
+            engine=runs,
+            table=table,
+            ledger=ledger,
+        )
+    if as_json:
+        print_json(report.as_dict())
+    else:
+        typer.echo(str(report))
