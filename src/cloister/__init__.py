@@ -23,6 +23,7 @@ _HOMES = {
     "Schema": "cloister.schema",
     "Synopsis": "cloister.clustering.synopsis.value",
     "TopDownSpecialization": "cloister.publishing.anonymize",
+    "risk": "cloister.risk",  # a package that can be called
     "synopsis": "cloister.clustering.synopsis.build",
     "tabulate": "cloister.publishing.tables",
 }
@@ -40,6 +41,7 @@ __all__ = [
     "Schema",
     "Synopsis",
     "TopDownSpecialization",
+    "risk",
     "synopsis",
     "tabulate",
 ]
@@ -47,14 +49,15 @@ __all__ = [
 if TYPE_CHECKING:
     from cloister.clustering.domain import Ball
     from cloister.clustering.kmeans import KMeans
+    from cloister.clustering.synopsis.build import synopsis
+    from cloister.clustering.synopsis.value import Synopsis
     from cloister.errors import CloisterError
     from cloister.privacy.budgets import ApproxDP, Identifiability, PureDP
     from cloister.privacy.ledger import Ledger
     from cloister.privacy.release import Release
-    from cloister.clustering.synopsis.build import synopsis
-    from cloister.clustering.synopsis.value import Synopsis
     from cloister.publishing.anonymize import TopDownSpecialization
     from cloister.publishing.tables import tabulate
+    from cloister.risk.assess import assess as risk
     from cloister.schema import Neighbours, Schema
 
 
