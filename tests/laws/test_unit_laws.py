@@ -206,7 +206,6 @@ def test_equal_people_are_told_apart_by_their_text() -> None:
     assert (first[0] == people(pa.array([3.0]))[0]).all()
     assert (first[2] == second[2]).all()
     assert not (second[0] == second[1]).any()
-    assert not (people(pa.array([""]))[0] == first[2]).all()
 
 
 def test_no_rows_at_all() -> None:
@@ -214,3 +213,13 @@ def test_no_rows_at_all() -> None:
     rows = Encoded(np.empty((0, 2), np.int32), np.empty((0, 1), np.int32))
     folded = local_fold(Moments(BoxClip((HALF, HALF)), 2), rows, np.empty(0, np.int64), 3)
     assert all((folded[part] == zero(KERNELS_OF_TWO[1])[part]).all() for part in folded.parts)
+
+
+def test_blank_and_null_are_the_same_nobody() -> None:
+    """A null, an empty text and blanks are one person together, whoever reads the file."""
+    from cloister.kernels.per_unit import people
+
+    owners = people(pa.array([None, "", "  ", "a"]))
+    assert (owners[0] == owners[1]).all()
+    assert (owners[0] == owners[2]).all()
+    assert not (owners[0] == owners[3]).all()

@@ -106,7 +106,8 @@ def whom(unit: Unit | None) -> str:
     rows = "row counts" if unit.max_rows == 1 else f"{unit.max_rows:,} rows count"
     return (
         f"The guarantee is per person: it protects all rows of a person together, whatever their number. A person is whoever "
-        f'the column "{unit.column}" names; of each at most {rows}, and rows without a name count as one person\'s.'
+        f'the column "{unit.column}" names; of each at most {rows}, and rows without a name count as one person\'s: '
+        "who hides among them is not protected by itself."
     )
 
 
@@ -118,10 +119,11 @@ def rows_each(unit: Unit | None) -> int:
 def people(values: pa.Array) -> NDArray[np.uint64]:
     """Whose row it is: 128 bits of a cryptographic hash of each cell's text, (n, 2).
 
-    Two people with the same bits would share one bound; with 128 bits nobody can find such a pair.
+    Two people with the same bits would share one bound; with 128 bits nobody can find such a pair. A null and an empty text
+    are the same nobody: which of the two a blank becomes depends on who reads the file.
     """
     encoded = texts(values).dictionary_encode()
-    known = [b"" if name is None else b"+" + name.encode() for name in encoded.dictionary.to_pylist()]
+    known = [b"+" + name.encode() if name else b"" for name in encoded.dictionary.to_pylist()]
     hashes = b"".join(blake2b(name, digest_size=16).digest() for name in [*known, b""])
     by_code = np.frombuffer(hashes, dtype="<u8").reshape(-1, 2)
     codes = encoded.indices.cast(pa.int64()).fill_null(len(known)).to_numpy(zero_copy_only=False)

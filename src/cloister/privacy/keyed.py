@@ -64,6 +64,8 @@ class Survivors:
     cells: int
 
     def __post_init__(self) -> None:
+        # below that the draw of the empty cells would need more than 63 binary digits; more noise than asked is safe
+        object.__setattr__(self, "scale", max(self.scale, Fraction(1, RAREST)))
         if self.threshold < 1:
             raise UsageError("the threshold of a sparse grid must be at least 1.")
         if not 1 <= self.cells <= MOST_CELLS:
@@ -126,6 +128,7 @@ def skip_expansion(scale: Fraction, threshold: int) -> NDArray[np.uint8]:
     a = context.exp(-step)
     survives = context.divide(context.exp(context.multiply(Decimal(-threshold), step)), context.add(Decimal(1), a))
     digits = max(1, int(context.divide(Decimal(23), survives)).bit_length())  # (1 - p)^(23/p) < exp(-23) < 2**-32
+    assert digits <= 62, "a skip fits into 63 bits"
     ratio = context.subtract(Decimal(1), survives)
     rows = []
     for _ in range(digits):

@@ -272,3 +272,11 @@ def test_s1_is_clustered_nearly_as_without_privacy() -> None:
     assert ((X[:, None] - centers[None]) ** 2).sum(2).min(1).sum() <= 1.1 * plain
     assert made.suggest_k().clusters in (14, 15, 16)
     assert dataclasses.asdict(made.suggest_k())["depths"].shape == (29,)
+
+
+@pytest.mark.parametrize("epsilon", [45, 1000])
+def test_a_sparse_grid_at_a_huge_epsilon_comes_back(epsilon: float) -> None:
+    """The noise has a floor where the draw of empty cells would run out of digits."""
+    X = np.random.default_rng(0).random((500, 2))
+    made = cl.synopsis(X, budget=epsilon, bounds=(0, 1), method="uniform-grid", threshold=1)
+    assert made.release_.adds_up() if hasattr(made, "release_") else made.release.adds_up()
