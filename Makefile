@@ -19,7 +19,7 @@ demo: $(VENV)/run.stamp     ## the tour on a made-up table
 	$(BIN)/cloister demo
 
 test: $(VENV)/dev.stamp     ## every test
-	$(BIN)/python -m pytest -n 2 --dist worksteal
+	$(BIN)/python -m pytest -n 2 --dist loadgroup
 
 check: $(VENV)/dev.stamp    ## style, types and the layers of the house
 	$(BIN)/ruff check .

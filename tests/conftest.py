@@ -16,7 +16,10 @@ def required() -> bool:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Skip Spark tests where Spark is missing, with a line that says how to get it."""
+    """Skip Spark tests where Spark is missing, with a line that says how to get it; else keep them in one process."""
+    for item in items:
+        if item.get_closest_marker("spark"):
+            item.add_marker(pytest.mark.xdist_group("spark"))
     reason = missing()
     if reason is None:
         return

@@ -53,7 +53,7 @@ class Slow(Sums):
     seconds: float
 
     def fold(self, rows: Encoded) -> Summary:
-        mark(self.folder, uuid.uuid4().hex)
+        mark(self.folder, f"{os.getpid()}-{uuid.uuid4().hex}")
         time.sleep(self.seconds)
         return super().fold(rows)
 

@@ -45,8 +45,9 @@ def test_a_worker_killed_in_the_middle_of_a_fold_changes_nothing(
     """One of two workers dies with its cached rows while tasks run; the fold ends with the same sums."""
     marks = tmp_path / "marks"
     marks.mkdir()
-    begun = on_cluster.begin(jobs.two_folds, rows_path, ENCODING, kernels.Sums(), kernels.Slow(str(marks), 1.0), 6)
-    wait_until(lambda: len(list(marks.iterdir())) >= 2, "no task of the slow fold began")
+    begun = on_cluster.begin(jobs.two_folds, rows_path, ENCODING, kernels.Sums(), kernels.Slow(str(marks), 3.0), 6)
+    # each worker has one core: two processes that began are a task on each, and they take long enough to die in the middle
+    wait_until(lambda: len({mark.name.partition("-")[0] for mark in marks.iterdir()}) >= 2, "no task began on each worker")
     cluster.kill("worker-1")
     first, second = begun.result(timeout=240)
     cluster.add_worker("worker-3", "127.0.0.1")

@@ -107,8 +107,9 @@ class SparkEngine:
         if name in self._frame.columns:
             raise UsageError(f'the data has a column "{name}" already. Rename it first.')
         with retold("the labels"):
-            kinds = [f"{quoted(column)} {kind}" for column, kind in self._frame.dtypes]
-            schema = ", ".join([*kinds, f"{quoted(name)} int"])
+            from pyspark.sql.types import IntegerType, StructField, StructType
+
+            schema = StructType([*self._frame.schema.fields, StructField(name, IntegerType())])
             return self._run(self._frame, work.Label(function, self._encoding, name), schema)
 
     def sample(self, keep: Callable[[NDArray[np.uint64]], NDArray[np.bool_]]) -> SampledRows:

@@ -13,6 +13,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from cloister.publishing.edges import inner_edges, word
 from cloister.schema.hierarchies import Hierarchy
 from cloister.schema.hierarchies.build import plain
 
@@ -36,8 +37,18 @@ class Scale:
     top : float, optional
         Code i is not one value but all from the i-th up to the next; the last reaches to `top`.
     bounds : pair of float, optional
-        Public bounds of the column: what the outermost intervals are published with, in place of the smallest and the
-        largest value.
+        Public bounds of the column: what the outermost intervals are published with. Without them, or where a value lies
+        outside, those are open: ``(-inf, 20)``, ``[60, inf)``.
+
+    Attributes
+    ----------
+    edges : array of float64, (m + 1,)
+        What each code reaches from and to: round places between the values, and the outermost values themselves.
+
+    Privacy
+    -------
+    The values are cells of the table. Labels show a value only where all rows of a class hold it; the ends of intervals
+    are round numbers between two values, or public bounds.
     """
 
     values: NDArray[np.float64]
@@ -45,14 +56,26 @@ class Scale:
     is_date: bool = False
     top: float | None = None
     bounds: tuple[float, float] | None = None
+    edges: NDArray[np.float64] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        if not len(self.values):
+            object.__setattr__(self, "edges", np.zeros(1))
+            return
+        last = float(self.values[-1])
+        if self.is_date:
+            end = float(np.nextafter(last + 1, last))  # the last day, but not the next midnight
+        else:
+            end = last if self.top is None else self.top
+        inner = self.values[1:] if self.top is not None else inner_edges(self.values, is_date=self.is_date)
+        object.__setattr__(self, "edges", np.concatenate([self.values[:1], inner, [end]]))
 
     @property
-    def edges(self) -> NDArray[np.float64]:
-        """What each code reaches from and to."""  # (m + 1,)
-        last = self.values[-1]
-        if self.is_date:
-            return np.append(self.values, np.nextafter(last + 1, last))  # the last day, but not the next midnight
-        return np.append(self.values, last if self.top is None else self.top)
+    def ends(self) -> tuple[float, float]:
+        """What the outermost intervals are published with: public bounds that hold every value, else nothing."""
+        low, high = self.bounds or (-np.inf, np.inf)
+        most = self.values[-1] if self.top is None else self.top
+        return low if low <= self.values[0] else -np.inf, high if high >= most else np.inf
 
     @property
     def leaves(self) -> int:
@@ -160,7 +183,6 @@ class ScaleColumn:
         self._column = column
         self._scale = scale
         self._values = scale.values
-        self._is_date = scale.is_date
         self._range = float(np.ptp(scale.values)) if len(scale.values) else 0.0
         self._known: dict[tuple[int, int], Block] = {}
         self._has_null = scale.has_null
@@ -218,20 +240,18 @@ class ScaleColumn:
 
     def label(self, low: int, high: int) -> str:
         """What the codes from `low` up to `high` are published as."""
-        top, bounds = self._scale.top, self._scale.bounds
-        first, last = self._values[low], self._values[-1] if top is None else top
-        if high - low == 1 and top is None:
-            return self._word(first)
-        if low == 0 and high == len(self._values) and not self._has_null:
+        scale, m = self._scale, len(self._values)
+        if high - low == 1 and scale.top is None:
+            value = float(self._values[low])
+            return word(value, is_date=True) if scale.is_date else plain(value)
+        if low == 0 and high == m and not self._has_null:
             return "*"
-        if bounds is not None and low == 0:
-            first = min(first, bounds[0])
-        if high < len(self._values):
-            return f"[{self._word(first)}, {self._word(self._values[high])})"
-        return f"[{self._word(first)}, {self._word(last if bounds is None else max(last, bounds[1]))}]"
-
-    def _word(self, value: float) -> str:
-        return str(np.datetime64(int(value), "D")) if self._is_date else plain(value)
+        first = scale.ends[0] if low == 0 else float(scale.edges[low])
+        last = scale.ends[1] if high == m else float(scale.edges[high])
+        start = "(-inf" if first == -np.inf else f"[{word(first, is_date=scale.is_date)}"
+        if last == np.inf:
+            return f"{start}, inf)"
+        return f"{start}, {word(last, is_date=scale.is_date)}{']' if high == m else ')'}"
 
 
 def _middles(tree: Hierarchy) -> NDArray[np.float64]:

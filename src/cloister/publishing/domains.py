@@ -2,7 +2,8 @@
 
 Privacy
 -------
-A domain made from cells is for the holder. It shows in the output only as labels that at least k rows share.
+A domain made from cells is for the holder. It shows in the output only as labels that at least k rows share, and the ends of
+intervals among them are round numbers or public bounds, not cells.
 """
 
 from __future__ import annotations
@@ -193,6 +194,8 @@ def binned(cells: NDArray[np.float64], bounds: tuple[float, float] | None) -> Sc
     width = Fraction(repr(round_width((high - low) / (MOST_CODES // 2))))
     first, last = Fraction(low) // width, Fraction(high) // width
     starts = [float(i * width) for i in range(int(first), int(last) + 2)]  # of the decimals as written
+    if bounds is not None and bounds[0] <= low and high <= bounds[1]:  # the outermost may reach beyond what can be
+        starts[0], starts[-1] = max(starts[0], bounds[0]), min(starts[-1], bounds[1])
     return Scale(np.array(starts[:-1]), top=starts[-1], bounds=bounds)
 
 

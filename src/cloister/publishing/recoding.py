@@ -24,6 +24,7 @@ from cloister.schema.hierarchies.tree import leaf_codes
 __all__ = ["Ranks", "Recoded", "Recoding", "make_global", "make_local"]
 
 STAR = "*"
+VERSION = 2  # 1 did not say which columns must not be published
 _DENSE = 1 << 22  # tuples of a table that is looked up directly
 
 
@@ -66,10 +67,15 @@ class Recoding:
         The labels that each class is published as.
     is_starred : bool
         Whether suppressed rows are kept, as ``*`` in every column; otherwise they are removed.
+    dropped, pseudonyms : tuple of str
+        The columns that were dropped, and those that were replaced by a keyed hash: applied elsewhere they go too.
+    person : str, optional
+        The column that says whose a row is, where k counted persons.
 
     Privacy
     -------
-    A global recoding holds published labels alone. A local one holds every tuple of the table: it stays with the holder.
+    It stays with the holder. A local recoding holds every tuple of the table; a global one the values of columns without
+    a hierarchy, those of removed rows among them.
     On rows other than those that it was found on it guarantees nothing: their classes may be smaller than k.
     """
 
@@ -78,6 +84,9 @@ class Recoding:
     members: NDArray[np.int32]
     classes: NDArray[np.int32]
     is_starred: bool
+    dropped: tuple[str, ...] = ()
+    pseudonyms: tuple[str, ...] = ()
+    person: str | None = None
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -123,7 +132,7 @@ class Recoding:
             {
                 "name": column.name,
                 "leaves": None if column.leaves is None else list(column.leaves),
-                "edges": None if column.edges is None else column.edges.tolist(),
+                "edges": None if column.edges is None else _listed(column.edges),
                 "is_date": column.is_date,
                 "null": column.null,
                 "of": column.of.tolist(),
@@ -132,21 +141,22 @@ class Recoding:
             for column in self.columns
         ]
         arrays = {name: getattr(self, name).tolist() for name in ("keys", "members", "classes")}
-        whole = {"kind": "recoding", "version": 1, "columns": columns, "is_starred": self.is_starred, **arrays}
-        return json.dumps(whole, ensure_ascii=False)
+        others = {"dropped": list(self.dropped), "pseudonyms": list(self.pseudonyms), "person": self.person}
+        facts = {"kind": "recoding", "version": VERSION, "is_starred": self.is_starred, **others}
+        return json.dumps({**facts, "columns": columns, **arrays}, ensure_ascii=False)
 
     @classmethod
     def from_json(cls, text: str) -> Recoding:
         """Read a recoding."""
         try:
             whole: dict[str, Any] = json.loads(text)
-            if whole["kind"] != "recoding" or whole["version"] != 1:
+            if whole["kind"] != "recoding" or whole["version"] != VERSION:
                 raise ValueError
             columns = tuple(
                 Recoded(
                     str(entry["name"]),
                     None if entry["leaves"] is None else tuple(entry["leaves"]),
-                    None if entry["edges"] is None else np.array(entry["edges"], np.float64),
+                    None if entry["edges"] is None else np.array([float(edge) for edge in entry["edges"]]),
                     bool(entry["is_date"]),
                     int(entry["null"]),
                     np.array(entry["of"], np.int32),
@@ -160,7 +170,9 @@ class Recoding:
             members = np.array(whole["members"], np.int32)
             if len(members) != len(keys) or (len(members) and members.max() >= len(classes)):
                 raise ValueError
-            return cls(columns, keys, members, classes, bool(whole["is_starred"]))
+            person = None if whole["person"] is None else str(whole["person"])
+            dropped, pseudonyms = (tuple(map(str, whole[what])) for what in ("dropped", "pseudonyms"))
+            return cls(columns, keys, members, classes, bool(whole["is_starred"]), dropped, pseudonyms, person)
         except (KeyError, TypeError, ValueError):
             raise UsageError("this is not a recoding that this version can read. Make it again.") from None
 
@@ -226,6 +238,11 @@ class Ranks:
         return number
 
 
+def _listed(edges: NDArray[np.float64]) -> list[float | str]:
+    """Numbers for JSON, which has no infinite ones: those are words."""
+    return [edge if np.isfinite(edge) else str(edge) for edge in edges.tolist()]
+
+
 def _paired(rank: NDArray[np.int64], column: NDArray[np.int32]) -> NDArray[np.int64]:
     return (rank << 31) | column.astype(np.int64)
 
@@ -267,7 +284,19 @@ def make_local(
 
 def _recoded(name: str, domain: Hierarchy | Scale, of: NDArray[np.int32], labels: tuple[str, ...]) -> Recoded:
     if isinstance(domain, Scale):
-        return Recoded(name, None, domain.edges, domain.is_date, len(domain.values) if domain.has_null else -1, of, labels)
+        null = len(domain.values) if domain.has_null else -1
+        return Recoded(name, None, _reaching(domain, of), domain.is_date, null, of, labels)
     leaves = domain.nodes[: domain.leaves]
     null = leaves.index("") if "" in leaves else -1
     return Recoded(name, None if domain.edges is not None else leaves, domain.edges, domain.is_date, null, of, labels)
+
+
+def _reaching(scale: Scale, of: NDArray[np.int32]) -> NDArray[np.float64]:
+    """The edges, the outermost as far out as the intervals that they end are published; single values reach nowhere."""
+    edges, ends = scale.edges.copy(), scale.ends
+    under = np.bincount(of)
+    if scale.top is not None or under[of[0]] > 1:
+        edges[0] = ends[0]
+    if scale.top is not None or under[of[len(scale.values) - 1]] > 1:
+        edges[-1] = ends[1]
+    return edges

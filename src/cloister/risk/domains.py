@@ -69,6 +69,7 @@ class Domain:
         assert self.numbers is not None
         if self.edges is not None:  # leaves are intervals: a number lies in one of them
             last = len(self.edges) - 1
+            low, high = np.where(low == -np.inf, self.edges[0], low), np.where(high == np.inf, self.edges[-1], high)
             start = np.searchsorted(self.edges, low, side="right") - 1
             end = np.searchsorted(self.edges, high, side="right")
             start, end = np.where(low == self.edges[-1], last - 1, start), np.minimum(end, last)

@@ -29,7 +29,7 @@ _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
 _MIX_2 = np.uint64(0x94D049BB133111EB)
 _FOLD = np.int64(2**63 - 1)
-_INTERVAL = r"^\[\s*(?P<low>[^\[\],]+),\s*(?P<high>[^\[\],]+)(?P<end>[\])])$"
+_INTERVAL = r"^(?P<begin>[\[(])\s*(?P<low>[^\[\](),]+),\s*(?P<high>[^\[\](),]+)(?P<end>[\])])$"
 _NONE = np.int64(-(2**63))  # of a span that is no number
 
 NULL = np.int64(0)
@@ -166,21 +166,35 @@ def _mixed(state: NDArray[np.uint64]) -> NDArray[np.uint64]:
 def spans(words: pa.Array) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """The least and the largest number (or day since 1970) that each text stands for; NaN where it is no number.
 
-    >>> low, high = spans(pa.array(["34", "[20, 30)", "[20, 30]", "*", "red"]))
+    >>> low, high = spans(pa.array(["34", "[20, 30)", "[20, 30]", "[60, inf)", "*", "red"]))
     >>> low.tolist(), high.round(6).tolist()
-    ([34.0, 20.0, 20.0, -inf, nan], [34.0, 30.0, 30.0, inf, nan])
+    ([34.0, 20.0, 20.0, 60.0, -inf, nan], [34.0, 30.0, 30.0, inf, inf, nan])
     """
     low = _places(words)
     high = low.copy()
     parts = pc.extract_regex(words, _INTERVAL)
     found = pc.is_valid(parts).to_numpy(zero_copy_only=False)
     if found.any():
-        first, last = (_places(pc.struct_field(parts, end)) for end in ("low", "high"))
-        is_open = pc.fill_null(pc.equal(pc.struct_field(parts, "end"), ")"), False).to_numpy(zero_copy_only=False)
-        last = np.where(is_open, np.nextafter(last, -np.inf), last)
+        first, last = (_end(pc.struct_field(parts, end)) for end in ("low", "high"))
+        opens = _is(pc.struct_field(parts, "begin"), "(") & np.isfinite(first)
+        closes = _is(pc.struct_field(parts, "end"), ")") & np.isfinite(last)
+        first = np.where(opens, np.nextafter(first, np.inf), first)
+        last = np.where(closes, np.nextafter(last, -np.inf), last)
         low, high = np.where(found, first, low), np.where(found, last, high)
-    star = pc.fill_null(pc.equal(words, "*"), False).to_numpy(zero_copy_only=False)
+    star = _is(words, "*")
     return np.where(star, -np.inf, low), np.where(star, np.inf, high)
+
+
+def _end(words: pa.Array) -> NDArray[np.float64]:
+    """Each end of an interval, which may be infinite."""
+    trimmed = pc.utf8_trim_whitespace(words)
+    read = np.where(_is(trimmed, "inf"), np.inf, _places(words))
+    return np.where(_is(trimmed, "-inf"), -np.inf, read)
+
+
+def _is(words: pa.Array, word: str) -> NDArray[np.bool_]:
+    same: NDArray[np.bool_] = pc.fill_null(pc.equal(words, word), False).to_numpy(zero_copy_only=False)
+    return same
 
 
 def _places(words: pa.Array) -> NDArray[np.float64]:
