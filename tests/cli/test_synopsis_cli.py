@@ -37,7 +37,20 @@ def run(*words: object, code: int = 0) -> str:
 def test_a_synopsis_is_released_then_asked_then_clustered(folder: Path, method: str) -> None:
     """One release; then a suggestion, a count, made-up rows and clusters from the file alone."""
     made = folder / "s.parquet"
-    text = run("synopsis", folder / "points.csv", "--epsilon", 2, "--bounds", "0,100", "--method", method, "--out", made)
+    text = run(
+        "synopsis",
+        folder / "points.csv",
+        "--columns",
+        "x,y",
+        "--epsilon",
+        2,
+        "--bounds",
+        "0,100",
+        "--method",
+        method,
+        "--out",
+        made,
+    )
     assert "Guarantee: epsilon 2" in text
     (folder / "points.csv").unlink()
     answer = json.loads(run("synopsis", made, "--suggest-k", "--count", "x=0:50", "--json"))
@@ -55,7 +68,7 @@ def test_a_synopsis_is_released_then_asked_then_clustered(folder: Path, method: 
 def test_k_auto_takes_what_the_synopsis_suggests(folder: Path) -> None:
     """--k auto clusters with the suggested number."""
     made = folder / "s.parquet"
-    run("synopsis", folder / "points.csv", "--epsilon", 2, "--bounds", "0,100", "--out", made)
+    run("synopsis", folder / "points.csv", "--columns", "x,y", "--epsilon", 2, "--bounds", "0,100", "--out", made)
     data = json.loads(run("cluster", "--synopsis", made, "--k", "auto", "--out", folder / "c", "--json"))
     k = json.loads(run("synopsis", made, "--suggest-k", "--json"))["suggest_k"]["k"]
     assert data["parameters"]["n_clusters"] == k
@@ -83,7 +96,7 @@ def test_a_plan_reads_no_rows(folder: Path) -> None:
     [
         (["synopsis", "points.csv", "--epsilon", "1", "--bounds", "0,100"], "where should the synopsis go"),
         (["synopsis", "points.csv", "--suggest-k"], "is not a synopsis"),
-        (["synopsis", "points.csv", "--epsilon", "1", "--out", "s"], "bounds of the data are not known"),
+        (["synopsis", "points.csv", "--columns", "x", "--epsilon", "1", "--out", "s"], "bounds of the data are not known"),
         (["cluster", "--k", "2", "--epsilon", "1", "--out", "c"], "what should be clustered"),
         (["cluster", "points.csv", "--synopsis", "s", "--k", "2", "--out", "c"], "stands in for DATA"),
         (["cluster", "--synopsis", "missing.parquet", "--k", "2", "--out", "c"], "does not exist"),

@@ -133,7 +133,10 @@ def plan(
     """What `synopsis` would spend on about so many rows of these columns; no row is read and nothing is charged."""
     facts = gather(Input(None, tuple(names)), budget, bounds, scale, columns, schema, neighbours, None, None)
     check(method, alpha, threshold, most_cells, facts.domain, facts.terms)
-    return plan_synopsis(facts.terms, facts.domain, rows, method, alpha, threshold, most_cells)
+    made = plan_synopsis(facts.terms, facts.domain, rows, method, alpha, threshold, most_cells)
+    if threshold is None and "cells a column" in made.facts:
+        check_cap(made.facts["cells a column"], len(facts.domain.halves), most_cells, f" for about {rows:,} rows")
+    return made
 
 
 def check(method: str, alpha: Number, threshold: int | None, most_cells: int, domain: Domain, terms: Terms) -> None:

@@ -61,6 +61,11 @@ def gather(
     missing = [name for name in names if rows.names and name not in rows.names]
     if missing:
         raise SchemaError(f'the data has no column "{missing[0]}". Its columns: {", ".join(rows.names[:20])}.')
+    if schema is None and columns is None and not getattr(rows.data, "typed", True):
+        raise UsageError(
+            "a CSV file does not say which of its columns are numbers. Name those to use: columns=[...] or --columns a,b; or "
+            "give a schema."
+        )
     texts = [name for name in names if name in rows.texts] if schema is None and columns is None else []
     if texts:
         raise UsageError(

@@ -152,6 +152,7 @@ def plan_synopsis(
     """What a synopsis of about so many rows would spend, and what to expect of it; no row is read."""
     columns = len(domain.halves)
     expect: dict[str, str] = {}
+    facts: dict[str, object] = {"rows": round(rows), "columns": columns, "method": method}
     if method == "tree":
         _, splits, leaves = tree_steps(terms, domain, most_cells)
         noise = leaves.mechanism.deviation()
@@ -162,7 +163,7 @@ def plan_synopsis(
         )
     elif threshold is not None:
         size, scale = sparse_steps(terms, threshold)
-        side = uniform_side(rows, min(LARGEST_EPSILON, float(1 / scale)), columns)
+        side = facts["cells a column"] = uniform_side(rows, min(LARGEST_EPSILON, float(1 / scale)), columns)
         cells = Survivors(scale, threshold, 1)
         events = [*([size.event] if size else []), cells.event("cells", terms.counting())]
         expect["cells"] = (
@@ -177,13 +178,13 @@ def plan_synopsis(
                     f"{'number of rows' if name == 'size' else 'counts'} +-{step.mechanism.deviation()['counts']:.3g}"
                 )
         if method == "uniform-grid" and steps["cells"]:
-            side = uniform_side(rows, rule_epsilon(steps["cells"].mechanism), columns)
+            side = facts["cells a column"] = uniform_side(rows, rule_epsilon(steps["cells"].mechanism), columns)
             expect["cells"] = f"{side} ** {columns} cells, {expect['cells']}"
         elif steps.get("level 1") and steps.get("level 2"):
             one, two = steps["level 1"], steps["level 2"]
             assert one is not None
             assert two is not None
-            side = first_side(rows, rule_epsilon(one.mechanism) + rule_epsilon(two.mechanism), columns)
+            epsilon = rule_epsilon(one.mechanism) + rule_epsilon(two.mechanism)
+            side = facts["cells a column"] = first_side(rows, epsilon, columns)
             expect["level 1"] = f"{side} ** {columns} cells, {expect['level 1']}"
-    facts = {"rows": round(rows), "columns": columns, "method": method}
     return Plan(terms.budget, terms.neighbours, tuple(events), expect, facts)
