@@ -74,10 +74,10 @@ def test_a_recoding_is_saved_and_applied(folder: Path, tmp_path: Path) -> None:
     first = run("anonymize", *flags(folder, "--k", 10, "--out", tmp_path / "a.csv", "--save-recoding", saved))
     assert first.exit_code == 0, first.output
     assert json.loads(saved.read_text())["kind"] == "recoding"
-    words = [folder / "pupils.csv", "--apply", saved, "--identifiers", "pupil_id", "--out", tmp_path / "b.csv"]
-    second = run("anonymize", *words)
+    second = run("anonymize", folder / "pupils.csv", "--apply", saved, "--out", tmp_path / "b.csv")
     assert second.exit_code == 0, second.output
     assert "guarantees nothing" in second.output
+    assert "no k is claimed" in second.output
     assert (tmp_path / "a.csv").read_bytes() == (tmp_path / "b.csv").read_bytes()
 
 
@@ -94,6 +94,7 @@ def test_a_recoding_is_saved_and_applied(folder: Path, tmp_path: Path) -> None:
         (["--k", 10, "--out", "{out}", "--pseudonyms", "pupil_id"], "key"),
         (["--k", 10, "--out", "{out}", "--l-diversity", 9], "l = 9"),
         (["--k", 10, "--out", "{out}", "--apply", "{out}"], "--apply"),
+        (["--out", "{out}", "--apply", "{out}", "--l-diversity", 2], "--apply"),
         (["--k", 10, "--out", "{out}", "--engine", "local", "--master", "local[2]"], "Spark"),
         (["--k", 10, "--out", "{out}", "--spark-conf", "memory"], "NAME=VALUE"),
         (["--k", 10, "--out", "{out}", "--gain", "greed"], "greed"),

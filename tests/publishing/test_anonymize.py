@@ -22,7 +22,6 @@ import cloister as cl
 from cloister.errors import CloisterError, EngineError, SchemaError, UsageError
 from cloister.privacy.release import Release
 from cloister.publishing import rewriting
-from cloister.publishing.applying import apply_recoding
 from cloister.publishing.recoding import Recoding
 from cloister.schema.hierarchies import Hierarchy, flat
 from cloister.vault import Holder
@@ -358,21 +357,6 @@ def test_the_certificate_says_what_it_is(tmp_path: Path) -> None:
         assert word in told
 
 
-def test_a_recoding_can_be_saved_and_applied(tmp_path: Path) -> None:
-    """Applied to the rows it was found on it gives the same table; on others it says what they hold, or refuses."""
-    made = model()
-    made.publish(people(), tmp_path / "out.csv")
-    saved = Recoding.from_json(made.recoding_.to_json())
-    release = apply_recoding(saved, people(), tmp_path / "again.csv", identifiers=["name"])
-    assert (tmp_path / "again.csv").read_bytes() == (tmp_path / "out.csv").read_bytes()
-    assert "guarantees nothing" in release.notes[0]
-    few = people().slice(0, 20)
-    assert apply_recoding(saved, few, tmp_path / "few.csv").guarantee.k < 5
-    with pytest.raises(UsageError, match="k = 5"):
-        apply_recoding(saved, few, tmp_path / "refused.csv", k=5)
-    assert not (tmp_path / "refused.csv").exists()
-
-
 def test_many_numbers_become_intervals(tmp_path: Path) -> None:
     """A column with more numbers than codes is cut into intervals first; every value lies in what it is published as."""
     numbers = np.random.default_rng(2).normal(50, 10, 6000)
@@ -380,7 +364,7 @@ def test_many_numbers_become_intervals(tmp_path: Path) -> None:
     labels = [row["x0"] for row in read(tmp_path / "out.csv")]
     assert len(set(labels)) > 20
     for number, label in zip(numbers, labels, strict=True):
-        low, high = label.strip("[])").split(", ")
+        low, high = label.strip("[()]").split(", ")
         assert float(low) <= number < float(high) or (label.endswith("]") and number == float(high))
 
 

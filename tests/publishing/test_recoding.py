@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -51,11 +53,12 @@ def test_unknown_rows_are_suppressed() -> None:
 
 
 def test_new_numbers_fall_into_their_interval() -> None:
-    """A number between two known ones is published as the interval that holds it; one outside all is suppressed."""
+    """A number between two known ones, or beyond them, is published as the interval that holds it."""
     rows = Histogram(np.array([[0], [1], [2], [3]], np.int32), np.array([3, 2, 3, 2]))
     recoding = specialize(rows, [Scale(np.array([1.0, 2.0, 5.0, 9.0]))], ["x"], 5).recoding
     batch = pa.record_batch({"x": ["1.5", "4,9", "5", "9", "0", "10"]})
-    assert recoding.rewriter()(batch).to_pydict() == {"x": ["[1, 5)", "[1, 5)", "[5, 9]", "[5, 9]"]}
+    low, high = "(-inf, 3)", "[3, inf)"
+    assert recoding.rewriter()(batch).to_pydict() == {"x": [low, high, high, high, low, high]}
 
 
 def test_batches_do_not_matter() -> None:
@@ -67,7 +70,23 @@ def test_batches_do_not_matter() -> None:
     assert [part["age"][0] for part in single] == whole["age"]
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{}", '{"kind": "recoding", "version": 2}', '{"kind": "release", "version": 1}'])
+def test_a_single_value_does_not_stand_for_others() -> None:
+    """A number beyond a value that is published by itself is suppressed: the recoding does not know it."""
+    recoding = specialize(ROWS, COLUMNS, ["sex", "age"], 5).recoding
+    batch = pa.record_batch({"sex": ["a", "a", "b"], "age": [9.0, 10.0, 21.0]})
+    assert recoding.rewriter()(batch).to_pydict() == {"sex": ["a"], "age": ["10"]}
+
+
+def test_infinite_edges_are_strict_json() -> None:
+    """Open ends are written in a way that every reader of JSON understands, and read back."""
+    rows = Histogram(np.array([[0], [1], [2], [3]], np.int32), np.array([3, 2, 3, 2]))
+    recoding = specialize(rows, [Scale(np.array([1.0, 2.0, 5.0, 9.0]))], ["x"], 5).recoding
+    text = recoding.to_json()
+    json.loads(text, parse_constant=lambda word: pytest.fail(f"{word} is not JSON"))
+    assert Recoding.from_json(text).columns[0].edges.tolist() == [-np.inf, 2, 3, 6, np.inf]
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"kind": "recoding", "version": 1}', '{"kind": "release", "version": 2}'])
 def test_other_files_are_refused(text: str) -> None:
     """What is not a recoding is refused in one sentence."""
     with pytest.raises(UsageError, match="not a recoding"):

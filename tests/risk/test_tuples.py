@@ -97,6 +97,16 @@ def test_spans_are_read() -> None:
     assert np.isnan([low[6], low[7], high[6]]).all()
 
 
+def test_open_ends_are_read() -> None:
+    """Intervals without an end reach to infinity, of numbers and of days; an open lower end leaves its number out."""
+    low, high = spans(pa.array(["(-inf, 20)", "[60, inf)", "(-inf, inf)", "[1970-01-03, inf)", "(2, 5]", "(a, inf)"]))
+    assert low[:4].tolist() == [-np.inf, 60, -np.inf, 2]
+    assert high[1:5].tolist() == [np.inf, np.inf, np.inf, 5]
+    assert 19.999 < high[0] < 20
+    assert 2 < low[4] < 2.001
+    assert np.isnan(low[5])
+
+
 def test_people_are_counted_once() -> None:
     """With a person column classes count people."""
     table = pa.table({"x": ["a", "a", "a", "b"], "who": [1, 1, 2, 1]})

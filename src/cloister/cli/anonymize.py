@@ -61,10 +61,11 @@ def anonymize(
     ] = None,
     ordered: Annotated[bool, typer.Option("--ordered", help="With --t-closeness: values have an order.")] = False,
     population: Annotated[
-        str | None, typer.Option(metavar="FILE", help="With --k-map: the people among whom somebody is looked for.")
+        str | None,
+        typer.Option(metavar="FILE", help="With --k-map: the people among whom somebody is looked for, a row each."),
     ] = None,
     k_map: Annotated[
-        int | None, typer.Option("--k-map", metavar="K", help="People of the population who look alike, at least.")
+        int | None, typer.Option("--k-map", metavar="K", help="Rows of the population that look alike, at least.")
     ] = None,
     target: Annotated[str | None, typer.Option(metavar="COLUMN", help="What the table should still predict.")] = None,
     identifiers: Annotated[
@@ -104,20 +105,25 @@ def anonymize(
     """Publish a k-anonymous table: generalise the quasi-identifiers, drop the identifiers, keep the rest."""
     if out is None and curve is None:
         raise UsageError("where should the table go? Give --out FILE, which does not exist yet.")
-    if curve is not None and (out or k or apply or save_recoding):
+    if curve is not None and (out or k is not None or apply or save_recoding):
         raise UsageError(
             "--curve writes no table: drop --out, --k, --apply and --save-recoding, choose a k, then run it again."
         )
     runs = read_engine(engine, master, remote, spark_conf)
     if apply is not None:
-        if quasi or hierarchies or schema or pseudonyms or save_recoding or shuffle:
-            raise UsageError("--apply takes the columns from the recoding. Give only --k, --identifiers and where to write.")
+        guards = (sensitive, l_diversity, entropy_l, t_closeness, population, k_map, target, gain)
+        others = (quasi, hierarchies, schema, pseudonyms, save_recoding, *guards)
+        if any(other is not None for other in others) or shuffle or suppress or ordered or scope != "global":
+            raise UsageError(
+                "--apply takes the columns from the recoding and counts k alone. Give only --k, --identifiers, the key of "
+                "its pseudonyms and where to write."
+            )
         from cloister.publishing.applying import apply_recoding, read_recoding
 
         assert out is not None
         release = apply_recoding(
-            read_recoding(apply), data, out, k=k or 1, identifiers=names(identifiers) or (), table=table, ledger=ledger,
-            engine=runs,
+            read_recoding(apply), data, out, k=k, identifiers=names(identifiers) or (), key_file=key_file,
+            key_variable=key_variable, table=table, ledger=ledger, engine=runs,
         )  # fmt: skip
         show(release, None, out, as_json)
         return
@@ -127,7 +133,7 @@ def anonymize(
     from cloister.sinks import check_free, stage
 
     model = TopDownSpecialization(
-        k=k or 2, quasi=names(quasi), hierarchies=hierarchies, gain=gain, suppression=suppress, scope=scope,
+        k=2 if k is None else k, quasi=names(quasi), hierarchies=hierarchies, gain=gain, suppression=suppress, scope=scope,
         sensitive=names(sensitive), l_diversity=l_diversity, entropy_l_diversity=entropy_l, t_closeness=t_closeness,
         ordered=ordered, population=population, k_map=k_map, target=target, identifiers=names(identifiers),
         pseudonyms=names(pseudonyms) or (), key_file=key_file, key_variable=key_variable, shuffle=shuffle, schema=schema,

@@ -6,7 +6,7 @@ import dataclasses
 import hashlib
 import os
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,10 +22,10 @@ from cloister.publishing.rewriting import Rewriting, make_rewriting, shuffle_fil
 from cloister.publishing.search import Found, search
 from cloister.publishing.summary import ColumnSummary, Summary
 from cloister.publishing.tally import Counted, Leaves, count_population, count_table
-from cloister.sinks import check_free, stage
+from cloister.sinks import Staged, check_free, stage
 from cloister.vault import Holder, Vault
 
-__all__ = ["TopDownSpecialization", "certificate_of", "write_table"]
+__all__ = ["TopDownSpecialization", "certificate_of", "commit_both", "write_table"]
 
 Progress = Callable[[str], None]
 
@@ -58,7 +58,7 @@ class TopDownSpecialization(Parameters):
     ordered : bool, default False
         Whether the distance of t-closeness follows the order of the values.
     population, k_map : table and int, optional
-        At least `k_map` people of the population share each published tuple.
+        At least `k_map` rows of the population share each published tuple.
     guards : sequence of Guard, optional
         Further guards; column i of a guard is the i-th of `sensitive`.
     target : str, optional
@@ -170,6 +170,7 @@ class TopDownSpecialization(Parameters):
         check_free(out)
         check_free(certificate_of(out))
         table = Vault.holding(X, purpose=request.purpose, engine=self.engine, table=request.table, ledger=self.ledger)
+        unwanted = request.dropped  # in other tables too
         request = request.on(table.names)
         trees = read_trees(self.hierarchies, request.quasi, table.names, request.schema)
         people = None if self.population is None else Vault.holding(self.population, purpose="k-map", engine=self.engine)
@@ -185,8 +186,13 @@ class TopDownSpecialization(Parameters):
             found.recoding, table.types(table.names), request.dropped, request.pseudonyms, request.key, request.format,
             request.sensitive,
         )  # fmt: skip
-        self.release_, self.summary_ = write_table(table, rewriting, request, found, counted.rows, sensitive, out, progress)
-        self.recoding_ = found.recoding
+        known = {name: tree.leaves for name, tree in trees.items()}
+        self.release_, self.summary_ = write_table(
+            table, rewriting, request, found, counted.rows, sensitive, known, out, progress
+        )
+        self.recoding_ = dataclasses.replace(
+            found.recoding, dropped=unwanted, pseudonyms=request.pseudonyms, person=request.person
+        )
         return self.release_
 
 
@@ -212,10 +218,14 @@ def write_table(
     found: Found,
     rows: Histogram,
     sensitive: Sequence[Leaves],
+    known: Mapping[str, int],
     out: str | os.PathLike[str],
     progress: Progress,
 ) -> tuple[Release, Summary]:
-    """Stage the rows, count them again, and let them appear with their certificate."""
+    """Stage the rows, count them again, and let them appear with their certificate.
+
+    `known` says how many values a column may hold, where that is public.
+    """
     plan, codes = planned(found.recoding, rows, found.labels)
     guards: list[Guard] = [KAnonymity(request.k), *request.guards]
     with stage(out, directory=False) as staged, stage(certificate_of(out), directory=False) as certificate:
@@ -223,7 +233,7 @@ def write_table(
         progress("counting the output again")
         counted = count_again(table, rewriting, staged.path, request, sensitive)
         require(counted, plan, codes, rows, guards)
-        summary = summarize(table, rewriting, request, found, counted)
+        summary = summarize(table, rewriting, request, found, counted, known)
         release = Release(
             kind="k-anonymous table",
             guarantee=Syntactic(request.k, request.unit_words, request.guards_in_words),
@@ -235,15 +245,20 @@ def write_table(
             notes=request.notes(summary),
             files=hashes(staged.path, Path(out).name),
         )
-        certificate.path.write_text(release.to_json(), encoding="utf-8")
-        staged.commit()
-        try:
-            certificate.commit()
-        except BaseException:  # a table without its certificate is no release
-            (shutil.rmtree if staged.target.is_dir() else os.unlink)(staged.target)
-            raise
+        commit_both(staged, certificate, release)
     table.complete(release.digest())
     return release, summary
+
+
+def commit_both(staged: Staged, certificate: Staged, release: Release) -> None:
+    """Let a table appear with its certificate, or neither."""
+    certificate.path.write_text(release.to_json(), encoding="utf-8")
+    staged.commit()
+    try:
+        certificate.commit()
+    except BaseException:  # a table without its certificate is no release
+        (shutil.rmtree if staged.target.is_dir() else os.unlink)(staged.target)
+        raise
 
 
 def write_rows(table: Holder, rewriting: Rewriting, path: Path, request: Request) -> None:
@@ -265,12 +280,13 @@ def count_again(table: Holder, rewriting: Rewriting, path: Path, request: Reques
     return count_output(output, rewriting.recoding, sensitive)
 
 
-def summarize(table: Holder, rewriting: Rewriting, request: Request, found: Found, counted: Classes) -> Summary:
+def summarize(
+    table: Holder, rewriting: Rewriting, request: Request, found: Found, counted: Classes, known: Mapping[str, int]
+) -> Summary:
     """What became of the table."""
     sizes = counted.sizes
     columns = tuple(
-        ColumnSummary(name, leaves, tuple(labels))
-        for name, leaves, labels in zip(request.quasi, found.leaves, counted.used, strict=True)
+        ColumnSummary(name, known.get(name), tuple(labels)) for name, labels in zip(request.quasi, counted.used, strict=True)
     )
     written = rewriting.schema.names
     return Summary(

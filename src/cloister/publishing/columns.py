@@ -63,10 +63,9 @@ class Scale:
             object.__setattr__(self, "edges", np.zeros(1))
             return
         last = float(self.values[-1])
+        end = last if self.top is None else self.top
         if self.is_date:
             end = float(np.nextafter(last + 1, last))  # the last day, but not the next midnight
-        else:
-            end = last if self.top is None else self.top
         inner = self.values[1:] if self.top is not None else inner_edges(self.values, is_date=self.is_date)
         object.__setattr__(self, "edges", np.concatenate([self.values[:1], inner, [end]]))
 

@@ -8,7 +8,7 @@ its neighbours as it can: it is the roundest place between them.
 
 from __future__ import annotations
 
-from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
+from decimal import ROUND_FLOOR, Decimal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,17 +41,15 @@ def number_between(low: float, high: float) -> float:
         return 0.0
     a = Decimal(repr(low))
     if low == 0:
-        return min(high, float(Decimal(1).scaleb(Decimal(repr(high)).adjusted())))
+        power = float(Decimal(1).scaleb(Decimal(repr(high)).adjusted()))
+        return power if 0 < power <= high else high
     size = a.adjusted()
     if low < 0 and -a == Decimal(1).scaleb(size):
         size -= 1  # the next number towards zero is a digit shorter
     for digits in range(1, _MOST_DIGITS + 1):
         place = size - digits + 1
         steps = a.scaleb(-place)
-        if low > 0:
-            near = steps.to_integral_value(ROUND_FLOOR) + 1
-        else:
-            near = -((-steps).to_integral_value(ROUND_CEILING) - 1)
+        near = steps.to_integral_value(ROUND_FLOOR) + 1  # the next multiple, towards zero if it is negative
         x = float(near.scaleb(place))
         if low < x <= high:
             return x

@@ -143,7 +143,7 @@ class Closeness:
 
 @dataclass(frozen=True, slots=True)
 class KMap:
-    """At least k people of the population table share the published values of every class."""
+    """At least k rows of the population table share the published values of every class."""
 
     k: int
 

@@ -293,6 +293,8 @@ def _recoded(name: str, domain: Hierarchy | Scale, of: NDArray[np.int32], labels
 
 def _reaching(scale: Scale, of: NDArray[np.int32]) -> NDArray[np.float64]:
     """The edges, the outermost as far out as the intervals that they end are published; single values reach nowhere."""
+    if not len(scale.values):
+        return scale.edges
     edges, ends = scale.edges.copy(), scale.ends
     under = np.bincount(of)
     if scale.top is not None or under[of[0]] > 1:

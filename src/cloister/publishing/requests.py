@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 from cloister.errors import SchemaError, UsageError
 from cloister.publishing.gains import Gain
 from cloister.publishing.guards import Closeness, Diversity, EntropyDiversity, Guard, KAnonymity, KMap
+from cloister.publishing.notes import usual_notes
 from cloister.publishing.rewriting import format_of, read_key
 from cloister.publishing.summary import Summary
 from cloister.schema import Role, Schema
-from cloister.schema.drafts import role_of_name
 from cloister.schema.table import nearest
 
 if TYPE_CHECKING:
@@ -91,37 +91,20 @@ class Request:
 
     def notes(self, summary: Summary) -> tuple[str, ...]:
         """What a reader of the certificate should know: above all, what is not protected."""
-        notes = [
-            "Background knowledge is not covered: who knows more of a person than the quasi-identifiers, or that somebody is "
-            "not in the table, may single out a row or a value.",
-            "Several releases are not covered: another table about the same people can be joined with this one, and their "
-            "classes may overlap in fewer than k. No epsilon covers what left in this way.",
-        ]
-        if not any(isinstance(guard, (Diversity, EntropyDiversity, Closeness)) for guard in self.guards):
-            notes.insert(
-                0,
-                "Homogeneity is not covered: where all rows of a class share a value of another column, it is known of each "
-                "of them. Ask for l-diversity or t-closeness.",
-            )
-        if self.scope == "local":
-            notes.append(
-                "Local recoding gives more away than global: published values overlap, and who knows the procedure may argue "
-                "from what was not published finer (minimality and downcoding attacks)."
-            )
-        if summary.untouched:
-            notes.append(
-                f"Published as they are: {', '.join(summary.untouched)}. They are taken for unknown to whoever looks for "
-                "somebody; a column that others may know belongs among the quasi-identifiers."
-            )
-        known = [name for name in summary.untouched if name in _with_role(self.schema, Role.QUASI)]
-        notes += [f'Column "{name}" is a quasi-identifier in the schema and was published as it is.' for name in known]
-        named = [name for name in summary.untouched if role_of_name(name) is Role.IDENTIFIER]
-        notes += [f'Column "{name}" is named like an identifier and was not dropped.' for name in named]
-        if summary.pseudonyms:
-            notes.append(
-                f"Pseudonyms ({', '.join(summary.pseudonyms)}) keep the rows of a person together, and whoever has the key "
-                "can name everybody. Keep it apart from the table, or destroy it."
-            )
+        notes = usual_notes(
+            untouched=summary.untouched,
+            pseudonyms=summary.pseudonyms,
+            is_diverse=any(isinstance(guard, (Diversity, EntropyDiversity, Closeness)) for guard in self.guards),
+            is_local=self.scope == "local",
+            is_shuffled=self.shuffle,
+            schema=self.schema,
+        )
+        if any(isinstance(guard, KMap) for guard in self.guards):
+            notes.append("k-map counts rows of the population table: it holds for people where each of them has one row.")
+        notes.append(
+            "The number of suppressed rows and the information lost are exact facts of the holder's table, removed rows "
+            "included. Where they should not be known, do not pass the certificate on with the table."
+        )
         return tuple(notes)
 
 

@@ -77,14 +77,14 @@ def make_rewriting(
     """How rows with columns of these types are written; `sensitive` columns are read again by the text of their cells."""
     out = []
     for column in types:
-        if pa.types.is_dictionary(column.type) and _is_text(column.type.value_type):
-            column = column.with_type(column.type.value_type)  # how a text is stored is no part of it
+        # how a value is stored is no part of it, and a list of all values would show those of removed rows
+        column = column.with_type(unlisted(column.type))
         if column.name in dropped and column.name not in pseudonyms:
             continue
         if column.name in recoding.names or column.name in pseudonyms:
             out.append(pa.field(column.name, pa.string()))
         elif format == "csv":
-            kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+            kind = column.type
             if pa.types.is_nested(kind):
                 raise SinkError(
                     f'column "{column.name}" holds lists or structs, which CSV cannot. Write Parquet, or drop it.'
@@ -184,8 +184,51 @@ def _is_text(kind: pa.DataType) -> bool:
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
+def unlisted(kind: pa.DataType) -> pa.DataType:
+    """The type of the same values stored one by one, without a dictionary at any depth."""
+    types = pa.types
+    if types.is_dictionary(kind) or types.is_run_end_encoded(kind):
+        return unlisted(kind.value_type)
+    if isinstance(kind, pa.BaseExtensionType):
+        inner = unlisted(kind.storage_type)
+        return kind if inner == kind.storage_type else inner
+    if types.is_struct(kind):
+        return pa.struct([_inside(kind.field(i)) for i in range(kind.num_fields)])
+    if types.is_map(kind):
+        return pa.map_(_inside(kind.key_field), _inside(kind.item_field), kind.keys_sorted)
+    if types.is_fixed_size_list(kind):
+        return pa.list_(_inside(kind.value_field), kind.list_size)
+    for is_list, make in (
+        (types.is_list, pa.list_),
+        (types.is_large_list, pa.large_list),
+        (types.is_list_view, pa.list_view),
+        (types.is_large_list_view, pa.large_list_view),
+    ):
+        if is_list(kind):
+            return make(_inside(kind.value_field))
+    return kind
+
+
+def _inside(part: pa.Field) -> pa.Field:
+    return part.with_type(unlisted(part.type))
+
+
+def _decoded(cells: pa.Array) -> pa.Array:
+    """The same cells without a dictionary at any depth."""
+    kind = unlisted(cells.type)
+    if kind == cells.type:
+        return cells
+    try:
+        return pc.cast(cells, kind)
+    except (pa.ArrowNotImplementedError, pa.ArrowInvalid):  # few types; then each value by itself
+        return pa.array(cells.to_pylist(), kind)
+
+
 def _fitted(cells: pa.Array, kind: pa.DataType, name: str) -> pa.Array:
     """Cells in another type: files of one source may differ, and CSV holds texts."""
+    cells = _decoded(cells)
+    if cells.type == kind:
+        return cells
     try:
         return texts(cells).cast(kind) if _is_text(kind) and not _is_text(cells.type) else pc.cast(cells, kind)
     except pa.ArrowInvalid:

@@ -26,19 +26,17 @@ class Found:
     suppressed: int  # rows
     is_starred: bool
     loss: float
-    leaves: tuple[int, ...]  # values of each column
     reason: str
 
 
 def search(request: Request, counted: Counted) -> Found:
     """Find how to publish a table."""
     rows, domains = counted.rows, counted.domains
-    leaves = tuple(domain.leaves for domain in domains)
     if request.scope == "local":
         done = localize(rows, domains, request.quasi, request.k, guards=request.guards)
         reason = f"every row is in a class that cannot be split without breaking k = {request.k}"
         reason += " or another guard" if request.guards else ""
-        return Found(done.recoding, done.labels, 0, False, done.loss, leaves, f"{reason} ({done.rounds} rounds).")
+        return Found(done.recoding, done.labels, 0, False, done.loss, f"{reason} ({done.rounds} rounds).")
     end = specialize(
         rows,
         domains,
@@ -49,7 +47,7 @@ def search(request: Request, counted: Counted) -> Found:
         guards=request.guards,
     )
     loss = loss_of(end.recoding, rows, end.labels)
-    return Found(end.recoding, end.labels, end.suppressed, end.is_starred, loss, leaves, end.reason)
+    return Found(end.recoding, end.labels, end.suppressed, end.is_starred, loss, end.reason)
 
 
 def loss_of(recoding: Recoding, rows: Histogram, labels: NDArray[np.int64]) -> float:

@@ -15,7 +15,7 @@ class ColumnSummary:
     """What one quasi-identifier is published as."""
 
     name: str
-    values: int  # that the column may hold
+    values: int | None  # that the column may hold, where that is public; how many cells differ is not
     labels: tuple[str, ...]  # that are published
 
     def __str__(self) -> str:
@@ -24,7 +24,8 @@ class ColumnSummary:
         shown = [label or "(blank)" for label in self.labels[:_SHOWN]]
         more = len(self.labels) - len(shown)
         labels = "1 label" if len(self.labels) == 1 else f"{len(self.labels)} labels"
-        return f"{labels} for {self.values} values: {', '.join(shown)}" + (f", {more} more" if more else "")
+        known = "" if self.values is None else f" for {self.values} values"
+        return f"{labels}{known}: {', '.join(shown)}" + (f", {more} more" if more else "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +34,7 @@ class Summary:
 
     Privacy
     -------
-    Everything but the number of removed rows can be read off the published table.
+    The number of removed rows and the loss are facts of the holder's table; the rest can be read off the published one.
     """
 
     rows: int  # published
@@ -51,7 +52,11 @@ class Summary:
 
     def as_dict(self) -> dict[str, Any]:
         """Plain data."""
-        return asdict(self)
+        facts = asdict(self)
+        facts["columns"] = [
+            {key: fact for key, fact in column.items() if key != "values" or fact is not None} for column in facts["columns"]
+        ]
+        return facts
 
     def __str__(self) -> str:
         gone = "none"

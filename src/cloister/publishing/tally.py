@@ -18,7 +18,7 @@ from cloister.schema.hierarchies import MISSING, UNKNOWN, Hierarchy
 from cloister.schema.hierarchies.tree import leaf_codes
 from cloister.vault import Holder
 
-__all__ = ["Counted", "Leaves", "count_population", "count_table", "leaves_of"]
+__all__ = ["Counted", "Leaves", "count_population", "count_table", "leaves_of", "numbered_persons"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ def count_table(
         keyed.counts,
         sensitive=keyed.keys[:, q : q + s].astype(np.int32) if s else None,
         target=keyed.keys[:, q + s].astype(np.int32) if target else None,
-        persons=None if person is None else _persons(keyed.keys[:, -2:]),
+        persons=None if person is None else numbered_persons(keyed.keys[:, -2:]),
     )
     return Counted(rows, full)
 
@@ -121,7 +121,7 @@ def _with_null(domain: Hierarchy | Scale) -> Hierarchy | Scale:
     return replace(domain, has_null=True) if isinstance(domain, Scale) else domain.with_null()
 
 
-def _persons(pairs: NDArray[np.int64]) -> NDArray[np.int64]:
+def numbered_persons(pairs: NDArray[np.int64]) -> NDArray[np.int64]:
     """A small number for each person, who is known by two large ones."""
     whole = np.ascontiguousarray(pairs).view([("high", np.int64), ("low", np.int64)]).ravel()
     return np.unique(whole, return_inverse=True)[1].astype(np.int64)
