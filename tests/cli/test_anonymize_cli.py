@@ -117,7 +117,7 @@ def test_missing_data_and_broken_hierarchies(folder: Path, tmp_path: Path) -> No
     trees.mkdir()
     (trees / "state.csv").write_text("Harbour;capital;*\nHarbour;coast;*\n")
     words = [folder / "pupils.csv", "--k", 5, "--quasi", "state", "--hierarchies", trees, "--out", tmp_path / "out.csv"]
-    broken = run("anonymize", *words)
+    broken = run("anonymize", *words, "--identifiers", "pupil_id")
     assert broken.exit_code == 2
     assert "state.csv, line 2" in broken.output
 
@@ -135,7 +135,9 @@ def test_hierarchies_are_drafted(folder: Path, tmp_path: Path) -> None:
     from_rows = run("schema", folder / "pupils.csv", "--hierarchies", tmp_path / "rows")
     assert "from the rows: for the holder" in from_rows.output
     words = [folder / "pupils.csv", "--k", 5, "--quasi", "sex,state", "--hierarchies", tmp_path / "rows"]
-    used = run("anonymize", *words, "--out", tmp_path / "out.csv")
+    unsaid = run("anonymize", *words, "--out", tmp_path / "out.csv")
+    assert (unsaid.exit_code, "--identifiers pupil_id" in unsaid.output) == (2, True)
+    used = run("anonymize", *words, "--identifiers", "none", "--out", tmp_path / "out.csv")
     assert used.exit_code == 0, used.output
 
 

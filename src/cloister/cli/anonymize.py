@@ -69,7 +69,7 @@ def anonymize(
     ] = None,
     target: Annotated[str | None, typer.Option(metavar="COLUMN", help="What the table should still predict.")] = None,
     identifiers: Annotated[
-        str | None, typer.Option(metavar="A,B", help="Columns to drop. Default: by role in the schema.")
+        str | None, typer.Option(metavar="A,B", help="Columns to drop, or none. Default: by role in the schema.")
     ] = None,
     pseudonyms: Annotated[
         str | None, typer.Option(metavar="A,B", help="Identifiers to replace by a keyed hash instead.")
@@ -176,7 +176,9 @@ def show_curve(model: TopDownSpecialization, data: list[str], path: Path, as_jso
 
 
 def names(text: str | None) -> list[str] | None:
-    """Column names from A,B."""
+    """Column names from A,B; none is an empty list."""
+    if text == "none":
+        return []
     return [name.strip() for name in text.split(",") if name.strip()] if text is not None else None
 
 

@@ -47,11 +47,13 @@ class Guarantee:
 class Syntactic:
     """A property of a published table, not of the process that made it: no epsilon, and no noise."""
 
-    k: int
+    k: int | None  # None: a saved recoding on other rows, of which nothing is claimed
     unit: str = "row"
     also: tuple[str, ...] = ()  # what every class holds beside, in words
 
     def __str__(self) -> str:
+        if self.k is None:
+            return "syntactic: recoding applied to other rows, no k is claimed, not differentially private"
         whom = "" if self.unit == "row" else f", counted per {self.unit}"
         also = f"; also {', '.join(self.also)}" if self.also else ""
         return f"syntactic: k = {self.k}, not differentially private{whom}{also}"

@@ -64,7 +64,8 @@ class TopDownSpecialization(Parameters):
     target : str, optional
         The column that the table should still predict.
     identifiers : list of str, optional
-        Columns to drop. Default: as the schema says.
+        Columns to drop. Default: as the schema says; without a schema a column that is named like an identifier is
+        refused until this is said, an empty list where there are none.
     pseudonyms : list of str, optional
         Identifiers that are replaced by a keyed hash instead. Needs `key_file` or `key_variable`.
     key_file, key_variable : path or str, optional

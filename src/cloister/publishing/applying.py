@@ -27,7 +27,6 @@ from cloister.vault import Holder, Vault
 
 __all__ = ["apply_recoding", "read_recoding"]
 
-NO_CLAIM = "recoding applied to other rows, no k is claimed"
 WARNING = (
     "The recoding was found on other rows: on these it guarantees nothing by itself. Rows that no class of the recoding "
     "describes were suppressed."
@@ -128,7 +127,7 @@ def apply_recoding(
         names = [name for name in rewriting.schema.names if name not in recoding.names and name not in pseudonyms]
         release = Release(
             kind="rows under a saved recoding",
-            guarantee=Syntactic(1, "row", (NO_CLAIM,)) if k is None else Syntactic(smallest, unit),
+            guarantee=Syntactic(None if k is None else smallest, unit),
             events=(),
             parameters={"quasi": list(recoding.names), "k": k},
             result={"rows": int(counted.sizes.sum()), "classes": len(counted.sizes), "smallest": smallest},

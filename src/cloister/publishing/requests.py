@@ -14,6 +14,7 @@ from cloister.publishing.notes import usual_notes
 from cloister.publishing.rewriting import format_of, read_key
 from cloister.publishing.summary import Summary
 from cloister.schema import Role, Schema
+from cloister.schema.drafts import role_of_name
 from cloister.schema.table import nearest
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ class Request:
     target: str | None
     dropped: tuple[str, ...]
     named: tuple[str, ...]  # columns that the user named, which must be there
+    identifiers_said: bool  # the user named the identifiers, or that there are none
     pseudonyms: tuple[str, ...]
     key: bytes = field(repr=False)
     shuffle: bool
@@ -81,6 +83,13 @@ class Request:
         if len(quasi) < len(self.quasi):
             lost = next(name for name in self.quasi if name not in names)
             raise SchemaError(f'the schema names the quasi-identifier "{lost}", which the data does not have.')
+        used = {*quasi, *self.sensitive, *self.dropped, self.target}
+        unsaid = [name for name in names if name not in used and role_of_name(name) is Role.IDENTIFIER]
+        if unsaid and not self.identifiers_said:
+            raise UsageError(
+                f'column "{unsaid[0]}" is named like an identifier, and nobody said what to do with it. Drop it '
+                f"(--identifiers {','.join(unsaid)}), or say that there are none (--identifiers none)."
+            )
         return replace(self, dropped=tuple(name for name in self.dropped if name in names))
 
     def check_population(self, names: Sequence[str]) -> None:
@@ -153,6 +162,7 @@ def read_request(model: TopDownSpecialization, out: str | os.PathLike[str], form
     return Request(
         k=model.k, quasi=quasi, gain=gain, suppression=float(share), scope=model.scope, sensitive=sensitive, guards=guards,
         ordered=model.ordered and model.t_closeness is not None, target=target, dropped=dropped, named=named,
+        identifiers_said=schema is not None or model.identifiers is not None,
         pseudonyms=pseudonyms, key=key, shuffle=bool(model.shuffle), format=format_of(out, format), schema=schema,
         table=model.table or (schema.table if schema else None), person=person, asked=asked,
     )  # fmt: skip

@@ -61,7 +61,7 @@ class Summary:
     def __str__(self) -> str:
         gone = "none"
         if self.suppressed:
-            how = "published as * in every column" if self.is_starred else "removed"
+            how = "published as * in every quasi-identifier" if self.is_starred else "removed"
             gone = f"{self.suppressed:,} ({100 * self.suppressed / self.total:.2g}%), {how}"
         lines = [
             f"{self.rows:,} rows in {self.classes:,} classes; the smallest has {self.smallest:,}, "
