@@ -197,7 +197,7 @@ def refusal(rows: Histogram, guards: Sequence[Guard]) -> str:
     whole = np.zeros(len(rows.codes), np.int64)
     for guard in guards:
         if rows.total == 0 or not guard.passes(whole, 1, rows).all():
-            return f"even the table as a whole, published as * in every quasi-identifier, does not hold {guard}. Lower what is asked for."
+            return f"even the whole table, published as * in every quasi-identifier, does not hold {guard}. Ask for less."
     raise AssertionError("the table as a whole holds every guard")
 
 
