@@ -107,9 +107,12 @@ def session() -> Any:
 
 
 def stop() -> None:
-    """In the host: stop its session."""
+    """In the host: stop its session, and remove what would be removed at the exit that a pool's process never has."""
+    from cloister.engines.spark_session import packed_code
+
     if _session is not None:
         _session.stop()
+    shutil.rmtree(Path(packed_code()).parent, ignore_errors=True)
 
 
 class Cluster:
