@@ -21,7 +21,8 @@ demo: $(VENV)/run.stamp     ## the tour on a made-up table
 	$(BIN)/cloister demo
 
 test: $(VENV)/dev.stamp     ## every test
-	$(BIN)/python -m pytest -n 2 --dist loadgroup
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not spark"
+	$(BIN)/python -m pytest -m spark
 
 check: $(VENV)/dev.stamp    ## style, types and the layers of the house
 	$(BIN)/ruff check .

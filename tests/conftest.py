@@ -15,12 +15,8 @@ def required() -> bool:
     return os.environ.get("CI", "").lower() == "true"
 
 
-@pytest.hookimpl(tryfirst=True)  # before the groups are read
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Skip Spark tests where Spark is missing, with a line that says how to get it; else keep them in one process."""
-    for item in items:
-        if item.get_closest_marker("spark"):
-            item.add_marker(pytest.mark.xdist_group("spark"))
+    """Skip Spark tests where Spark is missing, with a line that says how to get it."""
     reason = missing()
     if reason is None:
         return

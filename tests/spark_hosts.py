@@ -90,6 +90,7 @@ def start(kind: str, master: str, conf: dict[str, str]) -> None:
         "spark.sql.shuffle.partitions": "3",
         "spark.driver.memory": "1g",
         "spark.log.level": "OFF",
+        "spark.connect.grpc.binding.address": "127.0.0.1",
         **conf,
     }
     builder = SparkSession.builder.appName("cloister-tests")
