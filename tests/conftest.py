@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from tests.spark_hosts import KINDS, Cluster, Host, missing, missing_connect
+from tests.spark_hosts import KINDS, Cluster, ConnectServer, Host, comes_with_connect, missing
 
 
 def required() -> bool:
@@ -57,15 +57,29 @@ def hosts(request: pytest.FixtureRequest) -> Iterator[Callable[[str], Host]]:
     made: dict[str, Host] = {}
 
     def host(kind: str) -> Host:
-        if kind == "connect" and (reason := missing_connect()):
-            pytest.skip(reason)
         if kind not in made:
-            made[kind] = cluster_host(request.getfixturevalue("cluster")) if kind == "cluster" else Host(kind, "local[2]")
+            if kind == "cluster":
+                made[kind] = cluster_host(request.getfixturevalue("cluster"))
+            else:
+                made[kind] = Host(kind, request.getfixturevalue("connect_server") if kind == "connect" else "local[2]")
         return made[kind]
 
     yield host
     for one in made.values():
         one.close()
+
+
+@pytest.fixture(scope="session")
+def connect_server() -> Iterator[str]:
+    """Where Spark Connect is: a server of this pyspark, or of the Python that CONNECT_PYTHON names."""
+    if comes_with_connect():
+        yield "local[2]"
+        return
+    if not (python := os.environ.get("CONNECT_PYTHON")):
+        pytest.skip("this pyspark comes without a Spark Connect server: set CONNECT_PYTHON to a Python with pyspark 4")
+    server = ConnectServer(python)
+    yield server.remote
+    server.close()
 
 
 @pytest.fixture(params=KINDS)

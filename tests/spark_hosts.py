@@ -24,6 +24,13 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 KINDS = ("classic", "connect", "cluster")
 START_SECONDS = 120
+SETTINGS = {
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.sql.shuffle.partitions": "3",
+    "spark.driver.memory": "1g",
+    "spark.log.level": "OFF",
+}
 
 _session: Any = None  # of this process, when it is a host
 
@@ -40,14 +47,11 @@ def missing() -> str | None:
     return None
 
 
-def missing_connect() -> str | None:
-    """Why Spark Connect cannot start a server here: pyspark 3.5 comes without one."""
+def comes_with_connect() -> bool:
+    """Whether this pyspark can start a Spark Connect server: 3.5 comes without one."""
     import pyspark
 
-    jars = Path(pyspark.__file__).parent / "jars"
-    if not any(jars.glob("spark-connect*")):
-        return f"pyspark {pyspark.__version__} comes without the Spark Connect server"
-    return None
+    return any((Path(pyspark.__file__).parent / "jars").glob("spark-connect_*"))
 
 
 class Host:
@@ -78,21 +82,10 @@ def start(kind: str, master: str, conf: dict[str, str]) -> None:
     import warnings
 
     warnings.simplefilter("ignore")
-    os.environ["PYSPARK_PYTHON"] = sys.executable
-    os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
-    paths = [str(ROOT), str(ROOT / "tests" / "engines" / "hiding"), *filter(None, [os.environ.get("PYTHONPATH")])]
-    os.environ["PYTHONPATH"] = os.pathsep.join(paths)  # workers find the kernels that tests define
+    os.environ.update(worker_environment(sys.executable))
     from pyspark.sql import SparkSession
 
-    settings = {
-        "spark.ui.enabled": "false",
-        "spark.ui.showConsoleProgress": "false",
-        "spark.sql.shuffle.partitions": "3",
-        "spark.driver.memory": "1g",
-        "spark.log.level": "OFF",
-        "spark.connect.grpc.binding.address": "127.0.0.1",
-        **conf,
-    }
+    settings = {**SETTINGS, "spark.connect.grpc.binding.address": "127.0.0.1", **conf}
     builder = SparkSession.builder.appName("cloister-tests")
     builder = builder.remote(master) if kind == "connect" else builder.master(master)
     for name, value in settings.items():
@@ -100,6 +93,12 @@ def start(kind: str, master: str, conf: dict[str, str]) -> None:
     _session = builder.getOrCreate()
     if kind != "connect":
         _session.sparkContext.setLogLevel("OFF")
+
+
+def worker_environment(python: str) -> dict[str, str]:
+    """The environment in which workers run that Python and find the kernels that tests define."""
+    paths = [str(ROOT), str(ROOT / "tests" / "engines" / "hiding"), *filter(None, [os.environ.get("PYTHONPATH")])]
+    return {"PYSPARK_PYTHON": python, "SPARK_LOCAL_IP": "127.0.0.1", "PYTHONPATH": os.pathsep.join(paths)}
 
 
 def session() -> Any:
@@ -116,14 +115,44 @@ def stop() -> None:
     shutil.rmtree(Path(packed_code()).parent, ignore_errors=True)
 
 
-class Cluster:
+class Daemons:
+    """Processes of a Spark installation, stopped together."""
+
+    def __init__(self, home: Path) -> None:
+        self.home = home
+        self.folder = Path(tempfile.mkdtemp(prefix="cloister-spark-"))
+        self.processes: dict[str, subprocess.Popen[bytes]] = {}
+
+    def run(self, name: str, command: str, *words: str, **environment: str) -> None:
+        """Start a command of Spark's own; what it says goes to a file."""
+        with (self.folder / f"{name}.log").open("wb") as log:
+            self.processes[name] = subprocess.Popen(
+                [str(self.home / "bin" / command), *words],
+                env={**os.environ, "SPARK_LOCAL_IP": "127.0.0.1", "SPARK_HOME": str(self.home), **environment},
+                stdout=log, stderr=subprocess.STDOUT, start_new_session=True, preexec_fn=die_with_parent,
+            )  # fmt: skip
+
+    def kill(self, name: str) -> None:
+        """Kill a process and all it started, at once."""
+        process = self.processes.pop(name)
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+    def close(self) -> None:
+        for name in list(self.processes):
+            self.kill(name)
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+class Cluster(Daemons):
     """A standalone master and two workers of one core each, on loopback."""
 
     def __init__(self) -> None:
-        self.folder = Path(tempfile.mkdtemp(prefix="cloister-cluster-"))
+        import pyspark
+
+        super().__init__(Path(pyspark.__file__).parent)
         port = free_port()
         self.master = f"spark://127.0.0.1:{port}"
-        self.processes: dict[str, subprocess.Popen[bytes]] = {}
         words = ["--host", "127.0.0.1", "--port", str(port), "--webui-port", "0"]
         self._run("master", "org.apache.spark.deploy.master.Master", *words)
         wait_until(lambda: answers(port), "the master of the test cluster does not answer")
@@ -146,26 +175,24 @@ class Cluster:
         self._run(name, "org.apache.spark.deploy.worker.Worker", *words, self.master)
 
     def _run(self, name: str, main: str, *words: str) -> None:
-        import pyspark
+        self.run(name, "spark-class", main, *words, SPARK_DAEMON_MEMORY="256m")
 
-        home = Path(pyspark.__file__).parent
-        environment = {**os.environ, "SPARK_LOCAL_IP": "127.0.0.1", "SPARK_HOME": str(home), "SPARK_DAEMON_MEMORY": "256m"}
-        log = (self.folder / f"{name}.log").open("wb")
-        self.processes[name] = subprocess.Popen(
-            [str(home / "bin" / "spark-class"), main, *words],
-            env=environment, stdout=log, stderr=subprocess.STDOUT, start_new_session=True, preexec_fn=die_with_parent,
-        )  # fmt: skip
 
-    def kill(self, name: str) -> None:
-        """Kill a process and all it started, at once."""
-        process = self.processes.pop(name)
-        os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
+class ConnectServer(Daemons):
+    """A Spark Connect server of another Python's pyspark, for a client whose own comes without one."""
 
-    def close(self) -> None:
-        for name in list(self.processes):
-            self.kill(name)
-        shutil.rmtree(self.folder, ignore_errors=True)
+    def __init__(self, python: str) -> None:
+        find = "import pathlib, pyspark; print(pathlib.Path(pyspark.__file__).parent)"
+        super().__init__(
+            Path(subprocess.run([python, "-c", find], capture_output=True, text=True, check=True).stdout.strip())
+        )
+        port = free_port()
+        self.remote = f"sc://127.0.0.1:{port}"
+        conf = {"spark.connect.grpc.binding.port": str(port), "spark.connect.grpc.binding.address": "127.0.0.1"}
+        settings = [word for name, value in {**SETTINGS, **conf}.items() for word in ("--conf", f"{name}={value}")]
+        main = ["--class", "org.apache.spark.sql.connect.service.SparkConnectServer", "spark-internal"]
+        self.run("server", "spark-submit", "--master", "local[2]", *settings, *main, **worker_environment(python))
+        wait_until(lambda: answers(port), "the Spark Connect server does not answer")
 
 
 def die_with_parent() -> None:
