@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cloister.encode import Encoded
-from cloister.kernels.per_unit import Unit, at_most, first_rows, row_hashes
+from cloister.kernels.per_unit import Unit, at_most, first_rows
 
 __all__ = ["HeldRows", "hold", "sample_people"]
 
@@ -127,7 +127,7 @@ def mapped(path: Path, kind: type, shape: tuple[int, int]) -> NDArray[Any]:
 
 def pack(owners: NDArray[np.uint64], rows: Encoded, max_rows: int) -> NDArray[np.int32]:
     """Owner, numbers and codes side by side, with no more rows a person than will count anyway, (n, 4 + d + c)."""
-    kept = at_most(owners, row_hashes(rows), max_rows)
+    kept = at_most(owners, rows, max_rows)
     who = np.ascontiguousarray(owners[kept]).view(np.int32)
     return np.concatenate([who, rows.numbers[kept], rows.codes[kept]], axis=1)
 
@@ -147,7 +147,7 @@ def bounded(packed: NDArray[np.int32], max_rows: int, columns: tuple[int, int]) 
     owners = np.ascontiguousarray(packed[:, :OWNER]).view(np.uint64)  # (n, 2)
     ends = OWNER + columns[0]
     rows = Encoded(np.ascontiguousarray(packed[:, OWNER:ends]), np.ascontiguousarray(packed[:, ends:]))
-    kept = at_most(owners, row_hashes(rows), max_rows)
+    kept = at_most(owners, rows, max_rows)
     return owners[kept], Encoded(rows.numbers[kept], rows.codes[kept])
 
 

@@ -193,7 +193,8 @@ class SparkEngine:
             else:
                 owned = self._run(self._read(self._unit.column), work.Own(self._encoding, self._unit), work.OWNED_ROWS)
                 # all rows of a person meet in one task, in an order that does not depend on where they come from
-                met = owned.repartition("person_1", "person_2").sortWithinPartitions("person_1", "person_2", "place")
+                person = ["person_1", "person_2"]
+                met = owned.repartition(*person).sortWithinPartitions(*person, "place", "numbers", "codes")
                 blocks = self._run(met, work.Bound(self._unit, self._widths), work.OWNED_BLOCKS)
             self._kept = blocks.persist(StorageLevel.MEMORY_AND_DISK)
         return self._kept

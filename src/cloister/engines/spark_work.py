@@ -85,16 +85,16 @@ class Own:
                 continue
             owners = people(batch.column(batch.schema.get_field_index(self.unit.column)))
             rows = self.encoding.encode(batch)
-            hashes = row_hashes(rows)
-            kept = at_most(owners, hashes, self.unit.max_rows)
+            kept = at_most(owners, rows, self.unit.max_rows)
+            rows = Encoded(rows.numbers[kept], rows.codes[kept])
             who = owners[kept].view(np.int64)
             yield pa.RecordBatch.from_pydict(
                 {
                     "person_1": who[:, 0].copy(),
                     "person_2": who[:, 1].copy(),
-                    "place": (hashes[kept] ^ TOP_BIT).view(np.int64),  # signed numbers in the order of the unsigned
-                    "numbers": one_a_line(rows.numbers[kept]),
-                    "codes": one_a_line(rows.codes[kept]),
+                    "place": (row_hashes(rows) ^ TOP_BIT).view(np.int64),  # signed numbers in the order of the unsigned
+                    "numbers": one_a_line(rows.numbers),
+                    "codes": one_a_line(rows.codes),
                 }
             )
 

@@ -155,13 +155,26 @@ def first_rows(owners: NDArray[np.uint64]) -> NDArray[np.bool_]:
     return begins
 
 
-def at_most(owners: NDArray[np.uint64], hashes: NDArray[np.uint64], max_rows: int) -> NDArray[np.intp]:
+def at_most(owners: NDArray[np.uint64], rows: Encoded, max_rows: int) -> NDArray[np.intp]:
     """The rows that count, person by person: of each person the `max_rows` with the smallest hashes.
 
-    The smallest of a union are the smallest among the smallest of its pieces, so pieces may be cut down before they meet.
+    Different rows that share a hash, which somebody may have made on purpose, come in the order of their bytes: arrival, and
+    with it other people, never decides. The smallest of a union are the smallest among the smallest of its pieces, so
+    pieces may be cut down before they meet.
     """
-    order = np.lexsort((hashes, owners[:, 1], owners[:, 0]))
+    keys = [row_hashes(rows), owners[:, 1], owners[:, 0]]
+    order = np.lexsort(keys)
+    again = np.flatnonzero(np.all([key[order][1:] == key[order][:-1] for key in keys], axis=0))
+    one, other = order[again], order[again + 1]
+    if (rows.numbers[one] != rows.numbers[other]).any() or (rows.codes[one] != rows.codes[other]).any():
+        cells = np.concatenate([as_bytes(rows.numbers), as_bytes(rows.codes)], axis=1)
+        order = np.lexsort([*cells.T[::-1], *keys])
     begins = first_rows(owners[order])
     starts = np.maximum.accumulate(np.where(begins, np.arange(len(order)), 0))
     kept: NDArray[np.intp] = order[np.arange(len(order)) - starts < max_rows]
     return kept
+
+
+def as_bytes(array: NDArray[np.int32]) -> NDArray[np.uint8]:
+    """Each row as the bytes that it is moved in, (n, 4 d)."""
+    return np.ascontiguousarray(array, dtype="<i4").view(np.uint8).reshape(len(array), 4 * array.shape[1])
