@@ -115,7 +115,11 @@ def test_the_sample_rate_is_what_is_charged() -> None:
 def test_a_sample_drawn_at_another_rate_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     """A planted bug: the sampler keeps a tenth more than is charged."""
     keep = noise.keep
-    monkeypatch.setattr(noise, "keep", lambda rate, size: keep(Fraction(int(rate * Fraction(11, 10) * 2**32), 2**32), size))
+
+    def more(rate: Fraction, size: int, key: bytes | None = None) -> np.ndarray:
+        return keep(Fraction(int(rate * Fraction(11, 10) * 2**32), 2**32), size, key)
+
+    monkeypatch.setattr(noise, "keep", more)
     assert not plausible(sampled_rows(RATE))
 
 

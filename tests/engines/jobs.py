@@ -67,6 +67,15 @@ def seeded_samples(
     return outcomes
 
 
+def drawn_again(path: Path, encoding: Encoding, unit: Unit | None) -> list[Parts]:
+    """Moments of what one draw keeps, asked for three times."""
+    made = engine(path, encoding, unit)
+    draw = secret_draw(Fraction(1, 4))
+    outcomes = [dict(made.sample(draw.keep).fold(Moments_of(encoding)).parts) for _ in range(3)]
+    made.close()
+    return outcomes
+
+
 def secret_counts(path: Path, encoding: Encoding, rate: Fraction, unit: Unit | None, times: int) -> list[Parts]:
     """Moments and sizes of samples drawn with the system's randomness."""
     made = engine(path, encoding, unit)

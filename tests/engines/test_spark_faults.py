@@ -14,6 +14,7 @@ import pytest
 
 import cloister as cl
 from cloister.engines.local import LocalEngine
+from cloister.kernels.per_unit import Unit
 from cloister.sources import open_source
 from tests.engines import jobs, kernels
 from tests.laws.tables import identity, random_rows, write
@@ -134,3 +135,12 @@ def test_secret_samples_have_the_right_size(spark: Host, rows_path: Path) -> Non
     total = sum(int(outcome["counts"][0]) for outcome in outcomes)
     assert abs(total - 600) < 10 * np.sqrt(6 * 400 * 3 / 16)
     assert len({tuple(outcome["moments"].tolist()) for outcome in outcomes}) > 1
+
+
+@pytest.mark.parametrize("unit", [None, Unit("who", 2)], ids=["rows", "people"])
+def test_a_task_that_draws_again_draws_the_same(classic: Host, tmp_path: Path, unit: Unit | None) -> None:
+    """A secret sample whose tasks are run again holds the same rows, so no run of a task is better than another."""
+    path = write(tmp_path, "people", random_rows(6, 400, 2, 50, ()), np.repeat(np.arange(100), 4))
+    first, *others = classic(jobs.drawn_again, path, ENCODING, unit)
+    assert any(first[part].any() for part in first)
+    assert all(np.array_equal(first[part], other[part]) for other in others for part in first)

@@ -210,7 +210,7 @@ def test_spilling_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     rows = random_rows(4, 5_000, 3, HALF, (3, 2))
     source = open_source(table(rows, np.random.default_rng(0).integers(0, 700, 5_000)))
     kernel = Histogram(((0,), (5,), (-3, 8)), (3, 2))
-    draw = SecretDraw(Fraction(1, 4), key=12345)
+    draw = SecretDraw(Fraction(1, 4), bytes(range(32)), seeded=True)
     outcomes = []
     for memory in (local.HELD_BYTES, 10_000):
         monkeypatch.setattr(local, "HELD_BYTES", memory)

@@ -18,13 +18,14 @@ from numpy.typing import NDArray
 from cloister.encode import Encoded
 from cloister.kernels.per_unit import Unit, at_most, first_rows
 
-__all__ = ["HeldRows", "hold", "sample_people"]
+__all__ = ["Draw", "HeldRows", "hold", "sample_people"]
 
 OWNER = 4  # int32 numbers that say whose row it is: 128 bits
 BUCKETS = 64
 BLOCK_ROWS = 65_536
 
 Owned = tuple[NDArray[np.uint64], Encoded]
+Draw = Callable[[NDArray[np.uint64], int], NDArray[np.bool_]]  # hashes of rows or people, and the number of their batch
 
 
 class HeldRows:
@@ -39,7 +40,7 @@ class HeldRows:
         """The rows alone."""
         return [rows for _, rows in self._owned]
 
-    def sample(self, keep: Callable[[NDArray[np.uint64]], NDArray[np.bool_]]) -> list[Encoded]:
+    def sample(self, keep: Draw) -> list[Encoded]:
         """All rows of the people that a draw keeps, one draw a person."""
         return list(sample_people(self._owned, keep))
 
@@ -50,15 +51,15 @@ class HeldRows:
             self._folder.cleanup()
 
 
-def sample_people(owned: Iterable[Owned], keep: Callable[[NDArray[np.uint64]], NDArray[np.bool_]]) -> Iterator[Encoded]:
-    """The rows of the people that a draw keeps; who reaches over two blocks is drawn once."""
+def sample_people(owned: Iterable[Owned], keep: Draw, place: int = 0) -> Iterator[Encoded]:
+    """The rows of the people that a draw keeps, of blocks whose numbers begin at `place`; who reaches over two is drawn once."""
     last: NDArray[np.uint64] | None = None
     kept_last = False
-    for owners, rows in owned:
+    for number, (owners, rows) in enumerate(owned, place):
         if not len(owners):
             continue
         begins = first_rows(owners)
-        chosen = keep(owners[begins, 0])  # one draw a person
+        chosen = keep(owners[begins, 0], number)  # one draw a person
         if last is not None and (owners[0] == last).all():
             chosen[0] = kept_last
         mask = chosen[np.cumsum(begins) - 1]

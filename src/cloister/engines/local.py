@@ -18,7 +18,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from cloister.encode import Encoded, Encoding
-from cloister.engines.bounded import HeldRows, Owned, hold
+from cloister.engines.bounded import Draw, HeldRows, Owned, hold
 from cloister.errors import CloisterError, EngineError
 from cloister.kernels import Kernel, Summary, zero
 from cloister.kernels.keyed import Keyed, KeyedKernel, distinct, no_keys
@@ -94,13 +94,13 @@ class LocalEngine:
         labels = list(self._each(function))
         return np.concatenate(labels) if labels else np.empty(0, dtype=np.int32)
 
-    def sample(self, keep: Callable[[NDArray[np.uint64]], NDArray[np.bool_]]) -> SampledRows:
+    def sample(self, keep: Draw) -> SampledRows:
         """The rows that a secret draw keeps, held in memory; `keep` draws for hashes of the rows, or of the people."""
         if self._unit is not None:
             return SampledRows(self._bounded(self._unit).sample(keep))
         blocks = []
-        for rows, hashes in self._each(lambda rows: (rows, row_hashes(rows))):
-            mask = keep(hashes)
+        for number, (rows, hashes) in enumerate(self._each(lambda rows: (rows, row_hashes(rows)))):
+            mask = keep(hashes, number)
             blocks.append(Encoded(rows.numbers[mask], rows.codes[mask]))
         return SampledRows(blocks)
 

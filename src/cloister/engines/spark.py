@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from cloister.encode import Encoded, Encoding
 from cloister.engines import spark_work as work
 from cloister.engines.blocks import summary_from
+from cloister.engines.bounded import Draw
 from cloister.engines.local import SampledRows
 from cloister.engines.spark_errors import retold
 from cloister.engines.spark_rows import SparkRows, check_types, quoted
@@ -112,10 +113,10 @@ class SparkEngine:
             schema = StructType([*self._frame.schema.fields, StructField(name, IntegerType())])
             return self._run(self._frame, work.Label(function, self._encoding, name), schema)
 
-    def sample(self, keep: Callable[[NDArray[np.uint64]], NDArray[np.bool_]]) -> SampledRows:
+    def sample(self, keep: Draw) -> SampledRows:
         """The rows that a secret draw keeps, drawn by the workers and gathered here, once.
 
-        A task that is run again draws again; one of its draws is taken. What folds the sample later sees that one.
+        A task that is run again, or twice at a time, draws the same. What folds the sample later sees that one.
         """
         drawn = work.Sample(keep, self._widths, self._unit is not None)
         with retold("the secret sample"):

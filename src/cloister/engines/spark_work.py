@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from cloister.encode import Encoded, Encoding
 from cloister.engines.blocks import cells, pack, pieces, summary_bytes, unpack
-from cloister.engines.bounded import sample_people
+from cloister.engines.bounded import Draw, sample_people
 from cloister.errors import CloisterError
 from cloister.kernels import Kernel, zero
 from cloister.kernels.keyed import Keyed, KeyedKernel, distinct, no_keys
@@ -141,16 +141,22 @@ class Fold:
     buckets: int
 
     def __call__(self, batches: Batches) -> Batches:
-        from pyspark import TaskContext
-
         total = zero(self.kernel)
         for batch in batches:
             for rows in pieces(batch, self.columns):
                 total = total + self.kernel.fold(rows)
-        context = TaskContext.get()
-        bucket = context.partitionId() % self.buckets if context else 0
+        bucket = partition() % self.buckets
         summary = pa.array([summary_bytes(self.kernel, total)], pa.binary())
         yield pa.RecordBatch.from_pydict({"bucket": pa.array([bucket], pa.int32()), "summary": summary})
+
+
+def partition() -> int:
+    """The number of the partition that this task works on."""
+    from pyspark import TaskContext
+
+    context = TaskContext.get()
+    assert context is not None, "a worker has a task"
+    return int(context.partitionId())
 
 
 def add_summaries(batches: Batches) -> Batches:
@@ -168,19 +174,20 @@ def add_summaries(batches: Batches) -> Batches:
 class Sample:
     """Blocks -> blocks of the rows, or of the people, that a secret draw keeps."""
 
-    keep: Callable[[NDArray[np.uint64]], NDArray[np.bool_]]
+    keep: Draw
     columns: tuple[int, int]
     of_people: bool
 
     def __call__(self, batches: Batches) -> Batches:
+        place = partition() << 64  # more than the batches of any partition
         if self.of_people:
-            for rows in sample_people((unpack(batch, self.columns) for batch in batches), self.keep):  # type: ignore[misc]
+            owned = (unpack(batch, self.columns) for batch in batches)
+            for rows in sample_people(owned, self.keep, place):  # type: ignore[arg-type]
                 yield pack(rows)
             return
-        for batch in batches:
-            for rows in pieces(batch, self.columns):
-                mask = self.keep(row_hashes(rows))
-                yield pack(Encoded(rows.numbers[mask], rows.codes[mask]))
+        for number, rows in enumerate((rows for batch in batches for rows in pieces(batch, self.columns)), place):
+            mask = self.keep(row_hashes(rows), number)
+            yield pack(Encoded(rows.numbers[mask], rows.codes[mask]))
 
 
 @dataclass(frozen=True, slots=True)

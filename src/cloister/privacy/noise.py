@@ -23,6 +23,7 @@ F. McSherry, K. Talwar: Mechanism design via differential privacy, 2007.
 
 from __future__ import annotations
 
+import hashlib
 import os
 import threading
 from collections.abc import Callable, Iterator
@@ -47,6 +48,7 @@ __all__ = [
     "keep",
     "laplace",
     "permutation",
+    "secret",
     "seeded",
     "seeded_draws",
 ]
@@ -227,7 +229,7 @@ def choose(scores: NDArray[np.int64], scale: Fraction) -> NDArray[np.int64]:
     return _draw(partial(samplers.choose, expansion, gaps), len(scores), 4.0 * scores.shape[1])
 
 
-def keep(rate: Fraction, size: int) -> NDArray[np.bool_]:
+def keep(rate: Fraction, size: int, key: bytes | None = None) -> NDArray[np.bool_]:
     """Draw the secret Poisson sample: True with probability rate, independently for each of size rows.
 
     Parameters
@@ -236,10 +238,14 @@ def keep(rate: Fraction, size: int) -> NDArray[np.bool_]:
         From 0 to 1, a multiple of 2**-32.
     size : int
         How many rows.
+    key : bytes, optional
+        What `secret` gave, followed by the place of the rows: the bits are then SHAKE-256 of it, the same however often a
+        worker that failed draws them again. One place, one call.
 
     Privacy
     -------
-    What runs on the sample costs less on the table only while nobody learns who is in it, nor how many are.
+    What runs on the sample costs less on the table only while nobody learns who is in it, nor how many are. With a key the
+    draws are as good as independent to whoever cannot break SHAKE-256, as those of the operating system rest on its cipher.
     """
     if not isinstance(rate, Fraction) or not 0 <= rate <= 1 or RATE_UNIT % rate.denominator:
         raise UsageError(
@@ -247,12 +253,25 @@ def keep(rate: Fraction, size: int) -> NDArray[np.bool_]:
             "round it down to one"
         )
     threshold = int(rate * RATE_UNIT)
+    if key is not None:
+        bits = hashlib.shake_256(key).digest(4 * _checked_size(size))
+        return np.frombuffer(bits, dtype="<u4") < np.uint64(threshold)
     out = np.empty(_checked_size(size), dtype=np.bool_)
     step = CHUNK // 4
     for start in range(0, size, step):
         part = out[start : start + step]
         np.less(np.frombuffer(_entropy(4 * part.size), dtype=np.uint32), threshold, out=part)
     return out
+
+
+def secret() -> bytes:
+    """Draw 256 bits that nobody can guess.
+
+    Privacy
+    -------
+    They are for this process and its workers alone, for as long as one draw takes.
+    """
+    return _entropy(32)
 
 
 def integers(bound: int, size: int) -> NDArray[np.int64]:

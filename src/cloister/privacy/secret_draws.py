@@ -5,7 +5,7 @@ An engine carries a draw to its rows and asks it; it decides nothing itself.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 import numpy as np
@@ -20,19 +20,28 @@ __all__ = ["SecretDraw", "secret_draw"]
 class SecretDraw:
     """Keeps each of some rows or people with probability `rate`, independently.
 
-    Without a key every call draws from the system's randomness where it runs. With a key, which only seeded noise gives,
-    the identities decide, so that the same are kept on every engine.
+    Privacy: the bits come from a key that is drawn from the system's randomness once for the sample, and from the place of
+    a batch among all batches; the rows in it play no part. A worker that is asked twice for a batch gives the same answer
+    twice, so which of two runs of a task is the faster says nothing and decides nothing. Seeded noise has the identities
+    decide, so that the same rows are kept on every engine.
     """
 
     rate: Fraction
-    key: int | None = None
+    key: bytes = field(repr=False)
+    seeded: bool = False
 
-    def keep(self, identities: NDArray[np.uint64]) -> NDArray[np.bool_]:
-        """Which of these to keep; `identities` are hashes of the rows or of the people, (n,)."""
-        if self.key is None:
-            return noise.keep(self.rate, len(identities))
+    def keep(self, identities: NDArray[np.uint64], place: int) -> NDArray[np.bool_]:
+        """Which of these to keep.
+
+        Parameters
+        ----------
+        identities : hashes of the rows or of the people, (n,)
+        place : the number of their batch, which no other batch of the table has
+        """
+        if not self.seeded:
+            return noise.keep(self.rate, len(identities), self.key + place.to_bytes(16, "little"))
         with np.errstate(over="ignore"):
-            state = identities ^ np.uint64(self.key)
+            state = identities ^ np.frombuffer(self.key, dtype=np.uint64)[0]
             for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
                 state = (state ^ (state >> np.uint64(shift))) * np.uint64(factor)
         threshold = np.uint64(int(self.rate * noise.RATE_UNIT))
@@ -47,4 +56,4 @@ def secret_draw(rate: Fraction) -> SecretDraw:
     What runs on the sample costs less on the table only while nobody learns who is in it, nor how many are.
     """
     noise.keep(rate, 0)  # refuses a rate that cannot be drawn exactly
-    return SecretDraw(rate, int(noise.integers(2**63, 1)[0]) if noise.is_seeded() else None)
+    return SecretDraw(rate, noise.secret(), noise.is_seeded())
