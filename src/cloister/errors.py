@@ -17,6 +17,8 @@ A message says what, how much, and what to do next, in the user's words. It neve
 
 from __future__ import annotations
 
+from typing import NoReturn
+
 __all__ = [
     "BudgetExceeded",
     "CloisterError",
@@ -27,6 +29,7 @@ __all__ = [
     "SinkError",
     "SourceError",
     "UsageError",
+    "raise_alone",
 ]
 
 
@@ -68,3 +71,15 @@ class DataError(CloisterError):
 
 class EngineError(CloisterError):
     """An engine cannot be started, or failed on the way."""
+
+
+def raise_alone(error: Exception) -> NoReturn:
+    """Raise an error that retells another one, without the other.
+
+    Privacy: `raise ... from None` only keeps the first error from being printed. It stays in `__context__`, with its message and
+    the frames it came through, where a crash reporter would find values of the data.
+    """
+    try:
+        raise error
+    finally:
+        error.__context__ = None

@@ -137,11 +137,11 @@ def rewrite(path: Path, encoding: Encoding, recoding: Recoding, target: str, for
 
 
 def attempt(job: Callable[..., Any], *arguments: Any) -> tuple[str, str]:
-    """The type and message of the error that a job ends in."""
+    """The type and message of the error that a job ends in, and of what hangs on it."""
     try:
         job(*arguments)
     except Exception as error:
-        return type(error).__name__, str(error)
+        return type(error).__name__, f"{error}{error.__context__ or ''}{error.__cause__ or ''}"
     return "", ""
 
 

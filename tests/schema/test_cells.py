@@ -54,6 +54,20 @@ def test_what_is_no_date_is_not_read(text: str) -> None:
     assert np.isnan(days(pa.array([text]))).all()
 
 
+def as_text(cells: list[bytes]) -> pa.Array:
+    """Bytes in a column of text, whether or not they are UTF-8: files may hold them."""
+    ends = np.cumsum([0, *map(len, cells)], dtype=np.int32)
+    return pa.Array.from_buffers(pa.string(), len(cells), [None, pa.py_buffer(ends), pa.py_buffer(b"".join(cells))])
+
+
+@given(st.lists(st.binary(max_size=4) | st.sampled_from([b"a\xffb", b"\xff", b" a ", b"Jos\xe9 G"]), max_size=8))
+def test_bytes_that_are_no_text_are_read_by_themselves(cells: list[bytes]) -> None:
+    """What a cell that is not UTF-8 is read as does not depend on its neighbours, and it aborts nothing."""
+    alone = [texts(as_text([cell])).to_pylist()[0] for cell in cells]
+    assert texts(as_text(cells)).to_pylist() == alone
+    assert alone == [cell.decode("utf-8", "replace").strip() for cell in cells]
+
+
 @given(st.lists(st.none() | st.floats(), max_size=10))
 def test_texts_of_floats_do_not_depend_on_their_neighbours(values: list[float | None]) -> None:
     """The text of a float is its own, whatever else is in the batch."""

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from cloister.encode import Encoded, Encoding
 from cloister.engines.bounded import Draw, HeldRows, Owned, hold
-from cloister.errors import CloisterError, EngineError
+from cloister.errors import CloisterError, EngineError, raise_alone
 from cloister.kernels import Kernel, Summary, zero
 from cloister.kernels.keyed import Keyed, KeyedKernel, distinct, no_keys
 from cloister.kernels.per_unit import Unit, people, row_hashes
@@ -209,6 +209,6 @@ def in_order(items: Iterable[Any], work: Callable[..., T]) -> Iterator[T]:
     except CloisterError:
         raise
     except Exception as error:
-        raise EngineError(f"the pass over the rows failed ({type(error).__name__}). Nothing was released.") from None
+        raise_alone(EngineError(f"the pass over the rows failed ({type(error).__name__}). Nothing was released."))
     finally:
         pool.shutdown(wait=True, cancel_futures=True)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from cloister.errors import CloisterError, EngineError, SinkError, SourceError
+from cloister.errors import CloisterError, EngineError, SinkError, SourceError, raise_alone
 
 __all__ = ["missing_on_workers", "retold", "retold_opening"]
 
@@ -37,7 +37,7 @@ def retold(doing: str) -> Iterator[None]:
     except CloisterError:
         raise
     except Exception as error:
-        raise from_workers(str(error), condition(error), doing) from None
+        raise_alone(from_workers(str(error), condition(error), doing))
 
 
 def from_workers(text: str, kind: str, doing: str) -> CloisterError:
@@ -68,12 +68,16 @@ def retold_opening(shown: str) -> Iterator[None]:
     except CloisterError:
         raise
     except Exception as error:
-        kind = condition(error)
-        if "PATH_NOT_FOUND" in kind or "does not exist" in str(error):
-            raise SourceError(f"{shown}: Spark finds no such file or table. Check the name.") from None
-        if "UNABLE_TO_INFER_SCHEMA" in kind:
-            raise SourceError(f"{shown}: Spark finds no rows there that it can read. Check the name and format.") from None
-        raise SourceError(f"{shown}: Spark cannot open it ({kind}). Check the name, the format and your rights.") from None
+        raise_alone(SourceError(f"{shown}: {why_not_opened(str(error), condition(error))}"))
+
+
+def why_not_opened(text: str, kind: str) -> str:
+    """What an error means that Spark gave while it looked for data."""
+    if "PATH_NOT_FOUND" in kind or "does not exist" in text:
+        return "Spark finds no such file or table. Check the name."
+    if "UNABLE_TO_INFER_SCHEMA" in kind:
+        return "Spark finds no rows there that it can read. Check the name and format."
+    return f"Spark cannot open it ({kind}). Check the name, the format and your rights."
 
 
 def condition(error: Exception) -> str:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from cloister.encode import Encoded, Encoding
 from cloister.engines.blocks import cells, pack, pieces, summary_bytes, unpack
 from cloister.engines.bounded import Draw, sample_people
-from cloister.errors import CloisterError
+from cloister.errors import CloisterError, raise_alone
 from cloister.kernels import Kernel, zero
 from cloister.kernels.keyed import Keyed, KeyedKernel, distinct, no_keys
 from cloister.kernels.per_unit import Unit, at_most, first_rows, people, row_hashes
@@ -53,11 +53,11 @@ class Guarded:
                 replace_compiled()
             yield from self.work(batches)
         except ModuleNotFoundError as error:
-            raise WorkerFault(f"[cloister:missing:{error.name}]") from None
+            raise_alone(WorkerFault(f"[cloister:missing:{error.name}]"))
         except CloisterError as error:
-            raise WorkerFault(f"[cloister:told:{error}]") from None
+            raise_alone(WorkerFault(f"[cloister:told:{error}]"))
         except Exception as error:
-            raise WorkerFault(f"[cloister:kind:{type(error).__name__}]") from None
+            raise_alone(WorkerFault(f"[cloister:kind:{type(error).__name__}]"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cloister.errors import DataError, SinkError, SourceError, UsageError
+from cloister.errors import DataError, SinkError, SourceError, UsageError, raise_alone
 from cloister.publishing.recoding import Recoding
 from cloister.schema.cells import texts
 from cloister.sinks import writer_of
@@ -232,6 +232,8 @@ def _fitted(cells: pa.Array, kind: pa.DataType, name: str) -> pa.Array:
     try:
         return texts(cells).cast(kind) if _is_text(kind) and not _is_text(cells.type) else pc.cast(cells, kind)
     except pa.ArrowInvalid:
-        raise DataError(
-            f'column "{name}" changes its type on the way, and some cells do not fit the first one. Convert it first.'
-        ) from None
+        raise_alone(
+            DataError(
+                f'column "{name}" changes its type on the way, and some cells do not fit the first one. Convert it first.'
+            )
+        )

@@ -132,6 +132,7 @@ def _trimmed(values: pa.Array) -> pa.Array:
     kind = values.type
     if pa.types.is_string(kind) or pa.types.is_large_string(kind):
         try:
+            values.validate(full=True)  # trimming alone looks at the ends of a cell only
             return pc.utf8_trim_whitespace(values)
         except pa.ArrowInvalid:  # bytes that are not UTF-8: files may hold them, and a row never aborts a run
             pass

@@ -9,7 +9,7 @@ from typing import Protocol, runtime_checkable
 
 import pyarrow as pa
 
-from cloister.errors import DataError, SchemaError, SourceError
+from cloister.errors import DataError, SchemaError, SourceError, raise_alone
 
 __all__ = ["BATCH_ROWS", "Source", "distinct", "present", "retold", "text_names"]
 
@@ -76,8 +76,6 @@ def retold(shown: str) -> Iterator[None]:
     try:
         yield
     except PermissionError:
-        raise SourceError(f"{shown}: you may not read this file. Ask for permission, or give another one.") from None
+        raise_alone(SourceError(f"{shown}: you may not read this file. Ask for permission, or give another one."))
     except (pa.ArrowException, OSError, EOFError, UnicodeError):
-        raise DataError(
-            f"{shown}: the file breaks while it is read; it may be damaged or incomplete. Get it anew."
-        ) from None
+        raise_alone(DataError(f"{shown}: the file breaks while it is read; it may be damaged or incomplete. Get it anew."))

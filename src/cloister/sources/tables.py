@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from cloister.errors import SourceError
+from cloister.errors import SourceError, raise_alone
 from cloister.sources.source import BATCH_ROWS, distinct, present, text_names
 
 __all__ = ["ArraySource", "FrameSource", "TableSource", "from_array", "from_frame", "from_stream", "from_table"]
@@ -132,9 +132,11 @@ def from_stream(stream: Any) -> TableSource:
     try:
         table = pa.RecordBatchReader.from_stream(stream).read_all()
     except (pa.ArrowException, TypeError, ValueError):
-        raise SourceError(
-            f"{type(stream).__name__} is not a table of columns. Pass a table or a data frame of two dimensions."
-        ) from None
+        raise_alone(
+            SourceError(
+                f"{type(stream).__name__} is not a table of columns. Pass a table or a data frame of two dimensions."
+            )
+        )
     return from_table(table)
 
 
