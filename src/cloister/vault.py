@@ -448,9 +448,9 @@ class Holder:
         """How many rows have each key; with `person`, how many of each person."""
         return Unprotected(self._run(encoding, lambda engine: engine.fold_by_key(kernel, person)), self._purpose)
 
-    def rewrite(self, recoding: Recoding, path: str, format: str, secret: str | None = None) -> None:
-        """Write every row, recoded; on Spark in the order that a secret gives, if there is one. Stage it."""
-        more = {} if secret is None else {"secret": secret}
+    def rewrite(self, recoding: Recoding, path: str, format: str, shuffled: bool = False) -> None:
+        """Write every row, recoded; on Spark, if asked for, in an order that holds nothing of the input's. Stage it."""
+        more = {"shuffled": True} if shuffled else {}
         self._run(Encoding(), lambda engine: engine.rewrite(recoding, path, format, **more))
 
     def _run(self, encoding: Encoding, work: Callable[[Engine], T]) -> T:

@@ -6,6 +6,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
@@ -63,21 +64,25 @@ def test_spark_publishes_the_local_table(classic: Host, table: Path, name: str, 
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".parquet"])
-def test_spark_shuffles_rows(classic: Host, table: Path, suffix: str, tmp_path: Path) -> None:
-    """A secret order on Spark keeps the rows and is another one each time."""
-    settings = {**SETTINGS["global"], "shuffle": True}
-    seen = []
-    for i in range(2):
-        out = tmp_path / f"{i}{suffix}"
-        classic(publish_there, table, settings, str(out), 3)
+def test_shuffled_rows_keep_nothing_of_their_order(classic: Host, table: Path, suffix: str, tmp_path: Path) -> None:
+    """The same rows in another order and other partitions come out the same; unshuffled ones do not."""
+    turned = tmp_path / "turned.parquet"
+    rows = pq.read_table(table)
+    pq.write_table(rows.take(np.arange(len(rows))[::-1]), turned)
+
+    def written(source: Path, cut: jobs.Cut, shuffle: bool) -> list[str]:
+        out = tmp_path / f"{source.stem}-{shuffle}{suffix}"
+        classic(publish_there, source, {**SETTINGS["global"], "shuffle": shuffle}, str(out), cut)
         parts = sorted(out.glob("part-*"))
         if suffix == ".csv":
-            lines = [line for part in parts for line in part.read_text().splitlines()[1:]]
-        else:
-            lines = [str(row) for part in parts for row in pq.read_table(part).to_pylist()]
-        seen.append(lines)
-    assert seen[0] != seen[1]
-    assert Counter(seen[0]) == Counter(seen[1])
+            return [line for part in parts for line in part.read_text().splitlines()[1:]]
+        return [str(row) for part in parts for row in pq.read_table(part).to_pylist()]
+
+    one, other = written(table, 1, True), written(turned, (4, "sex"), True)
+    plain = written(table, 1, False)
+    assert one == other
+    assert plain != one
+    assert Counter(plain) == Counter(one)
 
 
 def test_a_job_that_fails_leaves_nothing(classic: Host, table: Path, tmp_path: Path) -> None:

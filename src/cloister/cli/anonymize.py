@@ -78,7 +78,9 @@ def anonymize(
     key_variable: Annotated[
         str | None, typer.Option("--key-env", metavar="NAME", help="Or the environment variable that holds it.")
     ] = None,
-    shuffle: Annotated[bool, typer.Option("--shuffle", help="Write the rows in a secret order.")] = False,
+    shuffle: Annotated[
+        bool, typer.Option("--shuffle", help="Write the rows in an order that tells nothing of theirs.")
+    ] = False,
     save_recoding: Annotated[
         Path | None, typer.Option("--save-recoding", metavar="FILE", help="Also write the recoding (JSON), for the holder.")
     ] = None,

@@ -145,11 +145,11 @@ class SparkEngine:
         found = pa.Table.from_pylist([line.asDict() for line in lines], recoding.schema)
         return found.group_by(found.column_names, use_threads=False).aggregate([])
 
-    def rewrite(self, recoding: Recoding, path: str, format: str = "parquet", secret: str | None = None) -> None:
+    def rewrite(self, recoding: Recoding, path: str, format: str = "parquet", shuffled: bool = False) -> None:
         """Write every row, recoded, into a new folder; the file _SUCCESS in it says that it is whole.
 
-        With a secret the rows are put in the order of a hash of it and of each row: an order that nobody can undo, and
-        that stays the same when a task is run again.
+        Shuffled rows come in the order of a hash of each row as it is written. That order is a function of the written rows
+        alone: it holds nothing of the input's, needs no secret, and stays the same when a task is run again.
         """
         if format not in ("parquet", "csv"):
             raise SinkError(f'format "{format}" cannot be written. Choose parquet or csv.')
@@ -157,12 +157,12 @@ class SparkEngine:
             from pyspark.sql.pandas.types import from_arrow_schema
 
             rows = self._frame.select(*map(quoted, recoding.columns))
-            if secret is not None:
+            made = self._run(rows, work.Recode(recoding), from_arrow_schema(recoding.schema))
+            if shuffled:
                 from pyspark.sql import functions
 
-                whole = functions.to_json(functions.struct(*map(quoted, recoding.columns)))
-                rows = rows.orderBy(functions.sha2(functions.concat(functions.lit(secret), whole), 256))
-            made = self._run(rows, work.Recode(recoding), from_arrow_schema(recoding.schema))
+                whole = functions.sha2(functions.to_json(functions.struct(*map(quoted, made.columns))), 256)
+                made = made.repartition(whole).sortWithinPartitions(whole)
             writer = made.write.mode("error")
             if format == "csv":
                 writer = writer.option("header", True).option("escape", '"')

@@ -71,7 +71,7 @@ class TopDownSpecialization(Parameters):
     key_file, key_variable : path or str, optional
         Where the key of the pseudonyms is: a file, or a variable of the environment.
     shuffle : bool, default False
-        Whether the rows are written in a secret order.
+        Whether the rows are written in an order that holds nothing of the input's.
     schema, table, ledger, engine
         As everywhere: public facts, the table's name in the ledger, the ledger, who reads the rows.
 
@@ -263,12 +263,9 @@ def commit_both(staged: Staged, certificate: Staged, release: Release) -> None:
 
 
 def write_rows(table: Holder, rewriting: Rewriting, path: Path, request: Request) -> None:
-    """Write every row; in a secret order, if that was asked for."""
-    if not request.shuffle:
-        table.rewrite(rewriting, str(path), request.format)
-    elif table.spark is not None:
-        secret = noise.integers(2**63, 5).tobytes().hex()
-        table.rewrite(rewriting, str(path), request.format, secret)
+    """Write every row; in an order that holds nothing of the input's, if that was asked for."""
+    if not request.shuffle or table.spark is not None:
+        table.rewrite(rewriting, str(path), request.format, request.shuffle)
     else:
         ordered = path.with_name("in-order")
         table.rewrite(rewriting, str(ordered), "parquet")

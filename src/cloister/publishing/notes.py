@@ -32,7 +32,7 @@ def usual_notes(
     is_local : bool
         Whether labels overlap.
     is_shuffled : bool
-        Whether the rows are in a secret order.
+        Whether the rows are in an order that holds nothing of the input's.
     schema : Schema, optional
         What the columns are known to be.
     """
