@@ -338,7 +338,11 @@ class Vault:
     @staticmethod
     def public(data: Any, encoding: Encoding, kernel: Kernel, engine: str | Spark | None = None) -> Summary:
         """The exact summary of data that is already private, such as collected reports: nothing is charged."""
-        return make_engine(data, encoding, engine).fold(kernel)
+        made = make_engine(data, encoding, engine)
+        try:
+            return made.fold(kernel)
+        finally:
+            made.close()
 
     @staticmethod
     def public_clusters(

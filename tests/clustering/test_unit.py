@@ -103,3 +103,13 @@ def test_a_unit_needs_a_bound_and_a_column() -> None:
         cl.KMeans(4, 1.0, schema=cl.Schema.from_text(SCHEMA.replace("max_rows = {rows}", ""))).fit(visits(50))
     with pytest.raises(SchemaError, match='no column "who"'):
         cl.KMeans(4, 1.0, schema=schema(2)).fit(visits(50).drop_columns(["who"]))
+
+
+@pytest.mark.parametrize("method", ["votes", "lloyd", "tree", "adaptive-grid"])
+def test_a_plan_says_per_person(method: str) -> None:
+    """Before any row is read the plan says whom it protects, and that people are sampled, not rows."""
+    plan = cl.KMeans(4, cl.ApproxDP(1, 1e-6), schema=schema(3), method=method).plan(3_000_000, names=["who", "x", "y"])
+    assert 'per person (at most 3 rows each, column "who")' in str(plan)
+    assert plan.as_dict()["unit"] == 'person (at most 3 rows each, column "who")'
+    assert "of the rows" not in str(plan)
+    assert ("of the people" in str(plan)) == (method == "votes")

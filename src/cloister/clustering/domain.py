@@ -14,7 +14,7 @@ from cloister.errors import SchemaError, UsageError
 from cloister.kernels import BallClip, BoxClip, Clip
 from cloister.schema import Number, Role, Schema
 
-__all__ = ["Ball", "Domain", "from_bounds", "number_columns"]
+__all__ = ["Ball", "Domain", "from_bounds", "may_be_number", "number_columns"]
 
 GRID_BITS = 19  # a column spans 2**20 grid steps: squared distances stay exact in float64 up to 8,192 columns
 EXACT_BITS = 52
@@ -155,11 +155,17 @@ def spread(value: Any, columns: int, what: str) -> NDArray[np.float64]:
     return numbers
 
 
+def may_be_number(schema: Schema, name: str) -> bool:
+    """Whether a column can be clustered as far as the schema says: one that it does not name can."""
+    if name == schema.unit:
+        return False
+    return name not in schema or (isinstance(schema[name].kind, Number) and schema[name].role is not Role.IDENTIFIER)
+
+
 def number_columns(schema: Schema, columns: Sequence[str] | None) -> tuple[list[str], list[list[float]], list[float]]:
     """The number columns to work on with their bounds and defaults: those named, or all that are no identifiers."""
     if columns is None:
-        chosen = [c for c in schema.columns if isinstance(c.kind, Number) and c.role is not Role.IDENTIFIER]
-        chosen = [c for c in chosen if c.name != schema.unit]
+        chosen = [column for column in schema.columns if may_be_number(schema, column.name)]
     else:
         chosen = [schema[name] for name in columns]
     names, ends, defaults = [], [], []

@@ -10,15 +10,15 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
-from cloister.clustering.domain import Domain, from_bounds, number_columns
+from cloister.clustering.domain import Domain, from_bounds
 from cloister.clustering.fitted import Fitted
-from cloister.clustering.inputs import Input, read_input
+from cloister.clustering.inputs import Input, choose_columns, read_input
 from cloister.clustering.lloyd import fit_lloyd, plan_lloyd
 from cloister.clustering.synopsis.fit import ThroughSynopsis
 from cloister.clustering.task import Task
 from cloister.clustering.votes import fit_votes, plan_votes
 from cloister.encode import Bins, Encoding
-from cloister.errors import SchemaError, UsageError
+from cloister.errors import UsageError
 from cloister.kernels import Labels
 from cloister.kernels.per_unit import Unit, unit_of, whom
 from cloister.privacy.budgets import Budget, as_budget, relation
@@ -244,31 +244,12 @@ class KMeans(ClusterMixin, BaseEstimator):
 
     def _make_domain(self, table: Input, schema: Schema | None) -> tuple[list[str], Domain | None]:
         """The columns and where their values may lie; None where that is to be found inside the budget."""
-        defaults = None
-        bounds: Any = self.bounds
-        if schema is not None and bounds is None:
-            names, ends, defaults = number_columns(schema, self.columns)
-            bounds = (np.array([e[0] for e in ends]), np.array([e[1] for e in ends]))
-        else:
-            names = list(self.columns or [name for name in table.names if schema is None or name != schema.unit])
-        missing = [name for name in names if table.names and name not in table.names]
-        if missing:
-            raise SchemaError(f'the data has no column "{missing[0]}". Its columns: {", ".join(table.names[:20])}.')
-        if schema is None and self.columns is None and not getattr(table.data, "typed", True):
-            raise UsageError(
-                "a CSV file does not say which of its columns are numbers. Name those to cluster: columns=[...] or --columns "
-                "a,b; or give a schema."
-            )
-        texts = [name for name in names if name in table.texts] if schema is None and self.columns is None else []
-        if texts:
-            raise UsageError(
-                f'column "{texts[0]}" holds text. Say which columns to cluster: columns=["age", "income"], or --columns.'
-            )
-        if bounds is None and names:
+        chosen = choose_columns(table, schema, self.columns, self.bounds)
+        if chosen.bounds is None and chosen.names:
             if self.scale not in ("bounds", None):
                 raise UsageError('scale must be "bounds" or None.')
-            return names, None
-        return names, from_bounds(names, bounds, self.scale, defaults)
+            return chosen.names, None
+        return chosen.names, from_bounds(chosen.names, chosen.bounds, self.scale, chosen.defaults)
 
     def _keep(self, problem: Problem, fitted: Fitted, domain: Domain, vault: Vault) -> None:
         """Keep released values only."""

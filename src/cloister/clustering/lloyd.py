@@ -122,7 +122,7 @@ def plan_lloyd(task: Task, rows: float, unit: Unit | None = None) -> Plan:
         steps = [start.size, *steps]
     facts: Mapping[str, object] = {"rows": round(rows), "columns": len(domain.halves), "clusters": clusters}
     choices = {"noise": "Gaussian, since delta > 0" if isinstance(budget, ApproxDP) else "Laplace, since delta = 0"}
-    return Plan(budget, neighbours, tuple(step.event for step in steps), expect, facts, choices)
+    return Plan(budget, neighbours, tuple(step.event for step in steps), expect, facts, choices, str(unit or "row"))
 
 
 def given(task: Task) -> tuple[Budget, Neighbours, Domain, int, int | None]:

@@ -73,7 +73,7 @@ def plan_votes(task: Task, rows: float, unit: Unit | None = None) -> Plan:
         events = (event("size", size), *events)
     facts = {"rows": round(rows), "columns": columns, "clusters": task.clusters or "auto"}
     expect = expectations(plan, rows / each, columns, clusters, rounds, task.neighbours)
-    return Plan(task.budget, task.neighbours, events, expect, facts, choices(task, plan, rows))
+    return Plan(task.budget, task.neighbours, events, expect, facts, choices(task, plan, rows), str(unit or "row"))
 
 
 def make_plan(task: Task, rows: float, each: int) -> VotesPlan:
@@ -117,7 +117,7 @@ def fit_votes(
     each = rows_each(vault.unit)
     size = size_spend(task.budget, task.neighbours)
     counter = calibrate(vault.sensitivity(Rows()), size) if size else None
-    table = Table(max(vault.size(counter), FEWEST_ROWS), counter.deviation()["counts"] ** 2 if counter else 0.0)
+    table = Table(max(vault.size(counter), FEWEST_ROWS), counter.deviation()["counts"] ** 2 if counter else 0.0, each)
     plan = make_plan(task, table.rows, each)
     chosen = choices(task, plan, table.rows)
     domain = task.domain
@@ -150,6 +150,7 @@ class Table:
 
     rows: float
     variance: float
+    each: int = 1  # rows of a person at most
 
     def sharpen(self, votes: float, variance: float) -> None:
         if self.variance == 0:
@@ -218,7 +219,8 @@ class Run:
             released.deviation["sums"],
             released.deviation["squares"] * unit,
         )
-        variance = (len(candidates) * seen.count_noise**2 + table.rows * q * (1 - q)) / q**2
+        drawn = table.rows * table.each * q * (1 - q)  # rows come in whole people: at most so many each
+        variance = (len(candidates) * seen.count_noise**2 + drawn) / q**2
         table.sharpen(float(seen.counts.sum()) / q, variance)
         return sketch.update(seen, table.rows * q, clusters, self.domain)
 

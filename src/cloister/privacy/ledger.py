@@ -267,13 +267,13 @@ class Ledger:
         return f"Ledger({self.place!r})"
 
     def _repr_html_(self) -> str:
-        heads = ("table", "neighbours", "epsilon left", "of", "delta left", "of", "releases", "holder uses")
+        heads = ("table", "protects", "neighbours", "epsilon left", "of", "delta left", "of", "releases", "holder uses")
         try:
             accounts = self.accounts()
         except LedgerError as fault:
             return f"<p>{html.escape(str(fault))}</p>"
         body = "".join(
-            f"<tr><td>{html.escape(account.table)}</td><td>{account.neighbours}</td>"
+            f"<tr><td>{html.escape(account.table)}</td><td>{html.escape(account.unit)}</td><td>{account.neighbours}</td>"
             f"<td>{short_decimal(account.epsilon_left)}</td><td>{short_decimal(account.epsilon_total)}</td>"
             f"<td>{short_decimal(account.delta_left)}</td><td>{short_decimal(account.delta_total)}</td>"
             f"<td>{account.releases}</td><td>{account.holder_uses}</td></tr>"

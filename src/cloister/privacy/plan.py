@@ -63,6 +63,7 @@ class Plan:
     expect: Mapping[str, str] = field(default_factory=dict)  # step name -> what to expect of it
     facts: Mapping[str, Any] = field(default_factory=dict)  # what the plan was made for: rows, columns, clusters
     choices: Mapping[str, str] = field(default_factory=dict)  # what was chosen, with the reason
+    unit: str = "row"  # whom the guarantee protects, as in a certificate
 
     def keeps_budget(self) -> bool:
         """Whether the events, added up again, stay within the budget."""
@@ -71,7 +72,11 @@ class Plan:
     def rows(self) -> list[dict[str, str]]:
         """One row a step: name, spend in words, what to expect."""
         return [
-            {"step": event.step, "spend": spend_text(event, self.budget), "expect": self.expect.get(event.step, "")}
+            {
+                "step": event.step,
+                "spend": spend_text(event, self.budget, self.unit),
+                "expect": self.expect.get(event.step, ""),
+            }
             for event in self.events
         ]
 
@@ -80,6 +85,7 @@ class Plan:
         return {
             "budget": str(self.budget),
             "neighbours": self.neighbours.value,
+            "unit": self.unit,
             "facts": dict(self.facts),
             "choices": dict(self.choices),
             "steps": [{**row, **event_dict(event)} for row, event in zip(self.rows(), self.events, strict=True)],
@@ -88,7 +94,7 @@ class Plan:
     def __str__(self) -> str:
         rows = self.rows()
         widths = {key: max([len(key), *(len(row[key]) for row in rows)]) for key in ("step", "spend")}
-        head = f"Plan for {self.budget}, {self.neighbours.value}"
+        head = f"Plan for {self.budget}, {self.neighbours.value}, per {self.unit}"
         facts = ", ".join(f"{name} {value}" for name, value in self.facts.items())
         lines = [head + (f" ({facts})" if facts else "")]
         lines += [f"  {name}: {reason}" for name, reason in self.choices.items()]
@@ -96,12 +102,12 @@ class Plan:
         return "\n".join(lines)
 
 
-def spend_text(event: Event, budget: Budget) -> str:
+def spend_text(event: Event, budget: Budget, unit: str = "row") -> str:
     """What an event spends, in words."""
     if isinstance(event, LaplaceEvent):
         return f"epsilon {show(event.epsilon)}"
     if isinstance(event, SampledEvent):
-        return f"on a secret sample of {float(event.rate):.2%} of the rows"
+        return f"on a secret sample of {float(event.rate):.2%} of the {'rows' if unit == 'row' else 'people'}"
     whole = gaussian_precision(budget.epsilon, budget.delta) if isinstance(budget, ApproxDP) else event.precision
     return f"{float(event.precision / whole):.1%} of the precision"
 

@@ -163,10 +163,12 @@ def plan_table(
     layout = lay_out(tuple(by), tuple(measures), bins or {}, bounds or {}, domains or {}, schema, tuple(names))
     spend = as_budget(budget)
     said = relation(spend, neighbours or (schema.neighbours if schema else None))
-    kernel, step = plan_step(layout, spend, said, unit_of(schema), margins)
+    unit = unit_of(schema)
+    kernel, step = plan_step(layout, spend, said, unit, margins)
     noise = step.mechanism.deviation()["cells"]
     facts = {"cells": prod(layout.shape), "bought margins": len(kernel.margins), "sums": len(layout.halves)}
-    return Plan(spend, said, (step.event,), {"table": f"cells +-{noise:.3g} before least squares"}, facts)
+    expect = {"table": f"cells +-{noise:.3g} before least squares"}
+    return Plan(spend, said, (step.event,), expect, facts, unit=str(unit or "row"))
 
 
 def settle(

@@ -6,12 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
-from cloister.clustering.domain import Domain, from_bounds, number_columns
-from cloister.clustering.inputs import Input, read_input
+from cloister.clustering.domain import Domain, from_bounds
+from cloister.clustering.inputs import Input, choose_columns, read_input
 from cloister.clustering.synopsis.steps import Terms
-from cloister.errors import SchemaError, UsageError
+from cloister.errors import UsageError
 from cloister.kernels.per_unit import unit_of
 from cloister.privacy.budgets import as_budget, relation
 from cloister.schema import Schema
@@ -52,31 +50,13 @@ def gather(
     spend = as_budget(budget)
     if schema is not None and not isinstance(schema, Schema):
         schema = Schema.from_toml(schema)
-    defaults = None
-    if schema is not None and bounds is None:
-        names, ends, defaults = number_columns(schema, columns)
-        bounds = (np.array([low for low, _ in ends]), np.array([high for _, high in ends]))
-    else:
-        names = list(columns or [name for name in rows.names if schema is None or name != schema.unit])
-    missing = [name for name in names if rows.names and name not in rows.names]
-    if missing:
-        raise SchemaError(f'the data has no column "{missing[0]}". Its columns: {", ".join(rows.names[:20])}.')
-    if schema is None and columns is None and not getattr(rows.data, "typed", True):
-        raise UsageError(
-            "a CSV file does not say which of its columns are numbers. Name those to use: columns=[...] or --columns a,b; or "
-            "give a schema."
-        )
-    texts = [name for name in names if name in rows.texts] if schema is None and columns is None else []
-    if texts:
-        raise UsageError(
-            f'column "{texts[0]}" holds text. Say which columns to use: columns=["age", "income"], or --columns.'
-        )
-    if bounds is None and names:
+    chosen = choose_columns(rows, schema, columns, bounds)
+    if chosen.bounds is None and chosen.names:
         raise UsageError(
             "the bounds of the data are not known, and a grid needs them. Give bounds=(low, high) or --bounds low,high from "
             "what is publicly known, or a schema with bounds."
         )
-    domain = from_bounds(names, bounds, scale, defaults)
+    domain = from_bounds(chosen.names, chosen.bounds, scale, chosen.defaults)
     said = neighbours or (schema.neighbours if schema else None)
     terms = Terms(spend, relation(spend, said), unit_of(schema))
     return Facts(rows.data, domain, terms, table or (schema.table if schema else None))

@@ -92,7 +92,7 @@ class ThroughSynopsis:
             spend = part(rest_spend(terms, self.grid(task)), Fraction(1, rounds))
             events += [event(f"round {i + 1}", spend) for i in range(rounds)]
         facts = {"rows": round(rows), "columns": len(task.names), "clusters": task.clusters or "auto"}
-        return Plan(task.budget, task.neighbours, tuple(events), made.expect, facts, self.choices(task))
+        return Plan(task.budget, task.neighbours, tuple(events), made.expect, facts, self.choices(task), str(unit or "row"))
 
     def choices(self, task: Task) -> dict[str, str]:
         """What was chosen, with the reason."""

@@ -187,4 +187,4 @@ def plan_synopsis(
             epsilon = rule_epsilon(one.mechanism) + rule_epsilon(two.mechanism)
             side = facts["cells a column"] = first_side(rows, epsilon, columns)
             expect["level 1"] = f"{side} ** {columns} cells, {expect['level 1']}"
-    return Plan(terms.budget, terms.neighbours, tuple(events), expect, facts)
+    return Plan(terms.budget, terms.neighbours, tuple(events), expect, facts, unit=str(terms.unit or "row"))

@@ -1,0 +1,56 @@
+"""Which columns are worked on: those the user names, or all that the schema and the types allow."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pytest
+
+from cloister import Schema
+from cloister.clustering.inputs import Input, choose_columns
+from cloister.errors import CloisterError
+from cloister.sources import open_source
+
+TABLE = pa.table({"id": [1], "x": [0.5], "y": [0.5], "name": ["a"]})
+UNIT = 'unit = "id"\nmax_rows = 3\n[columns.id]\nkind = "text"\nrole = "identifier"\n'
+X = '[columns.x]\nkind = "number"\nbounds = [0, 1]\n'
+NAME = '[columns.name]\nkind = "category"\ndomain = ["a", "b"]\n'
+SSN = '[columns.y]\nkind = "number"\nbounds = [0, 1]\nrole = "identifier"\n'
+BOUNDS = (0, 1)
+
+
+def choose(schema: str, columns: list[str] | None, bounds: object) -> list[str]:
+    source = open_source(TABLE)
+    return choose_columns(Input(source, source.names), Schema.from_text(schema) if schema else None, columns, bounds).names
+
+
+@pytest.mark.parametrize(
+    ("schema", "columns", "bounds", "expected"),
+    [
+        (UNIT, ["x", "y"], None, ["x", "y"]),
+        (UNIT + NAME, None, None, ["x", "y"]),
+        (UNIT + X, None, None, ["x"]),
+        (UNIT + X + NAME, None, BOUNDS, ["x", "y"]),
+        (UNIT + X + NAME + SSN, None, BOUNDS, ["x"]),
+        ("", ["x"], BOUNDS, ["x"]),
+    ],
+)
+def test_columns_are_what_user_and_schema_say(
+    schema: str, columns: list[str] | None, bounds: object, expected: list[str]
+) -> None:
+    """The unit, identifiers and what the schema calls something else than a number are left out."""
+    assert choose(schema, columns, bounds) == expected
+
+
+@pytest.mark.parametrize(
+    ("schema", "columns", "told"),
+    [
+        ("", None, '"name" holds text'),
+        (UNIT, None, '"name" holds text'),
+        (UNIT + X, ["x", "z"], '"z"'),
+        (UNIT + X, ["id"], "not a number column"),
+    ],
+)
+def test_columns_that_cannot_be_numbers_are_refused(schema: str, columns: list[str] | None, told: str) -> None:
+    """Text that nobody described, columns that are not there, and identifiers end in one clear error."""
+    with pytest.raises(CloisterError, match=told):
+        choose(schema, columns, None)
