@@ -67,6 +67,13 @@ def seeded_samples(
     return outcomes
 
 
+def ranked(path: Path, encoding: Encoding, order: KeyedKernel, unit: Unit | None, cut: Cut) -> Keyed:
+    made = engine(path, encoding, unit, cut)
+    found = made.rank(order)
+    made.close()
+    return found
+
+
 def drawn_again(path: Path, encoding: Encoding, unit: Unit | None) -> list[Parts]:
     """Moments of what one draw keeps, asked for three times."""
     made = engine(path, encoding, unit)

@@ -90,6 +90,16 @@ class Straggler(Sums):
         return super().fold(rows)
 
 
+@dataclass(frozen=True)
+class FromCorner:
+    """A public order: how far a row is from a corner, its steps counted."""
+
+    width: int = 1
+
+    def keys(self, rows: Encoded) -> np.ndarray:
+        return np.abs(rows.numbers.astype(np.int64) + 3).sum(axis=1, keepdims=True)
+
+
 class Blurts(Sums):
     """Fails with a value in its message."""
 

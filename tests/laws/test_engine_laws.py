@@ -20,6 +20,7 @@ from cloister.privacy.secret_draws import secret_draw
 from cloister.sources import open_source
 from cloister.testing import seeded_noise
 from tests.engines import jobs
+from tests.engines.kernels import FromCorner
 from tests.laws.kernels import HALF, KERNELS, SIZES, Case, rows_for
 from tests.laws.tables import identity, random_rows, write
 from tests.spark_hosts import Host
@@ -94,6 +95,18 @@ def test_counts_by_key_agree(spark: Host, people_path: Path, unit: Unit | None, 
     found = spark(jobs.by_key, people_path, ENCODING, RowKeys(3), unit, person, (5, "n0"))
     assert np.array_equal(found.keys, expected.keys)
     assert np.array_equal(found.counts, expected.counts)
+
+
+@pytest.mark.parametrize("unit", [None, Unit("who", 2)], ids=["rows", "people"])
+def test_rows_are_ranked_alike_everywhere(spark: Host, people_path: Path, unit: Unit | None) -> None:
+    """Rows in the order of their distance to a corner, ties by the row itself, have the same places on every engine."""
+    made = local(people_path, ENCODING, unit)
+    expected, order = made.rank(FromCorner()), FromCorner()
+    found = spark(jobs.ranked, people_path, ENCODING, order, unit, (5, "n0"))
+    assert np.array_equal(found.keys, expected.keys)
+    assert np.array_equal(found.places, expected.places)
+    every = np.concatenate([order.keys(rows)[:, 0] for rows in made.map(lambda rows: rows)])
+    assert np.repeat(found.keys[:, 0], found.counts).tolist() == sorted(every.tolist())
 
 
 @pytest.mark.parametrize("unit", [None, Unit("who", 3)], ids=["rows", "people"])

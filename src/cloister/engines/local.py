@@ -21,7 +21,7 @@ from cloister.encode import Encoded, Encoding
 from cloister.engines.bounded import Draw, HeldRows, Owned, hold
 from cloister.errors import CloisterError, EngineError, raise_alone
 from cloister.kernels import Kernel, Summary, zero
-from cloister.kernels.keyed import Keyed, KeyedKernel, distinct, no_keys
+from cloister.kernels.keyed import InOrder, Keyed, KeyedKernel, distinct, no_keys
 from cloister.kernels.per_unit import Unit, people, row_hashes
 from cloister.kernels.recoding import Recoding, with_different
 from cloister.sinks import writer_of
@@ -84,6 +84,14 @@ class LocalEngine:
             if count > KEYS_AT_ONCE:
                 total, waiting, count = merged(total, waiting), [], 0
         return merged(total, waiting)
+
+    def rank(self, order: KeyedKernel) -> Keyed:
+        """The rows in a public order, equal ones together: order and row as keys, how many there are, and their `places`.
+
+        Which row comes before which never depends on other rows, batches or the engine. All distinct rows are gathered here.
+        """
+        columns = len(self._encoding.numbers) + len(self._encoding.categories)
+        return self.fold_by_key(InOrder(order, columns))
 
     def map(self, function: Callable[[Encoded], T]) -> Iterator[T]:
         """The function's value for each batch, in the order of the rows: for what the holder keeps."""

@@ -25,7 +25,7 @@ from cloister.engines.spark_rows import SparkRows, check_types, quoted
 from cloister.engines.spark_session import map_in_arrow, prepare, wants_numpy
 from cloister.errors import SinkError, UsageError
 from cloister.kernels import Kernel, Summary, zero
-from cloister.kernels.keyed import Keyed, KeyedKernel, distinct, no_keys
+from cloister.kernels.keyed import InOrder, Keyed, KeyedKernel, distinct, no_keys
 from cloister.kernels.per_unit import Unit
 from cloister.kernels.recoding import Recoding
 
@@ -96,6 +96,14 @@ class SparkEngine:
             return no_keys(width)
         keys = np.frombuffer(b"".join(line["keys"] for line in cells), dtype=np.int64).reshape(-1, width)
         return distinct(keys, np.frombuffer(b"".join(line["counts"] for line in cells), dtype=np.int64))
+
+    def rank(self, order: KeyedKernel) -> Keyed:
+        """The rows in a public order, equal ones together: order and row as keys, how many there are, and their `places`.
+
+        Which row comes before which never depends on other rows, batches or the engine. All distinct rows are gathered here.
+        """
+        columns = len(self._encoding.numbers) + len(self._encoding.categories)
+        return self.fold_by_key(InOrder(order, columns))
 
     def map(self, function: Callable[[Encoded], T]) -> Iterator[T]:
         """The function's value for each batch, in the order of the partitions: for what the holder keeps."""

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from cloister.encode import Encoded
 
-__all__ = ["Keyed", "KeyedKernel", "RowKeys", "distinct", "no_keys"]
+__all__ = ["InOrder", "Keyed", "KeyedKernel", "RowKeys", "distinct", "no_keys"]
 
 
 @runtime_checkable
@@ -44,6 +44,15 @@ class Keyed:
     def __len__(self) -> int:
         return len(self.counts)
 
+    @property
+    def places(self) -> NDArray[np.int64]:
+        """How many rows come before the first one of each key, (m,).
+
+        >>> distinct(np.array([[7], [3], [7], [9]])).places.tolist()
+        [0, 1, 3]
+        """
+        return np.cumsum(self.counts) - self.counts
+
 
 @dataclass(frozen=True, slots=True)
 class RowKeys:
@@ -53,6 +62,21 @@ class RowKeys:
 
     def keys(self, rows: Encoded) -> NDArray[np.int64]:
         return np.concatenate([rows.numbers, rows.codes], axis=1, dtype=np.int64)
+
+
+@dataclass(frozen=True, slots=True)
+class InOrder:
+    """Keys of a public order, and behind them the row itself: a total order of rows, in which only equal rows tie."""
+
+    order: KeyedKernel
+    columns: int  # of an encoded row
+
+    @property
+    def width(self) -> int:
+        return self.order.width + self.columns
+
+    def keys(self, rows: Encoded) -> NDArray[np.int64]:
+        return np.concatenate([self.order.keys(rows), RowKeys(self.columns).keys(rows)], axis=1)
 
 
 def no_keys(width: int) -> Keyed:
