@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from pyarrow import csv
+from pyarrow import parquet as pq
 from typer.testing import CliRunner
 
 from cloister.cli import app
@@ -96,10 +97,12 @@ def test_a_plan_reads_no_rows(folder: Path) -> None:
     [
         (["synopsis", "points.csv", "--epsilon", "1", "--bounds", "0,100"], "where should the synopsis go"),
         (["synopsis", "points.csv", "--suggest-k"], "is not a synopsis"),
-        (["synopsis", "points.csv", "--columns", "x", "--epsilon", "1", "--out", "s"], "bounds of the data are not known"),
+        (["synopsis", "points.csv", "--columns", "x", "--epsilon", "1", "--out", "s.parquet"], "bounds of the data are not known"),
         (["cluster", "--k", "2", "--epsilon", "1", "--out", "c"], "what should be clustered"),
         (["cluster", "points.csv", "--synopsis", "s", "--k", "2", "--out", "c"], "stands in for DATA"),
         (["cluster", "--synopsis", "missing.parquet", "--k", "2", "--out", "c"], "does not exist"),
+        (["cluster", "--synopsis", "s.parquet", "--k", "2", "--epsilon", "1", "--out", "c"], "Drop --epsilon"),
+        (["synopsis", "points.csv", "--epsilon", "1", "--bounds", "0,1", "--out", "s.csv"], "ends in .parquet"),
         (["tabulate", "students.csv", "--by", "level", "--epsilon", "1", "--out", "t.csv"], "nothing is known"),
         (
             ["tabulate", "students.csv", "--by", "age", "--bins", "age=old", "--epsilon", "1", "--out", "t.csv"],
@@ -127,3 +130,39 @@ def test_a_table_is_written_with_margins_and_sums(folder: Path) -> None:
     assert len(rows) == 9 + 3 + 3 + 1
     assert rows[-1]["count"] == pytest.approx(1000, abs=60)
     assert "steps add up" in run("verify", folder / "t.csv.release.json")
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet", ".json"])
+def test_a_table_verifies_until_it_is_changed(folder: Path, suffix: str) -> None:
+    """Whatever its format, a table is verified by its own name, and one changed number is seen."""
+    out = folder / f"verified{suffix}"
+    run(
+        "tabulate",
+        folder / "students.csv",
+        "--by",
+        "level",
+        "--epsilon",
+        1,
+        "--schema",
+        folder / "students.toml",
+        "--out",
+        out,
+    )
+    assert "steps add up" in run("verify", out)
+    if suffix == ".parquet":
+        table = pq.read_table(out)
+        changed = table.set_column(1, "count", pa.array([0.0, *table["count"].to_pylist()[1:]]))
+        pq.write_table(changed.replace_schema_metadata(table.schema.metadata), out)
+    else:
+        count = str(
+            next(iter(csv.read_csv(out).to_pylist() if suffix == ".csv" else json.loads(out.read_text())["rows"]))["count"]
+        )
+        out.write_text(out.read_text().replace(count, "1.5", 1))
+    assert "was changed" in run("verify", out, code=1)
+
+
+def test_a_synopsis_verifies_by_its_own_name(folder: Path) -> None:
+    """The certificate inside a synopsis file is checked against its cells."""
+    out = folder / "verified.synopsis.parquet"
+    run("synopsis", folder / "points.csv", "--columns", "x,y", "--bounds", "0,1", "--epsilon", 1, "--out", out)
+    assert "steps add up" in run("verify", out)

@@ -84,6 +84,10 @@ def cluster(
     from cloister.schema import Schema
 
     if synopsis is not None:
+        spent = {"--epsilon": epsilon, "--delta": delta, "--rho": rho, "--worlds": worlds, "--dry-run": dry_run or None}
+        facts_given = {"--columns": columns, "--bounds": bounds, "--schema": schema, "--neighbours": neighbours}
+        if flags := [flag for flag, value in {**spent, **facts_given}.items() if value is not None]:
+            raise UsageError(f"a synopsis is released already: clustering it spends nothing. Drop {', '.join(flags)}.")
         chosen = read_engine(engine, master, remote, spark_conf)
         from_synopsis(synopsis, data, k, seeding, out, as_json, labels, ledger, chosen)
         return
@@ -279,7 +283,7 @@ def show_result(model: KMeans | SynopsisClusters, out: Path) -> None:
     names = release.parameters["columns"]
     grid = RichTable(title=f"{len(model.cluster_centers_)} private clusters (sizes are noisy)")
     for name in ["cluster", "size", *names[:8]]:
-        grid.add_column(str(name), justify="right")
+        grid.add_column(str(name), justify="right", overflow="fold")
     for i, (size, center) in enumerate(zip(model.cluster_sizes_, model.cluster_centers_, strict=True)):
         grid.add_row(str(i), f"{size:,.0f}", *(plain(value) for value in center[:8]))
     console = Console()

@@ -107,7 +107,9 @@ def synopsis(
             typer.echo(f"For about {rows:,} rows (change with --rows). No row was read and nothing was charged.")
         return
     if out is None:
-        raise UsageError("where should the synopsis go? Give --out FILE, a file that does not exist yet.")
+        raise UsageError("where should the synopsis go? Give --out FILE.parquet, a file that does not exist yet.")
+    if out.suffix.lower() != ".parquet":
+        raise UsageError("a synopsis is a Parquet file. Give --out a name that ends in .parquet.")
     from cloister.sinks import check_free
 
     check_free(out)
@@ -195,7 +197,7 @@ def write_rows(made: Synopsis, count: int, out: Path) -> None:
 
 def show(made: Synopsis, out: Path) -> None:
     """What was released, for a person."""
-    typer.echo(f"{made.method}: {len(made):,} cells over {', '.join(made.columns)}, about {made.total:,.0f} rows")
+    typer.echo(f"{made.method}: {len(made):,} cells over {', '.join(made.columns)}, about {max(0, made.total):,.0f} rows")
     typer.echo(f"Guarantee: {made.release.guarantee}")
     typer.echo(f"Status: {made.release.status}")
     for note in made.release.notes:

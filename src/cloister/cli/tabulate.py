@@ -134,7 +134,7 @@ def show(rows: list[dict[str, Any]]) -> None:
 
     grid = RichTable(title="private table (every number is noisy; * adds a column up)")
     for name in rows[0]:
-        grid.add_column(str(name))
+        grid.add_column(str(name), overflow="fold")
     shown = rows[:SHOWN] if len(rows) <= SHOWN + 1 else [*rows[:SHOWN], rows[-1]]
     for row in shown:
         grid.add_row(*(f"{value:.6g}" if isinstance(value, float) else str(value) for value in row.values()))

@@ -4,32 +4,32 @@ from __future__ import annotations
 
 import hashlib
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from cloister.cli.flags import Machine, print_json
-from cloister.errors import DataError, SourceError
+from cloister.errors import CloisterError, DataError, SourceError
+
+if TYPE_CHECKING:
+    from cloister.privacy.release import Release
 
 EXAMPLE = "Example: cloister verify clusters/release.json"
+WANTED = "Give what a command wrote: a release.json, or a file with its certificate inside or beside it"
 
 
 def verify(
-    release: Annotated[Path, typer.Argument(metavar="RELEASE", help="The release.json that a command wrote.")],
+    release: Annotated[
+        Path, typer.Argument(metavar="RELEASE", help="A release.json, or a folder, synopsis or table that a command wrote.")
+    ],
     as_json: Machine = False,
 ) -> None:
-    """Add the steps of a release up again and check the hashes of its files."""
-    from cloister.privacy.release import Release
-
-    release = release / "release.json" if release.is_dir() else release
-    try:
-        certificate = Release.from_json(release.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError):
-        raise SourceError(f"{release} cannot be read. Give the release.json that a command wrote.") from None
+    """Add the steps of a release up again and check that its files were not changed."""
+    certificate, folder = read(release)
     if not certificate.adds_up():
         raise DataError("the steps of this release add up to more than its guarantee.")
     for name, expected in certificate.files.items():
-        path = release.parent / name
+        path = folder / name
         if not path.exists():
             raise DataError(f"{name} is missing beside the release.")
         with path.open("rb") as file:
@@ -42,3 +42,37 @@ def verify(
     steps = "The steps add up and the files" if certificate.events else "The files"
     typer.echo(f"{steps} are those of this release: {certificate.guarantee}.")
     typer.echo(f"Status: {certificate.status}.")
+
+
+def read(path: Path) -> tuple[Release, Path]:
+    """The certificate that is, lies in, or stands beside a file or folder, and where the files that it names are."""
+    from cloister.privacy.release import Release
+
+    beside = path.with_name(f"{path.name}.release.json")
+    if beside.exists():
+        path = beside
+    elif path.is_dir():
+        path = path / "release.json"
+    try:
+        if path.name.endswith("release.json"):
+            return Release.from_json(path.read_text(encoding="utf-8")), path.parent
+        inside = read_inside(path)
+    except CloisterError:
+        raise
+    except (OSError, ValueError):
+        inside = None
+    if inside is None:
+        raise SourceError(f"{path} cannot be read as a release. {WANTED}.")
+    return inside, path.parent
+
+
+def read_inside(path: Path) -> Release | None:
+    """The certificate inside a synopsis or a table, checked against what is in the file."""
+    import pyarrow.parquet as pq
+
+    from cloister.clustering.synopsis.files import ABOUT, load
+    from cloister.publishing.private_table import read_certificate
+
+    if path.suffix.lower() == ".parquet" and ABOUT in (pq.read_schema(path).metadata or {}):
+        return load(path).release
+    return read_certificate(path) if path.suffix.lower() in (".parquet", ".json") else None

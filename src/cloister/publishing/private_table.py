@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from math import log, prod, sqrt
 from os import PathLike
@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from cloister.errors import UsageError
+from cloister.errors import DataError, UsageError
 from cloister.privacy.release import Release
 from cloister.publishing.axes import Layout
 from cloister.publishing.margins import Axes
@@ -24,6 +24,7 @@ from cloister.sinks import stage
 
 __all__ = ["PrivateTable"]
 
+CERTIFICATE = "cloister.release"  # the key in a Parquet file's metadata
 ALL = "*"  # stands for a column that a margin adds up
 NORMAL = 1.96  # standard deviations to either side for 95%
 LAPLACE = log(20) / sqrt(2)  # the same of a Laplace; sums of several lie between the two
@@ -129,11 +130,8 @@ class PrivateTable:
         return pa.Table.from_pylist(list(self.rows()))
 
     def fingerprint(self) -> str:
-        """A hash of the released numbers."""
-        digest = hashlib.sha256()
-        for table in (self.counts, self.fitted, *self.sums.values()):
-            digest.update(np.ascontiguousarray(table, dtype="<f8").tobytes())
-        return digest.hexdigest()
+        """A hash of the rows; the certificate holds it, so that a changed file is seen."""
+        return hash_of_rows(self.rows())
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write CSV, Parquet or JSON, by the name's ending. A CSV has its certificate beside it, `NAME.release.json`."""
@@ -146,7 +144,7 @@ class PrivateTable:
             if kind == ".parquet":
                 import pyarrow.parquet as pq
 
-                pq.write_table(self.frame().replace_schema_metadata({"cloister.release": certificate}), staged.path)
+                pq.write_table(self.frame().replace_schema_metadata({CERTIFICATE: certificate}), staged.path)
             elif kind == ".json":
                 text = json.dumps(
                     {"release": json.loads(certificate), "rows": list(self.rows())}, indent=1, ensure_ascii=False
@@ -157,10 +155,44 @@ class PrivateTable:
 
                 csv.write_csv(self.frame(), staged.path)
                 with stage(target.with_name(target.name + ".release.json"), directory=False) as beside:
+                    if self.release:
+                        files = {target.name: hashlib.sha256(staged.path.read_bytes()).hexdigest()}
+                        certificate = dataclasses.replace(self.release, files=files).to_json()
                     beside.path.write_text(certificate, encoding="utf-8")
                     beside.commit()
             staged.commit()
 
     def __repr__(self) -> str:
         size = prod(self.counts.shape)
-        return f"PrivateTable(by {', '.join(self.by)}: {size:,} cells, about {self.total:,.0f} rows)"
+        return f"PrivateTable(by {', '.join(self.by)}: {size:,} cells, about {max(0, self.total):,.0f} rows)"
+
+
+def hash_of_rows(rows: Iterable[Mapping[str, Any]]) -> str:
+    """A hash of the rows of a table, in their order."""
+    digest = hashlib.sha256()
+    for row in rows:
+        digest.update(json.dumps(row, ensure_ascii=False).encode() + b"\n")
+    return digest.hexdigest()
+
+
+def read_certificate(path: Path) -> Release | None:
+    """The certificate inside a table that `save` wrote as Parquet or JSON; None where there is none.
+
+    Raises when the rows are not those of the certificate.
+    """
+    if path.suffix.lower() == ".parquet":
+        import pyarrow.parquet as pq
+
+        table = pq.read_table(path)
+        text = (table.schema.metadata or {}).get(CERTIFICATE.encode(), b"").decode()
+        rows = table.to_pylist() if text else []
+    else:
+        found = json.loads(path.read_text(encoding="utf-8"))
+        inside = isinstance(found, dict) and found.keys() == {"release", "rows"}
+        text, rows = (json.dumps(found["release"]), found["rows"]) if inside else ("", [])
+    if not text:
+        return None
+    release = Release.from_json(text)
+    if release.result.get("rows_sha256") != hash_of_rows(rows):
+        raise DataError(f"{path.name} was changed after it was written: its rows are not those of its certificate.")
+    return release
