@@ -97,7 +97,10 @@ def test_a_plan_reads_no_rows(folder: Path) -> None:
     [
         (["synopsis", "points.csv", "--epsilon", "1", "--bounds", "0,100"], "where should the synopsis go"),
         (["synopsis", "points.csv", "--suggest-k"], "is not a synopsis"),
-        (["synopsis", "points.csv", "--columns", "x", "--epsilon", "1", "--out", "s.parquet"], "bounds of the data are not known"),
+        (
+            ["synopsis", "points.csv", "--columns", "x", "--epsilon", "1", "--out", "s.parquet"],
+            "bounds of the data are not known",
+        ),
         (["cluster", "--k", "2", "--epsilon", "1", "--out", "c"], "what should be clustered"),
         (["cluster", "points.csv", "--synopsis", "s", "--k", "2", "--out", "c"], "stands in for DATA"),
         (["cluster", "--synopsis", "missing.parquet", "--k", "2", "--out", "c"], "does not exist"),

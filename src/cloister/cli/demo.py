@@ -21,7 +21,12 @@ def demo(
         check_free(keep)
         keep.mkdir(parents=True)
         tour(keep)
-        typer.echo(f"\nThe files of this tour are in {keep}.")
+        from cloister.datasets import write_pupils
+
+        write_pupils(keep / "pupils")
+        typer.echo(
+            f"\nThe files of this tour are in {keep}, with a table of pupils: the pages of docs/ can be followed there."
+        )
         return
     with tempfile.TemporaryDirectory() as folder:
         tour(Path(folder))

@@ -145,9 +145,11 @@ def ask(data: list[str], suggest_k: bool, sample: int | None, count: str | None,
         print_json(answer)
         return
     if suggest_k:
-        typer.echo(f"k = {answer['suggest_k']['k']}: where the max-min distance of the dense cells changes most.")
+        chosen, distances = answer["suggest_k"]["k"], answer["suggest_k"]["distances"]
+        typer.echo(f"k = {chosen}: behind it the max-min distance of the dense cells falls most.")
         for k, depth in enumerate(answer["suggest_k"]["depths"], start=2):
-            typer.echo(f"  {k:>3}  distance {answer['suggest_k']['distances'][k - 2]:.4g}, depth {depth:.4g}")
+            mark = "  <" if k == chosen else ""
+            typer.echo(f"  {k:>3}  distance {distances[k - 2] / distances[0]:.3f} of the first, depth {depth:.3f}{mark}")
     if count is not None:
         typer.echo(
             f"{answer['count']['value']:.1f} rows, standard error {answer['count']['standard_error']:.1f} (of the noise)"

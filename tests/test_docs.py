@@ -1,0 +1,84 @@
+"""The pages of docs/ can be followed: their commands and Python run as they stand, where the tour put its files."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from pyarrow import csv
+from typer.testing import CliRunner
+
+from cloister.cli import app
+
+DOCS = Path(__file__).resolve().parent.parent / "docs"
+FOLLOWED = ("anonymize", "risk", "synopses", "tables")
+
+
+@pytest.fixture(scope="module")
+def tour(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What `cloister demo --keep tour` makes."""
+    folder = tmp_path_factory.mktemp("docs") / "tour"
+    done = CliRunner().invoke(app, ["demo", "--keep", str(folder)])
+    assert done.exit_code == 0, done.output
+    return folder
+
+
+@pytest.fixture
+def here(tour: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of the tour to work in, with a data directory of its own for the ledger."""
+    shutil.copytree(tour, tmp_path / "tour")
+    monkeypatch.chdir(tmp_path / "tour")
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    return tmp_path / "tour"
+
+
+def blocks(page: str) -> list[tuple[str, str]]:
+    """The fenced parts of a page with their language."""
+    text = (DOCS / f"{page}.md").read_text(encoding="utf-8")
+    return re.findall(r"^```(\w*)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+
+
+def commands(page: str) -> list[list[str]]:
+    """The commands of a page, comments aside."""
+    lines = [line for language, block in blocks(page) if not language for line in block.splitlines()]
+    return [shlex.split(line, comments=True)[1:] for line in lines if line.startswith("cloister ")]
+
+
+@pytest.mark.parametrize("page", FOLLOWED)
+def test_a_page_can_be_followed(page: str, here: Path) -> None:
+    """Every command of the page, in its order, then its Python, ends well."""
+    assert commands(page)
+    for words in commands(page):
+        done = CliRunner().invoke(app, words)
+        assert done.exit_code == 0, f"cloister {shlex.join(words)}\n{done.output}"
+    for language, block in blocks(page):
+        if language == "python":
+            exec(compile(block, f"{page}.md", "exec"), {})
+
+
+def test_the_readme_can_be_followed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With a CSV of one's own: draft a schema, fill it in as shown, and run what follows, on the command line and in Python."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    random = np.random.default_rng(0)
+    table = pa.table({"age": random.integers(18, 90, 2_000), "income": random.integers(0, 200_000, 2_000)})
+    csv.write_csv(table, tmp_path / "people.csv")
+    filled = [block for language, block in blocks("../README") if language == "toml"]
+    python = [block for language, block in blocks("../README") if language == "python"]
+    assert len(filled) == len(python) == 1
+    for words in commands("../README"):
+        done = CliRunner().invoke(app, words)
+        assert done.exit_code == 0, f"cloister {shlex.join(words)}\n{done.output}"
+        if words[0] == "schema":
+            (tmp_path / "people.toml").write_text(filled[0])
+    exec(compile(python[0], "README.md", "exec"), {})
+
+
+def test_a_command_that_fails_would_be_seen() -> None:
+    """The runner that follows the pages gives the exit code of a command with a wrong flag."""
+    assert CliRunner().invoke(app, ["risk", "--no-such-flag"]).exit_code == 2
