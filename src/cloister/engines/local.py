@@ -1,16 +1,16 @@
 """The local engine: streams batches through a kernel on every core.
 
-Memory stays bounded whatever the file's size: a few batches are in flight, and encoded rows are kept between folds only
-when they are small or the data was in memory anyway. Rows that are bounded by person are held, in a temporary file when
-they are many.
+Memory stays bounded whatever the file's size: a few batches are in flight, and encoded rows are kept between folds in
+memory when they are small or the data was in memory anyway, and in a temporary file when they are many.
 """
 
 from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing
 from typing import Any, TypeVar
 
 import numpy as np
@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from cloister.encode import Encoded, Encoding
 from cloister.engines.bounded import Draw, HeldRows, Owned, hold
+from cloister.engines.spill import Piece, Spill, open_spill
 from cloister.errors import CloisterError, EngineError, raise_alone
 from cloister.kernels import Kernel, Summary, zero
 from cloister.kernels.keyed import InOrder, Keyed, KeyedKernel, distinct, no_keys
@@ -51,9 +52,12 @@ class LocalEngine:
     def __init__(self, source: Source, encoding: Encoding, unit: Unit | None = None) -> None:
         self._source = source
         self._encoding = encoding
+        self._widths = len(encoding.numbers), len(encoding.categories)
         self._unit = unit
         self._cache: list[Encoded] | None = None
-        self._cacheable = True
+        self._spill: Spill | None = None
+        self._pieces: list[Piece] | None = None  # of the spill, once it is whole
+        self._keeps = True  # whether encoded rows can be kept at all
         self._held: HeldRows | None = None
 
     def fold(self, kernel: Kernel) -> Summary:
@@ -90,8 +94,7 @@ class LocalEngine:
 
         Which row comes before which never depends on other rows, batches or the engine. All distinct rows are gathered here.
         """
-        columns = len(self._encoding.numbers) + len(self._encoding.categories)
-        return self.fold_by_key(InOrder(order, columns))
+        return self.fold_by_key(InOrder(order, sum(self._widths)))
 
     def map(self, function: Callable[[Encoded], T]) -> Iterator[T]:
         """The function's value for each batch, in the order of the rows: for what the holder keeps."""
@@ -132,7 +135,10 @@ class LocalEngine:
 
     def close(self) -> None:
         """Let go of what is held between folds."""
-        self._cache = None
+        self._cache = self._pieces = None
+        if self._spill is not None:
+            self._spill.close()
+            self._spill = None
         if self._held is not None:
             self._held.close()
             self._held = None
@@ -145,8 +151,7 @@ class LocalEngine:
             def owned(batch: pa.RecordBatch) -> Owned:
                 return people(batch.column(columns.index(unit.column))), encoding.encode(batch)
 
-            widths = len(encoding.numbers), len(encoding.categories)
-            self._held = hold(in_order(self._source.batches(columns), owned), unit, widths, HELD_BYTES)
+            self._held = hold(in_order(self._source.batches(columns), owned), unit, self._widths, HELD_BYTES)
         return self._held
 
     def _each(self, work: Callable[[Encoded], T]) -> Iterator[T]:
@@ -155,22 +160,50 @@ class LocalEngine:
             return
         if self._cache is not None:
             yield from in_order(self._cache, work)
-            return
-        kept: list[Encoded] | None = [] if self._cacheable else None
+        elif self._pieces is not None and self._spill is not None:
+            spill = self._spill
+            yield from in_order(self._pieces, lambda piece: work(spill.read(piece)))
+        else:
+            yield from self._first(work)
+
+    def _first(self, work: Callable[[Encoded], T]) -> Iterator[T]:
+        """Read and encode every row, and keep what was encoded for the next time: in memory, or else in a file."""
+        kept: list[Encoded] = []
+        pieces: list[Piece | None] = []
         size = 0
+        spill: Spill | None = None
 
-        def encode_and_work(batch: pa.RecordBatch) -> tuple[Encoded, T]:
+        def encode_and_work(batch: pa.RecordBatch) -> tuple[Encoded | Piece | None, T]:
             rows = self._encoding.encode(batch)
-            return rows, work(rows)
+            value = work(rows)
+            return rows if spill is None else spill.write(rows), value
 
-        for rows, value in in_order(self._source.batches(self._encoding.columns), encode_and_work):
-            if kept is not None:
-                size += rows.numbers.nbytes + rows.codes.nbytes
-                kept.append(rows)
-                if size > CACHE_BYTES and not self._source.in_memory:
-                    kept, self._cacheable = None, False
-            yield value
-        self._cache = kept
+        with closing(in_order(self._source.batches(self._encoding.columns), encode_and_work)) as results:
+            try:
+                for item, value in results:
+                    if spill is not None:  # batches that were on their way are not written yet
+                        pieces.append(spill.write(item) if isinstance(item, Encoded) else item)
+                    elif self._keeps:
+                        assert isinstance(item, Encoded)
+                        kept.append(item)
+                        size += item.numbers.nbytes + item.codes.nbytes
+                        if size > CACHE_BYTES and not self._source.in_memory:
+                            spill = open_spill(self._widths)
+                            self._keeps = spill is not None
+                            pieces, kept = [spill.write(rows) for rows in kept] if spill else [], []
+                    yield value
+            except BaseException:
+                results.close()  # nobody writes any more
+                if spill is not None:
+                    spill.close()
+                raise
+        if spill is None:
+            self._cache = kept if self._keeps else None
+        elif None in pieces:  # the disk is full: the file is read again each time
+            spill.close()
+            self._keeps = False
+        else:
+            self._spill, self._pieces = spill, [piece for piece in pieces if piece]
 
 
 class SampledRows:
@@ -199,7 +232,7 @@ def merged(total: Keyed, parts: list[Keyed]) -> Keyed:
     return distinct(np.concatenate([part.keys for part in parts]), np.concatenate([part.counts for part in parts]))
 
 
-def in_order(items: Iterable[Any], work: Callable[..., T]) -> Iterator[T]:
+def in_order(items: Iterable[Any], work: Callable[..., T]) -> Generator[T]:
     """Work on items on every core, a few in flight, and hand the results out in order.
 
     What goes wrong inside is told without its message, which might quote a value.

@@ -102,8 +102,7 @@ class SparkEngine:
 
         Which row comes before which never depends on other rows, batches or the engine. All distinct rows are gathered here.
         """
-        columns = len(self._encoding.numbers) + len(self._encoding.categories)
-        return self.fold_by_key(InOrder(order, columns))
+        return self.fold_by_key(InOrder(order, sum(self._widths)))
 
     def map(self, function: Callable[[Encoded], T]) -> Iterator[T]:
         """The function's value for each batch, in the order of the partitions: for what the holder keeps."""

@@ -1,0 +1,72 @@
+"""Encoded rows in a file that has no name: kept between folds when they are too many for memory.
+
+Privacy: the file is open in this process and in no folder, so nobody else can open it, and it is gone when the process ends,
+however it ends. Its bytes may stay on the disk until they are written over, as those of any temporary file.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import threading
+from typing import IO
+
+import numpy as np
+
+from cloister.encode import Encoded
+
+__all__ = ["Piece", "Spill", "open_spill"]
+
+LEAST_FREE = 2 * 2**30  # bytes of the disk that are left to others
+ON_DISK = "/var/tmp"  # where large temporary files belong: /tmp may be memory
+
+Piece = tuple[int, int]  # where rows begin in the file, and how many they are
+
+
+class Spill:
+    """Batches of encoded rows in a file; several threads may write and read."""
+
+    def __init__(self, file: IO[bytes], columns: tuple[int, int]) -> None:
+        self._file = file
+        self._columns = columns
+        self._end = 0
+        self._full = False
+        self._lock = threading.Lock()
+
+    def write(self, rows: Encoded) -> Piece | None:
+        """Put rows into the file: where they are; None from when on the disk has no room."""
+        size = rows.numbers.nbytes + rows.codes.nbytes
+        with self._lock:
+            start, self._end = self._end, self._end + size
+        try:
+            room = os.fstatvfs(self._file.fileno())
+            self._full = self._full or room.f_bavail * room.f_frsize < LEAST_FREE
+            if not self._full:
+                self._full = os.pwritev(self._file.fileno(), [rows.numbers.data, rows.codes.data], start) != size
+        except OSError:
+            self._full = True
+        return None if self._full else (start, len(rows))
+
+    def read(self, piece: Piece) -> Encoded:
+        """The rows of a piece."""
+        start, count = piece
+        numbers, codes = (np.empty((count, width), dtype=np.int32) for width in self._columns)
+        done = os.preadv(self._file.fileno(), [numbers.data, codes.data], start)
+        if done != numbers.nbytes + codes.nbytes:
+            raise OSError("a temporary file lost a part")
+        return Encoded(numbers, codes)
+
+    def close(self) -> None:
+        """Let the file go."""
+        self._file.close()
+
+
+def open_spill(columns: tuple[int, int]) -> Spill | None:
+    """A new file for rows of so many numbers and codes; None where the system has no such files."""
+    if not hasattr(os, "pwritev"):
+        return None
+    place = ON_DISK if "TMPDIR" not in os.environ and os.access(ON_DISK, os.W_OK) else None
+    try:
+        return Spill(tempfile.TemporaryFile(dir=place), columns)
+    except OSError:
+        return None
