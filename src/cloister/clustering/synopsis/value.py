@@ -119,7 +119,9 @@ class Synopsis:
         return len(self.cells)
 
     def __repr__(self) -> str:
-        return f"Synopsis({self.method}, {len(self):,} cells, about {max(0, self.total):,.0f} rows, {self.release.guarantee})"
+        return (
+            f"Synopsis({self.method}, {len(self):,} cells, about {max(0, self.total):,.0f} rows, {self.release.guarantee})"
+        )
 
     def weights(self) -> NDArray[np.float64]:
         """A weight for each cell, not negative, adding up to about `total`."""
