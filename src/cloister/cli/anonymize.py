@@ -7,19 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from cloister.cli.flags import (
-    Engine,
-    LedgerUrl,
-    Machine,
-    Master,
-    Remote,
-    SchemaFile,
-    SparkConf,
-    Table,
-    print_json,
-    progress,
-    read_engine,
-)
+from cloister.cli import flags
 from cloister.errors import UsageError
 
 if TYPE_CHECKING:
@@ -95,14 +83,14 @@ def anonymize(
             help="Write no table: show loss and risk for k = 2 to 100, and draw them (.png or .svg).",
         ),
     ] = None,
-    schema: SchemaFile = None,
-    table: Table = None,
-    ledger: LedgerUrl = None,
-    engine: Engine = None,
-    master: Master = None,
-    remote: Remote = None,
-    spark_conf: SparkConf = None,
-    as_json: Machine = False,
+    schema: flags.SchemaFile = None,
+    table: flags.Table = None,
+    ledger: flags.LedgerUrl = None,
+    engine: flags.Engine = None,
+    master: flags.Master = None,
+    remote: flags.Remote = None,
+    spark_conf: flags.SparkConf = None,
+    as_json: flags.Machine = False,
 ) -> None:
     """Publish a k-anonymous table: generalise the quasi-identifiers, drop the identifiers, keep the rest."""
     if out is None and curve is None:
@@ -111,7 +99,7 @@ def anonymize(
         raise UsageError(
             "--curve writes no table: drop --out, --k, --apply and --save-recoding, choose a k, then run it again."
         )
-    runs = read_engine(engine, master, remote, spark_conf)
+    runs = flags.read_engine(engine, master, remote, spark_conf)
     if apply is not None:
         guards = (sensitive, l_diversity, entropy_l, t_closeness, population, k_map, target, gain)
         others = (quasi, hierarchies, schema, pseudonyms, save_recoding, *guards)
@@ -147,7 +135,7 @@ def anonymize(
     assert out is not None
     if save_recoding is not None:
         check_free(save_recoding)
-    with progress(as_json) as step:
+    with flags.progress(as_json) as step:
         release = model.publish(data, out, progress=step)
     if save_recoding is not None:
         with stage(save_recoding, directory=False) as staged:
@@ -165,13 +153,13 @@ def show_curve(model: TopDownSpecialization, data: list[str], path: Path, as_jso
 
     drawable(path)
     check_free(path)
-    with progress(as_json) as step:
+    with flags.progress(as_json) as step:
         found = curve(model, data, progress=step)
     with stage(path, directory=False) as staged:
         found.draw(staged.path)
         staged.commit()
     if as_json:
-        print_json({"picture": str(path), **found.as_dict()})
+        flags.print_json({"picture": str(path), **found.as_dict()})
         return
     typer.echo(str(found))
     typer.echo(f"Drawn: {path}")
@@ -189,7 +177,7 @@ def show(release: Release, summary: str | None, out: Path, as_json: bool) -> Non
     from cloister.publishing.anonymize import certificate_of
 
     if as_json:
-        print_json({"out": str(out), "certificate": str(certificate_of(out)), **release.as_dict()})
+        flags.print_json({"out": str(out), "certificate": str(certificate_of(out)), **release.as_dict()})
         return
     if summary is None:
         summary = ", ".join(f"{what} {number:,}" for what, number in release.result.items())

@@ -8,24 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from cloister.cli.flags import (
-    Delta,
-    Engine,
-    Epsilon,
-    LedgerUrl,
-    Machine,
-    Master,
-    Remote,
-    Rho,
-    SchemaFile,
-    SparkConf,
-    Table,
-    Worlds,
-    print_json,
-    progress,
-    read_budget,
-    read_engine,
-)
+from cloister.cli import flags
 from cloister.errors import UsageError
 
 if TYPE_CHECKING:
@@ -42,10 +25,10 @@ def cluster(
     *,
     k: Annotated[str, typer.Option("--k", metavar="K", help="How many clusters, or auto: chosen from what is released.")],
     out: Annotated[Path | None, typer.Option(metavar="DIR", help="A new folder for centers.csv and release.json.")] = None,
-    epsilon: Epsilon = None,
-    delta: Delta = None,
-    rho: Rho = None,
-    worlds: Worlds = None,
+    epsilon: flags.Epsilon = None,
+    delta: flags.Delta = None,
+    rho: flags.Rho = None,
+    worlds: flags.Worlds = None,
     columns: Annotated[str | None, typer.Option(metavar="A,B", help="The number columns to cluster.")] = None,
     bounds: Annotated[
         str | None,
@@ -54,7 +37,7 @@ def cluster(
             help="Public bounds of every column. Default: from the schema; without one, found inside the budget.",
         ),
     ] = None,
-    schema: SchemaFile = None,
+    schema: flags.SchemaFile = None,
     method: Annotated[str, typer.Option(help="auto, votes, lloyd, uniform-grid, adaptive-grid, tree or hybrid.")] = "auto",
     scale: Annotated[
         Literal["bounds", "none"], typer.Option(help="bounds: each column's width counts the same; none: own units.")
@@ -62,12 +45,12 @@ def cluster(
     neighbours: Annotated[
         Literal["add-remove", "replace-one"] | None, typer.Option(help="Which tables must not be told apart.")
     ] = None,
-    table: Table = None,
-    ledger: LedgerUrl = None,
-    engine: Engine = None,
-    master: Master = None,
-    remote: Remote = None,
-    spark_conf: SparkConf = None,
+    table: flags.Table = None,
+    ledger: flags.LedgerUrl = None,
+    engine: flags.Engine = None,
+    master: flags.Master = None,
+    remote: flags.Remote = None,
+    spark_conf: flags.SparkConf = None,
     synopsis: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Cluster a released synopsis instead of data: free.")
     ] = None,
@@ -77,7 +60,7 @@ def cluster(
     labels: Annotated[bool, typer.Option("--labels", help="Also write labels.parquet, for the holder only.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the plan; read no row and charge nothing.")] = False,
     rows: Annotated[int, typer.Option(metavar="N", min=1, help="With --dry-run: about how many rows to expect.")] = 10_000,
-    as_json: Machine = False,
+    as_json: flags.Machine = False,
 ) -> None:
     """Find private clusters and write their centres with a certificate."""
     from cloister.clustering.kmeans import KMeans
@@ -86,9 +69,9 @@ def cluster(
     if synopsis is not None:
         spent = {"--epsilon": epsilon, "--delta": delta, "--rho": rho, "--worlds": worlds, "--dry-run": dry_run or None}
         facts_given = {"--columns": columns, "--bounds": bounds, "--schema": schema, "--neighbours": neighbours}
-        if flags := [flag for flag, value in {**spent, **facts_given}.items() if value is not None]:
-            raise UsageError(f"a synopsis is released already: clustering it spends nothing. Drop {', '.join(flags)}.")
-        chosen = read_engine(engine, master, remote, spark_conf)
+        if idle := [flag for flag, value in {**spent, **facts_given}.items() if value is not None]:
+            raise UsageError(f"a synopsis is released already: clustering it spends nothing. Drop {', '.join(idle)}.")
+        chosen = flags.read_engine(engine, master, remote, spark_conf)
         from_synopsis(synopsis, data, k, seeding, out, as_json, labels, ledger, chosen)
         return
     if not data:
@@ -96,7 +79,7 @@ def cluster(
     facts = Schema.from_toml(schema) if schema else None
     model = KMeans(
         n_clusters=read_clusters(k),
-        budget=read_budget(epsilon, delta, rho, worlds, facts),
+        budget=flags.read_budget(epsilon, delta, rho, worlds, facts),
         bounds=read_bounds(bounds),
         method=method,
         scale=None if scale == "none" else scale,
@@ -105,7 +88,7 @@ def cluster(
         neighbours=neighbours,
         table=table,
         ledger=ledger,
-        engine=read_engine(engine, master, remote, spark_conf),
+        engine=flags.read_engine(engine, master, remote, spark_conf),
         seeding=seeding,
     )
     if dry_run:
@@ -120,7 +103,7 @@ def cluster(
     from cloister.sinks import check_free
 
     check_free(out)
-    with progress(as_json) as step:
+    with flags.progress(as_json) as step:
         model.fit(data, progress=step)
     finish(model, out, data if labels else None, as_json)
 
@@ -131,7 +114,7 @@ def finish(model: KMeans | SynopsisClusters, out: Path, labelled: list[str] | No
 
     certificate = write(model, out, labelled)
     if as_json:
-        print_json({"out": str(out), **json.loads(certificate)})
+        flags.print_json({"out": str(out), **json.loads(certificate)})
     else:
         show_result(model, out)
         if labelled is not None:
@@ -210,7 +193,7 @@ def show_plan(model: KMeans, data: list[str], rows: int, as_json: bool) -> None:
 
     plan = model.plan(n=rows, names=open_data(data, model.engine).names)
     if as_json:
-        print_json(plan.as_dict())
+        flags.print_json(plan.as_dict())
         return
     typer.echo(str(plan))
     typer.echo(f"For about {rows:,} rows (change with --rows). No row was read and nothing was charged.")

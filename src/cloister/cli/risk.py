@@ -6,19 +6,7 @@ from typing import Annotated
 
 import typer
 
-from cloister.cli.flags import (
-    Engine,
-    LedgerUrl,
-    Machine,
-    Master,
-    Remote,
-    SchemaFile,
-    SparkConf,
-    Table,
-    print_json,
-    progress,
-    read_engine,
-)
+from cloister.cli import flags
 
 EXAMPLE = (
     "Example: cloister risk people.csv --quasi age,sex,postcode --sensitive illness; later: cloister risk published.csv "
@@ -52,20 +40,20 @@ def risk(
     search: Annotated[
         int | None, typer.Option(metavar="N", min=1, help="Which combinations of up to N columns single people out.")
     ] = None,
-    schema: SchemaFile = None,
-    table: Table = None,
-    ledger: LedgerUrl = None,
-    engine: Engine = None,
-    master: Master = None,
-    remote: Remote = None,
-    spark_conf: SparkConf = None,
-    as_json: Machine = False,
+    schema: flags.SchemaFile = None,
+    table: flags.Table = None,
+    ledger: flags.LedgerUrl = None,
+    engine: flags.Engine = None,
+    master: flags.Master = None,
+    remote: flags.Remote = None,
+    spark_conf: flags.SparkConf = None,
+    as_json: flags.Machine = False,
 ) -> None:
     """Measure re-identification risk and information loss, for the holder's eyes only."""
     from cloister.risk.assess import assess
 
-    runs = read_engine(engine, master, remote, spark_conf)
-    with progress(as_json) as step:
+    runs = flags.read_engine(engine, master, remote, spark_conf)
+    with flags.progress(as_json) as step:
         step("counting")
         report = assess(
             data,
@@ -83,6 +71,6 @@ def risk(
             ledger=ledger,
         )
     if as_json:
-        print_json(report.as_dict())
+        flags.print_json(report.as_dict())
     else:
         typer.echo(str(report))

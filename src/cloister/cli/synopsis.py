@@ -7,24 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from cloister.cli.flags import (
-    Delta,
-    Engine,
-    Epsilon,
-    LedgerUrl,
-    Machine,
-    Master,
-    Remote,
-    Rho,
-    SchemaFile,
-    SparkConf,
-    Table,
-    Worlds,
-    print_json,
-    progress,
-    read_budget,
-    read_engine,
-)
+from cloister.cli import flags
 from cloister.errors import UsageError
 
 if TYPE_CHECKING:
@@ -39,13 +22,13 @@ EXAMPLE = (
 def synopsis(
     data: Annotated[list[str], typer.Argument(metavar="DATA...", help="Files, globs or URLs; or one synopsis file to ask.")],
     out: Annotated[Path | None, typer.Option(metavar="FILE", help="A new file: the synopsis, or the made-up rows.")] = None,
-    epsilon: Epsilon = None,
-    delta: Delta = None,
-    rho: Rho = None,
-    worlds: Worlds = None,
+    epsilon: flags.Epsilon = None,
+    delta: flags.Delta = None,
+    rho: flags.Rho = None,
+    worlds: flags.Worlds = None,
     columns: Annotated[str | None, typer.Option(metavar="A,B", help="The number columns.")] = None,
     bounds: Annotated[str | None, typer.Option(metavar="LOW,HIGH", help="Public bounds of every column.")] = None,
-    schema: SchemaFile = None,
+    schema: flags.SchemaFile = None,
     method: Annotated[
         Literal["adaptive-grid", "uniform-grid", "tree"],
         typer.Option(help="Grids suit two or three columns, the tree any number."),
@@ -62,12 +45,12 @@ def synopsis(
     neighbours: Annotated[
         Literal["add-remove", "replace-one"] | None, typer.Option(help="Which tables must not be told apart.")
     ] = None,
-    table: Table = None,
-    ledger: LedgerUrl = None,
-    engine: Engine = None,
-    master: Master = None,
-    remote: Remote = None,
-    spark_conf: SparkConf = None,
+    table: flags.Table = None,
+    ledger: flags.LedgerUrl = None,
+    engine: flags.Engine = None,
+    master: flags.Master = None,
+    remote: flags.Remote = None,
+    spark_conf: flags.SparkConf = None,
     suggest_k: Annotated[bool, typer.Option("--suggest-k", help="Ask a synopsis: how many clusters are there?")] = False,
     sample: Annotated[int | None, typer.Option(metavar="N", help="Ask a synopsis: write N made-up rows to --out.")] = None,
     count: Annotated[
@@ -75,7 +58,7 @@ def synopsis(
     ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the plan; read no row and charge nothing.")] = False,
     rows: Annotated[int, typer.Option(metavar="N", min=1, help="With --dry-run: about how many rows to expect.")] = 10_000,
-    as_json: Machine = False,
+    as_json: flags.Machine = False,
 ) -> None:
     """Release cells with noisy counts, once; then cluster, sample and ask them for free."""
     if suggest_k or sample is not None or count is not None:
@@ -86,9 +69,9 @@ def synopsis(
     from cloister.vault import open_data
 
     facts = Schema.from_toml(schema) if schema else None
-    chosen = read_engine(engine, master, remote, spark_conf)
+    chosen = flags.read_engine(engine, master, remote, spark_conf)
     terms: dict[str, Any] = {
-        "budget": read_budget(epsilon, delta, rho, worlds, facts),
+        "budget": flags.read_budget(epsilon, delta, rho, worlds, facts),
         "bounds": read_bounds(bounds),
         "method": method,
         "alpha": alpha,
@@ -101,7 +84,7 @@ def synopsis(
     if dry_run:
         plan = build.plan(rows, open_data(data, chosen).names, **terms)
         if as_json:
-            print_json(plan.as_dict())
+            flags.print_json(plan.as_dict())
         else:
             typer.echo(str(plan))
             typer.echo(f"For about {rows:,} rows (change with --rows). No row was read and nothing was charged.")
@@ -113,11 +96,11 @@ def synopsis(
     from cloister.sinks import check_free
 
     check_free(out)
-    with progress(as_json) as step:
+    with flags.progress(as_json) as step:
         made = build.synopsis(data, **terms, table=table, ledger=ledger, engine=chosen, progress=step)
     made.save(out)
     if as_json:
-        print_json({"out": str(out), **made.release.as_dict()})
+        flags.print_json({"out": str(out), **made.release.as_dict()})
     else:
         show(made, out)
 
@@ -142,7 +125,7 @@ def ask(data: list[str], suggest_k: bool, sample: int | None, count: str | None,
         write_rows(made, sample, out)
         answer["sample"] = {"rows": sample, "out": str(out)}
     if as_json:
-        print_json(answer)
+        flags.print_json(answer)
         return
     if suggest_k:
         chosen, distances = answer["suggest_k"]["k"], answer["suggest_k"]["distances"]

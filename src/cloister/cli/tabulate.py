@@ -7,24 +7,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from cloister.cli.flags import (
-    Delta,
-    Engine,
-    Epsilon,
-    LedgerUrl,
-    Machine,
-    Master,
-    Remote,
-    Rho,
-    SchemaFile,
-    SparkConf,
-    Table,
-    Worlds,
-    print_json,
-    progress,
-    read_budget,
-    read_engine,
-)
+from cloister.cli import flags
 from cloister.errors import UsageError
 
 EXAMPLE = (
@@ -38,10 +21,10 @@ def tabulate(
     data: Annotated[list[str], typer.Argument(metavar="DATA...", help="CSV, Parquet or Arrow files, globs or URLs.")],
     by: Annotated[str, typer.Option("--by", metavar="A,B", help="The columns that make the cells.")],
     out: Annotated[Path | None, typer.Option(metavar="FILE", help="A new .csv, .parquet or .json file.")] = None,
-    epsilon: Epsilon = None,
-    delta: Delta = None,
-    rho: Rho = None,
-    worlds: Worlds = None,
+    epsilon: flags.Epsilon = None,
+    delta: flags.Delta = None,
+    rho: flags.Rho = None,
+    worlds: flags.Worlds = None,
     measures: Annotated[str | None, typer.Option(metavar="X,Y", help="Numbers to sum in each cell.")] = None,
     bins: Annotated[
         list[str] | None, typer.Option(metavar="A=10", help="Bins of a number: A=10 of equal width, or edges A=0:18:65:100.")
@@ -49,18 +32,18 @@ def tabulate(
     margins: Annotated[
         bool | None, typer.Option("--margins/--no-margins", help="Buy one-way margins. Default: where they get better.")
     ] = None,
-    schema: SchemaFile = None,
+    schema: flags.SchemaFile = None,
     neighbours: Annotated[
         Literal["add-remove", "replace-one"] | None, typer.Option(help="Which tables must not be told apart.")
     ] = None,
-    table: Table = None,
-    ledger: LedgerUrl = None,
-    engine: Engine = None,
-    master: Master = None,
-    remote: Remote = None,
-    spark_conf: SparkConf = None,
+    table: flags.Table = None,
+    ledger: flags.LedgerUrl = None,
+    engine: flags.Engine = None,
+    master: flags.Master = None,
+    remote: flags.Remote = None,
+    spark_conf: flags.SparkConf = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the plan; read no row and charge nothing.")] = False,
-    as_json: Machine = False,
+    as_json: flags.Machine = False,
 ) -> None:
     """Count rows by public categories or bins, privately, with totals and margins that agree with the cells."""
     from cloister.publishing.tables import plan_table
@@ -70,10 +53,10 @@ def tabulate(
     from cloister.vault import open_data
 
     facts = Schema.from_toml(schema) if schema else None
-    chosen = read_engine(engine, master, remote, spark_conf)
+    chosen = flags.read_engine(engine, master, remote, spark_conf)
     terms: dict[str, Any] = {
         "by": names(by),
-        "budget": read_budget(epsilon, delta, rho, worlds, facts),
+        "budget": flags.read_budget(epsilon, delta, rho, worlds, facts),
         "measures": names(measures),
         "bins": read_bins(bins or []),
         "margins": margins,
@@ -83,7 +66,7 @@ def tabulate(
     if dry_run:
         plan = plan_table(open_data(data, chosen).names, **terms)
         if as_json:
-            print_json(plan.as_dict())
+            flags.print_json(plan.as_dict())
         else:
             typer.echo(f"{plan}\nNo row was read and nothing was charged.")
         return
@@ -94,12 +77,12 @@ def tabulate(
     check_free(out)
     if out.suffix.lower() == ".csv":
         check_free(out.with_name(out.name + ".release.json"))
-    with progress(as_json) as step:
+    with flags.progress(as_json) as step:
         made = make(data, **terms, table=table, ledger=ledger, engine=chosen, progress=step)
     made.save(out)
     assert made.release is not None
     if as_json:
-        print_json({"out": str(out), "rows": list(made.rows()), **made.release.as_dict()})
+        flags.print_json({"out": str(out), "rows": list(made.rows()), **made.release.as_dict()})
         return
     show(list(made.rows()))
     typer.echo(f"Guarantee: {made.release.guarantee}")
