@@ -8,22 +8,23 @@ from dataclasses import dataclass
 from typing import Any
 
 from cloister.engines.options import Spark, is_spark_frame
+from cloister.engines.spark_csv import quoted, read_csv
 from cloister.engines.spark_errors import retold_opening
 from cloister.engines.spark_session import find_session
 from cloister.errors import SchemaError, SourceError, UsageError
-from cloister.sources.csv import _delimiter, _names
 from cloister.sources.source import distinct
 
-__all__ = ["SparkRows", "check_types", "open_spark"]
+__all__ = ["SparkRows", "check_types", "open_spark", "quoted"]
 
 FORMATS = {
     ".parquet": "parquet", ".pq": "parquet", ".orc": "orc", ".json": "json", ".jsonl": "json", ".avro": "avro",
     ".csv": "csv", ".tsv": "csv", ".txt": "csv",
 }  # fmt: skip
 PACKED = (".gz", ".bz2", ".zst", ".snappy", ".lz4", ".deflate")
+TEXTS = ("string", "char", "varchar")
 READABLE = (
-    "tinyint", "smallint", "int", "bigint", "float", "double", "decimal", "boolean", "string", "char", "varchar", "date",
-    "timestamp", "timestamp_ntz", "binary", "void",
+    *TEXTS, "tinyint", "smallint", "int", "bigint", "float", "double", "decimal", "boolean", "date", "timestamp", "timestamp_ntz",
+    "binary", "void",
 )  # fmt: skip
 
 
@@ -33,6 +34,8 @@ class SparkRows:
 
     frame: Any
     names: tuple[str, ...]
+    typed: bool = True  # whether the columns' types say which of them are numbers: those of CSV do not
+    texts: tuple[str, ...] = ()  # the columns whose type says that they hold text
     in_memory: bool = False
 
     @property
@@ -47,7 +50,7 @@ def open_spark(data: Any, options: Spark) -> SparkRows:
         return data
     if is_spark_frame(data):
         with retold_opening("the DataFrame"):
-            return SparkRows(data, distinct(data.columns, "the DataFrame"))
+            return with_names(data, "the DataFrame")
     paths = [data] if isinstance(data, str | os.PathLike) else data
     if not isinstance(paths, list | tuple) or not all(isinstance(path, str | os.PathLike) for path in paths) or not paths:
         raise UsageError(
@@ -56,19 +59,42 @@ def open_spark(data: Any, options: Spark) -> SparkRows:
     names = [os.fspath(path) for path in paths]
     session = find_session(options)
     with retold_opening(names[0] if len(names) == 1 else f"{names[0]} and others"):
-        frame = read(session, names)
-        return SparkRows(frame, distinct(frame.columns, names[0]))
+        return read(session, names)
 
 
-def read(session: Any, names: list[str]) -> Any:
-    """A DataFrame over a table or files."""
+def with_names(frame: Any, shown: str, folders: Sequence[str] = ()) -> SparkRows:
+    """A DataFrame with its names, and which of them are texts; a folder's name does not say what its column holds."""
+    texts = [name for name, kind in frame.dtypes if kind_of(kind) in TEXTS and name not in folders]
+    return SparkRows(frame, distinct(frame.columns, shown), texts=tuple(texts))
+
+
+def read(session: Any, names: list[str]) -> SparkRows:
+    """A table or files."""
     formats = {format_of(name) for name in names}
     if formats == {None} and len(names) == 1 and "/" not in names[0] and session.catalog.tableExists(names[0]):
-        return session.table(names[0])
+        return with_names(session.table(names[0]), names[0])
     if len(formats) > 1:
         raise SourceError("the files are of different formats. Read them in separate runs, or convert them first.")
     format = formats.pop() or "parquet"  # folders that tools of this world write hold Parquet
-    return read_csv(session, names) if format == "csv" else session.read.format(format).load(names)
+    if format == "csv":
+        frame = read_csv(session, names)
+        return SparkRows(frame, distinct(frame.columns, names[0]), typed=False)
+    return read_typed(session, format, names)
+
+
+def read_typed(session: Any, format: str, names: list[str]) -> SparkRows:
+    """Files that say the types of their columns. Columns that folders' names hold (id=007) are text, as they are locally."""
+    frame = session.read.format(format).load(names)
+    if not any("=" in file.rpartition("/")[0] for file in frame.inputFiles()):
+        return with_names(frame, names[0])
+    from pyspark.sql.types import StringType, StructField, StructType
+
+    stored = session.read.format(format).option("recursiveFileLookup", True).load(names).columns
+    folders = [name for name in frame.columns if name not in stored]
+    if not folders:
+        return with_names(frame, names[0])
+    fields = [StructField(field.name, StringType()) if field.name in folders else field for field in frame.schema.fields]
+    return with_names(session.read.schema(StructType(fields)).format(format).load(names), names[0], folders)
 
 
 def format_of(name: str) -> str | None:
@@ -79,35 +105,25 @@ def format_of(name: str) -> str | None:
     return FORMATS.get(os.path.splitext(stem)[1])
 
 
-def read_csv(session: Any, names: list[str]) -> Any:
-    """CSV as the local engine reads it: every cell is text, the header says the delimiter and the names."""
-    first = session.read.text(names[0]).first()
-    if first is None:
-        raise SourceError(f"{names[0]}: the file is empty. It needs a header line with the names of its columns.")
-    import csv
-
-    header = first["value"].lstrip("\ufeff").rstrip("\r")
-    delimiter = _delimiter(header.encode())
-    columns = _names(next(csv.reader([header], delimiter=delimiter)), names[0])
-    schema = ", ".join(f"{quoted(name)} string" for name in columns)
-    reader = session.read.schema(schema).option("header", True).option("enforceSchema", True)
-    reader = reader.option("sep", delimiter).option("quote", '"').option("escape", '"').option("mode", "PERMISSIVE")
-    return reader.csv(names)
-
-
-def quoted(name: str) -> str:
-    """A column's name as Spark's SQL writes it."""
-    return "`" + name.replace("`", "``") + "`"
+def kind_of(type: str) -> str:
+    """The kind of a type: decimal, of decimal(10,2)."""
+    return type.partition("(")[0].partition("<")[0]
 
 
 def check_types(rows: SparkRows, columns: Sequence[str]) -> None:
-    """Refuse columns that hold no single value a row, before anything is charged."""
+    """Refuse columns that hold no single value a row, or that Spark does not tell apart, before anything is charged."""
     with retold_opening("the DataFrame"):
         kinds = dict(rows.frame.dtypes)
+        exact = str(rows.session.conf.get("spark.sql.caseSensitive", "false")).lower() == "true"
     for name in columns:
-        kind = str(kinds[name])
-        if kind.partition("(")[0].partition("<")[0] not in READABLE:
+        if not exact and any(other.lower() == name.lower() for other in rows.names if other != name):
             raise SchemaError(
-                f'column "{name}" is of type {kind.partition("<")[0]} on Spark, and one number or text a row is needed. '
+                f'another column is called like "{name}" but for capital letters, and Spark takes the two for one. Rename one '
+                "of them, or set spark.sql.caseSensitive=true."
+            )
+        kind = kind_of(kinds[name])
+        if kind not in READABLE:
+            raise SchemaError(
+                f'column "{name}" is of type {kind} on Spark, and one number or text a row is needed. '
                 "Select its parts into columns of their own first."
             )

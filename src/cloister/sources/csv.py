@@ -16,28 +16,42 @@ from __future__ import annotations
 import codecs
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from typing import Any, Protocol
 
 import pyarrow as pa
 from pyarrow import csv
 
 from cloister.errors import SourceError
-from cloister.sources.places import Place
 from cloister.sources.records import WINDOW, Grammar, Readable, Run
 from cloister.sources.source import BATCH_ROWS, distinct, present, retold
 
-__all__ = ["CsvSource", "open_csv"]
+__all__ = ["UTF16", "CsvSource", "open_csv", "read_header"]
 
 _DELIMITERS = ",;\t|"
 _SMALL = 1 << 15  # bytes that are read slowly without looking for the ragged line among them
-_UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)  # what files in UTF-16 begin with
+
+
+class Streamed(Protocol):
+    """What bytes are read from: a file, or what stands for one."""
+
+    @property
+    def shown(self) -> str:
+        """Its name in messages."""
+        ...
+
+    def stream(self) -> AbstractContextManager[Any]:
+        """The bytes from the beginning, decompressed."""
+        ...
 
 
 @dataclass(frozen=True)
 class CsvSource:
     """A delimited text file."""
 
-    place: Place
+    place: Streamed
     grammar: Grammar
     names: tuple[str, ...]
     window: int = WINDOW
@@ -108,22 +122,27 @@ class CsvSource:
         return pa.table([pa.array(column, pa.string()) for column in cells], names=[str(place) for place in places])
 
 
-def open_csv(place: Place, window: int = WINDOW) -> CsvSource:
+def open_csv(place: Streamed, window: int = WINDOW) -> CsvSource:
     """A source over a delimited text file; its header is read."""
     with retold(place.shown), place.stream() as file:
         head = b""
         stream = _text(file)
         while len(head) < window and (piece := stream.read(window - len(head))):
             head += piece
+    if len(head) < window:
+        head += b"\n"  # the last line may lack its end
+    grammar, names = read_header(head, place.shown)
+    return CsvSource(place, grammar, names, window)
+
+
+def read_header(head: bytes, shown: str) -> tuple[Grammar, tuple[str, ...]]:
+    """How a file is written and what its columns are called, by its first lines without a byte order mark."""
     head = head.lstrip(b"\r\n")
     if not head:
-        raise SourceError(f"{place.shown}: the file is empty. It needs a header line with the names of its columns.")
+        raise SourceError(f"{shown}: the file is empty. It needs a header line with the names of its columns.")
     grammar = Grammar(_delimiter(_utf8(head.splitlines()[0])))
-    if len(head) < window and not head.endswith((b"\n", b"\r")):
-        head += b"\n"
-    first = grammar.first(Run(head))
-    rows = grammar.rows(_utf8(head[:first]).decode())
-    return CsvSource(place, grammar, _names(next(rows, []), place.shown), window)
+    rows = grammar.rows(_utf8(head[: grammar.first(Run(head))]).decode())
+    return grammar, _names(next(rows, []), shown)
 
 
 def _names(header: list[str], shown: str) -> tuple[str, ...]:
@@ -164,7 +183,7 @@ def _text(stream: Readable) -> Readable:
     if mark == codecs.BOM_UTF8:
         return stream
     rest = _Joined(mark, stream)
-    if mark.startswith(_UTF16):
+    if mark.startswith(UTF16):
         return codecs.EncodedFile(rest, "utf-8", "utf-16", "replace")  # type: ignore[arg-type]
     return rest
 
