@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from pathlib import Path
@@ -143,12 +144,35 @@ def rewrite(path: Path, encoding: Encoding, recoding: Recoding, target: str, for
     engine(path, encoding).rewrite(recoding, target, format)
 
 
+class Logged(logging.Handler):
+    """Keeps what is logged."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.told: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.told.append(record.getMessage())
+
+
+def spark_logger(name: str) -> Any:
+    """A logger of PySpark 4's; one that nobody uses with 3.5."""
+    try:
+        from pyspark.logger import PySparkLogger
+    except ImportError:
+        return logging.getLogger(f"unused {name}")
+    return PySparkLogger.getLogger(name)
+
+
 def attempt(job: Callable[..., Any], *arguments: Any) -> tuple[str, str]:
-    """The type and message of the error that a job ends in, and of what hangs on it."""
+    """The type and message of the error that a job ends in, of what hangs on it, and of what was logged meanwhile."""
+    logged = Logged()
+    for name in ("DataFrameQueryContextLogger", "SQLQueryContextLogger"):
+        spark_logger(name).addHandler(logged)
     try:
         job(*arguments)
     except Exception as error:
-        return type(error).__name__, f"{error}{error.__context__ or ''}{error.__cause__ or ''}"
+        return type(error).__name__, f"{error}{error.__context__ or ''}{error.__cause__ or ''}{''.join(logged.told)}"
     return "", ""
 
 

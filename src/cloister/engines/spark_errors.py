@@ -33,11 +33,31 @@ def missing_on_workers(module: str) -> EngineError:
 def retold(doing: str) -> Iterator[None]:
     """Retell what goes wrong while Spark works on rows."""
     try:
-        yield
+        with unlogged():
+            yield
     except CloisterError:
         raise
     except Exception as error:
         raise_alone(from_workers(str(error), condition(error), doing))
+
+
+@contextmanager
+def unlogged() -> Iterator[None]:
+    """Keep PySpark 4 from printing the messages of errors, which may quote a value."""
+    try:
+        from pyspark.logger import PySparkLogger
+    except ImportError:  # PySpark 3.5 prints none
+        yield
+        return
+    loggers = [PySparkLogger.getLogger(name) for name in ("DataFrameQueryContextLogger", "SQLQueryContextLogger")]
+    before = [logger.disabled for logger in loggers]
+    try:
+        for logger in loggers:
+            logger.disabled = True
+        yield
+    finally:
+        for logger, disabled in zip(loggers, before, strict=True):
+            logger.disabled = disabled
 
 
 def from_workers(text: str, kind: str, doing: str) -> CloisterError:
@@ -64,7 +84,8 @@ def from_workers(text: str, kind: str, doing: str) -> CloisterError:
 def retold_opening(shown: str) -> Iterator[None]:
     """Retell what goes wrong while Spark looks for data; no row is read there."""
     try:
-        yield
+        with unlogged():
+            yield
     except CloisterError:
         raise
     except Exception as error:
