@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 import subprocess
 import sys
+import traceback
 from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
@@ -13,9 +14,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from cloister.encode import Encoding, Grid
-from cloister.errors import BudgetExceeded, LedgerError, SchemaError, UsageError
-from cloister.kernels import Histogram, Rows
+from cloister.encode import Encoded, Encoding, Grid
+from cloister.errors import BudgetExceeded, EngineError, LedgerError, SchemaError, UsageError
+from cloister.kernels import Histogram, Rows, Summary
 from cloister.privacy.budgets import PureDP
 from cloister.privacy.ledger import Ledger
 from cloister.privacy.mechanisms import Gaussian, Laplace, calibrate
@@ -199,3 +200,29 @@ def test_a_charge_survives_a_kill_before_the_first_row(tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, "-c", KILLED, str(tmp_path / "ledger.sqlite")], capture_output=True)
     assert done.returncode == -9
     assert ledger.accounts()[0].epsilon_spent == 1
+
+
+class Stumbles(Rows):
+    """A kernel that fails on its rows."""
+
+    def fold(self, rows: Encoded) -> Summary:
+        raise ValueError(f"cannot fold {rows.numbers.tolist()}")
+
+
+def fail_on_a_secret() -> None:
+    """Measure something that fails, on a table whose one value is 4711."""
+    encoding = Encoding((Grid("x0", 0.0, 1.0, 10_000),))
+    with Vault.open(
+        np.array([[4711.0]]), encoding, budget=PureDP(1), neighbours=Neighbours.ADD_REMOVE, purpose="test"
+    ) as vault:
+        vault.measure(Stumbles(), calibrate(Rows().sensitivity(Neighbours.ADD_REMOVE), Fraction(1)), "step")
+
+
+def test_an_error_leaves_no_rows_in_its_frames() -> None:
+    """Neither the error nor the frames that it came through hold a value of the table, as a crash reporter would show them."""
+    with pytest.raises(EngineError) as caught:
+        fail_on_a_secret()
+    told = [str(caught.value), repr(caught.value.__context__)]
+    for frame, _ in traceback.walk_tb(caught.value.__traceback__):
+        told += [repr(value) for name, value in frame.f_locals.items() if name != "told"]
+    assert not any("4711" in text for text in told)

@@ -7,11 +7,13 @@ table anyway, stamped so) and `public` (data that is already private).
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
+from traceback import clear_frames
 from types import TracebackType
 from typing import Any, Generic, NoReturn, Protocol, TypeVar
 
@@ -102,8 +104,10 @@ def open_data(data: Any, engine: str | Spark | None = None) -> Any:
     return open_spark(data, options)
 
 
-def make_engine(data: Any, encoding: Encoding, engine: str | Spark | None, unit: Unit | None = None) -> Engine:
-    """The engine that a user named, or the one that fits the data."""
+def make_engine(
+    data: Any, encoding: Encoding, engine: str | Spark | None, unit: Unit | None = None, once: bool = False
+) -> Engine:
+    """The engine that a user named, or the one that fits the data; `once`: the rows are gone through one time only."""
     rows = open_data(data, engine)
     wanted = [*encoding.columns, *([unit.column] if unit else [])]
     missing = [name for name in wanted if name not in rows.names]
@@ -115,7 +119,26 @@ def make_engine(data: Any, encoding: Encoding, engine: str | Spark | None, unit:
         return SparkEngine(rows, encoding, unit)
     from cloister.engines.local import LocalEngine
 
-    return LocalEngine(rows, encoding, unit)
+    return LocalEngine(rows, encoding, unit, once)
+
+
+def forget(trace: TracebackType | None) -> None:
+    """Empty the frames that an error came through: a crash reporter would print the rows in them."""
+    if not os.environ.get("CLOISTER_DEBUG"):
+        clear_frames(trace)
+
+
+@contextmanager
+def opened(data: Any, encoding: Encoding, engine: str | Spark | None) -> Iterator[Engine]:
+    """An engine for one pass, closed behind it."""
+    made = make_engine(data, encoding, engine, once=True)
+    try:
+        yield made
+    except BaseException as error:
+        forget(error.__traceback__)
+        raise
+    finally:
+        made.close()
 
 
 class Vault:
@@ -192,6 +215,7 @@ class Vault:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self._open = False
         self._engine.close()
+        forget(trace)
 
     # The first door.
 
@@ -296,10 +320,10 @@ class Vault:
         book = None
         if table is not None:
             book = ledger if isinstance(ledger, Ledger) else Ledger(ledger) if ledger else Ledger.default()
-        made = make_engine(data, encoding, engine)
-        if book is not None and table is not None:
-            book.record_holder(table, purpose)
-        return Unprotected(list(made.map(work)), purpose)
+        with opened(data, encoding, engine) as made:
+            if book is not None and table is not None:
+                book.record_holder(table, purpose)
+            return Unprotected(list(made.map(work)), purpose)
 
     @staticmethod
     def label(
@@ -314,11 +338,11 @@ class Vault:
         ledger: str | Ledger | None = None,
     ) -> Unprotected[Any]:
         """A number for each row, for the holder: an array, or on Spark the DataFrame with a column more, made when read."""
-        made = make_engine(data, encoding, engine)
-        if table is not None:
-            book = ledger if isinstance(ledger, Ledger) else Ledger(ledger) if ledger else Ledger.default()
-            book.record_holder(table, purpose)
-        return Unprotected(made.label(work, name), purpose)
+        with opened(data, encoding, engine) as made:
+            if table is not None:
+                book = ledger if isinstance(ledger, Ledger) else Ledger(ledger) if ledger else Ledger.default()
+                book.record_holder(table, purpose)
+            return Unprotected(made.label(work, name), purpose)
 
     @staticmethod
     def holding(
@@ -339,11 +363,8 @@ class Vault:
     @staticmethod
     def public(data: Any, encoding: Encoding, kernel: Kernel, engine: str | Spark | None = None) -> Summary:
         """The exact summary of data that is already private, such as collected reports: nothing is charged."""
-        made = make_engine(data, encoding, engine)
-        try:
+        with opened(data, encoding, engine) as made:
             return made.fold(kernel)
-        finally:
-            made.close()
 
     @staticmethod
     def public_clusters(
@@ -453,14 +474,11 @@ class Holder:
         """How many rows have each key; with `person`, how many of each person."""
         return Unprotected(self._run(encoding, lambda engine: engine.fold_by_key(kernel, person)), self._purpose)
 
-    def rewrite(self, recoding: Recoding, path: str, format: str, shuffled: bool = False) -> None:
-        """Write every row, recoded; on Spark, if asked for, in an order that holds nothing of the input's. Stage it."""
-        more = {"shuffled": True} if shuffled else {}
+    def rewrite(self, recoding: Recoding, path: str, format: str, shuffled: int | None = None) -> None:
+        """Write every row, recoded; on Spark, if a number of files is given, in an order that holds nothing of the input's."""
+        more = {} if shuffled is None else {"shuffled": shuffled}
         self._run(Encoding(), lambda engine: engine.rewrite(recoding, path, format, **more))
 
     def _run(self, encoding: Encoding, work: Callable[[Engine], T]) -> T:
-        made = make_engine(self._rows, encoding, self._engine)
-        try:
+        with opened(self._rows, encoding, self._engine) as made:
             return work(made)
-        finally:
-            made.close()

@@ -169,3 +169,54 @@ def test_a_synopsis_verifies_by_its_own_name(folder: Path) -> None:
     out = folder / "verified.synopsis.parquet"
     run("synopsis", folder / "points.csv", "--columns", "x,y", "--bounds", "0,1", "--epsilon", 1, "--out", out)
     assert "steps add up" in run("verify", out)
+
+
+def test_what_a_certificate_is_not_about_does_not_verify(folder: Path) -> None:
+    """A certificate beside another file, a file more in a folder, a synopsis with another grid, a key that stands twice."""
+    table = folder / "t.csv"
+    run(
+        "tabulate",
+        folder / "students.csv",
+        "--by",
+        "level",
+        "--epsilon",
+        1,
+        "--schema",
+        folder / "students.toml",
+        "--out",
+        table,
+    )
+    (folder / "other.csv").write_text("count\n1\n")
+    (folder / "other.csv.release.json").write_text((folder / "t.csv.release.json").read_text())
+    assert "not one of the files" in run("verify", folder / "other.csv", code=1)
+
+    made = folder / "s.parquet"
+    run("synopsis", folder / "points.csv", "--columns", "x,y", "--bounds", "0,100", "--epsilon", 1, "--out", made)
+    cells = pq.read_table(made)
+    facts = cells.schema.metadata[b"cloister.synopsis"].replace(b'"name": "x"', b'"name": "z"')
+    pq.write_table(cells.replace_schema_metadata({**cells.schema.metadata, b"cloister.synopsis": facts}), made)
+    assert "was changed" in run("verify", made, code=2)
+
+    rows = folder / "t.json"
+    run(
+        "tabulate",
+        folder / "students.csv",
+        "--by",
+        "level",
+        "--epsilon",
+        1,
+        "--schema",
+        folder / "students.toml",
+        "--out",
+        rows,
+    )
+    rows.write_text(rows.read_text().replace('"count":', '"count": 9, "count":', 1))
+    assert "stands in it twice" in run("verify", rows, code=1)
+
+
+@pytest.mark.parametrize("content", ["[]", "5", '{"release": {}, "rows": 5}', "[" * 100_000, "", "{"])
+def test_foreign_files_are_refused_in_a_sentence(folder: Path, content: str) -> None:
+    """Whatever a file holds, verify says what it wants."""
+    for name in ("x.json", "release.json", "x.parquet", "x.csv"):
+        (folder / name).write_text(content)
+        assert "Give" in run("verify", folder / name, code=2)

@@ -140,8 +140,10 @@ def jobs_begun() -> int:
         return 0
 
 
-def rewrite(path: Path, encoding: Encoding, recoding: Recoding, target: str, format: str) -> None:
-    engine(path, encoding).rewrite(recoding, target, format)
+def rewrite(
+    path: Path, encoding: Encoding, recoding: Recoding, target: str, format: str, cut: Cut = 3, shuffled: int | None = None
+) -> None:
+    engine(path, encoding, None, cut).rewrite(recoding, target, format, shuffled)
 
 
 class Logged(logging.Handler):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from fractions import Fraction
 from pathlib import Path
 
@@ -104,3 +105,34 @@ def test_the_file_has_no_name(path: Path, small: None, monkeypatch: pytest.Monke
     made.fold(KERNEL)
     assert made._pieces
     assert not list((tmp_path / "empty").iterdir())
+
+
+def test_a_write_that_fails_is_not_taken_for_done(monkeypatch: pytest.MonkeyPatch) -> None:
+    """While one thread fails to write, another one that succeeds does not make the first look well."""
+    made = spill.open_spill((2, 0))
+    assert made is not None
+    rows = random_rows(1, 1_000, 2, 50, ())
+    failing, succeeded = threading.Event(), threading.Event()
+    write = os.pwritev
+
+    def slow(file: int, buffers: list[memoryview], start: int) -> int:
+        if threading.current_thread() is threading.main_thread():  # fails, and is told so only after the other is done
+            failing.set()
+            succeeded.wait(10)
+            return 7
+        failing.wait(10)
+        return write(file, buffers, start)
+
+    monkeypatch.setattr(os, "pwritev", slow)
+    found: list[object] = []
+
+    def other() -> None:
+        found.append(made.write(rows))
+        succeeded.set()
+
+    thread = threading.Thread(target=other)
+    thread.start()
+    assert made.write(rows) is None
+    thread.join()
+    assert found != [None]
+    assert made.write(rows) is None, "full for good"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from fractions import Fraction
 from pathlib import Path
 
@@ -214,7 +213,7 @@ def test_spilling_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     outcomes = []
     for memory in (local.HELD_BYTES, 10_000):
         monkeypatch.setattr(local, "HELD_BYTES", memory)
-        monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+        monkeypatch.setattr(bounded, "disk", lambda: str(tmp_path))
         engine = LocalEngine(source, identity(3, HALF, SIZES), Unit("who", 4))
         outcomes.append((engine.fold(kernel)["counts"], engine.sample(draw.keep).fold(kernel)["counts"]))
         assert bool(list(tmp_path.iterdir())) == (memory == 10_000)

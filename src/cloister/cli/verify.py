@@ -30,7 +30,7 @@ def verify(
         raise DataError("the steps of this release add up to more than its guarantee.")
     for name, expected in certificate.files.items():
         path = folder / name
-        if not path.exists():
+        if not path.is_file():
             raise DataError(f"{name} is missing beside the release.")
         with path.open("rb") as file:
             found = hashlib.file_digest(file, "sha256").hexdigest()
@@ -45,25 +45,40 @@ def verify(
 
 
 def read(path: Path) -> tuple[Release, Path]:
-    """The certificate that is, lies in, or stands beside a file or folder, and where the files that it names are."""
+    """The certificate that is, stands beside, or lies in a file or folder, and where the files that it names are."""
+    import pyarrow as pa
+
     from cloister.privacy.release import Release
 
     beside = path.with_name(f"{path.name}.release.json")
-    if beside.exists():
-        path = beside
-    elif path.is_dir():
-        path = path / "release.json"
+    found: Release | None
     try:
         if path.name.endswith("release.json"):
-            return Release.from_json(path.read_text(encoding="utf-8")), path.parent
-        inside = read_inside(path)
+            found = Release.from_json(path.read_text(encoding="utf-8"))
+        elif beside.exists():
+            found = Release.from_json(beside.read_text(encoding="utf-8"))
+            check_named(path, found)
+        elif path.is_dir():
+            return read(path / "release.json")
+        else:
+            found = read_inside(path)
     except CloisterError:
         raise
-    except (OSError, ValueError):
-        inside = None
-    if inside is None:
+    except (OSError, ValueError, RecursionError, pa.ArrowException):
+        found = None
+    if found is None:
         raise SourceError(f"{path} cannot be read as a release. {WANTED}.")
-    return inside, path.parent
+    return found, path.parent
+
+
+def check_named(path: Path, certificate: Release) -> None:
+    """Refuse a certificate that is not about this file, or not about all files of this folder."""
+    files = [path]
+    if path.is_dir():
+        files = [file for file in path.rglob("*") if file.is_file() and not file.name.startswith(".")]
+    for file in files:
+        if str(file.relative_to(path.parent)) not in certificate.files:
+            raise DataError(f"{file.name} is not one of the files that the certificate beside it names.")
 
 
 def read_inside(path: Path) -> Release | None:

@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 from cloister.encode import Encoding, Grid
 from cloister.errors import SchemaError, UsageError
 from cloister.kernels import BallClip, BoxClip, Clip
-from cloister.schema import Number, Role, Schema
 
-__all__ = ["Ball", "Domain", "from_bounds", "may_be_number", "number_columns"]
+__all__ = ["Ball", "Domain", "from_bounds"]
 
 GRID_BITS = 19  # a column spans 2**20 grid steps: squared distances stay exact in float64 up to 8,192 columns
 EXACT_BITS = 52
@@ -107,7 +106,8 @@ def from_bounds(names: Sequence[str], bounds: Any, scale: str | None, defaults: 
             'Use scale="bounds" (--scale bounds), or leave it out.'
         )
     middles = low + widths
-    places = np.zeros(columns) if defaults is None else (np.asarray(defaults, dtype=np.float64) - middles) / steps
+    said = np.full(columns, np.nan) if defaults is None else np.asarray(defaults, dtype=np.float64)
+    places = np.where(np.isnan(said), 0.0, (said - middles) / steps)
     grids = tuple(
         Grid(name, float(middle), float(step), int(h), int(np.clip(np.rint(place), -h, h)))
         for name, middle, step, h, place in zip(names, middles, steps, halves, places, strict=True)
@@ -153,31 +153,3 @@ def spread(value: Any, columns: int, what: str) -> NDArray[np.float64]:
     if not np.isfinite(numbers).all():
         raise UsageError(f"{what} must be finite numbers.")
     return numbers
-
-
-def may_be_number(schema: Schema, name: str) -> bool:
-    """Whether a column can be clustered as far as the schema says: one that it does not name can."""
-    if name == schema.unit:
-        return False
-    return name not in schema or (isinstance(schema[name].kind, Number) and schema[name].role is not Role.IDENTIFIER)
-
-
-def number_columns(schema: Schema, columns: Sequence[str] | None) -> tuple[list[str], list[list[float]], list[float]]:
-    """The number columns to work on with their bounds and defaults: those named, or all that are no identifiers."""
-    if columns is None:
-        chosen = [column for column in schema.columns if may_be_number(schema, column.name)]
-    else:
-        chosen = [schema[name] for name in columns]
-    names, ends, defaults = [], [], []
-    for column in chosen:
-        if not isinstance(column.kind, Number):
-            raise SchemaError(f'column "{column.name}" is not a number column. Leave it out of --columns.')
-        if column.kind.bounds is None:
-            raise SchemaError(
-                f'column "{column.name}" has no bounds. Add bounds = [low, high] to its part of the schema, from what is '
-                "publicly known about it."
-            )
-        names.append(column.name)
-        ends.append(list(column.kind.bounds))
-        defaults.append(float(column.kind.fallback or 0.0))
-    return names, ends, defaults

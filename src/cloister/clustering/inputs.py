@@ -8,14 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from cloister.clustering.domain import may_be_number, number_columns
-from cloister.errors import SchemaError, UsageError
-from cloister.schema import Schema
+from cloister.errors import UsageError
 from cloister.sources import open_source
 from cloister.sources.tables import ArraySource
 from cloister.vault import open_data
 
-__all__ = ["Chosen", "Input", "choose_columns", "read_input"]
+__all__ = ["Input", "read_input"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,44 +36,6 @@ class Input:
             estimator.feature_names_in_ = np.asarray(columns, dtype=object)
         elif hasattr(estimator, "feature_names_in_"):
             del estimator.feature_names_in_
-
-
-@dataclass(frozen=True, slots=True)
-class Chosen:
-    """The columns to work on, with the bounds and defaults that are known of them."""
-
-    names: list[str]
-    bounds: Any
-    defaults: list[float] | None = None
-
-
-def choose_columns(rows: Input, schema: Schema | None, columns: Sequence[str] | None, bounds: Any) -> Chosen:
-    """The columns that a user named, or all that can be numbers; bounds from the schema where it has the columns.
-
-    A column that neither the user nor the schema describes must say by its type that it is no text.
-    """
-    described = () if schema is None else [name for name in columns or schema.names if name in schema]
-    if schema is not None and bounds is None and any(columns or may_be_number(schema, name) for name in described):
-        names, ends, defaults = number_columns(schema, columns)
-        found = Chosen(names, (np.array([low for low, _ in ends]), np.array([high for _, high in ends])), defaults)
-    else:
-        known = rows.names if schema is None else [name for name in rows.names if may_be_number(schema, name)]
-        found = Chosen(list(known if columns is None else columns), bounds)
-    missing = [name for name in found.names if rows.names and name not in rows.names]
-    if missing:
-        raise SchemaError(f'the data has no column "{missing[0]}". Its columns: {", ".join(rows.names[:20])}.')
-    guessed = [name for name in found.names if columns is None and (schema is None or name not in schema)]
-    if guessed and not getattr(rows.data, "typed", True):
-        raise UsageError(
-            "a CSV file does not say which of its columns are numbers. Name those to use: columns=[...] or --columns a,b; or "
-            "give a schema."
-        )
-    texts = [name for name in guessed if name in rows.texts]
-    if texts:
-        raise UsageError(
-            f'column "{texts[0]}" holds text. Say which columns to use: columns=["age", "income"], or --columns.'
-        )
-    return found
 
 
 def read_input(X: Any, estimator: Any, fitted: bool = False) -> Input:

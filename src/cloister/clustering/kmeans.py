@@ -10,9 +10,10 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
+from cloister.clustering.columns import choose_columns
 from cloister.clustering.domain import Domain, from_bounds
 from cloister.clustering.fitted import Fitted
-from cloister.clustering.inputs import Input, choose_columns, read_input
+from cloister.clustering.inputs import Input, read_input
 from cloister.clustering.lloyd import fit_lloyd, plan_lloyd
 from cloister.clustering.synopsis.fit import ThroughSynopsis
 from cloister.clustering.task import Task

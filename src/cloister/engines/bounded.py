@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cloister.encode import Encoded
+from cloister.engines.spill import disk
 from cloister.kernels.per_unit import Unit, at_most, first_rows
 
 __all__ = ["Draw", "HeldRows", "hold", "sample_people"]
@@ -92,7 +93,7 @@ def hold(batches: Iterable[Owned], unit: Unit, columns: tuple[int, int], memory:
 
 def spill(waiting: list[NDArray[np.int32]], rest: Iterator[Owned], unit: Unit, columns: tuple[int, int]) -> HeldRows:
     """Part the rows by person into files, bound each file by itself, and map the result back into memory."""
-    folder: tempfile.TemporaryDirectory[str] = tempfile.TemporaryDirectory(prefix="cloister-", suffix=".rows")
+    folder: tempfile.TemporaryDirectory[str] = tempfile.TemporaryDirectory(prefix="cloister-", suffix=".rows", dir=disk())
     here = Path(folder.name)
     with ExitStack() as stack:
         buckets = [stack.enter_context((here / f"{i}").open("wb")) for i in range(BUCKETS)]

@@ -47,9 +47,11 @@ class LocalEngine:
     encoding : Encoding
     unit : Unit, optional
         Whose rows are bounded: folds and samples then see at most so many rows of a person.
+    once : bool, default False
+        The rows are gone through one time only, so nothing is kept for another.
     """
 
-    def __init__(self, source: Source, encoding: Encoding, unit: Unit | None = None) -> None:
+    def __init__(self, source: Source, encoding: Encoding, unit: Unit | None = None, once: bool = False) -> None:
         self._source = source
         self._encoding = encoding
         self._widths = len(encoding.numbers), len(encoding.categories)
@@ -57,7 +59,7 @@ class LocalEngine:
         self._cache: list[Encoded] | None = None
         self._spill: Spill | None = None
         self._pieces: list[Piece] | None = None  # of the spill, once it is whole
-        self._keeps = True  # whether encoded rows can be kept at all
+        self._keeps = not once  # whether encoded rows can be kept, and are worth it
         self._held: HeldRows | None = None
 
     def fold(self, kernel: Kernel) -> Summary:
@@ -151,7 +153,15 @@ class LocalEngine:
             def owned(batch: pa.RecordBatch) -> Owned:
                 return people(batch.column(columns.index(unit.column))), encoding.encode(batch)
 
-            self._held = hold(in_order(self._source.batches(columns), owned), unit, self._widths, HELD_BYTES)
+            try:
+                self._held = hold(in_order(self._source.batches(columns), owned), unit, self._widths, HELD_BYTES)
+            except OSError:
+                raise_alone(
+                    EngineError(
+                        "the disk has no room for the rows while they are put in order by person. Free some, or let TMPDIR name "
+                        "a folder on another one."
+                    )
+                )
         return self._held
 
     def _each(self, work: Callable[[Encoded], T]) -> Iterator[T]:
@@ -193,9 +203,8 @@ class LocalEngine:
                             pieces, kept = [spill.write(rows) for rows in kept] if spill else [], []
                     yield value
             except BaseException:
-                results.close()  # nobody writes any more
-                if spill is not None:
-                    spill.close()
+                # a thread may still be writing, so the file is not closed here: it goes when the last one lets go of it
+                spill = None
                 raise
         if spill is None:
             self._cache = kept if self._keeps else None
@@ -253,3 +262,4 @@ def in_order(items: Iterable[Any], work: Callable[..., T]) -> Generator[T]:
         raise_alone(EngineError(f"the pass over the rows failed ({type(error).__name__}). Nothing was released."))
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
+        flying.clear()  # futures hold what went wrong, with its message

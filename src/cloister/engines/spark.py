@@ -33,6 +33,7 @@ __all__ = ["SparkEngine"]
 
 TREE_BYTES = 2**20  # of a partial summary: workers add larger ones among themselves before the driver sees them
 TREE_WIDTH = 8  # tasks that add
+MICROS = "yyyy-MM-dd'T'HH:mm:ss.SSSSSS"
 
 T = TypeVar("T")
 
@@ -148,15 +149,15 @@ class SparkEngine:
 
             columns = [quoted(name) for name in recoding.columns]
             made = self._run(self._frame.select(*columns), work.Different(recoding), from_arrow_schema(recoding.schema))
-            lines = made.collect()
-        found = pa.Table.from_pylist([line.asDict() for line in lines], recoding.schema)
+            found = pa.Table.from_pylist([line.asDict() for line in made.collect()], recoding.schema)
         return found.group_by(found.column_names, use_threads=False).aggregate([])
 
-    def rewrite(self, recoding: Recoding, path: str, format: str = "parquet", shuffled: bool = False) -> None:
+    def rewrite(self, recoding: Recoding, path: str, format: str = "parquet", shuffled: int | None = None) -> None:
         """Write every row, recoded, into a new folder; the file _SUCCESS in it says that it is whole.
 
-        Shuffled rows come in the order of a hash of each row as it is written. That order is a function of the written rows
-        alone: it holds nothing of the input's, needs no secret, and stays the same when a task is run again.
+        Shuffled rows come in so many files and in the order of a hash of each row as it is written, ties by the row itself.
+        That order is a function of the written rows alone: it holds nothing of the input's, needs no secret, and stays the
+        same when a task is run again.
         """
         if format not in ("parquet", "csv"):
             raise SinkError(f'format "{format}" cannot be written. Choose parquet or csv.')
@@ -165,11 +166,13 @@ class SparkEngine:
 
             rows = self._frame.select(*map(quoted, recoding.columns))
             made = self._run(rows, work.Recode(recoding), from_arrow_schema(recoding.schema))
-            if shuffled:
+            if shuffled is not None:
                 from pyspark.sql import functions
 
-                whole = functions.sha2(functions.to_json(functions.struct(*map(quoted, made.columns))), 256)
-                made = made.repartition(whole).sortWithinPartitions(whole)
+                micros = {"timestampFormat": MICROS, "timestampNTZFormat": MICROS}
+                whole = functions.sha2(functions.to_json(functions.struct(*map(quoted, made.columns)), micros), 256)
+                ties = [quoted(name) for name, kind in made.dtypes if "map<" not in kind]  # maps have no order
+                made = made.repartition(shuffled, whole).sortWithinPartitions(whole, *ties)
             writer = made.write.mode("error")
             if format == "csv":
                 writer = writer.option("header", True).option("escape", '"')

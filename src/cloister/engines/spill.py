@@ -1,7 +1,7 @@
 """Encoded rows in a file that has no name: kept between folds when they are too many for memory.
 
-Privacy: the file is open in this process and in no folder, so nobody else can open it, and it is gone when the process ends,
-however it ends. Its bytes may stay on the disk until they are written over, as those of any temporary file.
+Privacy: the file is in no folder, so that only who may look into this process can read it, and it is gone when the process
+ends, however it ends. Its bytes may stay on the disk until they are written over, as those of any temporary file.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 
 from cloister.encode import Encoded
 
-__all__ = ["Piece", "Spill", "open_spill"]
+__all__ = ["Piece", "Spill", "disk", "open_spill"]
 
 LEAST_FREE = 2 * 2**30  # bytes of the disk that are left to others
 ON_DISK = "/var/tmp"  # where large temporary files belong: /tmp may be memory
@@ -40,12 +40,15 @@ class Spill:
             start, self._end = self._end, self._end + size
         try:
             room = os.fstatvfs(self._file.fileno())
-            self._full = self._full or room.f_bavail * room.f_frsize < LEAST_FREE
-            if not self._full:
-                self._full = os.pwritev(self._file.fileno(), [rows.numbers.data, rows.codes.data], start) != size
+            if self._full or room.f_bavail * room.f_frsize < LEAST_FREE:
+                return None
+            whole = os.pwritev(self._file.fileno(), [rows.numbers.data, rows.codes.data], start) == size
         except OSError:
-            self._full = True
-        return None if self._full else (start, len(rows))
+            whole = False
+        if whole:
+            return start, len(rows)
+        self._full = True  # for good: no thread takes it back
+        return None
 
     def read(self, piece: Piece) -> Encoded:
         """The rows of a piece."""
@@ -65,8 +68,12 @@ def open_spill(columns: tuple[int, int]) -> Spill | None:
     """A new file for rows of so many numbers and codes; None where the system has no such files."""
     if not hasattr(os, "pwritev"):
         return None
-    place = ON_DISK if "TMPDIR" not in os.environ and os.access(ON_DISK, os.W_OK) else None
     try:
-        return Spill(tempfile.TemporaryFile(dir=place), columns)
+        return Spill(tempfile.TemporaryFile(dir=disk()), columns)
     except OSError:
         return None
+
+
+def disk() -> str | None:
+    """Where large temporary files go; None: where Python puts them."""
+    return ON_DISK if "TMPDIR" not in os.environ and os.access(ON_DISK, os.W_OK) else None

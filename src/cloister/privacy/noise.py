@@ -264,14 +264,15 @@ def keep(rate: Fraction, size: int, key: bytes | None = None) -> NDArray[np.bool
     return out
 
 
-def secret() -> bytes:
-    """Draw 256 bits that nobody can guess.
+def secret() -> tuple[bytes, bool]:
+    """Draw 256 bits that nobody can guess, and say whether they are seeded, so that everybody can.
 
     Privacy
     -------
     They are for this process and its workers alone, for as long as one draw takes.
     """
-    return _entropy(32)
+    source = _repeatable  # one look: another thread may seed the noise, or stop seeding it, at any time
+    return _entropy_of(source, 32), source is not None
 
 
 def integers(bound: int, size: int) -> NDArray[np.int64]:
@@ -326,7 +327,10 @@ def permutation(size: int) -> NDArray[np.int64]:
 
 def _entropy(count: int) -> bytes:
     """Fresh random bytes; nothing is kept back for the next call, so a fork cannot share them."""
-    source = _repeatable
+    return _entropy_of(_repeatable, count)
+
+
+def _entropy_of(source: np.random.Generator | None, count: int) -> bytes:
     if source is None:
         return os.urandom(count)
     global _repeatable_draws

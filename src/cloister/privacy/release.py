@@ -20,6 +20,8 @@ from cloister.schema import Neighbours
 __all__ = ["Guarantee", "Release", "Syntactic"]
 
 VERSION = 1
+FOREIGN = "this is not a Cloister release. Give the release.json that a command wrote."
+MALFORMED = (ValueError, KeyError, TypeError, AttributeError, ArithmeticError, RecursionError)  # of what JSON may hold
 WORLDS = (2, 100, 10_001)  # for which numbers of equally likely worlds a certificate shows the identifiability
 
 
@@ -149,23 +151,26 @@ class Release:
             data = json.loads(text)
             claimed = data.pop("sha256")
             version = data["version"]
-        except (ValueError, KeyError, TypeError, AttributeError):
-            raise UsageError("this is not a Cloister release. Give the release.json that a command wrote.") from None
+        except MALFORMED:
+            raise UsageError(FOREIGN) from None
         if version != VERSION:
             raise UsageError(f"this release has version {version}, and this Cloister reads {VERSION}. Update Cloister.")
         if fingerprint(data) != claimed:
             raise UsageError("this release was changed after it was written: its hash differs. Ask for the original.")
-        return cls(
-            kind=data["kind"],
-            guarantee=_promised(data["guarantee"]),
-            events=tuple(event_from(event) for event in data["steps"]),
-            parameters=data["parameters"],
-            result=data["result"],
-            seeded=data["seeded"],
-            ledger=None if data["ledger"] == "unledgered" else data["ledger"],
-            notes=tuple(data["notes"]),
-            files=data["files"],
-        )
+        try:
+            return cls(
+                kind=str(data["kind"]),
+                guarantee=_promised(data["guarantee"]),
+                events=tuple(event_from(event) for event in data["steps"]),
+                parameters=dict(data["parameters"]),
+                result=dict(data["result"]),
+                seeded=bool(data["seeded"]),
+                ledger=None if data["ledger"] == "unledgered" else dict(data["ledger"]),
+                notes=tuple(map(str, data["notes"])),
+                files={str(name): str(digest) for name, digest in dict(data["files"]).items()},
+            )
+        except MALFORMED:
+            raise UsageError(FOREIGN) from None
 
     def __str__(self) -> str:
         return f"Release of {self.kind}: {self.guarantee} ({self.status})"

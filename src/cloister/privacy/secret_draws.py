@@ -56,4 +56,4 @@ def secret_draw(rate: Fraction) -> SecretDraw:
     What runs on the sample costs less on the table only while nobody learns who is in it, nor how many are.
     """
     noise.keep(rate, 0)  # refuses a rate that cannot be drawn exactly
-    return SecretDraw(rate, noise.secret(), noise.is_seeded())
+    return SecretDraw(rate, *noise.secret())

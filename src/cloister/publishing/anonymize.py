@@ -28,6 +28,7 @@ from cloister.vault import Holder, Vault
 __all__ = ["TopDownSpecialization", "certificate_of", "commit_both", "write_table"]
 
 Progress = Callable[[str], None]
+ROWS_A_FILE = 2_000_000  # of a shuffled table on Spark
 
 
 class TopDownSpecialization(Parameters):
@@ -230,7 +231,7 @@ def write_table(
     plan, codes = planned(found.recoding, rows, found.labels)
     guards: list[Guard] = [KAnonymity(request.k), *request.guards]
     with stage(out, directory=False) as staged, stage(certificate_of(out), directory=False) as certificate:
-        write_rows(table, rewriting, staged.path, request)
+        write_rows(table, rewriting, staged.path, request, int(rows.counts.sum()))
         progress("counting the output again")
         counted = count_again(table, rewriting, staged.path, request, sensitive)
         require(counted, plan, codes, rows, guards)
@@ -241,7 +242,7 @@ def write_table(
             events=(),
             parameters=request.parameters,
             result=summary.as_dict(),
-            seeded=request.shuffle and noise.is_seeded(),
+            seeded=request.shuffle and table.spark is None and noise.is_seeded(),
             ledger={"table": table.table, "entry": table.entry} if table.entry is not None else None,
             notes=request.notes(summary),
             files=hashes(staged.path, Path(out).name),
@@ -262,10 +263,12 @@ def commit_both(staged: Staged, certificate: Staged, release: Release) -> None:
         raise
 
 
-def write_rows(table: Holder, rewriting: Rewriting, path: Path, request: Request) -> None:
-    """Write every row; in an order that holds nothing of the input's, if that was asked for."""
-    if not request.shuffle or table.spark is not None:
-        table.rewrite(rewriting, str(path), request.format, request.shuffle)
+def write_rows(table: Holder, rewriting: Rewriting, path: Path, request: Request, count: int) -> None:
+    """Write so many rows; in an order that holds nothing of the input's, if that was asked for."""
+    if not request.shuffle:
+        table.rewrite(rewriting, str(path), request.format)
+    elif table.spark is not None:
+        table.rewrite(rewriting, str(path), request.format, -(-count // ROWS_A_FILE) or 1)
     else:
         ordered = path.with_name("in-order")
         table.rewrite(rewriting, str(ordered), "parquet")

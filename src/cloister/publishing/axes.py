@@ -83,6 +83,10 @@ def lay_out(
     for name in [*by, *measures]:
         if names and name not in names:
             raise SchemaError(f'the data has no column "{name}". Its columns: {", ".join(names[:20])}.')
+    taken = {"count", "standard_error", "low", "high"}
+    taken |= {f"{what} of {name}" for what in ("sum", "standard_error") for name in measures}
+    if clash := [name for name in by if name in taken]:
+        raise UsageError(f'a table has a column "{clash[0]}" of its own. Rename that of the data first.')
     unknown = [name for name in bins if name not in by]
     if unknown:
         raise UsageError(f'bins are given for "{unknown[0]}", which is not one of the columns of the table.')

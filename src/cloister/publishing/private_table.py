@@ -175,6 +175,14 @@ def hash_of_rows(rows: Iterable[Mapping[str, Any]]) -> str:
     return digest.hexdigest()
 
 
+def without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A JSON object whose keys differ: of two that are alike readers take either."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise DataError("the file was changed after it was written: a key stands in it twice.")
+    return found
+
+
 def read_certificate(path: Path) -> Release | None:
     """The certificate inside a table that `save` wrote as Parquet or JSON; None where there is none.
 
@@ -187,8 +195,8 @@ def read_certificate(path: Path) -> Release | None:
         text = (table.schema.metadata or {}).get(CERTIFICATE.encode(), b"").decode()
         rows = table.to_pylist() if text else []
     else:
-        found = json.loads(path.read_text(encoding="utf-8"))
-        inside = isinstance(found, dict) and found.keys() == {"release", "rows"}
+        found = json.loads(path.read_text(encoding="utf-8"), object_pairs_hook=without_doubles)
+        inside = isinstance(found, dict) and found.keys() == {"release", "rows"} and isinstance(found["rows"], list)
         text, rows = (json.dumps(found["release"]), found["rows"]) if inside else ("", [])
     if not text:
         return None

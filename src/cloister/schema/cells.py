@@ -172,7 +172,7 @@ def _float_texts(values: pa.Array) -> pa.Array:
     for number in distinct.dictionary.to_numpy(zero_copy_only=False):
         if np.isnan(number):
             written.append(None)
-        elif abs(number) < 2**63 and number == np.trunc(number):
+        elif abs(float(number)) < 2**63 and number == np.trunc(number):
             written.append(str(int(number)))
         else:
             written.append(str(number))  # the shortest text of its own width: float32 0.1 is "0.1"

@@ -36,13 +36,13 @@ class Source(Protocol):
 
 
 def text_names(schema: pa.Schema) -> tuple[str, ...]:
-    """The columns whose type says that they hold text."""
-    kinds = [(field.name, getattr(field.type, "value_type", field.type)) for field in schema]
-    return tuple(
-        name
-        for name, kind in kinds
-        if pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
-    )
+    """The columns whose type says that they hold something else than numbers: text, bytes, lists."""
+    kinds = [(field.name, field.type) for field in schema]
+    return tuple(name for name, kind in kinds if not _is_number(kind.value_type if pa.types.is_dictionary(kind) else kind))
+
+
+def _is_number(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_primitive(kind) or pa.types.is_decimal(kind) or isinstance(kind, pa.BaseExtensionType))
 
 
 def distinct(names: Sequence[str], what: str) -> tuple[str, ...]:

@@ -100,7 +100,7 @@ def synopsis(
             **({"alpha": str(alpha)} if method == "adaptive-grid" else {}),
             **({"threshold": int(threshold)} if threshold is not None else {}),
         }
-        result = {"cells": len(cells), "total": total, "cells_sha256": fingerprint(cells)}
+        result = {"cells": len(cells), "total": total, "sha256": fingerprint(cells, domain, total)}
         notes = notes_for(terms, threshold)
         return Synopsis(cells, domain, total, vault.release("synopsis", parameters, result, notes))
 

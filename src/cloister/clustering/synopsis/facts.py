@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from cloister.clustering.columns import choose_columns
 from cloister.clustering.domain import Domain, from_bounds
-from cloister.clustering.inputs import Input, choose_columns, read_input
+from cloister.clustering.inputs import Input, read_input
 from cloister.clustering.synopsis.steps import Terms
 from cloister.errors import UsageError
 from cloister.kernels.per_unit import unit_of

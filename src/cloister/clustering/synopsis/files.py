@@ -26,14 +26,26 @@ from cloister.vault import Vault
 
 __all__ = ["cluster_file", "fingerprint", "load", "read_about", "save"]
 
-VERSION = 1
+VERSION = 2
 ABOUT, CERTIFICATE = b"cloister.synopsis", b"cloister.release"
 FOREIGN = "is not a synopsis file. Give the file that cloister synopsis wrote."
 
 
-def fingerprint(cells: Cells) -> str:
-    """A hash of the cells; the certificate holds it, so that a changed file is seen."""
-    digest = hashlib.sha256()
+def about_of(domain: Domain, total: float) -> str:
+    """The public grid and the number of rows, as a file says them."""
+    about = {
+        "version": VERSION,
+        "total": float(total),
+        "unit": domain.unit,
+        "radius": domain.encoding.radius,
+        "grids": [dataclasses.asdict(grid) for grid in domain.encoding.numbers],
+    }
+    return json.dumps(about)
+
+
+def fingerprint(cells: Cells, domain: Domain, total: float) -> str:
+    """A hash of the cells and their grid; the certificate holds it, so that a changed file is seen."""
+    digest = hashlib.sha256(about_of(domain, total).encode())
     for name in Cells.__slots__:
         digest.update(np.ascontiguousarray(getattr(cells, name)).astype("<f8").tobytes())
     return digest.hexdigest()
@@ -48,14 +60,8 @@ def save(synopsis: Synopsis, path: str | PathLike[str]) -> None:
             columns[f"{part} {j}"] = getattr(cells, part)[:, j]
     for part in ("counts", "variances", "common", "groups"):
         columns[part] = getattr(cells, part)
-    about = {
-        "version": VERSION,
-        "total": synopsis.total,
-        "unit": domain.unit,
-        "radius": domain.encoding.radius,
-        "grids": [dataclasses.asdict(grid) for grid in domain.encoding.numbers],
-    }
-    table = pa.table(columns).replace_schema_metadata({ABOUT: json.dumps(about), CERTIFICATE: synopsis.release.to_json()})
+    about = about_of(domain, synopsis.total)
+    table = pa.table(columns).replace_schema_metadata({ABOUT: about, CERTIFICATE: synopsis.release.to_json()})
     with stage(path, directory=False) as staged:
         pq.write_table(table, staged.path, compression="zstd")
         staged.commit()
@@ -74,7 +80,7 @@ def load(path: str | PathLike[str]) -> Synopsis:
         cells = Cells(**parts, **{part: table[part].to_numpy() for part in ("counts", "variances", "common", "groups")})
     except (pa.ArrowException, OSError, KeyError, TypeError, ValueError):
         raise SourceError(f"{name} is damaged: a part of the synopsis is missing. Ask for the original.") from None
-    if about.release.result.get("cells_sha256") != fingerprint(cells):
+    if about.release.result.get("sha256") != fingerprint(cells, about.domain, about.total):
         raise SourceError(f"{name} was changed after it was written: its cells are not those of its certificate.")
     return Synopsis(cells, about.domain, about.total, about.release)
 

@@ -6,8 +6,10 @@ import pyarrow as pa
 import pytest
 
 from cloister import Schema
-from cloister.clustering.inputs import Input, choose_columns
-from cloister.errors import CloisterError
+from cloister.clustering.columns import choose_columns
+from cloister.clustering.domain import from_bounds
+from cloister.clustering.inputs import Input
+from cloister.errors import CloisterError, SchemaError, UsageError
 from cloister.sources import open_source
 
 TABLE = pa.table({"id": [1], "x": [0.5], "y": [0.5], "name": ["a"]})
@@ -48,9 +50,34 @@ def test_columns_are_what_user_and_schema_say(
         (UNIT, None, '"name" holds text'),
         (UNIT + X, ["x", "z"], '"z"'),
         (UNIT + X, ["id"], "not a number column"),
+        (X + SSN, ["y"], "says who a row is about"),
     ],
 )
 def test_columns_that_cannot_be_numbers_are_refused(schema: str, columns: list[str] | None, told: str) -> None:
     """Text that nobody described, columns that are not there, and identifiers end in one clear error."""
     with pytest.raises(CloisterError, match=told):
         choose(schema, columns, None)
+
+
+@pytest.mark.parametrize("columns", [["id"], ["name"], ["y"]])
+def test_bounds_do_not_make_a_number_of_what_the_schema_calls_something_else(columns: list[str]) -> None:
+    """With bounds of the user's own the unit, identifiers and categories are refused too."""
+    with pytest.raises(SchemaError, match="not a number column"):
+        choose(UNIT + X + NAME + SSN, columns, BOUNDS)
+
+
+def test_bounds_by_column_need_to_know_the_columns() -> None:
+    """Beside a schema, which may leave columns out, bounds one a column are refused without their names."""
+    both = ([0, 0], [1, 2])
+    assert choose(UNIT + X + NAME, ["x", "y"], both) == ["x", "y"]
+    with pytest.raises(UsageError, match="which columns they are for"):
+        choose(UNIT + X + NAME, None, both)
+
+
+def test_a_default_of_the_schema_holds_with_any_bounds() -> None:
+    """What cannot be read counts as the schema's default, whoever gives the bounds."""
+    source = open_source(TABLE)
+    schema = Schema.from_text(X + "default = 0.25\n")
+    found = choose_columns(Input(source, source.names), schema, ["x"], (0, 2))
+    grid = from_bounds(found.names, found.bounds, "bounds", found.defaults).encoding.numbers[0]
+    assert grid.center + grid.default * grid.step == pytest.approx(0.25, abs=grid.step)

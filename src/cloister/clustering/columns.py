@@ -1,0 +1,95 @@
+"""Which columns are worked on, and what is publicly known of them: from the user, the schema and the columns' types."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from cloister.clustering.inputs import Input
+from cloister.errors import SchemaError, UsageError
+from cloister.schema import Number, Role, Schema
+
+__all__ = ["Chosen", "choose_columns"]
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """The columns to work on, with the bounds and defaults that are known of them."""
+
+    names: list[str]
+    bounds: Any  # None: to be found inside the budget
+    defaults: list[float] | None = None  # NaN: the middle of the bounds
+
+
+def choose_columns(rows: Input, schema: Schema | None, columns: Sequence[str] | None, bounds: Any) -> Chosen:
+    """The columns that a user named, or all that can be numbers; bounds and defaults from the schema where it has them.
+
+    A column that neither the user nor the schema describes must say by its type that it holds numbers.
+    """
+    found = Chosen(list(rows.names if columns is None else columns), bounds)
+    if schema is not None:
+        found = by_schema(found.names, schema, columns, bounds)
+    missing = [name for name in found.names if rows.names and name not in rows.names]
+    if missing:
+        raise SchemaError(f'the data has no column "{missing[0]}". Its columns: {", ".join(rows.names[:20])}.')
+    guessed = [name for name in found.names if columns is None and (schema is None or name not in schema)]
+    if guessed and not getattr(rows.data, "typed", True):
+        raise UsageError(
+            "a CSV file does not say which of its columns are numbers. Name those to use: columns=[...] or --columns a,b; or "
+            "give a schema."
+        )
+    others = [name for name in guessed if name in rows.texts]
+    if others:
+        raise UsageError(
+            f'column "{others[0]}" holds text, or else no numbers. Say which columns to use: columns=["age", "income"], or '
+            "--columns."
+        )
+    return found
+
+
+def by_schema(names: list[str], schema: Schema, columns: Sequence[str] | None, bounds: Any) -> Chosen:
+    """What the schema leaves of the columns, with what it knows of them."""
+    for name in columns or ():
+        if not may_be_number(schema, name):
+            raise SchemaError(
+                f'column "{name}" is not a number column, or says who a row is about. Leave it out of --columns.'
+            )
+    if columns is None:
+        if bounds is None and any(may_be_number(schema, name) for name in schema.names):
+            names = list(schema.names)  # it has bounds for these
+        names = [name for name in names if may_be_number(schema, name)]
+    if bounds is None and any(name in schema for name in names):
+        ends = [ends_of(schema, name) for name in names]
+        bounds = (np.array([low for low, _ in ends]), np.array([high for _, high in ends]))
+    elif columns is None and is_by_column(bounds):
+        raise UsageError("bounds are given one a column. Say which columns they are for: columns=[...].")
+    kinds = [schema[name].kind if name in schema else None for name in names]
+    said = [kind.default if isinstance(kind, Number) else None for kind in kinds]
+    return Chosen(names, bounds, [np.nan if default is None else float(default) for default in said])
+
+
+def may_be_number(schema: Schema, name: str) -> bool:
+    """Whether a column can be worked on as far as the schema says: one that it does not name can."""
+    if name == schema.unit:
+        return False
+    return name not in schema or (isinstance(schema[name].kind, Number) and schema[name].role is not Role.IDENTIFIER)
+
+
+def ends_of(schema: Schema, name: str) -> tuple[float, float]:
+    """The bounds of a number column."""
+    kind = schema[name].kind
+    assert isinstance(kind, Number)
+    if kind.bounds is None:
+        raise SchemaError(
+            f'column "{name}" has no bounds. Add bounds = [low, high] to its part of the schema, from what is publicly known '
+            "about it."
+        )
+    return kind.bounds
+
+
+def is_by_column(bounds: Any) -> bool:
+    """Whether bounds are given one a column."""
+    return isinstance(bounds, tuple | list) and any(np.size(end) > 1 for end in bounds)
