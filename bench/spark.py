@@ -67,6 +67,9 @@ def kmeans(path: str, cores: str, peer: str) -> dict[str, float]:
     """Private k-means from Parquet, and MLlib's on the same rows in the same session."""
     import cloister as cl
 
+    if hasattr(os, "sched_setaffinity"):
+        # a task is a thread of Java's and a process of Python's: only held to its cores it uses no more of them
+        os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[: int(cores)])
     spark = session(int(cores))
     rows = spark.read.parquet(path)
     cl.KMeans(CLUSTERS, cl.ApproxDP(1, 1e-6), (0, 1)).fit(rows.limit(100_000))  # starts workers, compiles loops
