@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
+from cloister.clustering.chance import public_chance
 from cloister.clustering.columns import choose_columns
 from cloister.clustering.domain import Domain, from_bounds
 from cloister.clustering.fitted import Fitted
@@ -167,7 +168,7 @@ class KMeans(ClusterMixin, BaseEstimator):
         """Find the centres of the rows of X: an array, a frame, a path, or anything that `cloister` reads."""
         table = read_input(X, self)
         problem = self._problem(table)
-        random = np.random.default_rng(self.random_state)  # public: where the search starts
+        random = public_chance(self.random_state)
         with Vault.open(
             table.data,
             problem.encoding,

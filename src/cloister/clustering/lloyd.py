@@ -22,6 +22,7 @@ from math import floor, sqrt
 import numpy as np
 from numpy.typing import NDArray
 
+from cloister.clustering.chance import PublicChance
 from cloister.clustering.domain import Domain
 from cloister.clustering.fitted import Fitted
 from cloister.clustering.seeding.packing import sphere_packing
@@ -133,7 +134,7 @@ def given(task: Task) -> tuple[Budget, Neighbours, Domain, int, int | None]:
 
 
 def fit_lloyd(
-    vault: Vault, task: Task, random: np.random.Generator, progress: Callable[[str], None] = lambda _: None
+    vault: Vault, task: Task, random: PublicChance, progress: Callable[[str], None] = lambda _: None
 ) -> tuple[Fitted, Domain]:
     """Run private Lloyd inside an open vault, from public centres."""
     budget, neighbours, domain, clusters, most = given(task)

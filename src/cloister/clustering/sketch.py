@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cloister.clustering.chance import PublicChance
 from cloister.clustering.domain import Domain
 
 __all__ = ["Radii", "Round", "Sketch", "sketch_of_moments", "weighted_kmeans"]
@@ -62,7 +63,7 @@ class Sketch:
     shape: Array
     errors: Array
 
-    def draw(self, size: int, domain: Domain, random: np.random.Generator) -> tuple[Array, Array]:
+    def draw(self, size: int, domain: Domain, random: PublicChance) -> tuple[Array, Array]:
         """About `size` points as the sketch expects rows to lie, with weights; at least two for each cell."""
         share = np.maximum(self.weights, 1e-9)
         share = share / share.sum()
@@ -72,7 +73,7 @@ class Sketch:
         points = self.means[cell] + steps * np.sqrt(self.shape) * np.sqrt(self.spreads[cell])[:, None]
         return domain.put(points).astype(np.float64), (share / times)[cell]
 
-    def candidates(self, wanted: int, clusters: int, domain: Domain, random: np.random.Generator) -> Array:
+    def candidates(self, wanted: int, clusters: int, domain: Domain, random: PublicChance) -> Array:
         """Where to look next: so many candidates where the sketch expects rows."""
         if wanted == clusters and len(self.means) == clusters:
             return self.means
@@ -82,7 +83,7 @@ class Sketch:
         return weighted_kmeans(points, weights, wanted, random, restarts=1, rounds=6)
 
     def radii(
-        self, candidates: Array, rows: float, noise: float, laplace: bool, domain: Domain, random: np.random.Generator
+        self, candidates: Array, rows: float, noise: float, laplace: bool, domain: Domain, random: PublicChance
     ) -> Radii:
         """Clipping radii: as far from its candidate as four fifths of the rows lie, if the sketch is right.
 
@@ -138,7 +139,7 @@ class Sketch:
         each = np.clip((squares + 2 * noise * pooled) / (floor + 2 * noise), 0.1 * pooled, 1.0) * cap
         return np.maximum(each - explained, UNEXPLAINED * each)
 
-    def suggest_clusters(self, most: int, random: np.random.Generator) -> int:
+    def suggest_clusters(self, most: int, random: PublicChance) -> int:
         """How many clusters the cells fall into: the fewest within 5% of the best Calinski-Harabasz score.
 
         The cells' own spreads count as distance within a cluster. Free, since the cells are released.
@@ -200,7 +201,7 @@ def nearest_candidates(points: Array, candidates: Array) -> tuple[NDArray[np.int
 
 
 def weighted_kmeans(
-    points: Array, weights: Array, clusters: int, random: np.random.Generator, restarts: int = RESTARTS, rounds: int = 30
+    points: Array, weights: Array, clusters: int, random: PublicChance, restarts: int = RESTARTS, rounds: int = 30
 ) -> Array:
     """The best of several weighted k-means runs on released points."""
     from sklearn.cluster import KMeans

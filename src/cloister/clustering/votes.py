@@ -25,6 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cloister.clustering.bounds import BOUNDS_STEPS, find_bounds
+from cloister.clustering.chance import PublicChance
 from cloister.clustering.domain import Domain, from_bounds
 from cloister.clustering.fitted import Fitted, Loss
 from cloister.clustering.sketch import Round, Sketch, sketch_of_moments
@@ -110,7 +111,7 @@ def expectations(
 
 
 def fit_votes(
-    vault: Vault, task: Task, random: np.random.Generator, progress: Callable[[str], None] = lambda _: None
+    vault: Vault, task: Task, random: PublicChance, progress: Callable[[str], None] = lambda _: None
 ) -> tuple[Fitted, Domain]:
     """Run votes and clipped Lloyd inside an open vault."""
     progress("size")
@@ -165,7 +166,7 @@ class Run:
 
     domain: Domain
     neighbours: Neighbours
-    random: np.random.Generator
+    random: PublicChance
     progress: Callable[[str], None]
 
     def seed(self, door: Door, plan: VotesPlan, table: Table, clusters: int) -> Sketch:

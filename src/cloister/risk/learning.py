@@ -70,7 +70,7 @@ def _accuracy(table: Tuples, domains: Sequence[Domain], target: str, seed: int) 
     """The mean accuracy over folds of rows."""
     from sklearn.linear_model import LogisticRegression
 
-    random = np.random.default_rng(seed)
+    random = np.random.default_rng(seed)  # public: which rows a model learns from
     n = table.rows
     if n < 2 * FOLDS:
         raise UsageError(f"a classifier needs at least {2 * FOLDS} rows.")

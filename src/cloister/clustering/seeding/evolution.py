@@ -26,6 +26,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from cloister.clustering.chance import PublicChance
+
 __all__ = ["Evolved", "crossover_rate", "evolve", "population_size"]
 
 SCALE = np.float32(0.5)  # F
@@ -77,7 +79,7 @@ def evolve(
     points: NDArray[np.float64],
     weights: NDArray[np.float64],
     clusters: int,
-    random: np.random.Generator,
+    random: PublicChance,
     generations: int = GENERATIONS,
 ) -> Evolved:
     """Centres of released points by DE/rand/2/bin with generalised opposition; never worse than its best first member.
@@ -136,7 +138,7 @@ def evolve(
 
 
 def draw_members(
-    columns: NDArray[np.float32], weights: NDArray[np.float64], clusters: int, size: int, random: np.random.Generator
+    columns: NDArray[np.float32], weights: NDArray[np.float64], clusters: int, size: int, random: PublicChance
 ) -> NDArray[np.float32]:
     """Each member: different cells drawn by weight, (size, k, d). The largest of exponentials by rate is such a draw."""
     with np.errstate(divide="ignore"):
@@ -157,7 +159,7 @@ def match_centers(members: NDArray[np.float32], model: NDArray[np.float32]) -> N
         members[i] = member[linear_sum_assignment(gaps)[1]]
 
 
-def mutate_and_cross(members: NDArray[np.float32], rate: float, random: np.random.Generator) -> NDArray[np.float32]:
+def mutate_and_cross(members: NDArray[np.float32], rate: float, random: PublicChance) -> NDArray[np.float32]:
     """DE/rand/2/bin: X_a + F (X_b - X_c) + F (X_d - X_e), crossed with the current member column by column."""
     size = len(members)
     others = np.argsort(random.random((size, size - 1)), axis=1)[:, :5]
@@ -170,7 +172,7 @@ def mutate_and_cross(members: NDArray[np.float32], rate: float, random: np.rando
 
 
 def oppose(
-    trial: NDArray[np.float32], low: NDArray[np.float32], high: NDArray[np.float32], random: np.random.Generator
+    trial: NDArray[np.float32], low: NDArray[np.float32], high: NDArray[np.float32], random: PublicChance
 ) -> NDArray[np.float32]:
     """Generalised opposition t (low + high) - x, t uniform, within the population's present bounds (else uniform there)."""
     t = random.random((len(trial), 1, 1), dtype=np.float32)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from cloister.clustering.chance import PublicChance
 from cloister.clustering.domain import Domain
 
 __all__ = ["sphere_packing"]
@@ -13,7 +14,7 @@ TRIES = 100  # random places tried for a centre before the spheres are made smal
 HALVINGS = 12
 
 
-def sphere_packing(domain: Domain, clusters: int, random: np.random.Generator) -> NDArray[np.int32]:
+def sphere_packing(domain: Domain, clusters: int, random: PublicChance) -> NDArray[np.int32]:
     """Centres at least 2a apart and a from the border, for the largest radius a that a random search finds.
 
     Public: it depends on the domain and on `random` alone.
@@ -36,7 +37,7 @@ def sphere_packing(domain: Domain, clusters: int, random: np.random.Generator) -
     return domain.put(best)
 
 
-def place(domain: Domain, clusters: int, radius: float, random: np.random.Generator) -> NDArray[np.float64] | None:
+def place(domain: Domain, clusters: int, radius: float, random: PublicChance) -> NDArray[np.float64] | None:
     """Centres of spheres of this radius placed one by one at random, or None when one finds no room."""
     centers = np.empty((clusters, len(domain.halves)))
     if domain.is_ball and radius >= domain.radius:
@@ -53,7 +54,7 @@ def place(domain: Domain, clusters: int, radius: float, random: np.random.Genera
     return centers
 
 
-def draw(domain: Domain, margin: float, random: np.random.Generator) -> list[NDArray[np.float64]]:
+def draw(domain: Domain, margin: float, random: PublicChance) -> list[NDArray[np.float64]]:
     """Places drawn evenly from the domain, as far from its border as it allows up to `margin`; a few small batches."""
     columns = len(domain.halves)
     if domain.is_ball:

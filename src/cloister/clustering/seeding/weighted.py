@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from cloister.clustering.chance import PublicChance
 from cloister.clustering.seeding.canopy import canopy_centers
 from cloister.clustering.seeding.evolution import evolve
 from cloister.errors import UsageError
@@ -34,7 +35,7 @@ def cluster_points(
     weights: NDArray[np.float64],
     clusters: int,
     seeding: str,
-    random: np.random.Generator,
+    random: PublicChance,
 ) -> Weighted:
     """Seed, then weighted Lloyd until nothing moves.
 
@@ -74,7 +75,7 @@ def lloyd(points: NDArray[np.float64], weights: NDArray[np.float64], start: NDAr
 
 
 def plus_plus_seeds(
-    points: NDArray[np.float64], weights: NDArray[np.float64], clusters: int, random: np.random.Generator
+    points: NDArray[np.float64], weights: NDArray[np.float64], clusters: int, random: PublicChance
 ) -> NDArray[np.float64]:
     """k-means++ by scikit-learn: each centre a point drawn by weight times squared distance to those chosen so far."""
     from sklearn.cluster import kmeans_plusplus
@@ -85,7 +86,7 @@ def plus_plus_seeds(
 
 
 def parallel_seeds(
-    points: NDArray[np.float64], weights: NDArray[np.float64], clusters: int, random: np.random.Generator
+    points: NDArray[np.float64], weights: NDArray[np.float64], clusters: int, random: PublicChance
 ) -> NDArray[np.float64]:
     """k-means||: a few rounds that each keep about 2k points, then k-means++ on the kept points by what is nearest to them.
 

@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from cloister.clustering.chance import public_chance
 from cloister.clustering.domain import Domain
 from cloister.clustering.synopsis.cells import Cells
 from cloister.clustering.synopsis.value import Synopsis, SynopsisClusters, release_of_clusters
@@ -129,7 +130,7 @@ def cluster_file(path: str | PathLike[str], k: int, engine: Any = "spark", rando
     if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1:
         raise UsageError("the number of clusters must be a whole number of at least 1. Give --k 1 or more.")
     features = [f"points {j}" for j in range(len(about.domain.columns))]
-    seed = int(np.random.default_rng(random_state).integers(2**31))
+    seed = int(public_chance(random_state).integers(2**31))
     centers, sizes, loss = Vault.public_clusters(name, features, "counts", about.total, int(k), seed, engine)
     mean = loss / float(sizes.sum()) * about.domain.unit**2
     decoded = about.domain.decode(about.domain.put(centers))

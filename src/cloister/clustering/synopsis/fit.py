@@ -21,6 +21,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from cloister.clustering.chance import PublicChance
 from cloister.clustering.domain import Domain
 from cloister.clustering.fitted import Fitted
 from cloister.clustering.seeding.canopy import suggest
@@ -105,7 +106,7 @@ class ThroughSynopsis:
         self,
         vault: Vault,
         task: Task,
-        random: np.random.Generator,
+        random: PublicChance,
         progress: Callable[[str], None] = lambda _: None,
     ) -> tuple[Fitted, Domain]:
         """Release a synopsis inside an open vault and cluster it; in the hybrid refine the centres."""
@@ -132,7 +133,7 @@ class ThroughSynopsis:
 
 
 def clusters_of(
-    points: NDArray[np.float64], weights: NDArray[np.float64], clusters: int, seeding: str, random: np.random.Generator
+    points: NDArray[np.float64], weights: NDArray[np.float64], clusters: int, seeding: str, random: PublicChance
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Centres and sizes; where there are fewer cells than clusters, every cell and some of them twice."""
     if clusters <= len(points):

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from cloister.clustering.chance import PublicChance
 from cloister.clustering.synopsis.cells import Cells
 from cloister.errors import UsageError
 
@@ -57,7 +58,7 @@ def count_in(cells: Cells, low: NDArray[np.float64], high: NDArray[np.float64]) 
     return Count(float(inside @ cells.counts), float(np.sqrt(max(0.0, own + float((shared * together**2).sum())))))
 
 
-def draw_rows(cells: Cells, weights: NDArray[np.float64], rows: int, random: np.random.Generator) -> NDArray[np.float64]:
+def draw_rows(cells: Cells, weights: NDArray[np.float64], rows: int, random: PublicChance) -> NDArray[np.float64]:
     """Made-up rows, (rows, d): a cell by weight, then evenly in the widest box around its point that lies inside it."""
     which = random.choice(len(weights), size=rows, p=weights / weights.sum())
     points = cells.points[which]

@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from cloister.clustering.chance import public_chance
 from cloister.clustering.domain import Domain
 from cloister.clustering.inputs import read_input
 from cloister.clustering.seeding.canopy import Suggestion, canopy_centers, suggest
@@ -141,7 +142,7 @@ class Synopsis:
             raise UsageError("the number of clusters must be a whole number of at least 1. Give --k 1 or more.")
         weights = self._some_weights()
         full = weights > 0
-        random = np.random.default_rng(random_state)
+        random = public_chance(random_state)
         if seeding == "canopy" and k <= full.sum():
             start = canopy_centers(self.cells.points[full], weights[full], int(k), log_densities(self.cells, weights)[full])
             found = lloyd(self.cells.points[full], weights[full], start)
@@ -167,7 +168,7 @@ class Synopsis:
         """n made-up rows that follow the synopsis."""
         if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 0:
             raise UsageError("the number of made-up rows must be a whole number of at least 0.")
-        rows = draw_rows(self.cells, self._some_weights(), int(n), np.random.default_rng(random_state))
+        rows = draw_rows(self.cells, self._some_weights(), int(n), public_chance(random_state))
         decoded = self.domain.decode(self.domain.put(rows))
         return pa.table({name: decoded[:, j] for j, name in enumerate(self.columns)})
 
