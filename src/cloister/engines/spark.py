@@ -22,7 +22,7 @@ from cloister.engines.bounded import Draw
 from cloister.engines.local import SampledRows
 from cloister.engines.spark_errors import retold
 from cloister.engines.spark_rows import SparkRows, check_types, quoted
-from cloister.engines.spark_session import map_in_arrow, prepare, wants_numpy
+from cloister.engines.spark_session import map_in_arrow, prepare, shuffle_partitions, wants_numpy
 from cloister.errors import SinkError, UsageError
 from cloister.kernels import Kernel, Summary, zero
 from cloister.kernels.keyed import InOrder, Keyed, KeyedKernel, distinct, no_keys
@@ -205,7 +205,8 @@ class SparkEngine:
                 owned = self._run(self._read(self._unit.column), work.Own(self._encoding, self._unit), work.OWNED_ROWS)
                 # all rows of a person meet in one task, in an order that does not depend on where they come from
                 person = ["person_1", "person_2"]
-                met = owned.repartition(*person).sortWithinPartitions(*person, "place", "numbers", "codes")
+                met = owned.repartition(shuffle_partitions(owned.sparkSession), *person)
+                met = met.sortWithinPartitions(*person, "place", "numbers", "codes")
                 blocks = self._run(met, work.Bound(self._unit, self._widths), work.OWNED_BLOCKS)
             self._kept = blocks.persist(StorageLevel.MEMORY_AND_DISK)
         return self._kept

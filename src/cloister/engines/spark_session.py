@@ -24,11 +24,12 @@ from cloister.engines.options import Spark
 from cloister.engines.spark_errors import missing_on_workers, retold
 from cloister.errors import EngineError
 
-__all__ = ["find_session", "is_connect", "prepare", "wants_numpy"]
+__all__ = ["find_session", "is_connect", "prepare", "shuffle_partitions", "wants_numpy"]
 
 OLDEST_JAVA = 17
 TIMEOUT = 5  # seconds for a host to answer
 GET_JAVA = "Install one (Debian, Ubuntu: apt install openjdk-17-jre-headless) or point JAVA_HOME to it"
+TASKS_A_CORE = 4
 NEEDED = ("numpy", "pyarrow", "numba")
 KERNELS = "spark.cloister.kernels"
 
@@ -138,6 +139,20 @@ def is_connect(session: Any) -> bool:
 def wants_numpy(session: Any) -> bool:
     """Whether the user asked for the NumPy kernels on the workers."""
     return str(session.conf.get(KERNELS, "compiled")).lower() == "numpy"
+
+
+def shuffle_partitions(session: Any) -> int:
+    """Into how many partitions rows are put by person and kept: as the session says, but few on a single machine.
+
+    Spark joins small partitions when it can, but not those that it keeps, and on a few cores a pass over 200 takes seconds.
+    """
+    wanted = int(session.conf.get("spark.sql.shuffle.partitions"))
+    if not str(session.conf.get("spark.master", "")).startswith("local"):
+        return wanted
+    from pyspark.sql import functions
+
+    cores = session.range(1_000).select(functions.spark_partition_id()).distinct().count()
+    return max(1, min(wanted, TASKS_A_CORE * int(cores)))
 
 
 def prepare(session: Any) -> None:
