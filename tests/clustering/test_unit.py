@@ -45,7 +45,7 @@ def test_the_certificate_says_per_person(method: str, budget: object) -> None:
     release = cl.KMeans(4, budget, schema=schema(3), method=method).fit(visits()).release_
     assert str(release.guarantee).endswith('per person (at most 3 rows each, column "who")')
     assert release.adds_up()
-    assert release.notes[0].startswith("The guarantee is per person: it protects all rows of a person together")
+    assert release.notes[0].startswith('The guarantee is per person, as the column "who" names people')
     assert release.parameters["columns"] == ["x", "y"]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
 from typing import Annotated, Any
@@ -19,6 +20,8 @@ class Verbs(TyperGroup):
     """The group of all verbs: turns errors into one or two lines and an exit code, and never shows a data value."""
 
     def invoke(self, ctx: Any) -> Any:
+        if not os.environ.get("CLOISTER_DEBUG"):
+            logging.disable()  # what libraries log may quote values, and drowns the sentence that says what to do
         try:
             return super().invoke(ctx)
         except CloisterError as error:

@@ -186,4 +186,4 @@ def show(release: Release, summary: str | None, out: Path, as_json: bool) -> Non
     typer.echo(f"Status: {release.status}")
     for note in release.notes:
         typer.echo(f"Note: {note}")
-    typer.echo(f"Written: {out}, {certificate_of(out)}")
+    typer.echo(f"Written: {out}{' (a folder)' if out.is_dir() else ''}, {certificate_of(out)}")

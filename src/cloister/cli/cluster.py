@@ -191,7 +191,9 @@ def show_plan(model: KMeans, data: list[str], rows: int, as_json: bool) -> None:
     """Print what a fit would spend."""
     from cloister.vault import open_data
 
-    plan = model.plan(n=rows, names=open_data(data, model.engine).names)
+    # Spark is not started to read the names of columns that are named already
+    known = model.columns if model.engine not in (None, "local") else None
+    plan = model.plan(n=rows, names=known or open_data(data, model.engine).names)
     if as_json:
         flags.print_json(plan.as_dict())
         return

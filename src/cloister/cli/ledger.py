@@ -92,6 +92,7 @@ def _account_dict(account: Account) -> dict[str, Any]:
     return {
         "table": account.table,
         "neighbours": account.neighbours,
+        "protects": account.unit or None,
         "epsilon_total": exact_text(account.epsilon_total),
         "epsilon_spent": exact_text(account.epsilon_spent),
         "epsilon_left": exact_text(account.epsilon_left),
@@ -130,7 +131,7 @@ def _print_accounts(book: Ledger, accounts: list[Account]) -> None:
 
     rows = [
         [
-            Text(account.table),  # Text: a name with brackets is not markup
+            Text(account.table + (f", per {account.unit}" if account.unit else "")),  # Text: brackets are not markup
             account.neighbours,
             f"{short_decimal(account.epsilon_left)} of {short_decimal(account.epsilon_total)}",
             f"{short_decimal(account.delta_left)} of {short_decimal(account.delta_total)}",

@@ -89,7 +89,8 @@ def tabulate(
     typer.echo(f"Status: {made.release.status}")
     for note in made.release.notes:
         typer.echo(f"Note: {note}")
-    typer.echo(f"Written: {out}")
+    beside = f", {out}.release.json" if out.suffix.lower() == ".csv" else ""
+    typer.echo(f"Written: {out}{beside}")
 
 
 def names(text: str | None) -> list[str]:

@@ -166,6 +166,8 @@ class KMeans(ClusterMixin, BaseEstimator):
 
     def fit(self, X: Any, y: Any = None, *, progress: Callable[[str], None] = lambda _: None) -> KMeans:
         """Find the centres of the rows of X: an array, a frame, a path, or anything that `cloister` reads."""
+        if self.columns is not None:
+            self._problem(Input(None, ()))  # what can be told without the data is told before Spark is started for it
         table = read_input(X, self)
         problem = self._problem(table)
         random = public_chance(self.random_state)

@@ -77,7 +77,10 @@ def from_workers(text: str, kind: str, doing: str) -> CloisterError:
         return EngineError(told.group(1))
     if found := _KIND.search(text):
         return EngineError(f"{doing} failed on a worker ({found.group(1)}). Nothing was released.")
-    return EngineError(f"Spark gave up while {doing} ({kind}). Nothing was released; Spark's own log says why.")
+    return EngineError(
+        f"Spark gave up while {doing} ({kind}). Nothing was released; Spark's own log says why "
+        "(with CLOISTER_DEBUG=1 it is printed here, and may quote values)."
+    )
 
 
 @contextmanager

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
+from glob import glob
 from typing import Any
 
 from cloister.engines.options import Spark, is_spark_frame
@@ -57,9 +58,18 @@ def open_spark(data: Any, options: Spark) -> SparkRows:
             "the Spark engine reads Spark DataFrames, table names and files. For data in memory use the local engine."
         )
     names = [os.fspath(path) for path in paths]
-    session = find_session(options)
+    session = find_session(options, lambda: check_here(names, options))
     with retold_opening(names[0] if len(names) == 1 else f"{names[0]} and others"):
         return read(session, names)
+
+
+def check_here(names: list[str], options: Spark) -> None:
+    """Tell that a file is missing before Spark is started, where it would look for it on this machine."""
+    here = (options.master or "local").startswith("local") and not options.remote and "HADOOP_CONF_DIR" not in os.environ
+    for name in names:
+        is_file = "://" not in name and ("/" in name or format_of(name) is not None)
+        if here and is_file and not glob(name):
+            raise SourceError(f"{name}: no such file. Check the name.")
 
 
 def with_names(frame: Any, shown: str, folders: Sequence[str] = ()) -> SparkRows:
@@ -73,9 +83,12 @@ def read(session: Any, names: list[str]) -> SparkRows:
     formats = {format_of(name) for name in names}
     if formats == {None} and len(names) == 1 and "/" not in names[0] and session.catalog.tableExists(names[0]):
         return with_names(session.table(names[0]), names[0])
+    if None in formats:
+        inside = {format_of(file) for file in session.read.format("binaryFile").load(names).inputFiles()}
+        formats = inside - {None} or {"parquet"}  # folders that tools of this world write hold Parquet
     if len(formats) > 1:
         raise SourceError("the files are of different formats. Read them in separate runs, or convert them first.")
-    format = formats.pop() or "parquet"  # folders that tools of this world write hold Parquet
+    format = str(formats.pop())
     if format == "csv":
         frame = read_csv(session, names)
         return SparkRows(frame, distinct(frame.columns, names[0]), typed=False)

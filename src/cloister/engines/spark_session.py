@@ -15,7 +15,8 @@ import sys
 import tempfile
 import warnings
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -36,20 +37,22 @@ KERNELS = "spark.cloister.kernels"
 _ready: set[str] = set()  # sessions whose workers have been checked and have the code
 
 
-def find_session(options: Spark) -> Any:
-    """The running session, or one that is started as the options say."""
+def find_session(options: Spark, check: Callable[[], None] = lambda: None) -> Any:
+    """The running session, or one that is started as the options say, if a check that needs none has passed."""
     try:
         from pyspark.sql import SparkSession
     except ImportError:
         raise EngineError("the Spark engine needs pyspark. Install it: pip install 'cloister[spark]'.") from None
     if not options.master and not options.remote and (running := SparkSession.getActiveSession()):
         return running
+    check()
     return start(SparkSession, options)
 
 
 def start(factory: Any, options: Spark) -> Any:
     """Start a session, with everything checked that would otherwise fail late or without a word."""
     where = options.remote or options.master or "local[*]"
+    check_address(options)
     if not (options.remote and options.remote.startswith("sc://")):
         check_java()
     check_reachable(where)
@@ -63,20 +66,48 @@ def start(factory: Any, options: Spark) -> Any:
     else:
         if options.master:
             builder = builder.master(options.master)
-        quiet = {"spark.ui.showConsoleProgress": "false", "spark.ui.enabled": "false", "spark.log.level": "ERROR"}
+        quiet = {"spark.ui.showConsoleProgress": "false", "spark.ui.enabled": "false"}
         for name, value in quiet.items():
             builder = builder.config(name, value)
+        if where.startswith("local"):
+            builder = builder.config("spark.sql.warehouse.dir", no_warehouse())
     for name, value in options.conf:
         builder = builder.config(name, value)
     try:
-        session = builder.getOrCreate()
-        if not is_connect(session):
-            session.sparkContext.setLogLevel("ERROR")
+        with silenced():
+            session = builder.getOrCreate()
     except Exception as error:
         raise EngineError(
             f"Spark could not be started at {where} ({type(error).__name__}). Check --master, --remote and --spark-conf."
         ) from None
     return session
+
+
+@contextmanager
+def silenced() -> Iterator[None]:
+    """Start Java without its standard error: what Spark logs there may quote values. CLOISTER_DEBUG lets it speak."""
+    if os.environ.get("CLOISTER_DEBUG"):
+        yield
+        return
+    sys.stderr.flush()
+    kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+    try:
+        os.dup2(nowhere, 2)  # what is started now has it from here
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", FutureWarning)  # PySpark's, about versions of pandas: no work here touches it
+            yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+        os.close(nowhere)
+
+
+def check_address(options: Spark) -> None:
+    """Refuse an address that Spark would not know what to do with."""
+    if options.remote and not re.match(r"sc://|local$|local\[", options.remote):
+        raise EngineError("a Spark Connect server is named sc://host:port. Write --remote sc://host:15002.")
+    if options.master and not re.match(r"local$|local\[|local-cluster\[|spark://|yarn|k8s://", options.master):
+        raise EngineError("--master is local, local[2], spark://host:7077, yarn or k8s://https://host:443.")
 
 
 def check_java() -> None:
@@ -234,6 +265,14 @@ def make_probe() -> Any:
             yield pyarrow.RecordBatch.from_pydict({"found": [line] * batch.num_rows})
 
     return probe
+
+
+@cache
+def no_warehouse() -> str:
+    """A folder for the tables that nobody makes here: Spark would put one where the user works."""
+    folder = tempfile.mkdtemp(prefix="cloister-warehouse-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
 
 
 @cache

@@ -103,11 +103,11 @@ def whom(unit: Unit | None) -> str:
             "only if no person has more than one row; somebody with g rows is protected at g times this epsilon (and a delta "
             "that grows faster than that)."
         )
-    rows = "row counts" if unit.max_rows == 1 else f"{unit.max_rows:,} rows count"
+    rows = "1 row is" if unit.max_rows == 1 else f"{unit.max_rows:,} rows are"
     return (
-        f"The guarantee is per person: it protects all rows of a person together, whatever their number. A person is whoever "
-        f'the column "{unit.column}" names; of each at most {rows}, and rows without a name count as one person\'s: '
-        "who hides among them is not protected by itself."
+        f'The guarantee is per person, as the column "{unit.column}" names people: however many rows somebody has, it protects '
+        f"all of them together. At most {rows} used of each person; the others are left out of every number here. Rows "
+        "without a name are treated as one person's, so people among them are not protected one by one."
     )
 
 

@@ -96,7 +96,7 @@ class Plan:
         widths = {key: max([len(key), *(len(row[key]) for row in rows)]) for key in ("step", "spend")}
         head = f"Plan for {self.budget}, {self.neighbours.value}, per {self.unit}"
         facts = ", ".join(f"{name} {value}" for name, value in self.facts.items())
-        lines = [head + (f" ({facts})" if facts else "")]
+        lines = [head + (f": {facts}" if facts else "")]
         lines += [f"  {name}: {reason}" for name, reason in self.choices.items()]
         lines += [f"  {r['step']:<{widths['step']}}  {r['spend']:<{widths['spend']}}  {r['expect']}".rstrip() for r in rows]
         return "\n".join(lines)

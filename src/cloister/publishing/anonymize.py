@@ -16,7 +16,7 @@ from cloister.publishing.domains import MOST_CODES, MOST_VALUES, look_at, quasi_
 from cloister.publishing.guards import Guard, KAnonymity
 from cloister.publishing.histogram import Histogram
 from cloister.publishing.parameters import Parameters
-from cloister.publishing.recount import Classes, count_output, planned, require
+from cloister.publishing.recount import Classes, count_output, fewest_people, planned, require
 from cloister.publishing.requests import Request, read_request
 from cloister.publishing.rewriting import Rewriting, make_rewriting, shuffle_file
 from cloister.publishing.search import Found, search
@@ -235,7 +235,8 @@ def write_table(
         progress("counting the output again")
         counted = count_again(table, rewriting, staged.path, request, sensitive)
         require(counted, plan, codes, rows, guards)
-        summary = summarize(table, rewriting, request, found, counted, known)
+        people = fewest_people(found.recoding, rows, found.labels, codes)
+        summary = dataclasses.replace(summarize(table, rewriting, request, found, counted, known), people=people)
         release = Release(
             kind="k-anonymous table",
             guarantee=Syntactic(request.k, request.unit_words, request.guards_in_words),

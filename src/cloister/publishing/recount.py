@@ -17,7 +17,7 @@ from cloister.publishing.recoding import STAR, Ranks, Recoding
 from cloister.publishing.tally import Leaves
 from cloister.vault import Holder
 
-__all__ = ["Classes", "count_output", "planned", "require"]
+__all__ = ["Classes", "count_output", "fewest_people", "planned", "require"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -76,6 +76,15 @@ def count_output(output: Holder, recoding: Recoding, sensitive: Sequence[Leaves]
     texts = published_labels(recoding)
     encoding = Encoding(categories=(*texts, *sensitive))
     return Classes(texts, output.count(encoding, RowKeys(len(texts) + len(sensitive))).value)
+
+
+def fewest_people(recoding: Recoding, rows: Histogram, labels: NDArray[np.int64], codes: NDArray[np.int64]) -> int | None:
+    """How many people the class with the fewest has; None where rows are counted."""
+    if rows.persons is None:
+        return None
+    kept = (rows.counts > 0) & ((labels >= 0) | recoding.is_starred)
+    once = distinct(np.column_stack([codes, rows.persons])[kept]).keys  # a person counts once in a class
+    return int(distinct(once[:, : codes.shape[1]]).counts.min(initial=0)) if len(once) else 0
 
 
 def require(found: Classes, plan: Classes, codes: NDArray[np.int64], rows: Histogram, guards: Sequence[Guard]) -> None:

@@ -49,6 +49,7 @@ class Summary:
     pseudonyms: tuple[str, ...]
     untouched: tuple[str, ...]
     reason: str  # why the search stopped
+    people: int | None = None  # in the class with the fewest, where k counts people
 
     def as_dict(self) -> dict[str, Any]:
         """Plain data."""
@@ -65,7 +66,8 @@ class Summary:
             gone = f"{self.suppressed:,} ({100 * self.suppressed / self.total:.2g}%), {how}"
         lines = [
             f"{self.rows:,} rows in {self.classes:,} classes; the smallest has {self.smallest:,}, "
-            f"the average {self.average:,.1f}",
+            f"the average {self.average:,.1f}"
+            + ("" if self.people is None else f"; the fewest people in a class: {self.people:,}"),
             f"Suppressed rows: {gone}",
             f"Information lost: {self.loss:.3f} (0: values as they were, 1: nothing left)",
         ]

@@ -119,7 +119,7 @@ def tabulate(
             "bought_margins": [[layout.axes[axis].name for axis in kept] for kept in layout.in_order(kernel.margins)],
         }
         result = {"total": float(made.counts.sum()), "rows_sha256": made.fingerprint()}
-        notes = (whom(unit), "Values outside a column's domain count as its default; nothing was left out.")
+        notes = (whom(unit), "Values outside a column's domain count as its default.")
         return made.certified(vault.release("table", parameters, result, notes))
 
 

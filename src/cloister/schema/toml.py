@@ -30,6 +30,8 @@ _KEYS: dict[str, tuple[str, ...]] = {
 _TABLE_HINTS = {
     "table": '# table = "people"              the name of the table in the ledger',
     "neighbours": '# neighbours = "add-remove"     or "replace-one", when the number of rows is public',
+    "unit": '# unit = "person_id"            the column that says whose a row is, where people have several',
+    "max_rows": "# max_rows = 5                  and how many rows of a person may count",
 }
 _HINTS = {
     ("number", "bounds"): "# bounds = [0, 100]             the lowest and the highest value that make sense",
