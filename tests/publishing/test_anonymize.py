@@ -123,7 +123,10 @@ def test_any_table_holds_every_guard_or_is_refused(
     if per_person:
         assert "who" not in rows[0]
         if not shuffle and len(rows) == n:
-            assert counting.fewest_persons(published, table["who"].to_pylist()) >= k
+            fewest = counting.fewest_persons(published, table["who"].to_pylist())
+            assert fewest == model.summary_.people >= k
+    else:
+        assert model.summary_.people is None
     assert all(row.keys() == {*table.column_names} - ({"who"} if not keyed else set()) for row in rows)
     assert release.adds_up()
 

@@ -84,7 +84,7 @@ def fewest_people(recoding: Recoding, rows: Histogram, labels: NDArray[np.int64]
         return None
     kept = (rows.counts > 0) & ((labels >= 0) | recoding.is_starred)
     once = distinct(np.column_stack([codes, rows.persons])[kept]).keys  # a person counts once in a class
-    return int(distinct(once[:, : codes.shape[1]]).counts.min(initial=0)) if len(once) else 0
+    return int(distinct(once[:, : codes.shape[1]]).counts.min()) if len(once) else 0
 
 
 def require(found: Classes, plan: Classes, codes: NDArray[np.int64], rows: Histogram, guards: Sequence[Guard]) -> None:
