@@ -27,13 +27,15 @@ Place = Annotated[
 Machine = Annotated[bool, typer.Option("--json", help="Print JSON, with exact numbers as text.")]
 
 
-@app.command(epilog="Example: cloister ledger show --table students")
+@app.command(epilog="Example: cloister ledger show students")
 def show(
+    name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="One table, with every charge.")] = None,
     ledger: Place = None,
-    table: Annotated[str | None, typer.Option(metavar="NAME", help="One table, with every charge.")] = None,
+    table: Annotated[str | None, typer.Option(metavar="NAME", help="The same as NAME.")] = None,
     as_json: Machine = False,
 ) -> None:
     """Show what is left for each table, or every charge of one."""
+    table = table or name
     book = _open(ledger)
     if table is None:
         accounts = book.accounts()

@@ -136,7 +136,7 @@ class Ledger:
             if account.neighbours != neighbours:
                 raise UsageError(
                     f'this release is under {neighbours} neighbours, and the account of table "{table}" is kept under '
-                    f"{account.neighbours}. Give {_other_relation(account.neighbours)}, or keep another account for it."
+                    f"{account.neighbours}. {_way_out(account.neighbours, unit)}"
                 )
             if account.unit not in ("", unit):
                 raise UsageError(
@@ -349,9 +349,13 @@ def _name(table: str) -> str:
     return _words(unicodedata.normalize("NFC", table) if isinstance(table, str) else table, "table name", 200)
 
 
-def _other_relation(kept: str) -> str:
-    """What to type for a release under the relation that an account is kept under."""
-    return "--epsilon, not --rho, and no --neighbours" if kept == RELATIONS[0] else "--neighbours replace-one, or --rho"
+def _way_out(kept: str, unit: str) -> str:
+    """What to do about a release under another relation than the one that an account is kept under."""
+    if kept == RELATIONS[0]:
+        return "Give --epsilon, not --rho, and no --neighbours, or keep another account for it."
+    if unit != "row":  # per person is add-remove only
+        return "Keep another account for it."
+    return "Give --neighbours replace-one, or --rho, or keep another account for it."
 
 
 def _relation(neighbours: str) -> str:
