@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -41,15 +42,19 @@ def retold(doing: str) -> Iterator[None]:
         raise_alone(from_workers(str(error), condition(error), doing))
 
 
+def error_loggers() -> list[logging.Logger]:
+    """What PySpark 4 prints errors with; PySpark 3.5 prints none."""
+    try:
+        from pyspark.logger import PySparkLogger
+    except ImportError:
+        return []
+    return [PySparkLogger.getLogger(name) for name in ("DataFrameQueryContextLogger", "SQLQueryContextLogger")]
+
+
 @contextmanager
 def unlogged() -> Iterator[None]:
     """Keep PySpark 4 from printing the messages of errors, which may quote a value."""
-    try:
-        from pyspark.logger import PySparkLogger
-    except ImportError:  # PySpark 3.5 prints none
-        yield
-        return
-    loggers = [PySparkLogger.getLogger(name) for name in ("DataFrameQueryContextLogger", "SQLQueryContextLogger")]
+    loggers = error_loggers()
     before = [logger.disabled for logger in loggers]
     try:
         for logger in loggers:
