@@ -211,3 +211,13 @@ def test_ctrl_c_leaves_nothing_half_written(people: Path, tmp_path: Path) -> Non
     assert "Stopped" in errors
     assert "Traceback" not in errors
     assert sorted(p.name for p in tmp_path.iterdir()) == ["people.csv", "people.toml"]
+
+
+def test_without_a_standard_error_a_clustering_is_made(people: Path, tmp_path: Path) -> None:
+    """Progress has nowhere to go, and the result is there."""
+    schema, out = str(people.with_suffix(".toml")), str(tmp_path / "out")
+    words = ["cloister", "cluster", str(people), "--k", "2", "--epsilon", "5", "--schema", schema, "--out", out]
+    command = f"import sys; from cloister.cli import main; sys.argv = {words}; main()"
+    done = subprocess.run(["sh", "-c", '"$0" -c "$1" 2>&-', sys.executable, command], capture_output=True, text=True)
+    assert done.returncode == 0
+    assert (tmp_path / "out" / "centers.csv").exists()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import json
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from typer.testing import CliRunner
 
 from cloister.cli import app
 from cloister.datasets import STUDENTS, students
+from cloister.privacy.release import Release
 
 
 @pytest.fixture
@@ -135,22 +137,17 @@ def test_a_table_is_written_with_margins_and_sums(folder: Path) -> None:
     assert "steps add up" in run("verify", folder / "t.csv.release.json")
 
 
+def tabulate_levels(folder: Path, out: Path) -> None:
+    """A small private table."""
+    schema = folder / "students.toml"
+    run("tabulate", folder / "students.csv", "--by", "level", "--epsilon", 1, "--schema", schema, "--out", out)
+
+
 @pytest.mark.parametrize("suffix", [".csv", ".parquet", ".json"])
 def test_a_table_verifies_until_it_is_changed(folder: Path, suffix: str) -> None:
     """Whatever its format, a table is verified by its own name, and one changed number is seen."""
     out = folder / f"verified{suffix}"
-    run(
-        "tabulate",
-        folder / "students.csv",
-        "--by",
-        "level",
-        "--epsilon",
-        1,
-        "--schema",
-        folder / "students.toml",
-        "--out",
-        out,
-    )
+    tabulate_levels(folder, out)
     assert "steps add up" in run("verify", out)
     if suffix == ".parquet":
         table = pq.read_table(out)
@@ -174,21 +171,21 @@ def test_a_synopsis_verifies_by_its_own_name(folder: Path) -> None:
 def test_what_a_certificate_is_not_about_does_not_verify(folder: Path) -> None:
     """A certificate beside another file, a file more in a folder, a synopsis with another grid, a key that stands twice."""
     table = folder / "t.csv"
-    run(
-        "tabulate",
-        folder / "students.csv",
-        "--by",
-        "level",
-        "--epsilon",
-        1,
-        "--schema",
-        folder / "students.toml",
-        "--out",
-        table,
-    )
+    tabulate_levels(folder, table)
     (folder / "other.csv").write_text("count\n1\n")
     (folder / "other.csv.release.json").write_text((folder / "t.csv.release.json").read_text())
     assert "not one of the files" in run("verify", folder / "other.csv", code=1)
+
+    parts = folder / "parts.parquet"  # as Spark writes one
+    parts.mkdir()
+    (parts / "part-0").write_text("rows")
+    digest = hashlib.sha256(b"rows").hexdigest()
+    certificate = Release.from_json((folder / "t.csv.release.json").read_text())
+    named = dataclasses.replace(certificate, files={"parts.parquet/part-0": digest}).to_json()
+    (folder / "parts.parquet.release.json").write_text(named)
+    assert "steps add up" in run("verify", parts)
+    (parts / "part-1").write_text("more rows")
+    assert "not one of the files" in run("verify", parts, code=1)
 
     made = folder / "s.parquet"
     run("synopsis", folder / "points.csv", "--columns", "x,y", "--bounds", "0,100", "--epsilon", 1, "--out", made)
@@ -198,18 +195,7 @@ def test_what_a_certificate_is_not_about_does_not_verify(folder: Path) -> None:
     assert "was changed" in run("verify", made, code=2)
 
     rows = folder / "t.json"
-    run(
-        "tabulate",
-        folder / "students.csv",
-        "--by",
-        "level",
-        "--epsilon",
-        1,
-        "--schema",
-        folder / "students.toml",
-        "--out",
-        rows,
-    )
+    tabulate_levels(folder, rows)
     rows.write_text(rows.read_text().replace('"count":', '"count": 9, "count":', 1))
     assert "stands in it twice" in run("verify", rows, code=1)
 

@@ -86,11 +86,11 @@ def start(factory: Any, options: Spark) -> Any:
 @contextmanager
 def silenced() -> Iterator[None]:
     """Start Java without its standard error: what Spark logs there may quote values. CLOISTER_DEBUG lets it speak."""
-    if os.environ.get("CLOISTER_DEBUG"):
+    if os.environ.get("CLOISTER_DEBUG") or sys.__stderr__ is None:  # without one of its own a process hands none on
         yield
         return
-    sys.stderr.flush()
-    kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+    kept = os.dup(2)
+    nowhere = os.open(os.devnull, os.O_WRONLY)
     try:
         os.dup2(nowhere, 2)  # what is started now has it from here
         with warnings.catch_warnings():
