@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import logging
 import os
 import sys
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -92,7 +92,7 @@ app.add_typer(ledger.app, name="ledger")
 def main() -> None:
     """Run the command line. A character that the terminal lacks is written as its code: printing never fails."""
     if sys.stderr is None:  # closed by whoever started this: then nothing is told there
-        sys.stderr = Path(os.devnull).open("w", encoding="utf-8")
+        sys.stderr = io.StringIO()
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
