@@ -66,12 +66,15 @@ def test_sizes_errors_and_loss_are_in_the_release() -> None:
 
 
 def test_standard_errors_say_how_far_centres_move() -> None:
-    """Over repeated runs the centres of well-separated clusters move by about their standard errors."""
+    """The centres of well-separated clusters typically move by about their standard errors.
+
+    About one fit in 300 starts badly and moves farther; half of nine do so less than once in a million times.
+    """
     X = np.repeat(np.array([[-8.0, -8], [8, 8], [8, -8]]), 2000, axis=0)
-    runs = [cl.KMeans(3, cl.ApproxDP(1, 1e-6), (-15, 15), random_state=0).fit(X) for _ in range(8)]
+    runs = [cl.KMeans(3, cl.ApproxDP(1, 1e-6), (-15, 15), random_state=0).fit(X) for _ in range(9)]
     moved = [np.sort(run.cluster_centers_.sum(1)) - np.sort(X[::2000].sum(1)) for run in runs]
     stated = np.mean([run.standard_errors_[np.isfinite(run.standard_errors_)].mean() for run in runs])
-    assert np.std(moved) < 6 * max(stated, 1e-3)
+    assert np.median(np.abs(moved)) < 6 * max(stated, 1e-3)
 
 
 def test_a_large_table_is_seeded_on_a_secret_sample() -> None:
@@ -202,12 +205,16 @@ def test_bounds_are_found_far_from_the_origin(budget: object) -> None:
 
 
 def test_found_bounds_hold_nearly_all_rows() -> None:
-    """The bounds hold at least nine tenths of each column and are at most a few times as wide as the data."""
+    """Typical bounds hold at least nine tenths of each column and are at most a few times as wide as the data.
+
+    About one fit in 100 finds bounds that are far too wide; five of nine do so less than once in a million times.
+    """
     X = np.random.default_rng(0).normal([5000, -3], [10, 0.1], (20_000, 2))
-    bounds = np.array(cl.KMeans(2, 1.0).fit(X).release_.parameters["bounds"])
-    inside = (bounds[:, 0] <= X) & (bounds[:, 1] >= X)
-    assert (inside.mean(axis=0) > 0.9).all()
-    assert (bounds[:, 1] - bounds[:, 0] < 5 * (X.max(axis=0) - X.min(axis=0))).all()
+    found = [np.array(cl.KMeans(2, 1.0).fit(X).release_.parameters["bounds"]) for _ in range(9)]
+    inside = [((bounds[:, 0] <= X) & (bounds[:, 1] >= X)).mean(axis=0) for bounds in found]
+    assert (np.median(inside, axis=0) > 0.9).all()
+    widths = np.median([bounds[:, 1] - bounds[:, 0] for bounds in found], axis=0)
+    assert (widths < 5 * (X.max(axis=0) - X.min(axis=0))).all()
 
 
 def test_the_number_of_clusters_is_chosen() -> None:
