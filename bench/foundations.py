@@ -60,7 +60,7 @@ def noise() -> list[dict[str, Any]]:
 def fold() -> list[dict[str, Any]]:
     """One fold of 1 million x 8 rows in memory, beside a NumPy pass over the same memory."""
     from cloister.clustering.domain import from_bounds
-    from cloister.engines.local import LocalEngine
+    from cloister.engines.local.engine import LocalEngine
     from cloister.kernels import CenterSums
     from cloister.sources import open_source
 
@@ -82,7 +82,7 @@ def fold() -> list[dict[str, Any]]:
 MEMORY = """
 import json, resource, sys, time
 from cloister.clustering.domain import from_bounds
-from cloister.engines.local import LocalEngine
+from cloister.engines.local.engine import LocalEngine
 from cloister.kernels import CenterSums
 from cloister.sources import open_source
 domain = from_bounds([f"x{j}" for j in range(8)], (0, 1), "bounds")

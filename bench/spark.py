@@ -44,8 +44,8 @@ def fold(path: str) -> dict[str, float]:
     """A warm fold of encoded rows, and a bare mapInArrow that counts the same rows, kept by Spark too."""
     from cloister.clustering.domain import from_bounds
     from cloister.engines.options import Spark
-    from cloister.engines.spark import SparkEngine
-    from cloister.engines.spark_rows import open_spark
+    from cloister.engines.spark.engine import SparkEngine
+    from cloister.engines.spark.rows import open_spark
     from cloister.kernels import CenterSums
 
     rows = session(2).read.parquet(path).persist()

@@ -96,7 +96,7 @@ def magic() -> Rows:
 
 def loss(X: Rows, centers: Rows) -> float:
     """Squared error of rows."""
-    from cloister.kernels.fitness import weighted_loss
+    from cloister.kernels.loops.fitness import weighted_loss
 
     return weighted_loss(X, np.ones(len(X)), centers)
 

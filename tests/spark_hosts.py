@@ -1,7 +1,7 @@
 """Spark for the tests: a process with its own session for each kind, and a real standalone cluster on loopback.
 
 A process holds one Spark session of one kind; so each kind has a process of its own, which runs functions of
-`tests.engines.jobs` that tests hand to it.
+`tests.engines.spark.jobs` that tests hand to it.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ def session() -> Any:
 
 def stop() -> None:
     """In the host: stop its session, and remove what would be removed at the exit that a pool's process never has."""
-    from cloister.engines.spark_session import packed_code
+    from cloister.engines.spark.session import packed_code
 
     if _session is not None:
         _session.stop()

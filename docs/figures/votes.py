@@ -10,7 +10,7 @@ from sklearn.datasets import make_blobs
 
 import cloister as cl
 from cloister.clustering.domain import Domain
-from cloister.clustering.sketch import Round, Sketch
+from cloister.clustering.votes.sketch import Round, Sketch
 
 OUT = Path(__file__).parents[1] / "images" / "votes.png"
 

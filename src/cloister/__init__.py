@@ -22,10 +22,10 @@ _HOMES = {
     "Release": "cloister.privacy.release",
     "Schema": "cloister.schema",
     "Synopsis": "cloister.clustering.synopsis.value",
-    "TopDownSpecialization": "cloister.publishing.anonymize",
+    "TopDownSpecialization": "cloister.anonymization.estimator",
     "risk": "cloister.risk",  # a package that can be called
     "synopsis": "cloister.clustering.synopsis.build",
-    "tabulate": "cloister.publishing.tables",
+    "tabulate": "cloister.tabulation.tabulate",
 }
 
 __all__ = [
@@ -47,6 +47,7 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
+    from cloister.anonymization.estimator import TopDownSpecialization
     from cloister.clustering.domain import Ball
     from cloister.clustering.kmeans import KMeans
     from cloister.clustering.synopsis.build import synopsis
@@ -55,10 +56,9 @@ if TYPE_CHECKING:
     from cloister.privacy.budgets import ApproxDP, Identifiability, PureDP
     from cloister.privacy.ledger import Ledger
     from cloister.privacy.release import Release
-    from cloister.publishing.anonymize import TopDownSpecialization
-    from cloister.publishing.tables import tabulate
     from cloister.risk.assess import assess as risk
     from cloister.schema import Neighbours, Schema
+    from cloister.tabulation.tabulate import tabulate
 
 
 def __getattr__(name: str) -> Any:

@@ -99,7 +99,7 @@ def open_data(data: Any, engine: str | Spark | None = None) -> Any:
     options = chosen(engine, data)
     if options is None:
         return data if isinstance(data, Source) else open_source(data)
-    from cloister.engines.spark_rows import open_spark
+    from cloister.engines.spark.rows import open_spark
 
     return open_spark(data, options)
 
@@ -114,10 +114,10 @@ def make_engine(
     if missing:
         raise SchemaError(f'the data has no column "{missing[0]}". Its columns: {", ".join(rows.names[:20])}.')
     if chosen(engine, rows) is not None:
-        from cloister.engines.spark import SparkEngine
+        from cloister.engines.spark.engine import SparkEngine
 
         return SparkEngine(rows, encoding, unit)
-    from cloister.engines.local import LocalEngine
+    from cloister.engines.local.engine import LocalEngine
 
     return LocalEngine(rows, encoding, unit, once)
 
@@ -371,7 +371,7 @@ class Vault:
         path: str, features: list[str], weight: str, total: float, clusters: int, seed: int, engine: str | Spark
     ) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
         """Weighted k-means on Spark over a file of points that are released already: centres, sizes, squared error."""
-        from cloister.engines.spark_kmeans import weighted_kmeans
+        from cloister.engines.spark.kmeans import weighted_kmeans
 
         options = chosen(engine, None)
         if options is None:

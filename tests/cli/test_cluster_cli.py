@@ -183,7 +183,7 @@ SLOW = """
 import sys, time
 import cloister.sources.tables as tables
 from cloister.cli import main
-import cloister.engines.local as local
+import cloister.engines.local.engine as local
 fold = local.LocalEngine.fold
 def slow(self, kernel):
     print("reading", flush=True)

@@ -11,10 +11,10 @@ import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
 
-from cloister.engines.local import LocalEngine
+from cloister.engines.local.engine import LocalEngine
 from cloister.errors import SinkError
 from cloister.sources import open_source
-from tests.engines import jobs
+from tests.engines.spark import jobs
 from tests.laws.tables import identity, random_rows, write
 from tests.spark_hosts import Host
 

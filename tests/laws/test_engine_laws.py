@@ -12,15 +12,15 @@ from hypothesis import strategies as st
 
 import cloister as cl
 from cloister.encode import Encoded, Encoding
-from cloister.engines.local import LocalEngine
+from cloister.engines.local.engine import LocalEngine
 from cloister.kernels import BoxClip, Moments
 from cloister.kernels.keyed import RowKeys
 from cloister.kernels.per_unit import Unit
 from cloister.privacy.secret_draws import secret_draw
 from cloister.sources import open_source
 from cloister.testing import seeded_noise
-from tests.engines import jobs
 from tests.engines.kernels import FromCorner
+from tests.engines.spark import jobs
 from tests.laws.kernels import HALF, KERNELS, SIZES, Case, rows_for
 from tests.laws.tables import identity, random_rows, write
 from tests.spark_hosts import Host

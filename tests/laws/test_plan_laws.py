@@ -10,7 +10,7 @@ import pytest
 from cloister.clustering.domain import Ball, from_bounds
 from cloister.clustering.lloyd import plan_lloyd
 from cloister.clustering.task import Task
-from cloister.clustering.votes import plan_votes
+from cloister.clustering.votes.fit import plan_votes
 from cloister.privacy.accounting import GaussianEvent, LaplaceEvent, SampledEvent, delta_of, within
 from cloister.privacy.budgets import ApproxDP, Budget, Identifiability, PureDP, relation
 from cloister.privacy.plan import Plan

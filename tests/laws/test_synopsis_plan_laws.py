@@ -12,8 +12,8 @@ from cloister.clustering.synopsis.steps import Terms, plan_synopsis
 from cloister.kernels.per_unit import Unit
 from cloister.privacy.accounting import delta_of
 from cloister.privacy.plan import Plan
-from cloister.publishing.tables import plan_table
 from cloister.schema import Neighbours
+from cloister.tabulation.tabulate import plan_table
 from tests.laws.test_plan_laws import random_settings
 
 KINDS = ("adaptive-grid", "uniform-grid", "sparse", "tree", "table")

@@ -13,15 +13,16 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from cloister.encode import Encoded
-from cloister.engines import bounded, local
-from cloister.engines.local import LocalEngine
+from cloister.engines.local import bounded
+from cloister.engines.local.engine import LocalEngine
+from cloister.engines.local.engine import engine as local
 from cloister.kernels import BoxClip, CenterSums, Histogram, Kernel, Moments, Rows, Summary, zero
 from cloister.kernels.per_unit import PerUnit, Unit, at_most, people, row_hashes
 from cloister.privacy.secret_draws import SecretDraw, secret_draw
 from cloister.schema import Neighbours
 from cloister.sources import open_source
 from cloister.testing import take, within_sensitivity
-from tests.engines import jobs
+from tests.engines.spark import jobs
 from tests.laws.kernels import HALF, KERNELS, SIZES, rows_for
 from tests.laws.tables import identity, random_rows, table, write
 from tests.spark_hosts import Host

@@ -13,7 +13,7 @@ from cloister.risk.fingerprints import fingerprints_of, spans
 from cloister.risk.tuples import Values
 from cloister.schema.cells import texts
 from cloister.schema.hierarchies import Hierarchy, intervals
-from tests.publishing.tables import trees
+from tests.anonymization.tables import trees
 
 
 def values(*words: str | None) -> Values:

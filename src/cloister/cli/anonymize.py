@@ -11,8 +11,8 @@ from cloister.cli import flags
 from cloister.errors import UsageError
 
 if TYPE_CHECKING:
+    from cloister.anonymization.estimator import TopDownSpecialization
     from cloister.privacy.release import Release
-    from cloister.publishing.anonymize import TopDownSpecialization
 
 EXAMPLE = (
     "Example: cloister anonymize people.csv --k 10 --quasi age,sex,region --hierarchies trees --suppress 0.02 --out safe.csv"
@@ -108,7 +108,7 @@ def anonymize(
                 "--apply takes the columns from the recoding and counts k alone. Give only --k, --identifiers, the key of "
                 "its pseudonyms and where to write."
             )
-        from cloister.publishing.applying import apply_recoding, read_recoding
+        from cloister.anonymization.writing.apply import apply_recoding, read_recoding
 
         assert out is not None
         release = apply_recoding(
@@ -119,7 +119,7 @@ def anonymize(
         return
     if k is None and curve is None:
         raise UsageError("how many rows should look alike? Give --k (10 is a common choice), or look at --curve first.")
-    from cloister.publishing.anonymize import TopDownSpecialization
+    from cloister.anonymization.estimator import TopDownSpecialization
     from cloister.sinks import check_free, stage
 
     model = TopDownSpecialization(
@@ -148,7 +148,7 @@ def anonymize(
 
 def show_curve(model: TopDownSpecialization, data: list[str], path: Path, as_json: bool) -> None:
     """Loss and risk by k, as a table and a picture."""
-    from cloister.publishing.curve import curve, drawable
+    from cloister.anonymization.reporting.curve import curve, drawable
     from cloister.sinks import check_free, stage
 
     drawable(path)
@@ -174,7 +174,7 @@ def names(text: str | None) -> list[str] | None:
 
 def show(release: Release, summary: str | None, out: Path, as_json: bool) -> None:
     """The result for a person, or for a program."""
-    from cloister.publishing.anonymize import certificate_of
+    from cloister.anonymization.estimator import certificate_of
 
     if as_json:
         flags.print_json({"out": str(out), "certificate": str(certificate_of(out)), **release.as_dict()})

@@ -82,7 +82,7 @@ def write_hierarchies(data: list[str], facts: str | None, folder: Path, as_json:
     """Draft a hierarchy for every quasi-identifier: from the public facts of a schema, or else from the rows."""
     import pyarrow as pa
 
-    from cloister.publishing.domains import MOST_CODES, look_at
+    from cloister.anonymization.counting.domains import MOST_CODES, look_at
     from cloister.schema import Role, Schema
     from cloister.schema.drafts import draft as guess
     from cloister.schema.hierarchies import draft, draft_from_values

@@ -46,10 +46,10 @@ def tabulate(
     as_json: flags.Machine = False,
 ) -> None:
     """Count rows by public categories or bins, privately, with totals and margins that agree with the cells."""
-    from cloister.publishing.tables import plan_table
-    from cloister.publishing.tables import tabulate as make
     from cloister.schema import Schema
     from cloister.sinks import check_free
+    from cloister.tabulation.tabulate import plan_table
+    from cloister.tabulation.tabulate import tabulate as make
     from cloister.vault import open_data
 
     facts = Schema.from_toml(schema) if schema else None

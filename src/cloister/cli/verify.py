@@ -86,7 +86,7 @@ def read_inside(path: Path) -> Release | None:
     import pyarrow.parquet as pq
 
     from cloister.clustering.synopsis.files import ABOUT, load
-    from cloister.publishing.private_table import read_certificate
+    from cloister.tabulation.private_table import read_certificate
 
     if path.suffix.lower() == ".parquet" and ABOUT in (pq.read_schema(path).metadata or {}):
         return load(path).release

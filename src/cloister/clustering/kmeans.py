@@ -18,7 +18,7 @@ from cloister.clustering.inputs import Input, read_input
 from cloister.clustering.lloyd import fit_lloyd, plan_lloyd
 from cloister.clustering.synopsis.fit import ThroughSynopsis
 from cloister.clustering.task import Task
-from cloister.clustering.votes import fit_votes, plan_votes
+from cloister.clustering.votes.fit import fit_votes, plan_votes
 from cloister.encode import Bins, Encoding
 from cloister.errors import UsageError
 from cloister.kernels import Labels

@@ -44,7 +44,7 @@ class GridCells:
         return {"counts": (prod(self.sides),)}
 
     def fold(self, rows: Encoded) -> Summary:
-        from cloister.kernels.places import add_cells
+        from cloister.kernels.loops.places import add_cells
 
         counts = np.zeros(prod(self.sides), dtype=np.int64)
         add_cells(rows.numbers, np.array(self.halves, np.int64), np.array(self.sides, np.int64), counts)
@@ -66,7 +66,7 @@ class GridKeys:
     width: int = 1
 
     def keys(self, rows: Encoded) -> NDArray[np.int64]:
-        from cloister.kernels.places import write_cells
+        from cloister.kernels.loops.places import write_cells
 
         keys = np.empty((len(rows), 1), dtype=np.int64)
         write_cells(rows.numbers, np.array(self.halves, np.int64), np.array(self.sides, np.int64), keys[:, 0])
@@ -102,7 +102,7 @@ class NestedCells:
         return {"counts": (int((self.inner ** len(self.sides)).sum()),)}
 
     def fold(self, rows: Encoded) -> Summary:
-        from cloister.kernels.places import add_nested
+        from cloister.kernels.loops.places import add_nested
 
         counts = np.zeros(self.parts["counts"], dtype=np.int64)
         halves, sides = np.array(self.halves, np.int64), np.array(self.sides, np.int64)

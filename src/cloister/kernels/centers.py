@@ -53,7 +53,7 @@ Clip = BoxClip | BallClip
 
 def find_nearest(rows: Encoded, centers: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
     """The index of each row's nearest centre and its squared distance, both exact; ties go to the lowest index."""
-    from cloister.kernels.nearest import nearest
+    from cloister.kernels.loops.nearest import nearest
 
     labels = np.empty(len(rows), dtype=np.int32)
     squares = np.empty(len(rows), dtype=np.float64)
@@ -85,7 +85,7 @@ class CenterSums:
         return {"counts": (len(self.centers),), "sums": self.centers.shape}
 
     def fold(self, rows: Encoded) -> Summary:
-        from cloister.kernels.nearest import add_sums
+        from cloister.kernels.loops.nearest import add_sums
 
         counts = np.zeros(len(self.centers), dtype=np.int64)
         sums = np.zeros(self.centers.shape, dtype=np.int64)

@@ -84,7 +84,7 @@ class ClippedSums:
         return {"counts": (k,), "sums": self.centers.shape, "squares": (k,)}
 
     def fold(self, rows: Encoded) -> Summary:
-        from cloister.kernels.nearest import add_clipped
+        from cloister.kernels.loops.nearest import add_clipped
 
         counts = np.zeros(len(self.centers), dtype=np.int64)
         squares = np.zeros(len(self.centers), dtype=np.int64)

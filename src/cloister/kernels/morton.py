@@ -39,7 +39,7 @@ class MortonKeys:
         return self.bits * len(self.halves)
 
     def keys(self, rows: Encoded) -> NDArray[np.int64]:
-        from cloister.kernels.places import write_morton
+        from cloister.kernels.loops.places import write_morton
 
         keys = np.empty((len(rows), 1), dtype=np.int64)
         write_morton(rows.numbers, np.array(self.halves, np.int64), self.bits, keys[:, 0])
@@ -74,7 +74,7 @@ class LeafSums:
         return {"counts": (len(self.starts),), "sums": (len(self.starts), len(self.order.halves))}
 
     def fold(self, rows: Encoded) -> Summary:
-        from cloister.kernels.places import add_leaves
+        from cloister.kernels.loops.places import add_leaves
 
         leaves = np.searchsorted(self.starts, self.order.keys(rows)[:, 0], side="right") - 1
         counts = np.zeros(len(self.starts), dtype=np.int64)

@@ -13,7 +13,7 @@ from cloister.clustering.seeding.evolution import (
     mutate_and_cross,
     oppose,
 )
-from cloister.kernels.fitness import improve, weighted_loss
+from cloister.kernels.loops.fitness import improve, weighted_loss
 
 
 def heaps(seed: int = 0, k: int = 6, d: int = 3) -> tuple[np.ndarray, np.ndarray]:

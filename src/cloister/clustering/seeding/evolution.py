@@ -94,7 +94,7 @@ def evolve(
         Public: it decides which cells the members start from.
     generations : int
     """
-    from cloister.kernels.fitness import improve, weighted_loss
+    from cloister.kernels.loops.fitness import improve, weighted_loss
 
     middle = np.average(points, axis=0, weights=weights)
     reach = float(np.abs(points - middle).max()) or 1.0
@@ -189,7 +189,7 @@ def settle(
     unsettled: NDArray[np.bool_],
 ) -> int:
     """Move, in place, every member that still gains by it; says how many looks at the points that took."""
-    from cloister.kernels.fitness import improve
+    from cloister.kernels.loops.fitness import improve
 
     which = np.flatnonzero(unsettled)
     if not len(which):

@@ -31,7 +31,7 @@ from cloister.clustering.synopsis.cells import Cells, log_densities
 from cloister.clustering.synopsis.queries import kept_weights
 from cloister.clustering.synopsis.steps import Terms, plan_synopsis, rest_spend
 from cloister.clustering.task import Task
-from cloister.clustering.votes_plan import event, part, round_kernel, weights_of_a_round
+from cloister.clustering.votes.plan import event, part, round_kernel, weights_of_a_round
 from cloister.errors import UsageError
 from cloister.kernels.per_unit import Unit
 from cloister.privacy.accounting import Event

@@ -1,0 +1,284 @@
+"""The columns that a specialization cuts: trees of labels, and ordered numbers that are split as it goes.
+
+A cut of a column is a set of blocks that hold each of its codes once. A block knows how it can be specialized: a block of a
+tree has one way, into its children; a block of ordered codes has one way for each place between two codes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cloister.anonymization.counting.cut_points import inner_edges, word
+from cloister.schema.hierarchies import Hierarchy
+from cloister.schema.hierarchies.build import plain
+
+__all__ = ["Block", "Domain", "Scale", "ScaleColumn", "TreeColumn", "make_domain", "offsets_of"]
+
+_NO_COSTS = np.zeros(0)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scale:
+    """Ordered values of a column without a hierarchy: code i is the i-th value, and nulls, if any, are the last code.
+
+    Parameters
+    ----------
+    values : array of float64, (m,)
+        The values, rising.
+    has_null : bool
+        Whether code m stands for nulls.
+    is_date : bool
+        Whether the values are days since 1970.
+    top : float, optional
+        Code i is not one value but all from the i-th up to the next; the last reaches to `top`.
+    bounds : pair of float, optional
+        Public bounds of the column: what the outermost intervals are published with. Without them, or where a value lies
+        outside, those are open: ``(-inf, 20)``, ``[60, inf)``.
+
+    Attributes
+    ----------
+    edges : array of float64, (m + 1,)
+        What each code reaches from and to: round places between the values, and the outermost values themselves.
+
+    Privacy
+    -------
+    The values are cells of the table. Labels show a value only where all rows of a class hold it; the ends of intervals
+    are round numbers between two values, or public bounds.
+    """
+
+    values: NDArray[np.float64]
+    has_null: bool = False
+    is_date: bool = False
+    top: float | None = None
+    bounds: tuple[float, float] | None = None
+    edges: NDArray[np.float64] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        if not len(self.values):
+            object.__setattr__(self, "edges", np.zeros(1))
+            return
+        last = float(self.values[-1])
+        end = last if self.top is None else self.top
+        if self.is_date:
+            end = float(np.nextafter(last + 1, last))  # the last day, but not the next midnight
+        inner = self.values[1:] if self.top is not None else inner_edges(self.values, is_date=self.is_date)
+        object.__setattr__(self, "edges", np.concatenate([self.values[:1], inner, [end]]))
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """What the outermost intervals are published with: public bounds that hold every value, else nothing."""
+        low, high = self.bounds or (-np.inf, np.inf)
+        most = self.values[-1] if self.top is None else self.top
+        return low if low <= self.values[0] else -np.inf, high if high >= most else np.inf
+
+    @property
+    def leaves(self) -> int:
+        """How many codes there are."""
+        return len(self.values) + self.has_null
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Block:
+    """A set of codes that are published as one label.
+
+    `within` says which child (of a tree) or which place (in an order) each of its codes has among `slots`. `after` are the
+    losses of the children of a tree; `left` and `right` the losses on both sides of each threshold of an order.
+    """
+
+    column: int
+    node: int  # of the tree, -1 in an order
+    codes: NDArray[np.int32]  # (c,)
+    label: str
+    loss: float
+    slots: int = 0
+    within: NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, np.int32))  # (c,)
+    after: NDArray[np.float64] = field(default_factory=lambda: _NO_COSTS)  # (slots,) of a tree
+    left: NDArray[np.float64] = field(default_factory=lambda: _NO_COSTS)  # (slots - 1,) of an order
+    right: NDArray[np.float64] = field(default_factory=lambda: _NO_COSTS)  # (slots - 1,)
+
+    is_tree: bool = field(init=False)  # all children are made in one step
+    ways: int = field(init=False)  # in how many ways it can be specialized
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "is_tree", self.node >= 0)
+        object.__setattr__(self, "ways", min(self.slots, 1) if self.is_tree else max(self.slots - 1, 0))
+
+
+class Domain(Protocol):
+    """What the search asks of a column."""
+
+    leaves: int
+    is_numeric: bool  # distances are those of numbers
+
+    @property
+    def root(self) -> Block: ...
+    def children(self, block: Block, way: int) -> tuple[Block, ...]: ...
+    def squares(self, block: Block) -> NDArray[np.float64]: ...
+    def side_squares(self, block: Block, rows: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
+
+
+def make_domain(column: int, domain: Hierarchy | Scale) -> TreeColumn | ScaleColumn:
+    """The blocks of a column."""
+    return TreeColumn(column, domain) if isinstance(domain, Hierarchy) else ScaleColumn(column, domain)
+
+
+class TreeColumn:
+    """A column with a hierarchy: one block a node."""
+
+    def __init__(self, column: int, tree: Hierarchy) -> None:
+        self.leaves = tree.leaves
+        loss = tree.loss
+        below: list[list[int]] = [[] for _ in tree.nodes]
+        for node, above in enumerate(tree.parent[:-1].tolist()):
+            below[above].append(node)
+        holds: list[NDArray[np.int32]] = []
+        blocks: list[Block] = []
+        for node, label in enumerate(tree.nodes):
+            kids = below[node]
+            if not kids:
+                holds.append(np.array([node], np.int32))
+                blocks.append(Block(column, node, holds[node], label, 0.0))
+                continue
+            codes = np.concatenate([holds[kid] for kid in kids])
+            within = np.repeat(np.arange(len(kids), dtype=np.int32), [len(holds[kid]) for kid in kids])
+            holds.append(codes)
+            blocks.append(Block(column, node, codes, label, float(loss[node]), len(kids), within, loss[kids]))
+        self._blocks = blocks
+        self._below = below
+        self.is_numeric = tree.edges is not None
+        self._middle = _middles(tree)  # (leaves,)
+
+    @property
+    def root(self) -> Block:
+        """The block that holds everything."""
+        return self._blocks[-1]
+
+    def children(self, block: Block, way: int) -> tuple[Block, ...]:
+        """The blocks that replace a block."""
+        return tuple(self._blocks[kid] for kid in self._below[block.node])
+
+    def squares(self, block: Block) -> NDArray[np.float64]:
+        """Squared distance of each code: of a number to the middle, of a label (leaves under the block - 1)/(leaves - 1)."""
+        if not self.is_numeric:
+            return np.full(len(block.codes), block.loss**2)
+        return _to_middle(self._middle, block)
+
+    def side_squares(self, block: Block, rows: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """A tree has no thresholds."""
+        return np.zeros(0), np.zeros(0)
+
+
+class ScaleColumn:
+    """A column of ordered values: a block is an interval of codes; nulls part from the numbers first."""
+
+    def __init__(self, column: int, scale: Scale) -> None:
+        self.leaves = scale.leaves
+        self.is_numeric = True
+        self._column = column
+        self._scale = scale
+        self._values = scale.values
+        self._range = float(np.ptp(scale.values)) if len(scale.values) else 0.0
+        self._known: dict[tuple[int, int], Block] = {}
+        self._has_null = scale.has_null
+        self._middle = np.append(scale.values, scale.values.mean() if len(scale.values) else 0.0)[: scale.leaves]
+
+    @property
+    def root(self) -> Block:
+        """The block that holds everything."""
+        m = len(self._values)
+        if not self._has_null:
+            return self._interval(0, m)
+        if m == 0:
+            return Block(self._column, 0, np.array([0], np.int32), "", 0.0)
+        codes = np.arange(m + 1, dtype=np.int32)
+        numbers = self._interval(0, m)
+        within = (codes == m).astype(np.int32)
+        return Block(self._column, 0, codes, "*", 1.0, 2, within, np.array([numbers.loss, 0.0]))
+
+    def children(self, block: Block, way: int) -> tuple[Block, ...]:
+        """The blocks that replace a block."""
+        m = len(self._values)
+        if block.is_tree:
+            return self._interval(0, m), Block(self._column, 1, np.array([m], np.int32), "", 0.0)
+        low, high = int(block.codes[0]), int(block.codes[-1]) + 1
+        return self._interval(low, low + way + 1), self._interval(low + way + 1, high)
+
+    def squares(self, block: Block) -> NDArray[np.float64]:
+        """Squared distance of each code to the middle of the block, over the squared range of the column."""
+        return _to_middle(self._middle, block)
+
+    def side_squares(self, block: Block, rows: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Mean squared distance of the rows on both sides of each threshold to the middle of their side."""
+        values = self._values[block.codes]
+        mean = float(values.mean())  # centred: the moments below cancel less
+        return (
+            _side(values - mean, rows, self._range or 1.0),
+            _side(values[::-1] - mean, rows[::-1], self._range or 1.0)[::-1],
+        )
+
+    def _interval(self, low: int, high: int) -> Block:
+        known = self._known.get((low, high))
+        if known is None:
+            known = self._known[low, high] = self._made(low, high)
+        return known
+
+    def _made(self, low: int, high: int) -> Block:
+        values, span = self._values[low:high], self._range or 1.0
+        codes = np.arange(low, high, dtype=np.int32)
+        loss = float(values[-1] - values[0]) / span
+        label = self.label(low, high)
+        if high - low == 1:
+            return Block(self._column, -1, codes, label, loss)
+        left, right = (values[:-1] - values[0]) / span, (values[-1] - values[1:]) / span
+        return Block(self._column, -1, codes, label, loss, high - low, codes - np.int32(low), _NO_COSTS, left, right)
+
+    def label(self, low: int, high: int) -> str:
+        """What the codes from `low` up to `high` are published as."""
+        scale, m = self._scale, len(self._values)
+        if high - low == 1 and scale.top is None:
+            value = float(self._values[low])
+            return word(value, is_date=True) if scale.is_date else plain(value)
+        if low == 0 and high == m and not self._has_null:
+            return "*"
+        first = scale.ends[0] if low == 0 else float(scale.edges[low])
+        last = scale.ends[1] if high == m else float(scale.edges[high])
+        start = "(-inf" if first == -np.inf else f"[{word(first, is_date=scale.is_date)}"
+        if last == np.inf:
+            return f"{start}, inf)"
+        return f"{start}, {word(last, is_date=scale.is_date)}{']' if high == m else ')'}"
+
+
+def _middles(tree: Hierarchy) -> NDArray[np.float64]:
+    """The middle of each leaf of numbers; a null lies in the middle of everything."""
+    if tree.edges is None:
+        return np.zeros(0)
+    middles: NDArray[np.float64] = (tree.edges[:-1] + tree.edges[1:]) / 2
+    return np.append(middles, middles.mean())[: tree.leaves]
+
+
+def _to_middle(middles: NDArray[np.float64], block: Block) -> NDArray[np.float64]:
+    span = float(np.ptp(middles)) or 1.0
+    inside = middles[block.codes]
+    squares: NDArray[np.float64] = ((inside - (inside.min() + inside.max()) / 2) / span) ** 2
+    return squares
+
+
+def _side(values: NDArray[np.float64], rows: NDArray[np.float64], span: float) -> NDArray[np.float64]:
+    """For every proper prefix of the values: mean squared distance of its rows to its middle, over the squared span."""
+    if len(values) < 2:
+        return np.zeros(0)
+    total, first, second = (np.cumsum(rows * values**power)[:-1] for power in range(3))
+    middle = (values[0] + values[:-1]) / 2
+    squares = second - 2 * middle * first + middle**2 * total
+    result: NDArray[np.float64] = np.maximum(squares, 0) / np.maximum(total, 1) / span**2
+    return result
+
+
+def offsets_of(domains: Sequence[Domain]) -> NDArray[np.int32]:
+    """Where the codes of each column begin when all share one range."""  # (q + 1,)
+    return np.concatenate([[0], np.cumsum([domain.leaves for domain in domains])]).astype(np.int32)

@@ -1,0 +1,205 @@
+"""A cut through every column and the classes that it makes: weigh its candidates, take one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cloister.anonymization.counting.columns import Block, Domain, Scale, make_domain, offsets_of
+from cloister.anonymization.counting.histogram import Histogram
+from cloister.anonymization.searching.gains import Gain, class_information, loss_costs, square_costs
+from cloister.anonymization.searching.guards import Guard, KAnonymity, passing
+from cloister.kernels.loops import partition
+from cloister.schema.hierarchies import Hierarchy
+
+__all__ = ["Candidates", "Cut", "Workspace"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Cut:
+    """A set of blocks for every column, and the classes of tuples that are still published."""
+
+    blocks: tuple[Block, ...]
+    block: NDArray[np.int32]  # (codes,) which block holds a code
+    within: NDArray[np.int32]  # (codes,) its place there
+    rows: NDArray[np.int64]  # (t',) tuples, class by class
+    starts: NDArray[np.int64]  # (classes + 1,)
+    lost: int  # rows suppressed
+    worth: float  # information gained since the root
+    steps: int = 0
+    mark: int = 0  # equal for equal cuts, however they were reached
+    refused: frozenset[int] = frozenset()  # candidates of trees that broke a guard: they never hold it again
+
+    @property
+    def labels(self) -> NDArray[np.int64]:
+        """The class of each of `rows`."""
+        return np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Candidates:
+    """What could be specialized next, one entry a way."""
+
+    block: NDArray[np.int64]  # (c,)
+    way: NDArray[np.int64]
+    lost: NDArray[np.int64]  # rows that would be suppressed
+    information: NDArray[np.float64]
+    score: NDArray[np.float64]  # information / (1 + anonymity lost)
+    is_open: NDArray[np.bool_]  # keeps k within the suppression, and gains something for what it suppresses
+
+
+class Workspace:
+    """A histogram and its columns, ready to be cut."""
+
+    def __init__(
+        self,
+        rows: Histogram,
+        columns: Sequence[Hierarchy | Scale],
+        k: int,
+        guards: Sequence[Guard],
+        gain: Gain,
+        allowed: int,
+    ) -> None:
+        self.rows = rows
+        self.columns = columns
+        self.domains: list[Domain] = [make_domain(j, column) for j, column in enumerate(columns)]
+        self.offsets = offsets_of(self.domains)
+        self.flat = rows.codes + self.offsets[:-1]  # (t, q)
+        self.k, self.gain, self.allowed = k, gain, allowed
+        # rows alone are counted while weighing; whatever else must hold is checked when a candidate is taken
+        self.guards: list[Guard] = [KAnonymity(k), *guards] if rows.persons is not None else list(guards)
+        self.total = rows.total
+        self._one_class = np.zeros(len(rows.codes), np.int32)
+
+    def root(self) -> Cut | None:
+        """Everything in one class; None if even that breaks a guard."""
+        blocks = tuple(domain.root for domain in self.domains)
+        block = np.repeat(np.arange(len(blocks), dtype=np.int32), np.diff(self.offsets))
+        within = np.zeros(len(block), np.int32)
+        for each in blocks:
+            within[self.offsets[each.column] + each.codes] = each.within if each.slots else 0
+        tuples = np.arange(len(self.rows.codes))
+        cut = Cut(blocks, block, within, tuples, np.array([0, len(tuples)]), 0, 0.0)
+        holds = self.total >= self.k and bool(self._passing(cut.labels, 1, tuples).all())
+        return cut if holds else None
+
+    def weigh(self, cut: Cut) -> Candidates:
+        """The gain of everything that could be specialized next."""
+        blocks = cut.blocks
+        slots = np.array([block.slots for block in blocks])
+        ways = np.array([block.ways for block in blocks])
+        first = np.concatenate([[0], np.cumsum(slots)])
+        first_candidate = np.concatenate([[0], np.cumsum(ways)])
+        column = np.array([block.column for block in blocks])
+        costs = loss_costs(blocks)
+        if self.gain is Gain.DISTANCE:
+            costs = square_costs(blocks, self.domains, self._tally(cut))
+        lost, low, floor = (
+            np.zeros(ways.sum(), np.int64),
+            np.full(ways.sum(), partition.NONE),
+            np.full(len(blocks), partition.NONE),
+        )
+        relief, spread = np.zeros(ways.sum()), np.zeros(ways.sum())
+        partition.weigh(
+            self.flat, self.rows.counts, cut.rows, cut.starts, cut.block,
+            (first[cut.block] + cut.within).astype(np.int32), first, first_candidate,
+            np.array([block.is_tree for block in blocks]), costs.before, costs.after, costs.left, costs.right,
+            self.k, self.gain is Gain.ENTROPY, lost, relief, spread, low, floor,
+        )  # fmt: skip
+        block = np.repeat(np.arange(len(blocks)), ways)
+        way = np.arange(ways.sum()) - first_candidate[block]
+        information = self._information(cut, lost, relief, spread, block)
+        others = np.empty_like(floor)
+        partition.floor_of_others(floor, column, len(self.domains), others)
+        anonymity = np.minimum(low, others[block])
+        score = information / (1.0 + np.maximum(floor.min() - anonymity, 0))
+        is_open = (cut.lost + lost <= self.allowed) & ((lost == 0) | (information > 0))
+        for i in np.flatnonzero(is_open) if cut.refused else ():
+            is_open[i] = self.key(cut, int(block[i]), int(way[i])) not in cut.refused
+        return Candidates(block, way, lost, information, score, is_open)
+
+    def take(self, cut: Cut, block: int, way: int, information: float, expected: int = 0) -> Cut | None:
+        """The cut after a candidate; None if it breaks a guard beyond what may be suppressed.
+
+        `expected` rows were thought to be lost; each one more, lost to a guard, takes its row's share of information back.
+        """
+        old = cut.blocks[block]
+        parts = self.domains[old.column].children(old, way)
+        child = np.full(len(cut.block), -1, np.int32)
+        after, within = cut.block.copy(), cut.within.copy()
+        for rank, part in enumerate(parts):
+            where = self.offsets[old.column] + part.codes
+            child[where] = rank
+            after[where] = block if rank == 0 else len(cut.blocks) + rank - 1
+            within[where] = part.within if part.slots else 0
+        blocks = (*cut.blocks[:block], parts[0], *cut.blocks[block + 1 :], *parts[1:])
+        rows, starts, sizes = np.empty_like(cut.rows), np.empty(len(cut.rows) + 1, np.int64), np.empty_like(cut.rows)
+        made = partition.split(
+            self.flat, self.rows.counts, cut.rows, cut.starts, old.column, child, len(parts), rows, starts, sizes
+        )
+        starts, sizes = starts[: made + 1], sizes[:made]
+        holds = sizes >= self.k
+        if self.guards:
+            labels = np.repeat(np.arange(made), np.diff(starts))
+            holds &= self._passing(labels, made, rows)
+        lost = cut.lost
+        if not holds.all():
+            lost += int(sizes[~holds].sum())
+            if lost > self.allowed:
+                return None
+            information -= (lost - cut.lost - expected) / self.total
+            rows = rows[np.repeat(holds, np.diff(starts))]
+            starts = np.concatenate([[0], np.cumsum(np.diff(starts)[holds])])
+        return replace(
+            cut, blocks=blocks, block=after, within=within, rows=rows, starts=starts, lost=lost,
+            worth=cut.worth + information, steps=cut.steps + 1, mark=self.mark(cut, block, way),
+        )  # fmt: skip
+
+    def mark(self, cut: Cut, block: int, way: int) -> int:
+        """A number for the cut after a candidate, the same whatever the order of the steps to it."""
+        return (cut.mark + self.key(cut, block, way)) % (1 << 61)
+
+    def key(self, cut: Cut, block: int, way: int) -> int:
+        """A number for a candidate, the same in every cut that has it."""
+        old = cut.blocks[block]
+        place = (old.node,) if old.is_tree else (-1, int(old.codes[0]) + way)
+        return hash((old.column, *place))
+
+    def _passing(self, labels: NDArray[np.int64], classes: int, rows: NDArray[np.int64]) -> NDArray[np.bool_]:
+        return passing(self.guards, labels, classes, self.rows.take(rows)) if self.guards else np.ones(classes, bool)
+
+    def _information(
+        self,
+        cut: Cut,
+        lost: NDArray[np.int64],
+        relief: NDArray[np.float64],
+        spread: NDArray[np.float64],
+        block: NDArray[np.int64],
+    ) -> NDArray[np.float64]:
+        if self.gain is Gain.ENTROPY:  # the suppressed rows are one class
+            return (spread + _times_log(cut.lost) - _times_log(cut.lost + lost)) / float(self.total)
+        if self.gain is Gain.CLASS:
+            tally = self._tally(cut, by_class=True)
+            held = np.array([tally[each.column][each.codes].sum() for each in cut.blocks])[block]
+            told = class_information(cut.blocks, tally) / float(self.total)
+            kept: NDArray[np.float64] = told * (1 - lost / np.maximum(held, 1))  # a suppressed row tells nothing
+            return kept
+        return relief / float(self.total * len(self.domains))
+
+    def _tally(self, cut: Cut, by_class: bool = False) -> list[NDArray[np.float64]]:
+        """Rows still published by code of each column, and by class."""
+        if self.gain is Gain.DISTANCE and not any(domain.is_numeric for domain in self.domains):
+            return [np.zeros(0)] * len(self.domains)  # labels are all equally far
+        target = self.rows.target if by_class and self.rows.target is not None else self._one_class
+        found = np.zeros((int(self.offsets[-1]), int(target.max(initial=0)) + 1))
+        partition.tally(self.flat, self.rows.counts, cut.rows, target, found)
+        parts = np.split(found, self.offsets[1:-1])
+        return parts if by_class else [part[:, 0] for part in parts]
+
+
+def _times_log(counts: int | NDArray[np.int64]) -> NDArray[np.float64]:
+    result: NDArray[np.float64] = np.asarray(counts * np.log2(np.maximum(counts, 1)), np.float64)
+    return result

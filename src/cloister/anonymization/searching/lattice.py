@@ -1,0 +1,88 @@
+"""The order in which local recoding tries its recodings: the finest first.
+
+A recoding of full domains is a vector of levels, one a column; its cost is the mean loss of the table under it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cloister.anonymization.counting.columns import Scale, ScaleColumn
+from cloister.schema.hierarchies import Hierarchy
+
+__all__ = ["binary_tree", "level_costs", "vectors_by_cost"]
+
+LIMIT = 16_384  # recodings that are tried at most
+
+_Bundle: TypeAlias = tuple[NDArray[np.int64], NDArray[np.float64], tuple[int, ...]]
+
+
+def level_costs(tree: Hierarchy, levels: NDArray[np.int32], tally: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The mean loss of the rows at each level; `tally` counts the rows of each leaf."""
+    share = tally / max(float(tally.sum()), 1.0)
+    costs: NDArray[np.float64] = (tree.loss[levels] * share).sum(axis=1)
+    return costs
+
+
+def vectors_by_cost(costs: Sequence[NDArray[np.float64]], limit: int = LIMIT) -> NDArray[np.int16]:
+    """Vectors of levels, the cheapest first; every cheaper vector of a vector comes before it.
+
+    Where there are too many, levels that hardly differ in cost from their neighbours are left out, and then columns
+    go up together. The last vector is always the root of every column.
+
+    >>> vectors_by_cost([np.array([0.0, 1.0]), np.array([0.0, 0.4, 1.0])]).tolist()
+    [[0, 0], [0, 1], [0, 2], [1, 0], [1, 1], [1, 2]]
+    """
+    # a bundle of columns that go up together: one row of levels a step, and what the step costs
+    bundles: list[_Bundle] = [(np.arange(len(cost))[:, None], cost, (j,)) for j, cost in enumerate(costs)]
+    while np.prod([float(len(steps)) for steps, _, _ in bundles]) > limit:
+        widest = max(range(len(bundles)), key=lambda b: len(bundles[b][0]))
+        steps, cost, members = bundles[widest]
+        if len(steps) > 2:
+            inner = 1 + int(np.argmin(cost[2:] - cost[:-2]))
+            bundles[widest] = (np.delete(steps, inner, axis=0), np.delete(cost, inner), members)
+            continue
+        bundles.sort(key=lambda bundle: (float(bundle[1][-1]), bundle[2]))
+        (a, cost_a, of_a), (b, cost_b, of_b) = bundles[:2]
+        rows = [0, -1]
+        bundles[:2] = [(np.hstack([a[rows], b[rows]]), cost_a[rows] + cost_b[rows], of_a + of_b)]
+    grid = np.stack(np.meshgrid(*[np.arange(len(steps)) for steps, _, _ in bundles], indexing="ij"), -1)
+    grid = grid.reshape(-1, len(bundles))
+    total = np.zeros(len(grid))
+    vectors = np.empty((len(grid), len(costs)), np.int16)
+    for at, (steps, cost, members) in zip(grid.T, bundles, strict=True):
+        total += cost[at]
+        vectors[:, members] = steps[at]
+    return vectors[np.argsort(total, kind="stable")]
+
+
+def binary_tree(scale: Scale, tally: NDArray[np.float64]) -> Hierarchy:
+    """A tree over ordered values: every interval is halved where its rows are, until single values are left."""
+    m = len(scale.values)
+    names = ScaleColumn(0, scale)
+    spans = [(code, code + 1) for code in range(m)]
+    above: dict[tuple[int, int], tuple[int, int]] = {}
+    below = np.concatenate([[0.0], np.cumsum(tally[:m])])
+    open_spans = [(0, m)] if m > 1 else []
+    inner: list[tuple[int, int]] = []
+    while open_spans:
+        low, high = span = open_spans.pop(0)
+        inner.append(span)
+        half = (below[low] + below[high]) / 2
+        cut = int(np.clip(np.argmin(np.abs(below[low + 1 : high] - half)) + low + 1, low + 1, high - 1))
+        for part in ((low, cut), (cut, high)):
+            above[part] = span
+            if part[1] - part[0] > 1:
+                open_spans.append(part)
+    spans += inner[::-1]  # found from the root down: parents go after their children
+    index = {span: i for i, span in enumerate(spans)}
+    parent = np.array([index[above[span]] if span in above else -1 for span in spans], np.int32)
+    labels = [names.label(*span) for span in spans]
+    if m > 1:
+        labels[-1] = "*"
+    tree = Hierarchy(tuple(labels), parent, m, scale.edges, scale.is_date)
+    return tree.with_null() if scale.has_null else tree

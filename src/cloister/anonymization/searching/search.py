@@ -1,0 +1,60 @@
+"""The search for a recoding, global or local, as one question with one answer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cloister.anonymization.counting.histogram import Histogram
+from cloister.anonymization.counting.tally import Counted
+from cloister.anonymization.request import Request
+from cloister.anonymization.searching.localize import localize
+from cloister.anonymization.searching.specialize import specialize
+from cloister.anonymization.writing.recoding import Recoding
+
+__all__ = ["Found", "search"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Found:
+    """A recoding, and what it does to the tuples that it was found on."""
+
+    recoding: Recoding
+    labels: NDArray[np.int64]  # (t,) the class of each tuple, -1: suppressed
+    suppressed: int  # rows
+    is_starred: bool
+    loss: float
+    reason: str
+
+
+def search(request: Request, counted: Counted) -> Found:
+    """Find how to publish a table."""
+    rows, domains = counted.rows, counted.domains
+    if request.scope == "local":
+        done = localize(rows, domains, request.quasi, request.k, guards=request.guards)
+        reason = f"every row is in a class that cannot be split without breaking k = {request.k}"
+        reason += " or another guard" if request.guards else ""
+        return Found(done.recoding, done.labels, 0, False, done.loss, f"{reason} ({done.rounds} rounds).")
+    end = specialize(
+        rows,
+        domains,
+        request.quasi,
+        request.k,
+        gain=request.gain,
+        suppression=request.suppression,
+        guards=request.guards,
+    )
+    loss = loss_of(end.recoding, rows, end.labels)
+    return Found(end.recoding, end.labels, end.suppressed, end.is_starred, loss, end.reason)
+
+
+def loss_of(recoding: Recoding, rows: Histogram, labels: NDArray[np.int64]) -> float:
+    """Mean over rows and columns of (leaves under the published value - 1) / (leaves - 1); a suppressed row counts 1."""
+    total = 0.0
+    for j, column in enumerate(recoding.columns):
+        under = np.bincount(column.of)
+        loss = (under[column.of[rows.codes[:, j]]] - 1) / max(len(column.of) - 1, 1)
+        total += float(np.where(labels >= 0, loss, 1.0) @ rows.counts)
+    return total / max(rows.total, 1) / len(recoding.columns)

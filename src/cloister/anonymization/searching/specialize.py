@@ -1,0 +1,218 @@
+"""Top-down specialization: from one class that says nothing towards what k and the guards still allow.
+
+Every step replaces one block of one column by finer ones. The step with the largest gain = information / (1 + anonymity
+lost) is taken, until no candidate keeps the guards. With suppression or the loss gain the greedy path is one of several: a
+beam of cuts is followed too, and the better end is taken. Cuts go below full domains, so they hold all that a search over
+levels finds.
+
+References
+----------
+LETEO, section 3.2. Fung, Wang, Yu, Top-down specialization for information and privacy preservation, 2005.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cloister.anonymization.counting.columns import Scale
+from cloister.anonymization.counting.histogram import Histogram
+from cloister.anonymization.searching.cuts import Candidates, Cut, Workspace
+from cloister.anonymization.searching.gains import Gain
+from cloister.anonymization.searching.guards import Closeness, Guard, KAnonymity, passing
+from cloister.anonymization.writing.recoding import Recoding, make_global
+from cloister.errors import UsageError
+from cloister.schema.hierarchies import Hierarchy
+
+__all__ = ["Specialization", "output_holds", "refusal", "specialize"]
+
+BEAM = 8
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Specialization:
+    """The end of a search: a recoding, and what it does to the tuples that it was found on."""
+
+    recoding: Recoding
+    labels: NDArray[np.int64]  # (t,) the class of each tuple, -1: suppressed
+    suppressed: int  # rows
+    is_starred: bool  # whether suppressed rows stay, published as * (they are at least k, and hold every guard)
+    steps: int
+    reason: str  # why the search stopped
+
+
+def specialize(
+    rows: Histogram,
+    columns: Sequence[Hierarchy | Scale],
+    names: Sequence[str],
+    k: int,
+    *,
+    gain: Gain | str = Gain.ENTROPY,
+    suppression: float = 0.0,
+    guards: Sequence[Guard] = (),
+    beam: int = BEAM,
+) -> Specialization:
+    """Find a k-anonymous recoding of a histogram.
+
+    Parameters
+    ----------
+    rows : Histogram
+    columns : sequence of Hierarchy or Scale
+        One for each quasi-identifier; a Scale is split in two as it goes.
+    names : sequence of str
+        The names of the quasi-identifiers.
+    k : int
+        Rows (persons, if the histogram has them) that every class holds at least.
+    gain : {"entropy", "distance", "loss", "class"}
+    suppression : float
+        Share of the rows that may be suppressed.
+    guards : sequence of Guard
+        What every class must hold beside k-anonymity.
+    beam : int
+        How many cuts are followed at once, with suppression or the loss gain.
+
+    Raises
+    ------
+    UsageError
+        If even the table as a whole breaks a guard.
+
+    Privacy
+    -------
+    k-anonymity and its kin are properties of the table, not of the process: syntactic, not differentially private.
+    """
+    gain = Gain(gain)
+    KAnonymity(k)
+    if not 0 <= suppression < 1:
+        raise UsageError("the share of suppressed rows must be at least 0 and below 1.")
+    if gain is Gain.CLASS and rows.target is None:
+        raise UsageError("the class gain needs a target column.")
+    order = rows.order()
+    rows = rows.take(order)
+    fixed = [guard.against(rows) if isinstance(guard, Closeness) and guard.reference is None else guard for guard in guards]
+
+    def found_with(share: float) -> Specialization:
+        work = Workspace(rows, columns, k, fixed, gain, math.floor(share * rows.total + 1e-9))
+        root = work.root()
+        if root is None:
+            raise UsageError(refusal(rows, [KAnonymity(k), *fixed]))
+        cut = _greedy(work, root)
+        if beam > 1 and (gain is Gain.LOSS or share > 0):
+            cut = max(cut, _beam(work, root, beam), key=lambda end: end.worth)
+        return _finished(work, cut, names)
+
+    found = found_with(suppression)
+    if found.suppressed and not found.is_starred and not output_holds(found.labels, rows, k, guards):
+        # rows that are removed move the distribution that t-closeness compares with: then none is
+        found = found_with(0.0)
+    labels = np.empty_like(found.labels)
+    labels[order] = found.labels
+    return replace(found, labels=labels)
+
+
+def _greedy(work: Workspace, cut: Cut) -> Cut:
+    """Take the candidate with the best score until none is open."""
+    while True:
+        candidates = work.weigh(cut)
+        usable = np.flatnonzero(candidates.is_open)
+        for i in usable[np.argsort(-candidates.score[usable], kind="stable")].tolist():
+            step = _taken(work, cut, candidates, i)
+            if isinstance(step, Cut):
+                cut = step
+                break
+            cut = replace(cut, refused=cut.refused | step)
+        else:
+            return cut
+
+
+def _beam(work: Workspace, root: Cut, width: int) -> Cut:
+    """Follow the most worthy cuts of each number of steps; the best end."""
+    alive, ends = [root], []
+    while alive:
+        pool = []
+        for place, cut in enumerate(alive):
+            candidates = work.weigh(cut)
+            best = _best_ways(candidates)
+            if not best:
+                ends.append(_greedy(work, cut))
+            pool += [(-cut.worth - candidates.information[i], place, i, cut, candidates) for i in best]
+        pool.sort(key=lambda entry: entry[:3])
+        ahead: dict[int, Cut] = {}
+        stuck = dict(enumerate(alive))
+        for _, place, i, cut, candidates in pool:
+            mark = work.mark(cut, int(candidates.block[i]), int(candidates.way[i]))
+            if mark not in ahead:
+                step = _taken(work, cut, candidates, i)
+                if not isinstance(step, Cut):
+                    continue
+                ahead[mark] = step
+            stuck.pop(place, None)
+            if len(ahead) == width:
+                break
+        else:
+            ends += [_greedy(work, cut) for place, cut in stuck.items() if any(entry[1] == place for entry in pool)]
+        alive = list(ahead.values())
+    return max(ends, key=lambda end: end.worth)
+
+
+def _best_ways(candidates: Candidates) -> list[int]:
+    """For each block the open candidate that tells most: the thresholds of an order are near copies of each other."""
+    usable = np.flatnonzero(candidates.is_open)
+    by_block = usable[np.lexsort([-candidates.information[usable], candidates.block[usable]])]
+    _, first = np.unique(candidates.block[by_block], return_index=True)
+    return [int(i) for i in by_block[first]]
+
+
+def _taken(work: Workspace, cut: Cut, candidates: Candidates, i: int) -> Cut | frozenset[int]:
+    """The cut after a candidate; or, if it cannot be taken, what to refuse from now on (nothing, if it may come back)."""
+    block, way = int(candidates.block[i]), int(candidates.way[i])
+    step = work.take(cut, block, way, float(candidates.information[i]), int(candidates.lost[i]))
+    if step is None:
+        return frozenset({work.key(cut, block, way)})
+    return frozenset() if step.lost > cut.lost and step.worth <= cut.worth else step
+
+
+def _finished(work: Workspace, cut: Cut, names: Sequence[str]) -> Specialization:
+    labels = np.full(len(work.rows.codes), -1, np.int64)
+    labels[cut.rows] = cut.labels
+    gone = np.flatnonzero((labels < 0) & (work.rows.counts > 0))
+    holds = [KAnonymity(work.k), *work.guards]
+    is_starred = bool(len(gone) and passing(holds, np.zeros(len(gone), np.int64), 1, work.rows.take(gone)).all())
+    recoding = make_global(names, work.columns, cut.blocks, work.rows.codes[cut.rows[cut.starts[:-1]]], is_starred)
+    return Specialization(recoding, labels, cut.lost, is_starred, cut.steps, _reason(work, cut))
+
+
+def output_holds(labels: NDArray[np.int64], rows: Histogram, k: int, guards: Sequence[Guard]) -> bool:
+    """Whether the published tuples alone hold every guard, t-closeness against their own distribution."""
+    kept = np.flatnonzero(labels >= 0)
+    published = rows.take(kept)
+    return bool(passing([KAnonymity(k), *guards], labels[kept], int(labels.max()) + 1, published).all())
+
+
+def refusal(rows: Histogram, guards: Sequence[Guard]) -> str:
+    """Which guard even one class of all rows breaks, in words."""
+    whole = np.zeros(len(rows.codes), np.int64)
+    for guard in guards:
+        if rows.total == 0 or not guard.passes(whole, 1, rows).all():
+            return f"even the whole table, published as * in every quasi-identifier, does not hold {guard}. Ask for less."
+    raise AssertionError("the table as a whole holds every guard")
+
+
+def _reason(work: Workspace, cut: Cut) -> str:
+    candidates = work.weigh(cut)
+    if not len(candidates.block):
+        return "every value is published as it is."
+    labels = len(np.unique(candidates.block))
+    told = (
+        f"{labels} label{'s' if labels > 1 else ''} could still be refined, but then a class would fall below k = {work.k}"
+    )
+    if work.guards:
+        told += " or break another guard"
+    if work.allowed:
+        told += (
+            f" (at most {work.allowed - cut.lost} more rows may be suppressed, and only where that tells more than it costs)"
+        )
+    return f"{told}."

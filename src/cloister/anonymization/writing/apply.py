@@ -1,0 +1,158 @@
+"""A saved recoding, applied to rows that it was not found on."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from cloister.anonymization.counting.histogram import Histogram
+from cloister.anonymization.counting.tally import Leaves, numbered_persons
+from cloister.anonymization.estimator import certificate_of, commit_both, hashes
+from cloister.anonymization.reporting.notes import usual_notes
+from cloister.anonymization.searching.guards import KAnonymity, distinct_persons
+from cloister.anonymization.writing.recoding import Ranks, Recoding
+from cloister.anonymization.writing.recount import Classes, count_output, planned, require
+from cloister.anonymization.writing.rows import format_of, make_rewriting, read_key
+from cloister.encode import Encoding
+from cloister.errors import SchemaError, SourceError, UsageError
+from cloister.kernels.keyed import RowKeys
+from cloister.privacy.release import Release, Syntactic
+from cloister.schema.table import nearest
+from cloister.sinks import check_free, stage
+from cloister.vault import Holder, Vault
+
+__all__ = ["apply_recoding", "read_recoding"]
+
+WARNING = (
+    "The recoding was found on other rows: on these it guarantees nothing by itself. Rows that no class of the recoding "
+    "describes were suppressed."
+)
+
+
+def read_recoding(path: str | os.PathLike[str]) -> Recoding:
+    """Read a recoding from a file."""
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        raise SourceError(f"the recoding {path} cannot be read. Check the path.") from None
+    return Recoding.from_json(text)
+
+
+def apply_recoding(
+    recoding: Recoding,
+    X: Any,
+    out: str | os.PathLike[str],
+    *,
+    k: int | None = None,
+    identifiers: Sequence[str] = (),
+    key_file: str | os.PathLike[str] | None = None,
+    key_variable: str | None = None,
+    format: str | None = None,
+    table: str | None = None,
+    ledger: Any = None,
+    engine: Any = None,
+) -> Release:
+    """Write the rows of X as a recoding says, and count what came of it.
+
+    Parameters
+    ----------
+    recoding : Recoding
+    X : as everywhere
+    out : path of a new file (on Spark: a new folder); the certificate goes beside it
+    k : int, optional
+        Refuse an output whose smallest class has fewer rows (persons, where the recoding counted them); the certificate
+        then states the k that was counted. Default: whatever it has is written, and no k is claimed.
+    identifiers : sequence of str
+        Columns to drop beside those that the recoding dropped.
+    key_file, key_variable : path or str, optional
+        Where the key of the pseudonyms is. Without one the columns that were pseudonyms are dropped.
+
+    Raises
+    ------
+    SchemaError
+        If the rows lack a quasi-identifier, or the column that says whose they are.
+    UsageError
+        If no row can be published, or a class is smaller than k.
+
+    Privacy
+    -------
+    Syntactic, and only as good as what was counted: no guard but k is looked at. Identifiers that the recoding knows are
+    dropped.
+    """
+    if k is not None:
+        KAnonymity(k)
+    written = format_of(out, format)
+    check_free(out)
+    check_free(certificate_of(out))
+    has_key = key_file is not None or key_variable is not None
+    if has_key and not recoding.pseudonyms:
+        raise UsageError("a key is there, but the recoding has no pseudonyms. Drop the key.")
+    key = read_key(key_file, key_variable) if has_key else b""
+    rows = Vault.holding(X, purpose="a saved recoding, applied", engine=engine, table=table, ledger=ledger)
+    for name in (*recoding.names, *identifiers):
+        if name not in rows.names:
+            raise SchemaError(f'the data has no column "{name}".{nearest(name, rows.names)}')
+    if recoding.person is not None and recoding.person not in rows.names:
+        raise SchemaError(
+            f'the recoding counted persons, and the data has no column "{recoding.person}" to tell them apart. Add it (it '
+            "is not published), or anonymize the table anew."
+        )
+    if twice := next((name for name in identifiers if name in recoding.names), None):
+        raise UsageError(f'column "{twice}" cannot be both a quasi-identifier and an identifier. Choose one.')
+    rows.record()
+    pseudonyms = tuple(name for name in recoding.pseudonyms if has_key and name in rows.names and name not in identifiers)
+    person = [recoding.person] if recoding.person is not None and recoding.person not in recoding.names else []
+    dropped = tuple(dict.fromkeys([*recoding.dropped, *recoding.pseudonyms, *person, *identifiers]))
+    rewriting = make_rewriting(recoding, rows.types(rows.names), dropped, pseudonyms, key, written)
+    histogram = count_rows(rows, recoding)
+    plan, codes = planned(recoding, histogram, recoding.classify(histogram.codes))
+    with stage(out, directory=False) as staged, stage(certificate_of(out), directory=False) as certificate:
+        rows.rewrite(rewriting, str(staged.path), written)
+        output = Vault.holding(str(staged.path), purpose="count", engine=rows.spark or "local")
+        counted = count_output(output, recoding, ())
+        require(counted, plan, codes, histogram, ())
+        if not len(counted.sizes):
+            raise UsageError("the recoding describes none of these rows. Nothing was written; anonymize the table anew.")
+        smallest = fewest(counted, codes, histogram)
+        unit = "row" if recoding.person is None else f'person (column "{recoding.person}")'
+        if k is not None and smallest < k:
+            raise UsageError(
+                f"under this recoding the smallest class of these rows has {smallest}, fewer than k = {k}. Nothing was "
+                "written; anonymize the table anew."
+            )
+        names = [name for name in rewriting.schema.names if name not in recoding.names and name not in pseudonyms]
+        release = Release(
+            kind="rows under a saved recoding",
+            guarantee=Syntactic(None if k is None else smallest, unit),
+            events=(),
+            parameters={"quasi": list(recoding.names), "k": k},
+            result={"rows": int(counted.sizes.sum()), "classes": len(counted.sizes), "smallest": smallest},
+            ledger={"table": table, "entry": rows.entry} if rows.entry is not None else None,
+            notes=(WARNING, *usual_notes(untouched=names, pseudonyms=pseudonyms)),
+            files=hashes(staged.path, Path(out).name),
+        )
+        commit_both(staged, certificate, release)
+    rows.complete(release.digest())
+    return release
+
+
+def count_rows(rows: Holder, recoding: Recoding) -> Histogram:
+    """The tuples of leaf codes; negative where the recoding does not know a value."""
+    coders = tuple(Leaves(c.name, c.leaves, c.edges, c.is_date, c.null) for c in recoding.columns)
+    keyed = rows.count(Encoding(categories=coders), RowKeys(len(coders)), recoding.person).value
+    persons = None if recoding.person is None else numbered_persons(keyed.keys[:, -2:])
+    return Histogram(keyed.keys[:, : len(coders)].astype(np.int32), keyed.counts, persons=persons)
+
+
+def fewest(counted: Classes, codes: Any, rows: Histogram) -> int:
+    """The size of the smallest class of the output: its rows, or its persons, where they count."""
+    if rows.persons is None:
+        return int(counted.sizes.min())
+    keys = counted.keyed.keys.astype(np.int32)  # one a class: there are no sensitive values
+    of = Ranks(keys).find(codes.astype(np.int32))
+    inside = np.flatnonzero(of < len(keys))
+    return int(distinct_persons(of[inside], len(keys), rows.take(inside)).min())

@@ -1,0 +1,239 @@
+"""The rows of a table on their way out: quasi-identifiers recoded, identifiers dropped or replaced, the rest untouched."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, fields
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from cloister.anonymization.writing.recoding import Recoding
+from cloister.errors import DataError, SinkError, SourceError, UsageError, raise_alone
+from cloister.schema.cells import texts
+from cloister.sinks import writer_of
+
+__all__ = ["Rewriting", "format_of", "make_rewriting", "read_key", "shuffle_file"]
+
+FORMATS = {".csv": "csv", ".parquet": "parquet", ".pq": "parquet"}
+SHORTEST_KEY = 16  # bytes
+_PSEUDONYM_CHARACTERS = 32  # 128 bits: no two people meet by chance
+_BUCKET_ROWS = 1 << 18
+
+
+@dataclass(frozen=True, eq=False)
+class Rewriting:
+    """A recoding of whole rows, as the engines run it.
+
+    Privacy
+    -------
+    The key of the pseudonyms is in here while it runs. It is not shown and not written.
+    """
+
+    recoding: Recoding
+    columns: tuple[str, ...]  # read, in the order of the table
+    schema: pa.Schema  # written
+    pseudonyms: tuple[str, ...] = ()
+    key: bytes = field(default=b"", repr=False)
+
+    def recode(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """One batch."""
+        batch = self._rewrite(batch)
+        columns = []
+        for name, kind in zip(self.schema.names, self.schema.types, strict=True):
+            cells = batch.column(batch.schema.get_field_index(name))
+            if name in self.pseudonyms:
+                columns.append(_pseudonyms(cells, self.key))
+            elif cells.type == kind:
+                columns.append(cells)
+            else:
+                columns.append(_fitted(cells, kind, name))
+        return pa.RecordBatch.from_arrays(columns, schema=self.schema)
+
+    @cached_property
+    def _rewrite(self) -> Callable[[pa.RecordBatch], pa.RecordBatch]:
+        return self.recoding.rewriter()
+
+    def __getstate__(self) -> dict[str, Any]:  # what is made of the rest is made again where it runs
+        return {each.name: getattr(self, each.name) for each in fields(self)}
+
+
+def make_rewriting(
+    recoding: Recoding,
+    types: pa.Schema,
+    dropped: Sequence[str],
+    pseudonyms: Sequence[str],
+    key: bytes,
+    format: str,
+    sensitive: Sequence[str] = (),
+) -> Rewriting:
+    """How rows with columns of these types are written; `sensitive` columns are read again by the text of their cells."""
+    out = []
+    for column in types:
+        # how a value is stored is no part of it, and a list of all values would show those of removed rows
+        column = column.with_type(unlisted(column.type))
+        if column.name in dropped and column.name not in pseudonyms:
+            continue
+        if column.name in recoding.names or column.name in pseudonyms:
+            out.append(pa.field(column.name, pa.string()))
+        elif format == "csv":
+            kind = column.type
+            if pa.types.is_nested(kind):
+                raise SinkError(
+                    f'column "{column.name}" holds lists or structs, which CSV cannot. Write Parquet, or drop it.'
+                )
+            is_number = pa.types.is_integer(kind) or pa.types.is_boolean(kind) or pa.types.is_floating(kind)
+            is_plain = _is_text(kind) or (is_number and not (pa.types.is_floating(kind) and column.name in sensitive))
+            out.append(pa.field(column.name, kind if is_plain else pa.string()))
+        else:
+            out.append(pa.field(column.name, column.type))
+    read = [column.name for column in types if column.name not in dropped or column.name in pseudonyms]
+    return Rewriting(recoding, tuple(read), pa.schema(out), tuple(pseudonyms), key)
+
+
+def read_key(file: str | os.PathLike[str] | None, variable: str | None) -> bytes:
+    """The key of the pseudonyms, from a file or from a variable of the environment; blanks around it do not count."""
+    if (file is None) == (variable is None):
+        raise UsageError("pseudonyms need a key: give a file that holds it, or the name of an environment variable.")
+    if file is not None:
+        try:
+            key = Path(file).read_bytes().strip()
+        except OSError:
+            raise SourceError(f"the key file {file} cannot be read. Check the path and your rights.") from None
+    else:
+        key = os.environ.get(str(variable), "").strip().encode()
+        if not key:
+            raise UsageError(f"the environment variable {variable} is not set. Put the key of the pseudonyms into it.")
+    if len(key) < SHORTEST_KEY:
+        raise UsageError(
+            f"the key of the pseudonyms has {len(key)} characters, and fewer than {SHORTEST_KEY} can be guessed. "
+            "Make one with: openssl rand -hex 32"
+        )
+    return key
+
+
+def format_of(out: str | os.PathLike[str], format: str | None = None) -> str:
+    """The format that an output is written in: as it is said, or as its name ends."""
+    if "://" in os.fspath(out):
+        raise SinkError(f"{out} is a URL, and an output is a path. On a cluster give one that all its machines share.")
+    if format is not None and format not in FORMATS.values():
+        raise SinkError(f'format "{format}" cannot be written. Choose parquet or csv.')
+    found = format or FORMATS.get(Path(out).suffix.lower())
+    if found is None:
+        raise SinkError(f"{out}: the name does not say the format. Let it end in .csv or .parquet.")
+    return found
+
+
+def shuffle_file(
+    source: Path,
+    target: Path,
+    format: str,
+    integers: Callable[[int, int], np.ndarray[Any, np.dtype[np.int64]]],
+    permutation: Callable[[int], np.ndarray[Any, np.dtype[np.int64]]],
+) -> None:
+    """Write the rows of a Parquet file in a secret order, each order equally likely.
+
+    Rows are dealt into buckets at random and every bucket is put in a random order by itself, so that memory holds one
+    bucket at a time.
+    """
+    import pyarrow.parquet as pq
+
+    with pq.ParquetFile(source) as rows:
+        kind, count = rows.schema_arrow, rows.metadata.num_rows
+        buckets = max(1, -(-count // _BUCKET_ROWS))
+        places = [source.with_name(f"{source.name}.{i}") for i in range(buckets)]
+        writers = [pa.ipc.new_file(str(place), kind) for place in places]
+        for batch in rows.iter_batches():
+            dealt = integers(buckets, batch.num_rows)
+            order = np.argsort(dealt, kind="stable")
+            ends = np.searchsorted(dealt[order], np.arange(buckets + 1))
+            ranked = batch.take(pa.array(order))
+            for i, writer in enumerate(writers):
+                if ends[i] < ends[i + 1]:
+                    writer.write_batch(ranked.slice(ends[i], ends[i + 1] - ends[i]))
+        for writer in writers:
+            writer.close()
+    with writer_of(str(target), format, kind) as out:
+        for place in places:
+            with pa.memory_map(str(place)) as mapped:
+                bucket = pa.ipc.open_file(mapped).read_all()
+                for batch in bucket.take(pa.array(permutation(bucket.num_rows))).to_batches():
+                    out.write_batch(batch)
+            place.unlink()
+    source.unlink()
+
+
+def _pseudonyms(cells: pa.Array, key: bytes) -> pa.Array:
+    """A keyed hash of each cell's text; a blank stays a blank."""
+    encoded = texts(cells).dictionary_encode()
+    made = [
+        hmac.new(key, word.encode(), hashlib.sha256).hexdigest()[:_PSEUDONYM_CHARACTERS] if word else None
+        for word in encoded.dictionary.to_pylist()
+    ]
+    return pa.array(made, pa.string()).take(encoded.indices)
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+
+
+def unlisted(kind: pa.DataType) -> pa.DataType:
+    """The type of the same values stored one by one, without a dictionary at any depth."""
+    types = pa.types
+    if types.is_dictionary(kind) or types.is_run_end_encoded(kind):
+        return unlisted(kind.value_type)
+    if isinstance(kind, pa.BaseExtensionType):
+        inner = unlisted(kind.storage_type)
+        return kind if inner == kind.storage_type else inner
+    if types.is_struct(kind):
+        return pa.struct([_inside(kind.field(i)) for i in range(kind.num_fields)])
+    if types.is_map(kind):
+        return pa.map_(_inside(kind.key_field), _inside(kind.item_field), kind.keys_sorted)
+    if types.is_fixed_size_list(kind):
+        return pa.list_(_inside(kind.value_field), kind.list_size)
+    for is_list, make in (
+        (types.is_list, pa.list_),
+        (types.is_large_list, pa.large_list),
+        (types.is_list_view, pa.list_view),
+        (types.is_large_list_view, pa.large_list_view),
+    ):
+        if is_list(kind):
+            return make(_inside(kind.value_field))
+    return kind
+
+
+def _inside(part: pa.Field) -> pa.Field:
+    return part.with_type(unlisted(part.type))
+
+
+def _decoded(cells: pa.Array) -> pa.Array:
+    """The same cells without a dictionary at any depth."""
+    kind = unlisted(cells.type)
+    if kind == cells.type:
+        return cells
+    try:
+        return pc.cast(cells, kind)
+    except (pa.ArrowNotImplementedError, pa.ArrowInvalid):  # few types; then each value by itself
+        return pa.array(cells.to_pylist(), kind)
+
+
+def _fitted(cells: pa.Array, kind: pa.DataType, name: str) -> pa.Array:
+    """Cells in another type: files of one source may differ, and CSV holds texts."""
+    cells = _decoded(cells)
+    if cells.type == kind:
+        return cells
+    try:
+        return texts(cells).cast(kind) if _is_text(kind) and not _is_text(cells.type) else pc.cast(cells, kind)
+    except pa.ArrowInvalid:
+        raise_alone(
+            DataError(
+                f'column "{name}" changes its type on the way, and some cells do not fit the first one. Convert it first.'
+            )
+        )

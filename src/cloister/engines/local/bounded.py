@@ -1,0 +1,159 @@
+"""Rows of which each person has at most so many, held person by person: in memory, or in a temporary file when large.
+
+Privacy: what is spilled are encoded rows of the table, in a folder that only this user may read; it is removed when the
+engine is closed or the process ends.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cloister.encode import Encoded
+from cloister.engines.local.spill import disk
+from cloister.kernels.per_unit import Unit, at_most, first_rows
+
+__all__ = ["Draw", "HeldRows", "hold", "sample_people"]
+
+OWNER = 4  # int32 numbers that say whose row it is: 128 bits
+BUCKETS = 64
+BLOCK_ROWS = 65_536
+
+Owned = tuple[NDArray[np.uint64], Encoded]
+Draw = Callable[[NDArray[np.uint64], int], NDArray[np.bool_]]  # hashes of rows or people, and the number of their batch
+
+
+class HeldRows:
+    """Bounded rows, person by person; a person may reach from one block into the next."""
+
+    def __init__(self, blocks: list[Owned], folder: tempfile.TemporaryDirectory[str] | None = None) -> None:
+        self._owned = blocks
+        self._folder = folder
+
+    @property
+    def blocks(self) -> list[Encoded]:
+        """The rows alone."""
+        return [rows for _, rows in self._owned]
+
+    def sample(self, keep: Draw) -> list[Encoded]:
+        """All rows of the people that a draw keeps, one draw a person."""
+        return list(sample_people(self._owned, keep))
+
+    def close(self) -> None:
+        """Remove what was spilled."""
+        self._owned = []
+        if self._folder is not None:
+            self._folder.cleanup()
+
+
+def sample_people(owned: Iterable[Owned], keep: Draw, place: int = 0) -> Iterator[Encoded]:
+    """The rows of the people that a draw keeps, of blocks whose numbers begin at `place`; who reaches over two is drawn once."""
+    last: NDArray[np.uint64] | None = None
+    kept_last = False
+    for number, (owners, rows) in enumerate(owned, place):
+        if not len(owners):
+            continue
+        begins = first_rows(owners)
+        chosen = keep(owners[begins, 0], number)  # one draw a person
+        if last is not None and (owners[0] == last).all():
+            chosen[0] = kept_last
+        mask = chosen[np.cumsum(begins) - 1]
+        last, kept_last = owners[-1].copy(), bool(chosen[-1])
+        yield Encoded(np.ascontiguousarray(rows.numbers[mask]), np.ascontiguousarray(rows.codes[mask]))
+
+
+def hold(batches: Iterable[Owned], unit: Unit, columns: tuple[int, int], memory: int) -> HeldRows:
+    """Bound the rows of each person.
+
+    Parameters
+    ----------
+    batches : owners (n, 2) and rows, in any order
+    unit : Unit
+    columns : how many numbers and codes a row has
+    memory : bytes beyond which the rows go through a temporary file
+    """
+    width = OWNER + sum(columns)
+    waiting: list[NDArray[np.int32]] = []
+    size = 0
+    stream = iter(batches)
+    for owners, rows in stream:
+        waiting.append(pack(owners, rows, unit.max_rows))
+        size += waiting[-1].nbytes
+        if size > memory:
+            return spill(waiting, stream, unit, columns)
+    whole = np.concatenate(waiting) if waiting else np.empty((0, width), dtype=np.int32)
+    return HeldRows(cut(*bounded(whole, unit.max_rows, columns)))
+
+
+def spill(waiting: list[NDArray[np.int32]], rest: Iterator[Owned], unit: Unit, columns: tuple[int, int]) -> HeldRows:
+    """Part the rows by person into files, bound each file by itself, and map the result back into memory."""
+    folder: tempfile.TemporaryDirectory[str] = tempfile.TemporaryDirectory(prefix="cloister-", suffix=".rows", dir=disk())
+    here = Path(folder.name)
+    with ExitStack() as stack:
+        buckets = [stack.enter_context((here / f"{i}").open("wb")) for i in range(BUCKETS)]
+        for packed in waiting:
+            part(packed, buckets)
+        waiting.clear()
+        for owners, rows in rest:
+            part(pack(owners, rows, unit.max_rows), buckets)
+    with ExitStack() as stack:
+        out = [stack.enter_context((here / name).open("wb")) for name in ("owners", "numbers", "codes")]
+        count = 0
+        for i in range(BUCKETS):
+            packed = np.fromfile(here / f"{i}", dtype=np.int32).reshape(-1, OWNER + sum(columns))
+            (here / f"{i}").unlink()
+            owners, rows = bounded(packed, unit.max_rows, columns)
+            count += len(rows)
+            owners.tofile(out[0])
+            rows.numbers.tofile(out[1])
+            rows.codes.tofile(out[2])
+    owners = mapped(here / "owners", np.uint64, (count, 2))
+    rows = Encoded(
+        mapped(here / "numbers", np.int32, (count, columns[0])), mapped(here / "codes", np.int32, (count, columns[1]))
+    )
+    return HeldRows(cut(owners, rows), folder)
+
+
+def mapped(path: Path, kind: type, shape: tuple[int, int]) -> NDArray[Any]:
+    """A file as an array; an empty one cannot be mapped."""
+    if not shape[0] * shape[1]:
+        return np.empty(shape, dtype=kind)
+    return np.asarray(np.memmap(path, dtype=kind, mode="r", shape=shape))
+
+
+def pack(owners: NDArray[np.uint64], rows: Encoded, max_rows: int) -> NDArray[np.int32]:
+    """Owner, numbers and codes side by side, with no more rows a person than will count anyway, (n, 4 + d + c)."""
+    kept = at_most(owners, rows, max_rows)
+    who = np.ascontiguousarray(owners[kept]).view(np.int32)
+    return np.concatenate([who, rows.numbers[kept], rows.codes[kept]], axis=1)
+
+
+def part(packed: NDArray[np.int32], buckets: Sequence[BinaryIO]) -> None:
+    """Append each row to the file of its person."""
+    bucket = packed[:, 0].view(np.uint32) % BUCKETS
+    order = np.argsort(bucket, kind="stable")
+    ends = np.searchsorted(bucket[order], np.arange(BUCKETS + 1))
+    ranked = packed[order]
+    for i, file in enumerate(buckets):
+        ranked[ends[i] : ends[i + 1]].tofile(file)
+
+
+def bounded(packed: NDArray[np.int32], max_rows: int, columns: tuple[int, int]) -> Owned:
+    """The rows that count, person by person."""
+    owners = np.ascontiguousarray(packed[:, :OWNER]).view(np.uint64)  # (n, 2)
+    ends = OWNER + columns[0]
+    rows = Encoded(np.ascontiguousarray(packed[:, OWNER:ends]), np.ascontiguousarray(packed[:, ends:]))
+    kept = at_most(owners, rows, max_rows)
+    return owners[kept], Encoded(rows.numbers[kept], rows.codes[kept])
+
+
+def cut(owners: NDArray[np.uint64], rows: Encoded) -> list[Owned]:
+    """Blocks of a size that folds well."""
+    pieces = (slice(start, start + BLOCK_ROWS) for start in range(0, len(rows), BLOCK_ROWS))
+    return [(owners[piece], Encoded(rows.numbers[piece], rows.codes[piece])) for piece in pieces]

@@ -1,0 +1,212 @@
+"""The Spark engine: the same kernels, run by Spark's workers over the partitions of a DataFrame.
+
+Rows are encoded once, in blocks of many rows a cell, and kept by Spark (in memory, else on the workers' disks) until the
+engine is closed. A fold sends a kernel to every partition and adds integers; so partitions, their order, a task that is
+run again and one that is run twice change nothing: Spark takes the result of one run of each.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, TypeVar
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from cloister.encode import Encoded, Encoding
+from cloister.engines.local.bounded import Draw
+from cloister.engines.local.engine import SampledRows
+from cloister.engines.spark import work
+from cloister.engines.spark.blocks import summary_from
+from cloister.engines.spark.errors import retold
+from cloister.engines.spark.rows import SparkRows, check_types, quoted
+from cloister.engines.spark.session import map_in_arrow, prepare, shuffle_partitions, wants_numpy
+from cloister.errors import SinkError, UsageError
+from cloister.kernels import Kernel, Summary, zero
+from cloister.kernels.keyed import InOrder, Keyed, KeyedKernel, distinct, no_keys
+from cloister.kernels.per_unit import Unit
+from cloister.kernels.recoding import Recoding
+
+__all__ = ["SparkEngine"]
+
+TREE_BYTES = 2**20  # of a partial summary: workers add larger ones among themselves before the driver sees them
+TREE_WIDTH = 8  # tasks that add
+MICROS = "yyyy-MM-dd'T'HH:mm:ss.SSSSSS"
+
+T = TypeVar("T")
+
+
+class SparkEngine:
+    """Runs kernels over the rows of a Spark DataFrame.
+
+    Parameters
+    ----------
+    rows : SparkRows
+    encoding : Encoding
+    unit : Unit, optional
+        Whose rows are bounded: folds and samples then see at most so many rows of a person.
+    """
+
+    def __init__(self, rows: SparkRows, encoding: Encoding, unit: Unit | None = None) -> None:
+        self._frame = rows.frame
+        self._encoding = encoding
+        self._unit = unit
+        self._widths = len(encoding.numbers), len(encoding.categories)
+        check_types(rows, [*encoding.columns, *([unit.column] if unit else [])])
+        prepare(rows.session)
+        self._plain = wants_numpy(rows.session)
+        self._kept: Any = None
+
+    def fold(self, kernel: Kernel) -> Summary:
+        """The summary of all rows."""
+        size = 8 * sum(int(np.prod(shape, dtype=np.int64)) for shape in kernel.parts.values())
+        with retold("the pass over the rows"):
+            blocks = self._blocks()
+            buckets = TREE_WIDTH if size > TREE_BYTES else 1
+            partial = self._run(blocks, work.Fold(kernel, self._widths, buckets), "bucket int, summary binary")
+            if buckets > 1:
+                partial = self._run(partial.repartition(buckets, "bucket"), work.add_summaries, "summary binary")
+            cells = [line["summary"] for line in partial.select("summary").collect()]
+        total = zero(kernel)
+        for cell in cells:
+            total = total + summary_from(kernel, np.frombuffer(cell, dtype=np.int64))
+        return total
+
+    def fold_by_key(self, kernel: KeyedKernel, person: str | None = None) -> Keyed:
+        """How many rows have each key, keys in rising order; one shuffle.
+
+        With `person`, the column that says whose row it is, two integers at the end of each key stand for the person, and
+        no row is left out: for counting people.
+        """
+        width = kernel.width + (0 if person is None else 2)
+        names = [f"k{j}" for j in range(width)]
+        schema = ", ".join(f"{name} bigint" for name in [*names, "n"])
+        with retold("the count by key"):
+            if person is None and self._unit is None and self._kept is None:
+                # one pass is not worth keeping the encoded rows for
+                counted = self._run(self._read(), work.CountKeysOfRows(kernel, self._encoding), schema)
+            elif person is None:
+                counted = self._run(self._blocks(), work.CountKeys(kernel, self._widths), schema)
+            else:
+                counted = self._run(self._read(person), work.CountKeysOfPeople(kernel, self._encoding, person), schema)
+            added = counted.groupBy(*names).sum("n").withColumnRenamed("sum(n)", "n")
+            cells = self._run(added, work.PackKeys(width), "keys binary, counts binary").collect()
+        if not cells:
+            return no_keys(width)
+        keys = np.frombuffer(b"".join(line["keys"] for line in cells), dtype=np.int64).reshape(-1, width)
+        return distinct(keys, np.frombuffer(b"".join(line["counts"] for line in cells), dtype=np.int64))
+
+    def rank(self, order: KeyedKernel) -> Keyed:
+        """The rows in a public order, equal ones together: order and row as keys, how many there are, and their `places`.
+
+        Which row comes before which never depends on other rows, batches or the engine. All distinct rows are gathered here.
+        """
+        return self.fold_by_key(InOrder(order, sum(self._widths)))
+
+    def map(self, function: Callable[[Encoded], T]) -> Iterator[T]:
+        """The function's value for each batch, in the order of the partitions: for what the holder keeps."""
+        with retold("the pass over the rows"):
+            cells = self._run(self._read(), work.Map(function, self._encoding), "value binary").collect()
+        yield from (pickle.loads(line["value"]) for line in cells)
+
+    def label(self, function: Callable[[Encoded], NDArray[np.int32]], name: str) -> Any:
+        """The DataFrame with a column more, made when it is read: for what the holder keeps."""
+        if name in self._frame.columns:
+            raise UsageError(f'the data has a column "{name}" already. Rename it first.')
+        with retold("the labels"):
+            from pyspark.sql.types import IntegerType, StructField, StructType
+
+            schema = StructType([*self._frame.schema.fields, StructField(name, IntegerType())])
+            return self._run(self._frame, work.Label(function, self._encoding, name), schema)
+
+    def sample(self, keep: Draw) -> SampledRows:
+        """The rows that a secret draw keeps, drawn by the workers and gathered here, once.
+
+        A task that is run again, or twice at a time, draws the same. What folds the sample later sees that one.
+        """
+        drawn = work.Sample(keep, self._widths, self._unit is not None)
+        with retold("the secret sample"):
+            lines = self._run(self._blocks(), drawn, work.BLOCKS).collect()
+        numbers = np.frombuffer(b"".join(line["numbers"] for line in lines), dtype=np.int32)
+        codes = np.frombuffer(b"".join(line["codes"] for line in lines), dtype=np.int32)
+        count = sum(line["rows"] for line in lines)
+        rows = Encoded(numbers.reshape(count, self._widths[0]), codes.reshape(count, self._widths[1]))
+        return SampledRows([rows] if count else [])
+
+    def types(self, columns: Sequence[str]) -> pa.Schema:
+        """The types of some columns."""
+        with retold("looking at the columns"):
+            from pyspark.sql.pandas.types import to_arrow_schema
+
+            return to_arrow_schema(self._frame.select(*map(quoted, columns)).schema)
+
+    def distinct_rows(self, recoding: Recoding) -> pa.Table:
+        """The different rows that a recoding makes, on the driver: for what the holder looks up."""
+        with retold("the pass over the rows"):
+            from pyspark.sql.pandas.types import from_arrow_schema
+
+            columns = [quoted(name) for name in recoding.columns]
+            made = self._run(self._frame.select(*columns), work.Different(recoding), from_arrow_schema(recoding.schema))
+            found = pa.Table.from_pylist([line.asDict() for line in made.collect()], recoding.schema)
+        return found.group_by(found.column_names, use_threads=False).aggregate([])
+
+    def rewrite(self, recoding: Recoding, path: str, format: str = "parquet", shuffled: int | None = None) -> None:
+        """Write every row, recoded, into a new folder; the file _SUCCESS in it says that it is whole.
+
+        Shuffled rows come in so many files and in the order of a hash of each row as it is written, ties by the row itself.
+        That order is a function of the written rows alone: it holds nothing of the input's, needs no secret, and stays the
+        same when a task is run again.
+        """
+        if format not in ("parquet", "csv"):
+            raise SinkError(f'format "{format}" cannot be written. Choose parquet or csv.')
+        with retold("the rewriting"):
+            from pyspark.sql.pandas.types import from_arrow_schema
+
+            rows = self._frame.select(*map(quoted, recoding.columns))
+            made = self._run(rows, work.Recode(recoding), from_arrow_schema(recoding.schema))
+            if shuffled is not None:
+                from pyspark.sql import functions
+
+                micros = {"timestampFormat": MICROS, "timestampNTZFormat": MICROS}
+                whole = functions.sha2(functions.to_json(functions.struct(*map(quoted, made.columns)), micros), 256)
+                ties = [quoted(name) for name, kind in made.dtypes if "map<" not in kind]  # maps have no order
+                made = made.repartition(shuffled, whole).sortWithinPartitions(whole, *ties)
+            writer = made.write.mode("error")
+            if format == "csv":
+                writer = writer.option("header", True).option("escape", '"')
+            writer.format(format).save(path)
+
+    def close(self) -> None:
+        """Let Spark forget the encoded rows."""
+        if self._kept is not None:
+            with retold("the release of memory"):
+                self._kept.unpersist()
+            self._kept = None
+
+    def _run(self, frame: Any, job: work.Work, schema: Any) -> Any:
+        guarded = work.Guarded(job, self._plain)
+        return map_in_arrow(frame, lambda batches: guarded(batches), schema)
+
+    def _read(self, *more: str) -> Any:
+        names = dict.fromkeys([*self._encoding.columns, *more])
+        # without any column a batch would lose the number of its rows
+        return self._frame.select(*map(quoted, names)) if names else self._frame.selectExpr("1 AS one")
+
+    def _blocks(self) -> Any:
+        """The encoded rows, kept by Spark from the first use on."""
+        if self._kept is None:
+            from pyspark import StorageLevel
+
+            if self._unit is None:
+                blocks = self._run(self._read(), work.Encode(self._encoding), work.BLOCKS)
+            else:
+                owned = self._run(self._read(self._unit.column), work.Own(self._encoding, self._unit), work.OWNED_ROWS)
+                # all rows of a person meet in one task, in an order that does not depend on where they come from
+                person = ["person_1", "person_2"]
+                met = owned.repartition(shuffle_partitions(owned.sparkSession), *person)
+                met = met.sortWithinPartitions(*person, "place", "numbers", "codes")
+                blocks = self._run(met, work.Bound(self._unit, self._widths), work.OWNED_BLOCKS)
+            self._kept = blocks.persist(StorageLevel.MEMORY_AND_DISK)
+        return self._kept

@@ -1,0 +1,142 @@
+"""Rows that Spark reads: a DataFrame, a table of its catalog, or files of any kind that it knows."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from glob import glob
+from typing import Any
+
+from cloister.engines.options import Spark, is_spark_frame
+from cloister.engines.spark.csv import quoted, read_csv
+from cloister.engines.spark.errors import retold_opening
+from cloister.engines.spark.session import find_session
+from cloister.errors import SchemaError, SourceError, UsageError
+from cloister.sources.source import distinct
+
+__all__ = ["SparkRows", "check_types", "open_spark", "quoted"]
+
+FORMATS = {
+    ".parquet": "parquet", ".pq": "parquet", ".orc": "orc", ".json": "json", ".jsonl": "json", ".avro": "avro",
+    ".csv": "csv", ".tsv": "csv", ".txt": "csv",
+}  # fmt: skip
+PACKED = (".gz", ".bz2", ".zst", ".snappy", ".lz4", ".deflate")
+TEXTS = ("string", "char", "varchar")
+READABLE = (
+    *TEXTS, "tinyint", "smallint", "int", "bigint", "float", "double", "decimal", "boolean", "date", "timestamp", "timestamp_ntz",
+    "binary", "void",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class SparkRows:
+    """A DataFrame with the names of its columns. No row has been read."""
+
+    frame: Any
+    names: tuple[str, ...]
+    typed: bool = True  # whether the columns' types say which of them are numbers: those of CSV do not
+    texts: tuple[str, ...] = ()  # the columns whose type says that they hold text
+    in_memory: bool = False
+
+    @property
+    def session(self) -> Any:
+        """The session that the DataFrame lives in."""
+        return self.frame.sparkSession
+
+
+def open_spark(data: Any, options: Spark) -> SparkRows:
+    """Open whatever Spark can read; a DataFrame stays in its own session."""
+    if isinstance(data, SparkRows):
+        return data
+    if is_spark_frame(data):
+        with retold_opening("the DataFrame"):
+            return with_names(data, "the DataFrame")
+    paths = [data] if isinstance(data, str | os.PathLike) else data
+    if not isinstance(paths, list | tuple) or not all(isinstance(path, str | os.PathLike) for path in paths) or not paths:
+        raise UsageError(
+            "the Spark engine reads Spark DataFrames, table names and files. For data in memory use the local engine."
+        )
+    names = [os.fspath(path) for path in paths]
+    session = find_session(options, lambda: check_here(names, options))
+    with retold_opening(names[0] if len(names) == 1 else f"{names[0]} and others"):
+        return read(session, names)
+
+
+def check_here(names: list[str], options: Spark) -> None:
+    """Tell that a file is missing before Spark is started, where it would look for it on this machine."""
+    here = (options.master or "local").startswith("local") and not options.remote and "HADOOP_CONF_DIR" not in os.environ
+    for name in names:
+        is_file = "://" not in name and ("/" in name or format_of(name) is not None)
+        if here and is_file and not glob(name):
+            raise SourceError(f"{name}: no such file. Check the name.")
+
+
+def with_names(frame: Any, shown: str, folders: Sequence[str] = ()) -> SparkRows:
+    """A DataFrame with its names, and which of them are texts; a folder's name does not say what its column holds."""
+    texts = [name for name, kind in frame.dtypes if kind_of(kind) in TEXTS and name not in folders]
+    return SparkRows(frame, distinct(frame.columns, shown), texts=tuple(texts))
+
+
+def read(session: Any, names: list[str]) -> SparkRows:
+    """A table or files."""
+    formats = {format_of(name) for name in names}
+    if formats == {None} and len(names) == 1 and "/" not in names[0] and session.catalog.tableExists(names[0]):
+        return with_names(session.table(names[0]), names[0])
+    if None in formats:
+        inside = {format_of(file) for file in session.read.format("binaryFile").load(names).inputFiles()}
+        formats = inside - {None} or {"parquet"}  # folders that tools of this world write hold Parquet
+    if len(formats) > 1:
+        raise SourceError("the files are of different formats. Read them in separate runs, or convert them first.")
+    format = str(formats.pop())
+    if format == "csv":
+        frame = read_csv(session, names)
+        return SparkRows(frame, distinct(frame.columns, names[0]), typed=False)
+    return read_typed(session, format, names)
+
+
+def read_typed(session: Any, format: str, names: list[str]) -> SparkRows:
+    """Files that say the types of their columns. Columns that folders' names hold (id=007) are text, as they are locally."""
+    frame = session.read.format(format).load(names)
+    if not any("=" in file.rpartition("/")[0] for file in frame.inputFiles()):
+        return with_names(frame, names[0])
+    from pyspark.sql.types import StringType, StructField, StructType
+
+    stored = session.read.format(format).option("recursiveFileLookup", True).load(names).columns
+    folders = [name for name in frame.columns if name not in stored]
+    if not folders:
+        return with_names(frame, names[0])
+    fields = [StructField(field.name, StringType()) if field.name in folders else field for field in frame.schema.fields]
+    return with_names(session.read.schema(StructType(fields)).format(format).load(names), names[0], folders)
+
+
+def format_of(name: str) -> str | None:
+    """The format that a name ends in, its compression aside."""
+    stem = name.rstrip("/").lower()
+    while stem.endswith(PACKED):
+        stem = stem[: stem.rindex(".")]
+    return FORMATS.get(os.path.splitext(stem)[1])
+
+
+def kind_of(type: str) -> str:
+    """The kind of a type: decimal, of decimal(10,2)."""
+    return type.partition("(")[0].partition("<")[0]
+
+
+def check_types(rows: SparkRows, columns: Sequence[str]) -> None:
+    """Refuse columns that hold no single value a row, or that Spark does not tell apart, before anything is charged."""
+    with retold_opening("the DataFrame"):
+        kinds = dict(rows.frame.dtypes)
+        exact = str(rows.session.conf.get("spark.sql.caseSensitive", "false")).lower() == "true"
+    for name in columns:
+        if not exact and any(other.lower() == name.lower() for other in rows.names if other != name):
+            raise SchemaError(
+                f'another column is called like "{name}" but for capital letters, and Spark takes the two for one. Rename one '
+                "of them, or set spark.sql.caseSensitive=true."
+            )
+        kind = kind_of(kinds[name])
+        if kind not in READABLE:
+            raise SchemaError(
+                f'column "{name}" is of type {kind} on Spark, and one number or text a row is needed. '
+                "Select its parts into columns of their own first."
+            )

@@ -1,0 +1,319 @@
+"""What Spark's workers do with batches: the same kernels as anywhere, between Arrow batches.
+
+Each piece of work is plain data with a call that maps an iterator of record batches to another. What goes wrong on a
+worker is told to the driver without its message, which might quote a value.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from cloister.encode import Encoded, Encoding
+from cloister.engines.local.bounded import Draw, sample_people
+from cloister.engines.spark.blocks import cells, pack, pieces, summary_bytes, unpack
+from cloister.errors import CloisterError, raise_alone
+from cloister.kernels import Kernel, zero
+from cloister.kernels.keyed import Keyed, KeyedKernel, distinct, no_keys
+from cloister.kernels.per_unit import Unit, at_most, first_rows, people, row_hashes
+from cloister.kernels.recoding import Recoding, with_different
+
+Batches = Iterator[pa.RecordBatch]
+Work = Callable[[Batches], Batches]
+
+TOP_BIT = np.uint64(2**63)
+KEYS_AT_ONCE = 200_000  # keys a worker gathers before it hands them on
+BLOCKS = "rows int, numbers binary, codes binary"
+OWNED_BLOCKS = BLOCKS + ", owners binary"
+OWNED_ROWS = "person_1 bigint, person_2 bigint, place bigint, numbers binary, codes binary"
+
+
+class WorkerFault(Exception):
+    """What a worker tells the driver: the kind of an error, never its message."""
+
+
+@dataclass(frozen=True, slots=True)
+class Guarded:
+    """Work whose errors carry no data."""
+
+    work: Work
+    plain: bool = False  # NumPy in place of compiled loops, where workers have no compiler
+
+    def __call__(self, batches: Batches) -> Batches:
+        try:
+            if self.plain:
+                from cloister.kernels.loops.nearest_numpy import replace_compiled
+
+                replace_compiled()
+            yield from self.work(batches)
+        except ModuleNotFoundError as error:
+            raise_alone(WorkerFault(f"[cloister:missing:{error.name}]"))
+        except CloisterError as error:
+            raise_alone(WorkerFault(f"[cloister:told:{error}]"))
+        except Exception as error:
+            raise_alone(WorkerFault(f"[cloister:kind:{type(error).__name__}]"))
+
+
+@dataclass(frozen=True, slots=True)
+class Encode:
+    """Rows -> blocks of encoded rows."""
+
+    encoding: Encoding
+
+    def __call__(self, batches: Batches) -> Batches:
+        for batch in batches:
+            if batch.num_rows:
+                yield pack(self.encoding.encode(batch))
+
+
+@dataclass(frozen=True, slots=True)
+class Own:
+    """Rows -> encoded rows with whose they are, one a line, no more of a person than will count anyway."""
+
+    encoding: Encoding
+    unit: Unit
+
+    def __call__(self, batches: Batches) -> Batches:
+        for batch in batches:
+            if not batch.num_rows:
+                continue
+            owners = people(batch.column(batch.schema.get_field_index(self.unit.column)))
+            rows = self.encoding.encode(batch)
+            kept = at_most(owners, rows, self.unit.max_rows)
+            rows = Encoded(rows.numbers[kept], rows.codes[kept])
+            who = owners[kept].view(np.int64)
+            yield pa.RecordBatch.from_pydict(
+                {
+                    "person_1": who[:, 0].copy(),
+                    "person_2": who[:, 1].copy(),
+                    "place": (row_hashes(rows) ^ TOP_BIT).view(np.int64),  # signed numbers in the order of the unsigned
+                    "numbers": one_a_line(rows.numbers),
+                    "codes": one_a_line(rows.codes),
+                }
+            )
+
+
+def one_a_line(array: NDArray[np.int32]) -> pa.Array:
+    """Each row as one binary cell."""
+    offsets = np.arange(len(array) + 1, dtype=np.int32) * np.int32(4 * array.shape[1])
+    buffers = [None, pa.py_buffer(offsets), pa.py_buffer(np.ascontiguousarray(array))]
+    return pa.Array.from_buffers(pa.binary(), len(array), buffers)
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """Encoded rows, person by person in the order of their places -> blocks with the first few rows of each person."""
+
+    unit: Unit
+    columns: tuple[int, int]
+
+    def __call__(self, batches: Batches) -> Batches:
+        last, had = None, 0  # the person at the end of the batch before, and how many of their rows came so far
+        for batch in batches:
+            if not batch.num_rows:
+                continue
+            numbers = cells(batch.column("numbers"), np.int32).reshape(batch.num_rows, self.columns[0])
+            codes = cells(batch.column("codes"), np.int32).reshape(batch.num_rows, self.columns[1])
+            halves = [batch.column(name).to_numpy(zero_copy_only=False) for name in ("person_1", "person_2")]
+            owners = np.ascontiguousarray(np.column_stack(halves)).view(np.uint64)  # (n, 2)
+            begins = first_rows(owners)
+            starts = np.maximum.accumulate(np.where(begins, np.arange(len(owners)), 0))
+            nth = np.arange(len(owners)) - starts  # of the person's rows
+            if last is not None and (owners[0] == last).all():
+                nth[: int(np.argmax(begins[1:])) + 1 if begins[1:].any() else None] += had
+            last, had = owners[-1].copy(), int(nth[-1]) + 1
+            kept = nth < self.unit.max_rows
+            yield pack(Encoded(numbers[kept], codes[kept]), owners[kept])
+
+
+@dataclass(frozen=True, slots=True)
+class Fold:
+    """Blocks -> one summary a task, in one of so many buckets."""
+
+    kernel: Kernel
+    columns: tuple[int, int]
+    buckets: int
+
+    def __call__(self, batches: Batches) -> Batches:
+        total = zero(self.kernel)
+        for batch in batches:
+            for rows in pieces(batch, self.columns):
+                total = total + self.kernel.fold(rows)
+        bucket = partition() % self.buckets
+        summary = pa.array([summary_bytes(self.kernel, total)], pa.binary())
+        yield pa.RecordBatch.from_pydict({"bucket": pa.array([bucket], pa.int32()), "summary": summary})
+
+
+def partition() -> int:
+    """The number of the partition that this task works on."""
+    from pyspark import TaskContext
+
+    context = TaskContext.get()
+    assert context is not None, "a worker has a task"
+    return int(context.partitionId())
+
+
+def add_summaries(batches: Batches) -> Batches:
+    """Summaries -> their sum; nothing for nothing."""
+    total: NDArray[np.int64] | None = None
+    for batch in batches:
+        for cell in batch.column("summary"):
+            part = np.frombuffer(cell.as_buffer(), dtype=np.int64)
+            total = part.copy() if total is None else total + part
+    if total is not None:
+        yield pa.RecordBatch.from_pydict({"summary": pa.array([total.tobytes()], pa.binary())})
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """Blocks -> blocks of the rows, or of the people, that a secret draw keeps."""
+
+    keep: Draw
+    columns: tuple[int, int]
+    of_people: bool
+
+    def __call__(self, batches: Batches) -> Batches:
+        place = partition() << 64  # more than the batches of any partition
+        if self.of_people:
+            owned = (unpack(batch, self.columns) for batch in batches)
+            for rows in sample_people(owned, self.keep, place):  # type: ignore[arg-type]
+                yield pack(rows)
+            return
+        for number, rows in enumerate((rows for batch in batches for rows in pieces(batch, self.columns)), place):
+            mask = self.keep(row_hashes(rows), number)
+            yield pack(Encoded(rows.numbers[mask], rows.codes[mask]))
+
+
+@dataclass(frozen=True, slots=True)
+class CountKeys:
+    """Blocks -> keys with counts, gathered as far as memory allows; the shuffle adds the rest."""
+
+    kernel: KeyedKernel
+    columns: tuple[int, int]
+
+    def __call__(self, batches: Batches) -> Batches:
+        keys = (self.kernel.keys(rows) for batch in batches for rows in pieces(batch, self.columns))
+        yield from gathered(keys, self.kernel.width)
+
+
+@dataclass(frozen=True, slots=True)
+class CountKeysOfRows:
+    """Rows -> keys with counts."""
+
+    kernel: KeyedKernel
+    encoding: Encoding
+
+    def __call__(self, batches: Batches) -> Batches:
+        keys = (self.kernel.keys(self.encoding.encode(batch)) for batch in batches if batch.num_rows)
+        yield from gathered(keys, self.kernel.width)
+
+
+@dataclass(frozen=True, slots=True)
+class CountKeysOfPeople:
+    """Rows -> keys that end in the person, with counts."""
+
+    kernel: KeyedKernel
+    encoding: Encoding
+    person: str
+
+    def __call__(self, batches: Batches) -> Batches:
+        from cloister.engines.local.engine import keys_of_people
+
+        keys = (keys_of_people(self.kernel, self.encoding, self.person, batch) for batch in batches)
+        yield from gathered(keys, self.kernel.width + 2)
+
+
+def gathered(keys: Iterator[NDArray[np.int64]], width: int) -> Batches:
+    """Distinct keys with counts as columns k0, k1, ... and n."""
+
+    def out(total: Keyed) -> pa.RecordBatch:
+        columns = {f"k{j}": total.keys[:, j].copy() for j in range(width)}
+        return pa.RecordBatch.from_pydict({**columns, "n": total.counts})
+
+    total, waiting, count = no_keys(width), [no_keys(width).keys], 0
+    for some in keys:
+        waiting.append(some)
+        count += len(some)
+        if count > KEYS_AT_ONCE:
+            total, waiting, count = total + distinct(np.concatenate(waiting)), [no_keys(width).keys], 0
+            if len(total) > KEYS_AT_ONCE:
+                yield out(total)
+                total = no_keys(width)
+    total = total + distinct(np.concatenate(waiting))
+    if len(total):
+        yield out(total)
+
+
+@dataclass(frozen=True, slots=True)
+class PackKeys:
+    """Keys and counts, a column each -> two cells, so that the driver reads memory and not lines."""
+
+    width: int
+
+    def __call__(self, batches: Batches) -> Batches:
+        for batch in batches:
+            columns = [batch.column(f"k{j}").to_numpy(zero_copy_only=False) for j in range(self.width)]
+            keys = np.ascontiguousarray(np.column_stack(columns), dtype=np.int64)
+            counts = np.ascontiguousarray(batch.column("n").to_numpy(zero_copy_only=False), dtype=np.int64)
+            yield pa.RecordBatch.from_pydict(
+                {"keys": pa.array([keys.tobytes()], pa.binary()), "counts": pa.array([counts.tobytes()], pa.binary())}
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class Map:
+    """Rows -> a function's value for each batch, for the holder."""
+
+    function: Callable[[Encoded], Any]
+    encoding: Encoding
+
+    def __call__(self, batches: Batches) -> Batches:
+        for batch in batches:
+            if batch.num_rows:
+                value = pickle.dumps(self.function(self.encoding.encode(batch)))
+                yield pa.RecordBatch.from_pydict({"value": pa.array([value], pa.binary())})
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """Rows -> the same rows with a number more, for the holder."""
+
+    function: Callable[[Encoded], NDArray[np.int32]]
+    encoding: Encoding
+    name: str
+
+    def __call__(self, batches: Batches) -> Batches:
+        for batch in batches:
+            labels = pa.array(self.function(self.encoding.encode(batch)), pa.int32())
+            fields = [*batch.schema, pa.field(self.name, pa.int32())]
+            yield pa.RecordBatch.from_arrays([*batch.columns, labels], schema=pa.schema(fields))
+
+
+@dataclass(frozen=True, slots=True)
+class Recode:
+    """Rows -> recoded rows."""
+
+    recoding: Recoding
+
+    def __call__(self, batches: Batches) -> Batches:
+        for batch in batches:
+            yield self.recoding.recode(batch)
+
+
+@dataclass(frozen=True, slots=True)
+class Different:
+    """Rows -> the different rows that a recoding makes of them, once a task."""
+
+    recoding: Recoding
+
+    def __call__(self, batches: Batches) -> Batches:
+        found = self.recoding.schema.empty_table()
+        for batch in batches:
+            found = with_different(found, self.recoding.recode(batch))
+        yield from found.to_batches()

@@ -1,1 +1,0 @@
-"""Tables that may be published: specialization, local recoding, guards, recodings."""

@@ -1,0 +1,206 @@
+"""A private table as a value: counts and sums by cell, with margins that agree, errors, and files."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from math import log, prod, sqrt
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from cloister.errors import DataError, UsageError
+from cloister.privacy.release import Release
+from cloister.sinks import stage
+from cloister.tabulation.axes import Layout
+from cloister.tabulation.margins import Axes
+
+__all__ = ["PrivateTable"]
+
+CERTIFICATE = "cloister.release"  # the key in a Parquet file's metadata
+ALL = "*"  # stands for a column that a margin adds up
+NORMAL = 1.96  # standard deviations to either side for 95%
+LAPLACE = log(20) / sqrt(2)  # the same of a Laplace; sums of several lie between the two
+HALF_A_ROW = 0.5  # counts are whole: without it a noise of less than a row would cover too little
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PrivateTable:
+    """A released table.
+
+    Attributes
+    ----------
+    by : names of its columns
+    labels : the values or bins of each
+    counts : array, one axis a column; not negative, and every margin is a sum of it
+    fitted : array, the same before counts were made not negative: unbiased
+    sums : for each measure, an array of sums by cell
+    release : Release, the certificate
+
+    `rows` says all of it with margins, total and 95% intervals; `save` writes it.
+    """
+
+    by: tuple[str, ...]
+    labels: tuple[tuple[str, ...], ...]
+    counts: Array
+    fitted: Array
+    errors: Mapping[Axes, float]
+    sums: Mapping[str, Array]
+    sum_errors: Mapping[str, Mapping[Axes, float]]
+    width: float  # standard deviations to either side of a 95% interval
+    release: Release | None = None
+
+    @classmethod
+    def from_layout(
+        cls,
+        layout: Layout,
+        counts: Array,
+        fitted: Array,
+        errors: Mapping[Axes, float],
+        sums: Mapping[str, Array],
+        sum_errors: Mapping[str, Mapping[Axes, float]],
+        gaussian: bool,
+    ) -> PrivateTable:
+        """From arrays in the kernel's order of axes, to the user's."""
+        order = layout.kernel_order
+        turn = np.argsort(order)
+
+        def renamed(table: Mapping[Axes, float]) -> dict[Axes, float]:
+            return {tuple(sorted(order[axis] for axis in kept)): error for kept, error in table.items()}
+
+        return cls(
+            tuple(axis.name for axis in layout.axes),
+            tuple(axis.labels for axis in layout.axes),
+            counts.transpose(turn),
+            fitted.transpose(turn),
+            renamed(errors),
+            {name: table.transpose(turn) for name, table in sums.items()},
+            {name: renamed(table) for name, table in sum_errors.items()},
+            NORMAL if gaussian else LAPLACE,
+        )
+
+    def certified(self, release: Release) -> PrivateTable:
+        """The same with its certificate."""
+        return dataclasses.replace(self, release=release)
+
+    @property
+    def total(self) -> float:
+        """The number of rows, as the cells add up to it."""
+        return float(self.counts.sum())
+
+    def margin(self, *kept: str) -> Array:
+        """The counts by these columns alone: sums of the cells."""
+        missing = [name for name in kept if name not in self.by]
+        if missing:
+            raise UsageError(f'the table has no column "{missing[0]}". Its columns: {", ".join(self.by)}.')
+        axes = tuple(self.by.index(name) for name in kept)
+        summed: Array = self.counts.sum(axis=tuple(axis for axis in range(len(self.by)) if axis not in axes))
+        return summed.transpose(np.argsort(np.argsort(axes)))
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """Cells, then margins from large to small, then the total: counts and sums with errors and 95% intervals."""
+        axes = len(self.by)
+        for kept in sorted(self.errors, key=lambda kept: (-len(kept), kept)):
+            lost = tuple(axis for axis in range(axes) if axis not in kept)
+            counts, fitted = self.counts.sum(axis=lost), self.fitted.sum(axis=lost)
+            sums = {name: table.sum(axis=lost) for name, table in self.sums.items()}
+            reach = self.width * self.errors[kept] + HALF_A_ROW if self.errors[kept] > 1e-3 else 0.0
+            for place in np.ndindex(*(len(self.labels[axis]) for axis in kept)):
+                names = dict.fromkeys(self.by, ALL)
+                names |= {self.by[axis]: self.labels[axis][i] for axis, i in zip(kept, place, strict=True)}
+                row: dict[str, Any] = {**names, "count": round(float(counts[place]), 3)}
+                row["standard_error"] = round(self.errors[kept], 3)
+                row["low"] = round(max(0.0, float(fitted[place]) - reach), 3)
+                row["high"] = round(max(0.0, float(fitted[place]) + reach), 3)
+                for name, table in sums.items():
+                    row[f"sum of {name}"] = float(table[place])
+                    row[f"standard_error of {name}"] = self.sum_errors[name][kept]
+                yield row
+
+    def frame(self) -> pa.Table:
+        """`rows` as an Arrow table; "*" stands for a column that is added up."""
+        return pa.Table.from_pylist(list(self.rows()))
+
+    def fingerprint(self) -> str:
+        """A hash of the rows; the certificate holds it, so that a changed file is seen."""
+        return hash_of_rows(self.rows())
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write CSV, Parquet or JSON, by the name's ending. A CSV has its certificate beside it, `NAME.release.json`."""
+        target = Path(path)
+        kind = target.suffix.lower()
+        certificate = self.release.to_json() if self.release else "{}"
+        if kind not in (".csv", ".parquet", ".json"):
+            raise UsageError("a table is written as .csv, .parquet or .json. Give --out a name that ends so.")
+        with stage(target, directory=False) as staged:
+            if kind == ".parquet":
+                import pyarrow.parquet as pq
+
+                pq.write_table(self.frame().replace_schema_metadata({CERTIFICATE: certificate}), staged.path)
+            elif kind == ".json":
+                text = json.dumps(
+                    {"release": json.loads(certificate), "rows": list(self.rows())}, indent=1, ensure_ascii=False
+                )
+                staged.path.write_text(text + "\n", encoding="utf-8")
+            else:
+                from pyarrow import csv
+
+                csv.write_csv(self.frame(), staged.path)
+                with stage(target.with_name(target.name + ".release.json"), directory=False) as beside:
+                    if self.release:
+                        files = {target.name: hashlib.sha256(staged.path.read_bytes()).hexdigest()}
+                        certificate = dataclasses.replace(self.release, files=files).to_json()
+                    beside.path.write_text(certificate, encoding="utf-8")
+                    beside.commit()
+            staged.commit()
+
+    def __repr__(self) -> str:
+        size = prod(self.counts.shape)
+        return f"PrivateTable(by {', '.join(self.by)}: {size:,} cells, about {max(0, self.total):,.0f} rows)"
+
+
+def hash_of_rows(rows: Iterable[Mapping[str, Any]]) -> str:
+    """A hash of the rows of a table, in their order."""
+    digest = hashlib.sha256()
+    for row in rows:
+        digest.update(json.dumps(row, ensure_ascii=False).encode() + b"\n")
+    return digest.hexdigest()
+
+
+def without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A JSON object whose keys differ: of two that are alike readers take either."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise DataError("the file was changed after it was written: a key stands in it twice.")
+    return found
+
+
+def read_certificate(path: Path) -> Release | None:
+    """The certificate inside a table that `save` wrote as Parquet or JSON; None where there is none.
+
+    Raises when the rows are not those of the certificate.
+    """
+    if path.suffix.lower() == ".parquet":
+        import pyarrow.parquet as pq
+
+        table = pq.read_table(path)
+        text = (table.schema.metadata or {}).get(CERTIFICATE.encode(), b"").decode()
+        rows = table.to_pylist() if text else []
+    else:
+        found = json.loads(path.read_text(encoding="utf-8"), object_pairs_hook=without_doubles)
+        inside = isinstance(found, dict) and found.keys() == {"release", "rows"} and isinstance(found["rows"], list)
+        text, rows = (json.dumps(found["release"]), found["rows"]) if inside else ("", [])
+    if not text:
+        return None
+    release = Release.from_json(text)
+    if release.result.get("rows_sha256") != hash_of_rows(rows):
+        raise DataError(f"{path.name} was changed after it was written: its rows are not those of its certificate.")
+    return release
