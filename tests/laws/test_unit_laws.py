@@ -14,8 +14,8 @@ from hypothesis.extra import numpy as hnp
 
 from cloister.encode import Encoded
 from cloister.engines.local import bounded
+from cloister.engines.local import engine as local
 from cloister.engines.local.engine import LocalEngine
-from cloister.engines.local.engine import engine as local
 from cloister.kernels import BoxClip, CenterSums, Histogram, Kernel, Moments, Rows, Summary, zero
 from cloister.kernels.per_unit import PerUnit, Unit, at_most, people, row_hashes
 from cloister.privacy.secret_draws import SecretDraw, secret_draw

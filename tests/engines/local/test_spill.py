@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from cloister.engines.local import engine as local
 from cloister.engines.local import spill
 from cloister.engines.local.engine import LocalEngine
-from cloister.engines.local.engine import engine as local
 from cloister.kernels import Histogram
 from cloister.kernels.keyed import RowKeys
 from cloister.privacy.secret_draws import SecretDraw
