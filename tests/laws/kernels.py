@@ -46,6 +46,10 @@ def points(columns: int, least: int = 1, most: int = 6) -> st.SearchStrategy[np.
     return hnp.arrays(np.int32, shape, elements=st.integers(-HALF, HALF))
 
 
+def whole_grid(columns: int) -> BoxClip:
+    return BoxClip((HALF,) * columns)
+
+
 @st.composite
 def center_sums(draw: st.DrawFn) -> Case:
     columns = draw(st.integers(1, 4))
@@ -64,13 +68,13 @@ def histogram(draw: st.DrawFn) -> Case:
 def clipped_sums(draw: st.DrawFn) -> Case:
     columns = draw(st.integers(1, 4))
     clip = draw(st.sampled_from([Euclidean, Taxicab]))(draw(st.integers(1, 3 * HALF)))
-    return Case(ClippedSums(draw(points(columns)), clip, draw(st.integers(1, 3 * HALF))), columns)
+    return Case(ClippedSums(draw(points(columns)), clip, draw(st.integers(1, 3 * HALF)), whole_grid(columns)), columns)
 
 
 @st.composite
 def clipped_cost(draw: st.DrawFn) -> Case:
     columns = draw(st.integers(1, 4))
-    return Case(ClippedCost(draw(points(columns)), draw(st.integers(1, 9 * HALF**2))), columns)
+    return Case(ClippedCost(draw(points(columns)), draw(st.integers(1, 9 * HALF**2)), whole_grid(columns)), columns)
 
 
 @st.composite

@@ -213,7 +213,7 @@ class KMeans(ClusterMixin, BaseEstimator):
         return Vault.label(
             rows.data,
             self._domain.encoding,
-            Labels(self._centers_on_grid).apply,
+            Labels(self._centers_on_grid, self._domain.clip).apply,
             name="cluster",
             purpose="labels",
             engine=self.engine,

@@ -172,7 +172,7 @@ def refine(
         gaps = ((places[:, None] - places[None]) ** 2).sum(axis=2)
         np.fill_diagonal(gaps, np.inf)
         radius = max(1.0, RADIUS * float(np.sqrt(np.median(gaps.min(axis=1)))))
-    kernel = round_kernel(centers, radius, radius, gaussian)
+    kernel = round_kernel(centers, radius, radius, gaussian, domain.clip)
     mechanism = calibrate(vault.sensitivity(kernel), spend, weights_of_a_round(columns, gaussian, task.neighbours))
     released = vault.measure(kernel, mechanism, step)
     counts = released.value["counts"].astype(np.float64)

@@ -12,6 +12,8 @@ import numba as nb
 import numpy as np
 from numpy.typing import NDArray
 
+from cloister.kernels.loops.arrays import F64, I32, I64
+
 NONE = np.iinfo(np.int64).max  # the size of the smallest class among none
 
 
@@ -22,26 +24,26 @@ def _times_log(count: int) -> float:
 
 @nb.njit(nogil=True, cache=True)
 def weigh(
-    flat: NDArray[np.int32],
-    counts: NDArray[np.int64],
-    rows: NDArray[np.int64],
-    starts: NDArray[np.int64],
-    block: NDArray[np.int32],
-    slot: NDArray[np.int32],
-    first: NDArray[np.int64],
-    first_candidate: NDArray[np.int64],
+    flat: I32,
+    counts: I64,
+    rows: I64,
+    starts: I64,
+    block: I32,
+    slot: I32,
+    first: I64,
+    first_candidate: I64,
     is_tree: NDArray[np.bool_],
-    before: NDArray[np.float64],
-    after: NDArray[np.float64],
-    left: NDArray[np.float64],
-    right: NDArray[np.float64],
+    before: F64,
+    after: F64,
+    left: F64,
+    right: F64,
     k: int,
     wants_spread: bool,
-    lost: NDArray[np.int64],
-    relief: NDArray[np.float64],
-    spread: NDArray[np.float64],
-    low: NDArray[np.int64],
-    floor: NDArray[np.int64],
+    lost: I64,
+    relief: F64,
+    spread: F64,
+    low: I64,
+    floor: I64,
 ) -> None:
     """Weigh every candidate of a cut in one pass over the tuples.
 
@@ -114,16 +116,16 @@ def weigh(
 
 @nb.njit(nogil=True, cache=True)
 def split(
-    flat: NDArray[np.int32],
-    counts: NDArray[np.int64],
-    rows: NDArray[np.int64],
-    starts: NDArray[np.int64],
+    flat: I32,
+    counts: I64,
+    rows: I64,
+    starts: I64,
     column: int,
-    child: NDArray[np.int32],
+    child: I32,
     children: int,
-    new_rows: NDArray[np.int64],
-    new_starts: NDArray[np.int64],
-    sizes: NDArray[np.int64],
+    new_rows: I64,
+    new_starts: I64,
+    sizes: I64,
 ) -> int:
     """Split every class by the child that holds a tuple's code in one column; how many classes there are then.
 
@@ -165,13 +167,7 @@ def split(
 
 
 @nb.njit(nogil=True, cache=True)
-def tally(
-    flat: NDArray[np.int32],
-    counts: NDArray[np.int64],
-    rows: NDArray[np.int64],
-    target: NDArray[np.int32],
-    found: NDArray[np.float64],
-) -> None:
+def tally(flat: I32, counts: I64, rows: I64, target: I32, found: F64) -> None:
     """Count rows by code and class.
 
     flat : IN (t, q); counts : IN (t,); rows : IN tuples to count; target : IN (t,) classes; found : OUT (codes, classes)
@@ -182,7 +178,7 @@ def tally(
 
 
 @nb.njit(nogil=True, cache=True)
-def floor_of_others(floor: NDArray[np.int64], column: NDArray[np.int64], columns: int, least: NDArray[np.int64]) -> None:
+def floor_of_others(floor: I64, column: I64, columns: int, least: I64) -> None:
     """For each block the smallest floor among the other blocks of its column.
 
     floor, column : IN (blocks,); least : OUT (blocks,)
