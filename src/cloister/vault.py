@@ -26,7 +26,7 @@ from cloister.engines.options import Spark, chosen
 from cloister.errors import BudgetExceeded, SchemaError, UsageError
 from cloister.kernels import Histogram, Kernel, Rows, Sensitivity, Summary
 from cloister.kernels.keyed import Keyed, KeyedKernel
-from cloister.kernels.per_unit import Unit, for_unit
+from cloister.kernels.per_unit import for_unit
 from cloister.kernels.recoding import Recoding
 from cloister.privacy import noise
 from cloister.privacy.accounting import Event, GaussianEvent, LaplaceEvent, SampledEvent, within
@@ -37,6 +37,7 @@ from cloister.privacy.mechanisms import Mechanism, Released, add_noise
 from cloister.privacy.release import Guarantee, Release
 from cloister.privacy.secret_draws import secret_draw
 from cloister.schema import Neighbours
+from cloister.schema.unit import Unit
 from cloister.sources import Source, open_source
 
 __all__ = ["Exact", "Holder", "Released", "Sample", "Spark", "Unprotected", "Vault", "open_data"]

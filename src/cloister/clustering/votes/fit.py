@@ -42,11 +42,11 @@ from cloister.clustering.votes.plan import (
 )
 from cloister.clustering.votes.sketch import Round, Sketch, sketch_of_moments
 from cloister.kernels import ClippedCost, Kernel, Moments, Rows, Sensitivity, Summary
-from cloister.kernels.per_unit import Unit, rows_each
 from cloister.privacy.budgets import ApproxDP
 from cloister.privacy.mechanisms import Mechanism, Precision, Released, Spend, calibrate
 from cloister.privacy.plan import Plan
 from cloister.schema import Neighbours
+from cloister.schema.unit import Unit, rows_each
 from cloister.vault import Vault
 
 __all__ = ["fit_votes", "plan_votes"]

@@ -22,8 +22,9 @@ from cloister.errors import CloisterError, raise_alone
 from cloister.kernels import Kernel, zero
 from cloister.kernels.keyed import Keyed, KeyedKernel, distinct, no_keys
 from cloister.kernels.loops.choose import allow_compiled
-from cloister.kernels.per_unit import Unit, at_most, first_rows, people, row_hashes
+from cloister.kernels.per_unit import at_most, first_rows, people, row_hashes
 from cloister.kernels.recoding import Recoding, with_different
+from cloister.schema.unit import Unit
 
 Batches = Iterator[pa.RecordBatch]
 Work = Callable[[Batches], Batches]
