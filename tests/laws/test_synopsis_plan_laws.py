@@ -9,7 +9,7 @@ import pytest
 
 from cloister.clustering.domain import Ball, from_bounds
 from cloister.clustering.synopsis.steps import Terms, plan_synopsis
-from cloister.privacy.accounting import delta_of
+from cloister.privacy.events import delta_of
 from cloister.privacy.plan import Plan
 from cloister.schema import Neighbours
 from cloister.schema.unit import Unit

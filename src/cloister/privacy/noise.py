@@ -43,6 +43,7 @@ __all__ = [
     "choose",
     "gaussian",
     "geometric",
+    "geometric_of",
     "integers",
     "is_seeded",
     "keep",
@@ -154,9 +155,18 @@ def geometric(scale: Fraction, size: int) -> NDArray[np.int64]:
     -------
     One-sided: alone it protects nothing. It is the tail of `laplace` above a threshold, and the trial behind `choose`.
     """
+    return geometric_of(geometric_expansion(_checked_scale(scale)), size)
+
+
+def geometric_of(expansion: NDArray[np.uint8], size: int) -> NDArray[np.int64]:
+    """Draw from a geometric distribution of any ratio, by the expansion of its binary digits (`expansions`).
+
+    Privacy
+    -------
+    As `geometric`.
+    """
     from cloister.privacy import samplers
 
-    expansion = geometric_expansion(_checked_scale(scale))
     return _draw(partial(samplers.geometric, expansion), size, 1.01 * len(expansion))
 
 

@@ -11,10 +11,9 @@ from fractions import Fraction
 from typing import Any
 
 from cloister.errors import UsageError
-from cloister.privacy.accounting import Event, keeps
 from cloister.privacy.budgets import show
+from cloister.privacy.events import Event, event_dict, event_from, keeps
 from cloister.privacy.identifiability import rho_from_epsilon
-from cloister.privacy.plan import event_dict, event_from
 from cloister.schema import Neighbours
 
 __all__ = ["Guarantee", "Release", "Syntactic"]

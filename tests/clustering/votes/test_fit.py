@@ -15,8 +15,8 @@ from cloister.encode import Encoding, Grid
 from cloister.errors import UsageError
 from cloister.kernels import BoxClip, ClippedSums, Euclidean, Rows, Taxicab
 from cloister.privacy import noise
-from cloister.privacy.accounting import SampledEvent, within
 from cloister.privacy.budgets import PureDP
+from cloister.privacy.events import SampledEvent, within
 from cloister.privacy.mechanisms import calibrate
 from cloister.schema import Neighbours
 from cloister.testing import seeded_noise

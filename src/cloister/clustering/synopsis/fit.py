@@ -33,7 +33,7 @@ from cloister.clustering.synopsis.steps import Terms, plan_synopsis, rest_spend
 from cloister.clustering.task import Task
 from cloister.clustering.votes.plan import event, part, round_kernel, weights_of_a_round
 from cloister.errors import UsageError
-from cloister.privacy.accounting import Event
+from cloister.privacy.events import Event
 from cloister.privacy.mechanisms import Precision, Spend, calibrate
 from cloister.privacy.plan import Plan
 from cloister.schema.unit import Unit

@@ -26,16 +26,9 @@ from numpy.typing import NDArray
 
 from cloister.clustering.votes.bounds import BOUNDS_STEPS
 from cloister.kernels import BoxClip, Clip, ClippedSums, Euclidean, Taxicab
-from cloister.privacy.accounting import (
-    Event,
-    GaussianEvent,
-    LaplaceEvent,
-    SampledEvent,
-    epsilon_before_sampling,
-    gaussian_precision,
-    sampled_gaussian_precision,
-)
+from cloister.privacy.accounting import epsilon_before_sampling, gaussian_precision, sampled_gaussian_precision
 from cloister.privacy.budgets import ApproxDP, Budget
+from cloister.privacy.events import Event, GaussianEvent, LaplaceEvent, SampledEvent
 from cloister.privacy.mechanisms import Precision, Spend, calibrate
 from cloister.schema import Neighbours
 
