@@ -19,7 +19,8 @@ from cloister.privacy.accounting import (
     gaussian_precision,
     sampled_gaussian_delta,
 )
-from cloister.privacy.budgets import ApproxDP, Budget, show
+from cloister.privacy.budgets import ApproxDP, Budget
+from cloister.schema.numerals import amount_text
 
 __all__ = [
     "Cost",
@@ -107,7 +108,7 @@ class LaplaceEvent:
         return Cost(epsilon=self.epsilon) if self.epsilon >= 0 else UNPROVED
 
     def words(self, budget: Budget, unit: str) -> str:
-        return f"epsilon {show(self.epsilon)}"
+        return f"epsilon {amount_text(self.epsilon)}"
 
     def numbers(self) -> dict[str, Any]:
         return {"epsilon": str(self.epsilon)}

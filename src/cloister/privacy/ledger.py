@@ -17,26 +17,24 @@ import unicodedata
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
-from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from functools import cache
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from cloister.errors import BudgetExceeded, LedgerError, UsageError
-from cloister.privacy.accounts import Account, Entry, exact_text, short_decimal
+from cloister.privacy.accounts import Account, Entry
 from cloister.privacy.store import StoreMissing, open_store
+from cloister.schema.numerals import Number, exact_number, exact_text, read_exact_text, short_decimal
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection, Row, Table
 
-__all__ = ["Account", "Entry", "Ledger", "exact_text", "short_decimal"]
+__all__ = ["Account", "Entry", "Ledger"]
 
 VERSION = 1  # of the tables; raise it when an older Cloister could misread them
 RELATIONS = ("add-remove", "replace-one")
 
 Record = TypeVar("Record", "Account", "Entry")
-
-Number = int | float | str | Decimal | Fraction  # read as the decimal that was typed
 
 
 class Ledger:
@@ -309,33 +307,21 @@ def _refusal(account: Account, epsilon: Fraction, delta: Fraction) -> str:
 
 def _exact(value: Number, word: str) -> Fraction:
     """Read a number as the decimal it was typed as."""
-    if isinstance(value, int | Fraction) and not isinstance(value, bool):
-        return Fraction(value)
-    wrong = UsageError(f"{word} must be a finite number such as 0.5, and it is {value!r}.")
-    if isinstance(value, bool) or not isinstance(value, Number):
-        raise wrong
-    text = repr(float(value)) if isinstance(value, float) else str(value).strip()  # float(): NumPy's repr differs
     try:
-        if "/" in text:
-            return Fraction(text)
-        decimal = Decimal(text)
-        if not decimal.is_finite() or abs(decimal.adjusted()) > 400:  # 1e999999999 would fill the memory
-            raise wrong
-        return Fraction(decimal)
-    except (InvalidOperation, ValueError, ZeroDivisionError):
-        raise wrong from None
+        return exact_number(value)
+    except ValueError:
+        raise UsageError(f"{word} must be a finite number such as 0.5, and it is {value!r}.") from None
 
 
-def _parse(text: str) -> Fraction:
-    """Read what `exact_text` wrote."""
+def _amount(text: str) -> Fraction:
+    """Read an amount that the ledger holds."""
     try:
-        if "x" not in text:
-            return Fraction(text)
-        numerator, _, denominator = text.partition("/")
-        return Fraction(int(numerator, 16), int(denominator, 16))
+        return read_exact_text(text)
     except (ValueError, ZeroDivisionError):
-        told = "the ledger holds an amount that cannot be read: the file was changed by something else."
-        raise LedgerError(f"{told} Restore it from a backup before the next release.") from None
+        raise LedgerError(
+            "the ledger holds an amount that cannot be read: the file was changed by something else. Restore it from a "
+            "backup before the next release."
+        ) from None
 
 
 def _words(text: str, word: str, longest: int) -> str:
@@ -406,7 +392,7 @@ def _row_of(record: Account | Entry) -> dict[str, Any]:
 
 
 def _record_of(row: Row[Any], kind: type[Record]) -> Record:
-    amounts = {name: _parse(text) for name, text in row._mapping.items() if name.startswith(("epsilon", "delta"))}
+    amounts = {name: _amount(text) for name, text in row._mapping.items() if name.startswith(("epsilon", "delta"))}
     return kind(**{**row._mapping, **amounts})
 
 

@@ -11,10 +11,10 @@ from fractions import Fraction
 from typing import Any
 
 from cloister.errors import UsageError
-from cloister.privacy.budgets import show
 from cloister.privacy.events import Event, event_dict, event_from, keeps
 from cloister.privacy.identifiability import rho_from_epsilon
 from cloister.schema import Neighbours
+from cloister.schema.numerals import amount_text
 
 __all__ = ["Guarantee", "Release", "Syntactic"]
 
@@ -34,8 +34,8 @@ class Guarantee:
     unit: str = "row"
 
     def __str__(self) -> str:
-        delta = f", delta {show(self.delta)}" if self.delta else ""
-        return f"epsilon {show(self.epsilon)}{delta}, {self.neighbours.value} neighbours, per {self.unit}"
+        delta = f", delta {amount_text(self.delta)}" if self.delta else ""
+        return f"epsilon {amount_text(self.epsilon)}{delta}, {self.neighbours.value} neighbours, per {self.unit}"
 
     def identifiability(self) -> dict[int, float] | None:
         """The largest posterior of one of m equally likely worlds, for a few m; nothing can be said with a delta."""
@@ -177,7 +177,7 @@ class Release:
     def _repr_html_(self) -> str:
         rows = [("guarantee", str(self.guarantee)), ("status", self.status)]
         rows += [
-            (f"posterior among {m} worlds", f"at most {show(Fraction(r))}")
+            (f"posterior among {m} worlds", f"at most {amount_text(Fraction(r))}")
             for m, r in (self.guarantee.identifiability() or {}).items()
         ]
         rows += [("note", note) for note in self.notes]
