@@ -85,8 +85,23 @@ def split(whole: Fraction, weights: Mapping[str, Number]) -> Parts:
     return Parts({name: whole * weight / total for name, weight in exact_weights.items()})
 
 
+class _Pure:
+    """A budget without a delta, whose epsilon can be cut exactly."""
+
+    __slots__ = ()
+    epsilon: Fraction
+
+    @property
+    def delta(self) -> Fraction:
+        return Fraction(0)
+
+    def split(self, **weights: Number) -> Parts:
+        """Cut epsilon by named weights, exactly."""
+        return split(self.epsilon, weights)
+
+
 @dataclass(frozen=True, slots=True, init=False)
-class PureDP:
+class PureDP(_Pure):
     """Epsilon-differential privacy with delta = 0.
 
     >>> PureDP(1).split(votes=13, sums=7).votes
@@ -97,14 +112,6 @@ class PureDP:
 
     def __init__(self, epsilon: Number) -> None:
         object.__setattr__(self, "epsilon", large_enough(exact(epsilon, "epsilon")))
-
-    @property
-    def delta(self) -> Fraction:
-        return Fraction(0)
-
-    def split(self, **weights: Number) -> Parts:
-        """Cut epsilon by named weights, exactly."""
-        return split(self.epsilon, weights)
 
     def __str__(self) -> str:
         return f"epsilon {amount_text(self.epsilon)}"
@@ -136,7 +143,7 @@ class ApproxDP:
 
 
 @dataclass(frozen=True, slots=True, init=False)
-class Identifiability:
+class Identifiability(_Pure):
     """The largest probability rho with which one of m equally likely worlds may be told after the release.
 
     It is the replace-one guarantee with epsilon = ln((m-1) rho / (1-rho)) and delta = 0 (Lee and Clifton 2012).
@@ -153,14 +160,6 @@ class Identifiability:
         object.__setattr__(self, "rho", exact(rho, "rho"))
         object.__setattr__(self, "worlds", check_worlds(worlds))
         object.__setattr__(self, "epsilon", epsilon_from_rho(self.rho, self.worlds))
-
-    @property
-    def delta(self) -> Fraction:
-        return Fraction(0)
-
-    def split(self, **weights: Number) -> Parts:
-        """Cut the epsilon that rho stands for by named weights, exactly."""
-        return split(self.epsilon, weights)
 
     def __str__(self) -> str:
         return f"rho {amount_text(self.rho)} among {self.worlds} worlds (epsilon {amount_text(self.epsilon)})"

@@ -149,12 +149,7 @@ def geometric(scale: Fraction, size: int) -> NDArray[np.int64]:
     Its binary digits are independent: digit i is 1 with probability 1 / (1 + exp(2**i / scale)). Above the digits drawn
     so, the distribution is geometric again and is drawn by counting successes: nothing is cut off.
 
-    Parameters
-    ----------
-    scale : Fraction
-        Above 0 and at most 2**50.
-    size : int
-        How many independent draws.
+    `scale` and `size` are as in `laplace`.
 
     Privacy
     -------

@@ -25,7 +25,7 @@ def shares(budget: Budget, weights: Mapping[str, Number]) -> dict[str, Spend]:
     if isinstance(budget, ApproxDP):
         whole = gaussian_precision(budget.epsilon, budget.delta)
         return {name: Precision(part) for name, part in split(whole, weights).items()}
-    return dict(split(budget.epsilon, weights))
+    return dict(budget.split(**weights))
 
 
 def cut(spend: Spend, weights: Mapping[str, Number]) -> dict[str, Spend]:

@@ -9,6 +9,7 @@ I16 = NDArray[np.int16]
 I32 = NDArray[np.int32]
 I64 = NDArray[np.int64]
 U64 = NDArray[np.uint64]
+F32 = NDArray[np.float32]
 F64 = NDArray[np.float64]
 
 Clipping = tuple[int, bool, int, int]
