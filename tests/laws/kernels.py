@@ -226,8 +226,8 @@ def rows_for(case: Case, least: int = 0, most: int = 30) -> st.SearchStrategy[En
 def clipped(numbers: np.ndarray, case: Case) -> np.ndarray:
     """Rows pulled into the ball, where the kernel is promised one."""
     if isinstance(case.clip, BallClip):
-        from cloister.encode import _pull_into_ball
+        from cloister.encode import pull_into_ball
 
         numbers = numbers.copy()
-        _pull_into_ball(numbers, case.clip.radius)
+        pull_into_ball(numbers, case.clip.radius)
     return numbers

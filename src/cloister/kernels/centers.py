@@ -1,7 +1,7 @@
 """Kernels that look for the nearest of some public centres.
 
 Distances are squared in float64, where integers are exact below 2**53. `check_exact` refuses centres and clips between
-which a squared distance could reach that: every kernel here and in `clipped` calls it when it is made, before any charge.
+which a squared distance could reach that: every kernel here and in `clipped` calls it in its constructor, before any charge.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ class Account:
     releases: int
     holder_uses: int
     created: str
-    unit: str = ""  # whom the charges protect, as the first of them said: a row, or a person; empty before
+    unit: str = ""  # whom the charges protect, set by the first of them: a row, or a person; empty before
 
     @property
     def epsilon_left(self) -> Fraction:
@@ -42,7 +42,7 @@ class Account:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One line of the ledger: a charge, or exact results that the holder was given.
+    """One line of the ledger: a charge, or exact results that were handed to the holder.
 
     A charge stays ``"charged"`` when its process died before the release; it is spent all the same.
     """

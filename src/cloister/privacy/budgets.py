@@ -144,7 +144,7 @@ class ApproxDP:
 
 @dataclass(frozen=True, slots=True, init=False)
 class Identifiability(_Pure):
-    """The largest probability rho with which one of m equally likely worlds may be told after the release.
+    """The largest probability rho with which one of m equally likely worlds may be identified after the release.
 
     It is the replace-one guarantee with epsilon = ln((m-1) rho / (1-rho)) and delta = 0 (Lee and Clifton 2012).
 

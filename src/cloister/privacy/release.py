@@ -38,7 +38,7 @@ class Guarantee:
         return f"epsilon {amount_text(self.epsilon)}{delta}, {self.neighbours.value} neighbours, per {self.unit}"
 
     def identifiability(self) -> dict[int, float] | None:
-        """The largest posterior of one of m equally likely worlds, for a few m; nothing can be said with a delta."""
+        """The largest posterior of one of m equally likely worlds, for a few m; with a delta there is no such bound."""
         if self.delta:
             return None
         return {worlds: rho_from_epsilon(self.epsilon, worlds, self.neighbours) for worlds in WORLDS}
@@ -60,7 +60,7 @@ class Syntactic:
         return f"syntactic: k = {self.k}, not differentially private{whom}{also}"
 
     def identifiability(self) -> None:
-        """Nothing can be said about posteriors."""
+        """A syntactic property bounds no posterior."""
         return
 
 

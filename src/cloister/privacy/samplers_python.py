@@ -1,8 +1,8 @@
 """The loops of `samplers` in Python's integers: the same draws from the same bytes, without loading numba.
 
-A draw here takes a few microseconds, so it is for small jobs (`noise` has the rule). Which of the two makes a draw can never
-be told from what is drawn: each eats the same bytes in the same order, and a test compares them draw for draw. The
-arguments and what is returned are told in `samplers`.
+A draw here takes a few microseconds, so it is for small jobs (`noise` has the rule). Both
+use the same bytes in the same order and give the same draws, which a test compares one by one. The arguments and what is
+returned are documented in `samplers`.
 
 Bytes that run out in the middle of a draw raise IndexError; the draw then repeats itself on the same bytes and more.
 """

@@ -3,7 +3,7 @@
 The quotient of two integers below 2**53 is divided in float64 and rounded down. That is exact: a quotient that is not a
 whole number q lies at least 1/W below q, and u m < 2**53 keeps that gap above the rounding of the division.
 
-The arguments are told here, also for the twins in `intervals_numpy`.
+The arguments are documented here, also for the twins in `intervals_numpy`.
 """
 
 from __future__ import annotations

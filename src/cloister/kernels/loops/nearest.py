@@ -4,7 +4,7 @@ Grid integers are held in float64, where sums of products of integers are exact 
 nearest points refuses grids on which they would not be (`kernels.centers.check_exact`). Hence a row's nearest point does
 not depend on its batch, on the order of the additions or on the machine. Ties go to the lowest index.
 
-The arguments are told here, also for the twins in `nearest_numpy`.
+The arguments are documented here, also for the twins in `nearest_numpy`.
 """
 
 from __future__ import annotations
