@@ -168,7 +168,7 @@ def test_gaussian_noise_is_never_pure() -> None:
 
 def test_an_account_keeps_one_unit(tmp_path: Path) -> None:
     """Epsilons per row and per person are not added up."""
-    from cloister.kernels.per_unit import Unit
+    from cloister.schema.unit import Unit
 
     ledger = Ledger(str(tmp_path / "ledger.sqlite"))
     ledger.create("t", "add-remove", Fraction(5))

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from cloister.errors import SchemaError
 from cloister.schema.cells import numbers, texts
 
-__all__ = ["Bins", "Coder", "Codes", "Encoded", "Encoding", "Grid"]
+__all__ = ["Bins", "Coder", "Codes", "Encoded", "Encoding", "Grid", "pull_into_ball"]
 
 _CHUNK = 8_192  # rows at a time: the temporaries of a column stay in the cache
 _INT32 = 2**31 - 1
@@ -117,8 +117,8 @@ class Codes:
             codes: NDArray[np.int32] = by_code[places]
             return codes
         cells = texts(values).fill_null("")
-        found = pc.index_in(cells, value_set=domain.cast(cells.type)).fill_null(self.default)
-        coded: NDArray[np.int32] = found.to_numpy(zero_copy_only=False)
+        places = pc.index_in(cells, value_set=domain.cast(cells.type)).fill_null(self.default)
+        coded: NDArray[np.int32] = places.to_numpy(zero_copy_only=False)
         return coded
 
     def _code_of_null(self, domain: pa.Array) -> int:
@@ -143,7 +143,7 @@ class Bins:
 
 
 class Coder(Protocol):
-    """A column of codes, each made of its own cell and of public facts, or of what the holder knows anyway."""
+    """A column of codes: each depends on its own cell and on public facts, or on what the holder knows anyway."""
 
     @property
     def name(self) -> str: ...
@@ -197,7 +197,7 @@ class Encoding:
         for j, codes in enumerate(self.categories):
             coded[:, j] = codes.look_up(_cells(batch, codes.name))
         if self.radius is not None:
-            _pull_into_ball(placed, self.radius)
+            pull_into_ball(placed, self.radius)
         return Encoded(placed, coded)
 
     def decode(self, points: NDArray[np.number]) -> NDArray[np.float64]:
@@ -215,7 +215,7 @@ def _cells(batch: pa.RecordBatch, name: str) -> pa.Array:
     return batch.column(place)
 
 
-def _pull_into_ball(points: NDArray[np.int32], radius: int) -> None:
+def pull_into_ball(points: NDArray[np.int32], radius: int) -> None:
     """Shorten, in place, every integer vector that is longer than the radius.
 
     |v| R // q with q = ceil(|v|_2) has a squared length of at most R^2 |v|_2^2 / q^2 <= R^2, in integers throughout.

@@ -26,17 +26,18 @@ from cloister.engines.options import Spark, chosen
 from cloister.errors import BudgetExceeded, SchemaError, UsageError
 from cloister.kernels import Histogram, Kernel, Rows, Sensitivity, Summary
 from cloister.kernels.keyed import Keyed, KeyedKernel
-from cloister.kernels.per_unit import Unit, for_unit
+from cloister.kernels.per_unit import for_unit
 from cloister.kernels.recoding import Recoding
 from cloister.privacy import noise
-from cloister.privacy.accounting import Event, GaussianEvent, LaplaceEvent, SampledEvent, within
 from cloister.privacy.budgets import Budget
-from cloister.privacy.keyed import KeyedMechanism
+from cloister.privacy.events import Event, SampledEvent, within
 from cloister.privacy.ledger import Ledger
 from cloister.privacy.mechanisms import Mechanism, Released, add_noise
+from cloister.privacy.mechanisms.base import KeyedMechanism
 from cloister.privacy.release import Guarantee, Release
 from cloister.privacy.secret_draws import secret_draw
 from cloister.schema import Neighbours
+from cloister.schema.unit import Unit
 from cloister.sources import Source, open_source
 
 __all__ = ["Exact", "Holder", "Released", "Sample", "Spark", "Unprotected", "Vault", "open_data"]
@@ -286,7 +287,7 @@ class Vault:
         if not self._open:
             raise UsageError("the vault is closed: a release needs a new charge.")
 
-    def _reserve(self, event: LaplaceEvent | GaussianEvent, step: str, sample: Sample | None = None) -> None:
+    def _reserve(self, event: Event, step: str, sample: Sample | None = None) -> None:
         """Spend a step's cost before a row is read for it, or refuse the step; what then goes wrong stays spent."""
         with self._lock:
             self._must_be_open()
@@ -414,9 +415,9 @@ class Sample:
         self._rows = rows
         self._step = step
         self._rate = rate
-        self.events: list[LaplaceEvent | GaussianEvent] = []
+        self.events: list[Event] = []
 
-    def event(self, *more: LaplaceEvent | GaussianEvent) -> SampledEvent:
+    def event(self, *more: Event) -> SampledEvent:
         """The charge so far, with some events more."""
         return SampledEvent(self._step, self._rate, (*self.events, *more))
 

@@ -1,14 +1,21 @@
-"""Every kernel there is, with small public parameters and rows that its encoding could give. A new kernel registers here."""
+"""Every kernel there is, with small public parameters and rows that its encoding could give.
+
+A new kernel registers here: a test walks the modules of `cloister.kernels` and fails for one that is missing.
+"""
 
 from __future__ import annotations
 
+import inspect
+import pkgutil
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib import import_module
 
 import numpy as np
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+import cloister.kernels
 from cloister.encode import Encoded
 from cloister.kernels import (
     BallClip,
@@ -24,8 +31,10 @@ from cloister.kernels import (
     Taxicab,
     ValueCounts,
 )
-from cloister.kernels.cells import GridCells, NestedCells
+from cloister.kernels.cells import GridCells, GridKeys, NestedCells
+from cloister.kernels.keyed import KeyedKernel, RowKeys
 from cloister.kernels.morton import LeafSums, MortonKeys
+from cloister.kernels.per_unit import PerUnit
 from cloister.kernels.tables import TableCounts
 
 HALF = 50  # small grids make ties and borders likely
@@ -46,6 +55,10 @@ def points(columns: int, least: int = 1, most: int = 6) -> st.SearchStrategy[np.
     return hnp.arrays(np.int32, shape, elements=st.integers(-HALF, HALF))
 
 
+def whole_grid(columns: int) -> BoxClip:
+    return BoxClip((HALF,) * columns)
+
+
 @st.composite
 def center_sums(draw: st.DrawFn) -> Case:
     columns = draw(st.integers(1, 4))
@@ -64,13 +77,13 @@ def histogram(draw: st.DrawFn) -> Case:
 def clipped_sums(draw: st.DrawFn) -> Case:
     columns = draw(st.integers(1, 4))
     clip = draw(st.sampled_from([Euclidean, Taxicab]))(draw(st.integers(1, 3 * HALF)))
-    return Case(ClippedSums(draw(points(columns)), clip, draw(st.integers(1, 3 * HALF))), columns)
+    return Case(ClippedSums(draw(points(columns)), clip, draw(st.integers(1, 3 * HALF)), whole_grid(columns)), columns)
 
 
 @st.composite
 def clipped_cost(draw: st.DrawFn) -> Case:
     columns = draw(st.integers(1, 4))
-    return Case(ClippedCost(draw(points(columns)), draw(st.integers(1, 9 * HALF**2))), columns)
+    return Case(ClippedCost(draw(points(columns)), draw(st.integers(1, 9 * HALF**2)), whole_grid(columns)), columns)
 
 
 @st.composite
@@ -117,6 +130,12 @@ def table_counts(draw: st.DrawFn) -> Case:
     return Case(TableCounts(cells, margins, (HALF,) * measures), bins + measures)
 
 
+@st.composite
+def per_unit(draw: st.DrawFn) -> Case:
+    case = draw(center_sums())
+    return Case(PerUnit(case.kernel, draw(st.integers(1, 3))), case.columns, case.clip)
+
+
 KERNELS: dict[str, Callable[[], st.SearchStrategy[Case]]] = {
     "Rows": lambda: st.just(Case(Rows(), 1)),
     "Histogram": histogram,
@@ -129,7 +148,68 @@ KERNELS: dict[str, Callable[[], st.SearchStrategy[Case]]] = {
     "LeafSums": leaf_sums,
     "TableCounts": table_counts,
     "ValueCounts": lambda: st.just(Case(ValueCounts(SIZES), 1)),
+    "PerUnit": per_unit,
 }
+
+
+@dataclass(frozen=True)
+class KeyedCase:
+    """A keyed kernel and how many number columns its rows have."""
+
+    kernel: KeyedKernel
+    columns: int
+
+
+@st.composite
+def grid_keys(draw: st.DrawFn) -> KeyedCase:
+    columns = draw(st.integers(1, 3))
+    return KeyedCase(GridKeys((HALF,) * columns, tuple(draw(st.integers(1, 7)) for _ in range(columns))), columns)
+
+
+@st.composite
+def morton_keys(draw: st.DrawFn) -> KeyedCase:
+    columns = draw(st.integers(1, 4))
+    return KeyedCase(MortonKeys((HALF,) * columns, draw(st.integers(1, 6))), columns)
+
+
+@st.composite
+def row_keys(draw: st.DrawFn) -> KeyedCase:
+    columns = draw(st.integers(0, 3))
+    return KeyedCase(RowKeys(columns + len(SIZES)), columns)
+
+
+@st.composite
+def in_order(draw: st.DrawFn) -> KeyedCase:
+    from cloister.kernels.keyed import InOrder
+
+    case = draw(morton_keys())
+    return KeyedCase(InOrder(case.kernel, case.columns + len(SIZES)), case.columns)
+
+
+KEYED: dict[str, Callable[[], st.SearchStrategy[KeyedCase]]] = {
+    "GridKeys": grid_keys,
+    "MortonKeys": morton_keys,
+    "RowKeys": row_keys,
+    "InOrder": in_order,
+}
+
+
+def classes_with(*members: str) -> dict[str, type]:
+    """The classes, but for protocols, that the modules of `cloister.kernels` define and that have all these members."""
+    paths = pkgutil.iter_modules(cloister.kernels.__path__, "cloister.kernels.")
+    modules = [import_module(path.name) for path in paths if not path.ispkg]
+    return {
+        name: thing
+        for module in modules
+        for name, thing in inspect.getmembers(module, inspect.isclass)
+        if thing.__module__ == module.__name__
+        and not getattr(thing, "_is_protocol", False)
+        and all(hasattr(thing, member) for member in members)
+    }
+
+
+DENSE_CLASSES = classes_with("fold", "sensitivity")
+KEYED_CLASSES = classes_with("keys", "width")
 
 
 def rows_for(case: Case, least: int = 0, most: int = 30) -> st.SearchStrategy[Encoded]:
@@ -146,8 +226,8 @@ def rows_for(case: Case, least: int = 0, most: int = 30) -> st.SearchStrategy[En
 def clipped(numbers: np.ndarray, case: Case) -> np.ndarray:
     """Rows pulled into the ball, where the kernel is promised one."""
     if isinstance(case.clip, BallClip):
-        from cloister.encode import _pull_into_ball
+        from cloister.encode import pull_into_ball
 
         numbers = numbers.copy()
-        _pull_into_ball(numbers, case.clip.radius)
+        pull_into_ball(numbers, case.clip.radius)
     return numbers

@@ -15,8 +15,8 @@ from cloister.encode import Encoded, Encoding
 from cloister.engines.local.engine import LocalEngine
 from cloister.kernels import BoxClip, Moments
 from cloister.kernels.keyed import RowKeys
-from cloister.kernels.per_unit import Unit
 from cloister.privacy.secret_draws import secret_draw
+from cloister.schema.unit import Unit
 from cloister.sources import open_source
 from cloister.testing import seeded_noise
 from tests.engines.kernels import FromCorner

@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cloister.encode import Encoded
-from cloister.kernels import BoxClip, CenterSums, Change, Kernel, Sensitivity
+from cloister.kernels import BoxClip, CenterSums, Change, Kernel, Rows, Sensitivity
 from cloister.schema import Neighbours
 from cloister.testing import fold_in_shards, take, within_sensitivity
-from tests.laws.kernels import KERNELS, Case, rows_for
+from tests.laws.kernels import DENSE_CLASSES, KERNELS, KEYED, KEYED_CLASSES, Case, rows_for
 
 every_kernel = pytest.mark.parametrize("name", sorted(KERNELS))
 MANY = settings(max_examples=150, deadline=None)
@@ -73,6 +73,36 @@ def test_a_row_moves_a_summary_by_at_most_its_sensitivity(name: str, data: st.Da
     rows, other = data.draw(rows_for(case, least=1)), data.draw(rows_for(case, least=1, most=1))
     i = data.draw(st.integers(0, len(rows) - 1))
     assert neighbour_gap_is_covered(case.kernel, case, rows, other, i)
+
+
+@pytest.mark.parametrize("name", sorted(KEYED_CLASSES))
+@MANY
+@given(data=st.data())
+def test_a_rows_key_is_its_own(name: str, data: st.DataObject) -> None:
+    """A row has one key of the stated width, and neither its order nor the rows beside it change that key."""
+    case = data.draw(KEYED[name]())
+    rows = data.draw(rows_for(Case(Rows(), case.columns)))
+    which = np.array(data.draw(st.lists(st.integers(0, len(rows) - 1))) if len(rows) else [], dtype=np.int64)
+    keys = case.kernel.keys(rows)
+    assert keys.dtype == np.int64
+    assert keys.shape == (len(rows), case.kernel.width)
+    assert np.array_equal(case.kernel.keys(take(rows, which)), keys[which])
+
+
+def test_every_kernel_is_registered() -> None:
+    """A class with a fold and a sensitivity, or with keys, is put through the laws."""
+    assert {"CenterSums", "PerUnit", "TableCounts"} <= set(DENSE_CLASSES)  # the walk sees something
+    assert {"GridKeys", "RowKeys"} <= set(KEYED_CLASSES)
+    assert set(DENSE_CLASSES) <= set(KERNELS)
+    assert set(KEYED_CLASSES) <= set(KEYED)
+
+
+@pytest.mark.parametrize("name", sorted(KERNELS))
+@settings(max_examples=1, deadline=None)
+@given(data=st.data())
+def test_a_registered_name_is_its_kernels_class(name: str, data: st.DataObject) -> None:
+    """An entry draws kernels of the class that it is named after."""
+    assert type(draw_case(data, name).kernel).__name__ == name
 
 
 class ForgetfulSums(CenterSums):

@@ -11,8 +11,8 @@ from cloister.clustering.domain import Ball, from_bounds
 from cloister.clustering.lloyd import plan_lloyd
 from cloister.clustering.task import Task
 from cloister.clustering.votes.fit import plan_votes
-from cloister.privacy.accounting import GaussianEvent, LaplaceEvent, SampledEvent, delta_of, within
 from cloister.privacy.budgets import ApproxDP, Budget, Identifiability, PureDP, relation
+from cloister.privacy.events import GaussianEvent, LaplaceEvent, SampledEvent, delta_of, within
 from cloister.privacy.plan import Plan
 from cloister.schema import Neighbours
 

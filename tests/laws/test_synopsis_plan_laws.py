@@ -9,10 +9,10 @@ import pytest
 
 from cloister.clustering.domain import Ball, from_bounds
 from cloister.clustering.synopsis.steps import Terms, plan_synopsis
-from cloister.kernels.per_unit import Unit
-from cloister.privacy.accounting import delta_of
+from cloister.privacy.events import delta_of
 from cloister.privacy.plan import Plan
 from cloister.schema import Neighbours
+from cloister.schema.unit import Unit
 from cloister.tabulation.tabulate import plan_table
 from tests.laws.test_plan_laws import random_settings
 

@@ -17,9 +17,10 @@ from cloister.engines.local import bounded
 from cloister.engines.local import engine as local
 from cloister.engines.local.engine import LocalEngine
 from cloister.kernels import BoxClip, CenterSums, Histogram, Kernel, Moments, Rows, Summary, zero
-from cloister.kernels.per_unit import PerUnit, Unit, at_most, people, row_hashes
+from cloister.kernels.per_unit import PerUnit, at_most, people, row_hashes
 from cloister.privacy.secret_draws import SecretDraw, secret_draw
 from cloister.schema import Neighbours
+from cloister.schema.unit import Unit
 from cloister.sources import open_source
 from cloister.testing import take, within_sensitivity
 from tests.engines.spark import jobs

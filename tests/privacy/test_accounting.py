@@ -15,17 +15,14 @@ from dp_accounting import (
 from dp_accounting.pld import PLDAccountant
 
 from cloister.privacy.accounting import (
-    GaussianEvent,
-    LaplaceEvent,
-    SampledEvent,
     amplified_epsilon,
-    delta_of,
     epsilon_before_sampling,
     gaussian_delta,
     gaussian_precision,
     sampled_gaussian_delta,
     sampled_gaussian_precision,
 )
+from cloister.privacy.events import GaussianEvent, LaplaceEvent, SampledEvent, delta_of
 
 
 def oracle_delta(event: object, epsilon: float) -> float:

@@ -29,7 +29,8 @@ from hypothesis import strategies as st
 
 from cloister.errors import BudgetExceeded, LedgerError, UsageError
 from cloister.privacy import store as store_module
-from cloister.privacy.ledger import Account, Ledger, exact_text, short_decimal
+from cloister.privacy.ledger import Account, Ledger
+from cloister.schema.numerals import exact_text, short_decimal
 
 TENTH = Fraction(1, 10)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 import numpy as np
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import norm
 
@@ -13,6 +13,7 @@ from cloister.privacy import expansions, samplers
 from tests.chisquare import draws_ok
 
 
+@settings(deadline=None)  # the first call may compile
 @given(
     whole=st.integers(0, 100),
     fraction=st.binary(min_size=16, max_size=16),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -179,14 +178,6 @@ def read_bounds(text: str | None) -> tuple[float, float] | None:
     return low, high
 
 
-def plain(value: float) -> str:
-    """A coordinate for a person: four digits or all before the point, and no exponent where it can be helped."""
-    if 1e-4 <= abs(value) < 1e15:
-        decimals = max(0, 3 - math.floor(math.log10(abs(value))))
-        return f"{value:,.{min(decimals, 8)}f}"
-    return f"{value:.4g}"
-
-
 def show_plan(model: KMeans, data: list[str], rows: int, as_json: bool) -> None:
     """Print what a fit would spend."""
     from cloister.vault import open_data
@@ -264,13 +255,15 @@ def show_result(model: KMeans | SynopsisClusters, out: Path) -> None:
     from rich.console import Console
     from rich.table import Table as RichTable
 
+    from cloister.schema.numerals import coordinate_text
+
     release = model.release_
     names = release.parameters["columns"]
     grid = RichTable(title=f"{len(model.cluster_centers_)} private clusters (sizes are noisy)")
     for name in ["cluster", "size", *names[:8]]:
         grid.add_column(str(name), justify="right", overflow="fold")
     for i, (size, center) in enumerate(zip(model.cluster_sizes_, model.cluster_centers_, strict=True)):
-        grid.add_row(str(i), f"{size:,.0f}", *(plain(value) for value in center[:8]))
+        grid.add_row(str(i), f"{size:,.0f}", *(coordinate_text(value) for value in center[:8]))
     console = Console()
     console.print(grid)
     if len(names) > 8:

@@ -89,7 +89,7 @@ def _open(place: str | None) -> Ledger:
 
 
 def _account_dict(account: Account) -> dict[str, Any]:
-    from cloister.privacy.ledger import exact_text
+    from cloister.schema.numerals import exact_text
 
     return {
         "table": account.table,
@@ -108,7 +108,7 @@ def _account_dict(account: Account) -> dict[str, Any]:
 
 
 def _entry_dict(entry: Entry) -> dict[str, Any]:
-    from cloister.privacy.ledger import exact_text
+    from cloister.schema.numerals import exact_text
 
     return {
         "id": entry.id,
@@ -129,7 +129,7 @@ def _print_json(value: dict[str, Any]) -> None:
 def _print_accounts(book: Ledger, accounts: list[Account]) -> None:
     from rich.text import Text
 
-    from cloister.privacy.ledger import short_decimal
+    from cloister.schema.numerals import short_decimal
 
     rows = [
         [
@@ -151,7 +151,7 @@ def _print_accounts(book: Ledger, accounts: list[Account]) -> None:
 def _print_entries(entries: list[Entry]) -> None:
     from rich.text import Text
 
-    from cloister.privacy.ledger import short_decimal
+    from cloister.schema.numerals import short_decimal
 
     rows = [
         [

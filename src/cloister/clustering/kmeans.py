@@ -22,12 +22,13 @@ from cloister.clustering.votes.fit import fit_votes, plan_votes
 from cloister.encode import Bins, Encoding
 from cloister.errors import UsageError
 from cloister.kernels import Labels
-from cloister.kernels.per_unit import Unit, unit_of, whom
 from cloister.privacy.budgets import Budget, as_budget, relation
 from cloister.privacy.ledger import Ledger
+from cloister.privacy.notes import guarantee_notes
 from cloister.privacy.plan import Plan
 from cloister.privacy.release import Release
 from cloister.schema import Neighbours, Schema
+from cloister.schema.unit import Unit, unit_of
 from cloister.vault import Vault
 
 __all__ = ["KMeans"]
@@ -213,7 +214,7 @@ class KMeans(ClusterMixin, BaseEstimator):
         return Vault.label(
             rows.data,
             self._domain.encoding,
-            Labels(self._centers_on_grid).apply,
+            Labels(self._centers_on_grid, self._domain.clip).apply,
             name="cluster",
             purpose="labels",
             engine=self.engine,
@@ -291,7 +292,7 @@ class KMeans(ClusterMixin, BaseEstimator):
                 "clipped_at": fitted.loss.cap * domain.unit**2,
                 "unit": "squared column widths" if parameters["scale"] == "bounds" else "squared units of the data",
             }
-        notes = notes_for(task.budget, fitted.rows, problem.unit)
+        notes = guarantee_notes(task.budget, problem.unit, fitted.rows)
         self.release_: Release = vault.release("kmeans", parameters, result, notes)
 
 
@@ -304,13 +305,3 @@ def number_of_clusters(given: Any) -> int | None:
     if given > MOST_CLUSTERS:
         raise UsageError(f"the number of clusters must be at most {MOST_CLUSTERS:,}: more take minutes and tell little.")
     return int(given)
-
-
-def notes_for(budget: Budget, rows: float, unit: Unit | None = None) -> tuple[str, ...]:
-    """What a reader of the certificate should know."""
-    notes = [whom(unit)]
-    if float(budget.delta) * rows > 0.1:
-        notes.append("Delta is large for a table of this size: keep it well below one over the number of rows.")
-    if budget.epsilon >= 5:
-        notes.append("At an epsilon of 5 or more a fifty-fifty guess about somebody can become near certainty.")
-    return tuple(notes)

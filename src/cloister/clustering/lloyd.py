@@ -28,11 +28,12 @@ from cloister.clustering.fitted import Fitted
 from cloister.clustering.seeding.packing import sphere_packing
 from cloister.clustering.task import Task
 from cloister.kernels import CenterSums, Rows
-from cloister.kernels.per_unit import Unit, for_unit, rows_each
+from cloister.kernels.per_unit import for_unit
 from cloister.privacy.budgets import ApproxDP, Budget
 from cloister.privacy.mechanisms import Precision, Spend
 from cloister.privacy.plan import Plan, Step, cut, make_step, shares
 from cloister.schema import Neighbours
+from cloister.schema.unit import Unit, rows_each
 from cloister.vault import Vault
 
 __all__ = ["fit_lloyd", "plan_lloyd"]

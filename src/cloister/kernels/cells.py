@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from cloister.encode import Encoded
 from cloister.kernels.base import Sensitivity, Summary
 from cloister.kernels.counts import one_cell_a_row
+from cloister.kernels.loops.choose import interval_loops
 from cloister.schema import Neighbours
 
 __all__ = ["GridCells", "GridKeys", "NestedCells"]
@@ -44,10 +45,9 @@ class GridCells:
         return {"counts": (prod(self.sides),)}
 
     def fold(self, rows: Encoded) -> Summary:
-        from cloister.kernels.loops.places import add_cells
-
         counts = np.zeros(prod(self.sides), dtype=np.int64)
-        add_cells(rows.numbers, np.array(self.halves, np.int64), np.array(self.sides, np.int64), counts)
+        halves, sides = np.array(self.halves, np.int64), np.array(self.sides, np.int64)
+        interval_loops(rows.numbers.size).add_cells(rows.numbers, halves, sides, counts)
         return Summary({"counts": counts})
 
     def sensitivity(self, neighbours: Neighbours) -> Sensitivity:
@@ -66,10 +66,9 @@ class GridKeys:
     width: int = 1
 
     def keys(self, rows: Encoded) -> NDArray[np.int64]:
-        from cloister.kernels.loops.places import write_cells
-
         keys = np.empty((len(rows), 1), dtype=np.int64)
-        write_cells(rows.numbers, np.array(self.halves, np.int64), np.array(self.sides, np.int64), keys[:, 0])
+        halves, sides = np.array(self.halves, np.int64), np.array(self.sides, np.int64)
+        interval_loops(rows.numbers.size).write_cells(rows.numbers, halves, sides, keys[:, 0])
         return keys
 
 
@@ -102,11 +101,9 @@ class NestedCells:
         return {"counts": (int((self.inner ** len(self.sides)).sum()),)}
 
     def fold(self, rows: Encoded) -> Summary:
-        from cloister.kernels.loops.places import add_nested
-
         counts = np.zeros(self.parts["counts"], dtype=np.int64)
         halves, sides = np.array(self.halves, np.int64), np.array(self.sides, np.int64)
-        add_nested(rows.numbers, halves, sides, self.inner, self.starts, counts)
+        interval_loops(rows.numbers.size).add_nested(rows.numbers, halves, sides, self.inner, self.starts, counts)
         return Summary({"counts": counts})
 
     def sensitivity(self, neighbours: Neighbours) -> Sensitivity:

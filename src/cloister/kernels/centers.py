@@ -1,8 +1,12 @@
-"""Kernels that look for the nearest of some public centres."""
+"""Kernels that look for the nearest of some public centres.
+
+Distances are squared in float64, where integers are exact below 2**53. `check_exact` refuses centres and clips between
+which a squared distance could reach that: every kernel here and in `clipped` calls it in its constructor, before any charge.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import isqrt
 
@@ -10,10 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cloister.encode import Encoded
+from cloister.errors import UsageError
 from cloister.kernels.base import Change, Sensitivity, Summary
+from cloister.kernels.loops.choose import nearest_loops
 from cloister.schema import Neighbours
 
-__all__ = ["BallClip", "BoxClip", "CenterSums", "Clip", "Labels", "find_nearest"]
+__all__ = ["BallClip", "BoxClip", "CenterSums", "Clip", "Labels", "check_exact", "find_nearest"]
+
+EXACT = 2**53  # integers below it are exact in float64
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +37,10 @@ class BoxClip:
     @property
     def l2_squared(self) -> int:
         return sum(half * half for half in self.halves)
+
+    def farthest(self, center: Sequence[int]) -> int:
+        """The largest squared distance of a row from this centre."""
+        return sum((half + abs(place)) ** 2 for half, place in zip(self.halves, center, strict=True))
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,17 +59,32 @@ class BallClip:
     def l2_squared(self) -> int:
         return self.radius**2
 
+    def farthest(self, center: Sequence[int]) -> int:
+        """The largest squared distance of a row from this centre, or a little more: the centre's length is rounded up."""
+        return (self.radius + isqrt(sum(place * place for place in center)) + 1) ** 2
+
 
 Clip = BoxClip | BallClip
 
 
+def check_exact(centers: NDArray[np.int32], clip: Clip) -> None:
+    """Refuse centres (k, d) from which a row inside the clip could be so far that float64 would round the square."""
+    if not len(centers):
+        raise UsageError("there is no centre to be nearest to.")
+    corner = np.abs(centers.astype(np.int64)).max(axis=0).tolist()  # no centre is farther out in any column
+    if clip.farthest(corner) >= EXACT:
+        raise UsageError(
+            "the grid is too fine for exact distances: a squared distance could reach 2**53 grid steps. Use a coarser grid, "
+            "or fewer columns."
+        )
+
+
 def find_nearest(rows: Encoded, centers: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
     """The index of each row's nearest centre and its squared distance, both exact; ties go to the lowest index."""
-    from cloister.kernels.loops.nearest import nearest
-
     labels = np.empty(len(rows), dtype=np.int32)
     squares = np.empty(len(rows), dtype=np.float64)
-    nearest(rows.numbers, np.ascontiguousarray(centers.T, dtype=np.float64), labels, squares)
+    loops = nearest_loops(len(rows) * centers.size)
+    loops.nearest(rows.numbers, np.ascontiguousarray(centers.T, dtype=np.float64), labels, squares)
     return labels, squares
 
 
@@ -80,16 +107,18 @@ class CenterSums:
     centers: NDArray[np.int32]  # (k, d)
     clip: Clip
 
+    def __post_init__(self) -> None:
+        check_exact(self.centers, self.clip)
+
     @property
     def parts(self) -> Mapping[str, tuple[int, ...]]:
         return {"counts": (len(self.centers),), "sums": self.centers.shape}
 
     def fold(self, rows: Encoded) -> Summary:
-        from cloister.kernels.loops.nearest import add_sums
-
         counts = np.zeros(len(self.centers), dtype=np.int64)
         sums = np.zeros(self.centers.shape, dtype=np.int64)
-        add_sums(rows.numbers, find_nearest(rows, self.centers)[0], counts, sums)
+        labels, _ = find_nearest(rows, self.centers)
+        nearest_loops(rows.numbers.size).add_sums(rows.numbers, labels, counts, sums)
         return Summary({"counts": counts, "sums": sums})
 
     def sensitivity(self, neighbours: Neighbours) -> Sensitivity:
@@ -110,6 +139,10 @@ class Labels:
     """The nearest centre of each row: for the holder's eyes, not a summary."""
 
     centers: NDArray[np.int32]  # (k, d)
+    within: Clip  # where every encoded row lies
+
+    def __post_init__(self) -> None:
+        check_exact(self.centers, self.within)
 
     def apply(self, rows: Encoded) -> NDArray[np.int32]:
         return find_nearest(rows, self.centers)[0]

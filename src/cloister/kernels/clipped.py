@@ -11,12 +11,15 @@ from numpy.typing import NDArray
 
 from cloister.encode import Encoded
 from cloister.kernels.base import Change, Sensitivity, Summary
-from cloister.kernels.centers import find_nearest
+from cloister.kernels.centers import Clip, check_exact, find_nearest
+from cloister.kernels.loops.choose import nearest_loops
 from cloister.schema import Neighbours
 
 __all__ = ["ClippedCost", "ClippedSums", "Euclidean", "Taxicab"]
 
-COST_BITS = 20  # a squared distance is told in about a million steps: fine enough, and sums of them stay far from overflow
+COST_BITS = (
+    20  # a squared distance is rounded to about a million steps: fine enough, and sums of them stay far from overflow
+)
 
 
 def coarseness(limit: int) -> int:
@@ -57,6 +60,8 @@ class ClippedSums:
         What the move x - centre of a row is clipped to.
     reach
         A squared distance is capped at the square of this.
+    within
+        Where every encoded row lies: the encoding has clipped it there.
 
     Privacy: a row votes once. Added or removed it moves one count by 1, the sums of that centre by a clipped vector, and
     the squares by at most `limit`. Replaced it either stays with its centre: no count moves, the sums move by two such
@@ -67,10 +72,14 @@ class ClippedSums:
     centers: NDArray[np.int32]  # (k, d)
     clip: Euclidean | Taxicab
     reach: int
+    within: Clip
+
+    def __post_init__(self) -> None:
+        check_exact(self.centers, self.within)
 
     @property
     def shift(self) -> int:
-        """Squares are told in units of 2**shift grid steps squared."""
+        """Squares are counted in units of 2**shift grid steps squared."""
         return coarseness(self.reach**2)
 
     @property
@@ -84,26 +93,13 @@ class ClippedSums:
         return {"counts": (k,), "sums": self.centers.shape, "squares": (k,)}
 
     def fold(self, rows: Encoded) -> Summary:
-        from cloister.kernels.loops.nearest import add_clipped
-
         counts = np.zeros(len(self.centers), dtype=np.int64)
         squares = np.zeros(len(self.centers), dtype=np.int64)
         sums = np.zeros(self.centers.shape, dtype=np.int64)
         labels, distances = find_nearest(rows, self.centers)
-        taxicab = isinstance(self.clip, Taxicab)
-        add_clipped(
-            rows.numbers,
-            self.centers,
-            labels,
-            distances,
-            self.clip.radius,
-            taxicab,
-            self.reach**2,
-            self.shift,
-            counts,
-            sums,
-            squares,
-        )
+        clipping = (self.clip.radius, isinstance(self.clip, Taxicab), self.reach**2, self.shift)
+        loops = nearest_loops(rows.numbers.size)
+        loops.add_clipped(rows.numbers, self.centers, labels, distances, clipping, counts, sums, squares)
         return Summary({"counts": counts, "sums": sums, "squares": squares})
 
     def sensitivity(self, neighbours: Neighbours) -> Sensitivity:
@@ -124,10 +120,14 @@ class ClippedCost:
 
     centers: NDArray[np.int32]  # (k, d)
     cap: int  # in grid steps squared
+    within: Clip  # where every encoded row lies
+
+    def __post_init__(self) -> None:
+        check_exact(self.centers, self.within)
 
     @property
     def shift(self) -> int:
-        """The cost is told in units of 2**shift grid steps squared."""
+        """The cost is counted in units of 2**shift grid steps squared."""
         return coarseness(self.cap)
 
     @property

@@ -107,7 +107,7 @@ def _added(
 
 
 def _wide(keys: NDArray[np.int64], counts: NDArray[np.int64] | None) -> Keyed:
-    """Keys too wide for one integer: equal ones are found by a hash first, so that few are left to sort by every place."""
+    """Keys too wide for one integer: equal ones are merged by a hash first, so that few are left to sort by every place."""
     hashes = np.zeros(len(keys), dtype=np.uint64)
     with np.errstate(over="ignore"):
         for column in keys.T:

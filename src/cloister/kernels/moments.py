@@ -44,7 +44,7 @@ class Moments:
 
     @property
     def shift(self) -> int:
-        """Squares are told in units of 2**shift grid steps squared."""
+        """Squares are counted in units of 2**shift grid steps squared."""
         widest = self.clip.radius if isinstance(self.clip, BallClip) else max(self.clip.halves)
         return max(0, (widest**2).bit_length() - SQUARE_BITS)
 

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from cloister.encode import Encoded
 from cloister.kernels.base import Sensitivity, Summary
 from cloister.kernels.centers import one_sum_a_row
+from cloister.kernels.loops.choose import interval_loops
 from cloister.schema import Neighbours
 
 __all__ = ["LeafSums", "MortonKeys", "leaf_boxes"]
@@ -39,10 +40,9 @@ class MortonKeys:
         return self.bits * len(self.halves)
 
     def keys(self, rows: Encoded) -> NDArray[np.int64]:
-        from cloister.kernels.loops.places import write_morton
-
         keys = np.empty((len(rows), 1), dtype=np.int64)
-        write_morton(rows.numbers, np.array(self.halves, np.int64), self.bits, keys[:, 0])
+        loops = interval_loops(rows.numbers.size * self.bits)
+        loops.write_morton(rows.numbers, np.array(self.halves, np.int64), self.bits, keys[:, 0])
         return keys
 
 
@@ -74,14 +74,13 @@ class LeafSums:
         return {"counts": (len(self.starts),), "sums": (len(self.starts), len(self.order.halves))}
 
     def fold(self, rows: Encoded) -> Summary:
-        from cloister.kernels.loops.places import add_leaves
-
         leaves = np.searchsorted(self.starts, self.order.keys(rows)[:, 0], side="right") - 1
         counts = np.zeros(len(self.starts), dtype=np.int64)
         sums = np.zeros(self.parts["sums"], dtype=np.int64)
         low, high = leaf_boxes(self.starts, self.depths, self.order)
         halves = np.array(self.order.halves, np.int64)
-        add_leaves(rows.numbers, halves, self.order.bits, leaves, low, high, UNIT, counts, sums)
+        loops = interval_loops(rows.numbers.size)
+        loops.add_leaves(rows.numbers, halves, self.order.bits, leaves, low, high, UNIT, counts, sums)
         return Summary({"counts": counts, "sums": sums})
 
     def sensitivity(self, neighbours: Neighbours) -> Sensitivity:

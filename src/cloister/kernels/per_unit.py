@@ -1,4 +1,4 @@
-"""People who have many rows: whose row it is, which rows of a person count, and how far a person moves a summary.
+"""People who have many rows (`schema.unit`): whose row it is, which rows count, and how far a person moves a summary.
 
 Privacy
 -------
@@ -18,32 +18,16 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from cloister.encode import Encoded
-from cloister.errors import SchemaError
 from cloister.kernels.base import Change, Kernel, Move, Sensitivity, Summary
-from cloister.schema import Neighbours, Schema
+from cloister.schema import Neighbours
 from cloister.schema.cells import texts
+from cloister.schema.unit import Unit
 
-__all__ = ["PerUnit", "Unit", "at_most", "first_rows", "for_unit", "people", "row_hashes", "rows_each", "unit_of", "whom"]
+__all__ = ["PerUnit", "at_most", "first_rows", "for_unit", "people", "row_hashes"]
 
 _GOLDEN = 0x9E3779B97F4A7C15
 _MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
 _MIX_2 = np.uint64(0x94D049BB133111EB)
-
-
-@dataclass(frozen=True, slots=True)
-class Unit:
-    """Whom the guarantee protects: the people named in a column, each with at most so many rows."""
-
-    column: str
-    max_rows: int
-
-    def __post_init__(self) -> None:
-        if self.max_rows < 1:
-            raise SchemaError("max_rows must be at least 1: how many rows of one person count.")
-
-    def __str__(self) -> str:
-        rows = "1 row" if self.max_rows == 1 else f"{self.max_rows:,} rows"
-        return f'person (at most {rows} each, column "{self.column}")'
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,52 +67,19 @@ def for_unit(kernel: Kernel, unit: Unit | None) -> Kernel:
     return kernel if unit is None else PerUnit(kernel, unit.max_rows)
 
 
-def unit_of(schema: Schema | None) -> Unit | None:
-    """Whom a schema says the guarantee should protect; None: a row."""
-    if schema is None or schema.unit is None:
-        return None
-    if schema.max_rows is None:
-        raise SchemaError(
-            f'the schema names the unit "{schema.unit}" but not how many rows of one person may count. Add max_rows = 5, or '
-            "whatever suits the table: more rows keep more of the data and need more noise."
-        )
-    return Unit(schema.unit, schema.max_rows)
-
-
-def whom(unit: Unit | None) -> str:
-    """Whom the guarantee protects, in a sentence that stands in the certificate."""
-    if unit is None:
-        return (
-            "The guarantee is per row: it protects each row of the table by itself. It protects a person as far as stated "
-            "only if no person has more than one row; somebody with g rows is protected at g times this epsilon (and a delta "
-            "that grows faster than that)."
-        )
-    rows = "1 row is" if unit.max_rows == 1 else f"{unit.max_rows:,} rows are"
-    return (
-        f'The guarantee is per person, as the column "{unit.column}" names people: however many rows somebody has, it protects '
-        f"all of them together. At most {rows} used of each person; the others are left out of every number here. Rows "
-        "without a name are treated as one person's, so people among them are not protected one by one."
-    )
-
-
-def rows_each(unit: Unit | None) -> int:
-    """How many rows of one whom the guarantee protects may count."""
-    return 1 if unit is None else unit.max_rows
-
-
 def people(values: pa.Array) -> NDArray[np.uint64]:
     """Whose row it is: 128 bits of a cryptographic hash of each cell's text, (n, 2).
 
     Two people with the same bits would share one bound; with 128 bits nobody can find such a pair. A null and an empty text
-    are the same nobody: which of the two a blank becomes depends on who reads the file.
+    are the same missing name: which of the two a blank cell becomes depends on the reader of the file.
     """
     encoded = texts(values).dictionary_encode()
     known = [b"+" + name.encode() if name else b"" for name in encoded.dictionary.to_pylist()]
     hashes = b"".join(blake2b(name, digest_size=16).digest() for name in [*known, b""])
     by_code = np.frombuffer(hashes, dtype="<u8").reshape(-1, 2)
     codes = encoded.indices.cast(pa.int64()).fill_null(len(known)).to_numpy(zero_copy_only=False)
-    found: NDArray[np.uint64] = by_code[codes]
-    return found
+    owners: NDArray[np.uint64] = by_code[codes]
+    return owners
 
 
 def row_hashes(rows: Encoded) -> NDArray[np.uint64]:

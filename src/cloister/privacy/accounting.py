@@ -1,4 +1,4 @@
-"""What releases cost together, in closed form.
+"""Closed forms of what releases cost; `events` puts them together.
 
 Pure parts add. A plan of Gaussian releases is one Gaussian: in units of sensitivity the precisions 1/sigma^2 add, and the
 pair (epsilon, delta) follows from the analytic Gaussian. What runs on one secret Poisson sample is amplified as a whole.
@@ -13,15 +13,12 @@ Y. Zhu, J. Dong and Y.-X. Wang, "Optimal accounting of differential privacy via 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal, localcontext
 from fractions import Fraction
 from functools import lru_cache
-from math import inf, sqrt
+from math import sqrt
 from typing import TYPE_CHECKING
 
-from cloister.privacy.budgets import Budget
 from cloister.privacy.identifiability import DIGITS, PLACES
 
 if TYPE_CHECKING:
@@ -29,19 +26,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 __all__ = [
-    "Event",
-    "GaussianEvent",
-    "LaplaceEvent",
-    "SampledEvent",
     "amplified_epsilon",
-    "delta_of",
     "epsilon_before_sampling",
     "gaussian_delta",
     "gaussian_precision",
-    "keeps",
     "sampled_gaussian_delta",
     "sampled_gaussian_precision",
-    "within",
 ]
 
 SLACK = 1e-7
@@ -52,34 +42,6 @@ SAMPLED_SLACK = 2e-5
 
 MOST_SAMPLE_DELTA = Fraction(1, 1000)
 """The largest delta for the rows of a sample, however rarely a row is in it."""
-
-
-@dataclass(frozen=True, slots=True)
-class LaplaceEvent:
-    """A pure release: `epsilon` is exact."""
-
-    step: str
-    epsilon: Fraction
-
-
-@dataclass(frozen=True, slots=True)
-class GaussianEvent:
-    """A Gaussian release: `precision` is the squared sensitivity over the variance, the mu^2 of Gaussian privacy."""
-
-    step: str
-    precision: Fraction
-
-
-@dataclass(frozen=True, slots=True)
-class SampledEvent:
-    """Everything that ran on one secret Poisson sample of the rows at this rate: all of it pure, or all of it Gaussian."""
-
-    step: str
-    rate: Fraction
-    events: tuple[LaplaceEvent | GaussianEvent, ...]
-
-
-Event = LaplaceEvent | GaussianEvent | SampledEvent
 
 
 def gaussian_delta(epsilon: float, mu: float) -> float:
@@ -185,61 +147,3 @@ def sampled_gaussian_precision(epsilon: Fraction, delta: Fraction, rate: Fractio
         middle = (low + high) / 2
         low, high = (middle, high) if fits(middle) else (low, middle)
     return Fraction(low) ** 2
-
-
-def totals(events: Sequence[LaplaceEvent | GaussianEvent]) -> tuple[Fraction, Fraction]:
-    """The sum of the pure epsilons and the sum of the Gaussian precisions."""
-    pure = sum((event.epsilon for event in events if isinstance(event, LaplaceEvent)), Fraction(0))
-    precision = sum((event.precision for event in events if isinstance(event, GaussianEvent)), Fraction(0))
-    return pure, precision
-
-
-def curve(epsilon: Fraction, precision: Fraction) -> float:
-    """Delta of a Gaussian of this precision at epsilon; without a Gaussian it is all or nothing."""
-    if epsilon < 0:
-        return inf
-    return gaussian_delta(float(epsilon), sqrt(precision)) if precision else 0.0
-
-
-def delta_of(events: Sequence[Event], epsilon: Fraction) -> float:
-    """The delta at which all these events together are (epsilon, delta)-private; infinite when epsilon cannot be met.
-
-    Pure events come off epsilon first: whatever was chosen by their outcomes, each later branch keeps what is left.
-
-    >>> delta_of([LaplaceEvent("votes", Fraction(1, 2)), LaplaceEvent("sums", Fraction(1, 2))], Fraction(1))
-    0.0
-    """
-    pure, precision = totals([event for event in events if not isinstance(event, SampledEvent)])
-    gaussians: list[tuple[Fraction, Fraction]] = []
-    for event in events:
-        if isinstance(event, SampledEvent):
-            inner_pure, inner_precision = totals(event.events)
-            if inner_pure and inner_precision:
-                return inf  # one sample is all pure or all Gaussian: nothing else has been proved here
-            pure += amplified_epsilon(inner_pure, event.rate) if inner_pure else 0
-            if inner_precision:
-                gaussians.append((event.rate, inner_precision))
-    if not gaussians:
-        return curve(epsilon - pure, precision)
-    if len(gaussians) > 1 or epsilon < pure:
-        return inf  # one Gaussian sample a release
-    rate, inner = gaussians[0]
-    delta = sampled_gaussian_delta(float(epsilon - pure), float(rate), sqrt(inner), sqrt(precision))
-    return delta * (1 + SAMPLED_SLACK / 2)  # the integral's own error stays below that
-
-
-def within(events: Sequence[Event], budget: Budget) -> bool:
-    """Whether all these events together keep the budget."""
-    return keeps(events, budget.epsilon, budget.delta)
-
-
-def keeps(events: Sequence[Event], epsilon: Fraction, delta: Fraction) -> bool:
-    """Whether these events together are (epsilon, delta)-private. Without a delta every one of them must be pure."""
-    flat = [inner for event in events for inner in (event.events if isinstance(event, SampledEvent) else (event,))]
-    for event in flat:
-        if (event.epsilon if isinstance(event, LaplaceEvent) else event.precision) < 0:
-            return False
-        if delta == 0 and isinstance(event, GaussianEvent) and event.precision > 0:
-            return False
-    found = delta_of(events, epsilon)
-    return found == 0 if delta == 0 else found <= float(delta)

@@ -7,17 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from decimal import ROUND_CEILING, Decimal, InvalidOperation, localcontext
 from fractions import Fraction
 from typing import Any
 
 from cloister.errors import UsageError
 from cloister.privacy.identifiability import check_worlds, epsilon_from_rho
 from cloister.schema import Neighbours
+from cloister.schema.numerals import Number, amount_text, exact_number
 
-__all__ = ["ApproxDP", "Budget", "Identifiability", "Parts", "PureDP", "as_budget", "exact"]
-
-Number = int | float | str | Decimal | Fraction
+__all__ = ["ApproxDP", "Budget", "Identifiability", "Number", "Parts", "PureDP", "as_budget", "exact"]
 
 HINTS = {
     "epsilon": " Give a number such as 0.5 or 1; with a delta, ApproxDP(epsilon, delta).",
@@ -27,8 +25,6 @@ HINTS = {
 SMALLEST_EPSILON = Fraction(1, 10_000)
 SMALLEST_DELTA = Fraction(1, 10**20)
 
-LONGEST = 400  # decimal places before or after the point: more is a slip, and would fill the memory
-
 
 def exact(value: object, name: str) -> Fraction:
     """The positive number a user typed, as an exact fraction.
@@ -37,21 +33,9 @@ def exact(value: object, name: str) -> Fraction:
     Fraction(1, 10)
     """
     problem = UsageError(f"{name} must be a positive finite number.{HINTS.get(name, '')}")
-    if isinstance(value, bool):
-        raise problem
-    if hasattr(value, "item") and not isinstance(value, int | float):  # NumPy scalars
-        value = value.item()
     try:
-        if isinstance(value, Fraction | int):
-            number = Fraction(value)
-        elif isinstance(value, float | str | Decimal):
-            decimal = Decimal(repr(float(value)) if isinstance(value, float) else value)
-            if not decimal.is_finite() or abs(decimal.adjusted()) > LONGEST:
-                raise problem
-            number = Fraction(decimal)
-        else:
-            raise problem
-    except (InvalidOperation, ValueError, OverflowError):
+        number = exact_number(value)
+    except ValueError:
         raise problem from None
     if number <= 0:
         raise problem
@@ -101,8 +85,23 @@ def split(whole: Fraction, weights: Mapping[str, Number]) -> Parts:
     return Parts({name: whole * weight / total for name, weight in exact_weights.items()})
 
 
+class _Pure:
+    """A budget without a delta, whose epsilon can be cut exactly."""
+
+    __slots__ = ()
+    epsilon: Fraction
+
+    @property
+    def delta(self) -> Fraction:
+        return Fraction(0)
+
+    def split(self, **weights: Number) -> Parts:
+        """Cut epsilon by named weights, exactly."""
+        return split(self.epsilon, weights)
+
+
 @dataclass(frozen=True, slots=True, init=False)
-class PureDP:
+class PureDP(_Pure):
     """Epsilon-differential privacy with delta = 0.
 
     >>> PureDP(1).split(votes=13, sums=7).votes
@@ -114,19 +113,11 @@ class PureDP:
     def __init__(self, epsilon: Number) -> None:
         object.__setattr__(self, "epsilon", large_enough(exact(epsilon, "epsilon")))
 
-    @property
-    def delta(self) -> Fraction:
-        return Fraction(0)
-
-    def split(self, **weights: Number) -> Parts:
-        """Cut epsilon by named weights, exactly."""
-        return split(self.epsilon, weights)
-
     def __str__(self) -> str:
-        return f"epsilon {show(self.epsilon)}"
+        return f"epsilon {amount_text(self.epsilon)}"
 
     def __repr__(self) -> str:
-        return f"PureDP({show(self.epsilon)})"
+        return f"PureDP({amount_text(self.epsilon)})"
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -145,15 +136,15 @@ class ApproxDP:
             raise UsageError("delta must be below 1, and well below one over the number of rows. Try 1e-6.")
 
     def __str__(self) -> str:
-        return f"epsilon {show(self.epsilon)}, delta {show(self.delta)}"
+        return f"epsilon {amount_text(self.epsilon)}, delta {amount_text(self.delta)}"
 
     def __repr__(self) -> str:
-        return f"ApproxDP({show(self.epsilon)}, {show(self.delta)})"
+        return f"ApproxDP({amount_text(self.epsilon)}, {amount_text(self.delta)})"
 
 
 @dataclass(frozen=True, slots=True, init=False)
-class Identifiability:
-    """The largest probability rho with which one of m equally likely worlds may be told after the release.
+class Identifiability(_Pure):
+    """The largest probability rho with which one of m equally likely worlds may be identified after the release.
 
     It is the replace-one guarantee with epsilon = ln((m-1) rho / (1-rho)) and delta = 0 (Lee and Clifton 2012).
 
@@ -170,19 +161,11 @@ class Identifiability:
         object.__setattr__(self, "worlds", check_worlds(worlds))
         object.__setattr__(self, "epsilon", epsilon_from_rho(self.rho, self.worlds))
 
-    @property
-    def delta(self) -> Fraction:
-        return Fraction(0)
-
-    def split(self, **weights: Number) -> Parts:
-        """Cut the epsilon that rho stands for by named weights, exactly."""
-        return split(self.epsilon, weights)
-
     def __str__(self) -> str:
-        return f"rho {show(self.rho)} among {self.worlds} worlds (epsilon {show(self.epsilon)})"
+        return f"rho {amount_text(self.rho)} among {self.worlds} worlds (epsilon {amount_text(self.epsilon)})"
 
     def __repr__(self) -> str:
-        return f"Identifiability(rho={show(self.rho)}, worlds={self.worlds})"
+        return f"Identifiability(rho={amount_text(self.rho)}, worlds={self.worlds})"
 
 
 Budget = PureDP | ApproxDP | Identifiability
@@ -206,15 +189,3 @@ def relation(budget: Budget, neighbours: Neighbours | str | None) -> Neighbours:
             )
         return Neighbours.REPLACE_ONE
     return neighbours or Neighbours.ADD_REMOVE
-
-
-def show(number: Fraction) -> str:
-    """A fraction as a person writes it: exact where that is short, otherwise six significant digits, rounded up."""
-    decimal = Decimal(number.numerator) / Decimal(number.denominator)
-    if Fraction(decimal) == number and len(decimal.normalize().as_tuple().digits) <= 12:
-        text = f"{decimal.normalize():f}"
-        return text if len(text) <= 12 else f"{decimal.normalize():E}".replace("E", "e")
-    with localcontext() as context:
-        context.prec, context.rounding = 6, ROUND_CEILING
-        rounded = Decimal(number.numerator) / Decimal(number.denominator)
-    return f"{float(rounded):.6g}"

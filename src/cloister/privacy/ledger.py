@@ -17,26 +17,30 @@ import unicodedata
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
-from decimal import Decimal, InvalidOperation
 from fractions import Fraction
-from functools import cache
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Self
 
 from cloister.errors import BudgetExceeded, LedgerError, UsageError
-from cloister.privacy.accounts import Account, Entry, exact_text, short_decimal
+from cloister.privacy.accounts import Account, Entry
+from cloister.privacy.ledger_records import (
+    accounts_table,
+    entries_of,
+    entries_table,
+    record_of,
+    row_of,
+    update_account,
+    write_entry,
+)
 from cloister.privacy.store import StoreMissing, open_store
+from cloister.schema.numerals import Number, exact_number, short_decimal
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection, Row, Table
+    from sqlalchemy import Connection
 
-__all__ = ["Account", "Entry", "Ledger", "exact_text", "short_decimal"]
+__all__ = ["Account", "Entry", "Ledger"]
 
 VERSION = 1  # of the tables; raise it when an older Cloister could misread them
 RELATIONS = ("add-remove", "replace-one")
-
-Record = TypeVar("Record", "Account", "Entry")
-
-Number = int | float | str | Decimal | Fraction  # read as the decimal that was typed
 
 
 class Ledger:
@@ -97,12 +101,12 @@ class Ledger:
             raise UsageError("the total delta of a table must be at least 0 and below 1. Leave it out for none.")
         from sqlalchemy.exc import IntegrityError
 
-        accounts = _accounts()
-        self._store.create(_entries().metadata)
+        accounts = accounts_table()
+        self._store.create(entries_table().metadata)
         account = Account(table, neighbours, epsilon, delta, Fraction(0), Fraction(0), 0, 0, _now())
         with self._store.writing() as connection:
             try:
-                connection.execute(accounts.insert().values(**_row_of(account)))
+                connection.execute(accounts.insert().values(**row_of(account)))
             except IntegrityError:
                 there = f'table "{table}" is in the ledger {self.place} already, with a total that stays as it is.'
                 raise UsageError(f"{there} See it with: cloister ledger show{self._flag()}") from None
@@ -154,7 +158,7 @@ class Ledger:
         Doing it twice for the same release changes nothing.
         """
         release_hash = _words(release_hash, "release hash", 200)
-        entries, accounts = _entries(), _accounts()
+        entries, accounts = entries_table(), accounts_table()
         mine = entries.c.id == entry_id
         unknown = LedgerError(f"the ledger {self.place} has no entry {entry_id}. Is it the ledger that was charged?")
         try:
@@ -182,16 +186,16 @@ class Ledger:
         """
         table, purpose = _name(table), _words(purpose, "purpose", 500)
         with self._open(table, write=True) as (connection, account):
-            _update(connection, replace(account, holder_uses=account.holder_uses + 1))
+            update_account(connection, replace(account, holder_uses=account.holder_uses + 1))
             nothing = Fraction(0)
-            return _write(connection, Entry(0, table, _now(), "holder", purpose, nothing, nothing, "released"))
+            return write_entry(connection, Entry(0, table, _now(), "holder", purpose, nothing, nothing, "released"))
 
     def accounts(self) -> list[Account]:
         """List the accounts by name; none when nothing has been written yet."""
-        by_name = _accounts().select().order_by(_accounts().c.table)
+        by_name = accounts_table().select().order_by(accounts_table().c.table)
         try:
             with self._store.reading() as connection:
-                return [_record_of(row, Account) for row in connection.execute(by_name)]
+                return [record_of(row, Account) for row in connection.execute(by_name)]
         except StoreMissing:
             return []
 
@@ -205,13 +209,13 @@ class Ledger:
         """List what was charged and handed out for one table, oldest first."""
         table = _name(table)
         with self._open(table) as (connection, _):
-            return _entries_of(connection, table)
+            return entries_of(connection, table)
 
     def audit(self, table: str) -> Account:
         """Add the entries of a table again, and raise `LedgerError` unless they give its account."""
         table = _name(table)
         with self._open(table) as (connection, account):
-            entries = _entries_of(connection, table)
+            entries = entries_of(connection, table)
         charges = [entry for entry in entries if entry.kind == "charge"]
         added = (
             sum((entry.epsilon for entry in charges), Fraction(0)),
@@ -230,22 +234,22 @@ class Ledger:
     def _spend(self, connection: Connection, account: Account, epsilon: Fraction, delta: Fraction, purpose: str) -> int:
         """Write a charge and the new sums of an account that this transaction has locked."""
         spent = account.epsilon_spent + epsilon, account.delta_spent + delta
-        _update(connection, replace(account, epsilon_spent=spent[0], delta_spent=spent[1]))
-        return _write(connection, Entry(0, account.table, _now(), "charge", purpose, epsilon, delta, "charged"))
+        update_account(connection, replace(account, epsilon_spent=spent[0], delta_spent=spent[1]))
+        return write_entry(connection, Entry(0, account.table, _now(), "charge", purpose, epsilon, delta, "charged"))
 
     @contextlib.contextmanager
     def _open(
         self, table: str, *, write: bool = False, neighbours: str = RELATIONS[0]
     ) -> Iterator[tuple[Connection, Account]]:
         """Open a transaction with the account of a table, locked when it is there to write."""
-        query = _accounts().select().where(_accounts().c.table == table)
+        query = accounts_table().select().where(accounts_table().c.table == table)
         try:
             with self._store.writing() if write else self._store.reading() as connection:
                 # The lock is PostgreSQL's: SQLite has given the whole file to this transaction.
                 row = connection.execute(query.with_for_update() if write else query).first()
                 if row is None:
                     raise self._unknown(table, neighbours)
-                yield connection, _record_of(row, Account)
+                yield connection, record_of(row, Account)
         except StoreMissing:
             raise self._unknown(table, neighbours) from None
 
@@ -309,33 +313,10 @@ def _refusal(account: Account, epsilon: Fraction, delta: Fraction) -> str:
 
 def _exact(value: Number, word: str) -> Fraction:
     """Read a number as the decimal it was typed as."""
-    if isinstance(value, int | Fraction) and not isinstance(value, bool):
-        return Fraction(value)
-    wrong = UsageError(f"{word} must be a finite number such as 0.5, and it is {value!r}.")
-    if isinstance(value, bool) or not isinstance(value, Number):
-        raise wrong
-    text = repr(float(value)) if isinstance(value, float) else str(value).strip()  # float(): NumPy's repr differs
     try:
-        if "/" in text:
-            return Fraction(text)
-        decimal = Decimal(text)
-        if not decimal.is_finite() or abs(decimal.adjusted()) > 400:  # 1e999999999 would fill the memory
-            raise wrong
-        return Fraction(decimal)
-    except (InvalidOperation, ValueError, ZeroDivisionError):
-        raise wrong from None
-
-
-def _parse(text: str) -> Fraction:
-    """Read what `exact_text` wrote."""
-    try:
-        if "x" not in text:
-            return Fraction(text)
-        numerator, _, denominator = text.partition("/")
-        return Fraction(int(numerator, 16), int(denominator, 16))
-    except (ValueError, ZeroDivisionError):
-        told = "the ledger holds an amount that cannot be read: the file was changed by something else."
-        raise LedgerError(f"{told} Restore it from a backup before the next release.") from None
+        return exact_number(value)
+    except ValueError:
+        raise UsageError(f"{word} must be a finite number such as 0.5, and it is {value!r}.") from None
 
 
 def _words(text: str, word: str, longest: int) -> str:
@@ -367,64 +348,3 @@ def _relation(neighbours: str) -> str:
 
 def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
-
-
-@cache
-def _accounts() -> Table:
-    from sqlalchemy import Column, Integer, MetaData, String, Table
-
-    words = ("neighbours", "epsilon_total", "delta_total", "epsilon_spent", "delta_spent", "created", "unit")
-    return Table(
-        "cloister_ledger_accounts",
-        MetaData(),
-        Column("table", String, primary_key=True),
-        *(Column(word, String, nullable=False) for word in words),
-        *(Column(count, Integer, nullable=False) for count in ("releases", "holder_uses")),
-    )
-
-
-@cache
-def _entries() -> Table:
-    from sqlalchemy import BigInteger, Column, ForeignKey, Integer, String, Table
-
-    words = ("when", "kind", "purpose", "epsilon", "delta", "status", "release_hash")
-    return Table(
-        "cloister_ledger_entries",
-        _accounts().metadata,
-        # SQLite numbers rows by itself only for the plain type; autoincrement: an id is never used twice.
-        Column("id", BigInteger().with_variant(Integer, "sqlite"), primary_key=True),
-        Column("table", String, ForeignKey(_accounts().c.table), nullable=False, index=True),
-        *(Column(word, String, nullable=False) for word in words),
-        sqlite_autoincrement=True,
-    )
-
-
-def _row_of(record: Account | Entry) -> dict[str, Any]:
-    """The columns of a record, which are named as its fields, with amounts as text."""
-    row = {name: getattr(record, name) for name in record.__slots__ if name != "id"}
-    return {name: exact_text(value) if isinstance(value, Fraction) else value for name, value in row.items()}
-
-
-def _record_of(row: Row[Any], kind: type[Record]) -> Record:
-    amounts = {name: _parse(text) for name, text in row._mapping.items() if name.startswith(("epsilon", "delta"))}
-    return kind(**{**row._mapping, **amounts})
-
-
-def _entries_of(connection: Connection, table: str) -> list[Entry]:
-    entries = _entries()
-    rows = connection.execute(entries.select().where(entries.c.table == table).order_by(entries.c.id))
-    return [_record_of(row, Entry) for row in rows]
-
-
-def _update(connection: Connection, account: Account) -> None:
-    """Write an account that this transaction has locked."""
-    accounts = _accounts()
-    connection.execute(accounts.update().where(accounts.c.table == account.table).values(**_row_of(account)))
-
-
-def _write(connection: Connection, entry: Entry) -> int:
-    """Write an entry, and give the number that the store gave it."""
-    key = connection.execute(_entries().insert().values(**_row_of(entry))).inserted_primary_key
-    if key is None:
-        raise LedgerError("the ledger's database gave no number to an entry, so it was not written. Report this.")
-    return int(key[0])

@@ -3,6 +3,9 @@
 Nothing here is computed in floating point. A probability is known by its binary expansion, and random bits are
 compared with it, so what comes out has the distribution that the proofs speak of: no gaps, no rounding, no period.
 
+Few draws are made in Python's integers, many by compiled loops, from the same bytes and with the same results: so the
+choice, which follows `kernels.loops.choose`, is about time alone.
+
 Entropy is asked of the operating system anew at each call and forgotten at its end: a process that forks does not
 repeat itself. `seeded` puts a repeatable generator in its place, for tests; what is released then protects nobody.
 
@@ -26,23 +29,25 @@ from __future__ import annotations
 import hashlib
 import os
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from fractions import Fraction
-from functools import partial
 from math import ceil
+from types import ModuleType
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cloister.errors import UsageError
+from cloister.kernels.loops.choose import Effort
 from cloister.privacy.expansions import geometric_expansion, root_expansion
 
 __all__ = [
     "choose",
     "gaussian",
     "geometric",
+    "geometric_of",
     "integers",
     "is_seeded",
     "keep",
@@ -58,6 +63,9 @@ LARGEST_SIGMA = 2**40
 RATE_UNIT = 2**32  # rates of secret samples are multiples of 1 / RATE_UNIT
 CHUNK = 2**18  # bytes asked of the operating system at a time: they stay in the cache while they are used
 
+MOST_BYTES = 2**20  # that Python turns into draws in 0.1 to 0.3 s; loading numba and the compiled samplers takes 0.5 s
+
+_effort = Effort(MOST_BYTES)
 _lock = threading.Lock()
 _repeatable: np.random.Generator | None = None
 _repeatable_draws = 0
@@ -131,10 +139,8 @@ def laplace(scale: Fraction, size: int) -> NDArray[np.int64]:
     ----------
     Canonne, Kamath, Steinke 2020, algorithm 2, with the magnitude drawn digit by digit as `geometric` does.
     """
-    from cloister.privacy import samplers
-
     expansion = geometric_expansion(_checked_scale(scale))
-    return _draw(partial(samplers.laplace, expansion), size, 1.1 * (len(expansion) + 1))
+    return _draw("geometric", (expansion, True), size, 1.1 * (len(expansion) + 1))
 
 
 def geometric(scale: Fraction, size: int) -> NDArray[np.int64]:
@@ -143,21 +149,23 @@ def geometric(scale: Fraction, size: int) -> NDArray[np.int64]:
     Its binary digits are independent: digit i is 1 with probability 1 / (1 + exp(2**i / scale)). Above the digits drawn
     so, the distribution is geometric again and is drawn by counting successes: nothing is cut off.
 
-    Parameters
-    ----------
-    scale : Fraction
-        Above 0 and at most 2**50.
-    size : int
-        How many independent draws.
+    `scale` and `size` are as in `laplace`.
 
     Privacy
     -------
     One-sided: alone it protects nothing. It is the tail of `laplace` above a threshold, and the trial behind `choose`.
     """
-    from cloister.privacy import samplers
+    return geometric_of(geometric_expansion(_checked_scale(scale)), size)
 
-    expansion = geometric_expansion(_checked_scale(scale))
-    return _draw(partial(samplers.geometric, expansion), size, 1.01 * len(expansion))
+
+def geometric_of(expansion: NDArray[np.uint8], size: int) -> NDArray[np.int64]:
+    """Draw from a geometric distribution of any ratio, by the expansion of its binary digits (`expansions`).
+
+    Privacy
+    -------
+    As `geometric`.
+    """
+    return _draw("geometric", (expansion, False), size, 1.01 * len(expansion))
 
 
 def gaussian(sigma: Fraction, size: int) -> NDArray[np.int64]:
@@ -179,15 +187,13 @@ def gaussian(sigma: Fraction, size: int) -> NDArray[np.int64]:
     ----------
     Karney 2016, algorithms N and B.
     """
-    from cloister.privacy import samplers
-
     if not isinstance(sigma, Fraction) or not 0 < sigma <= LARGEST_SIGMA:
         raise UsageError(
             f"Gaussian noise needs a sigma that is a Fraction above 0 and at most 2**40, not {sigma}; "
             "spend more on this step or use a coarser grid"
         )
     high, low = divmod(ceil(sigma * 2**32), 2**32)
-    return _draw(partial(samplers.gaussian, root_expansion(), high, low), size, 29)
+    return _draw("gaussian", (root_expansion(), high, low), size, 29)
 
 
 def choose(scores: NDArray[np.int64], scale: Fraction) -> NDArray[np.int64]:
@@ -215,8 +221,6 @@ def choose(scores: NDArray[np.int64], scale: Fraction) -> NDArray[np.int64]:
     ----------
     McSherry and Talwar 2007.
     """
-    from cloister.privacy import samplers
-
     if scores.ndim != 2 or scores.shape[1] == 0 or scores.dtype != np.int64:
         raise UsageError(
             f"scores must be int64 of shape (choices, candidates) with at least one candidate, "
@@ -226,7 +230,7 @@ def choose(scores: NDArray[np.int64], scale: Fraction) -> NDArray[np.int64]:
     # A difference of two int64 may need 64 bits: unsigned, it is right even when the subtraction wraps around.
     best = scores.max(axis=1, keepdims=True)  # (g, 1)
     gaps = best.view(np.uint64) - np.ascontiguousarray(scores).view(np.uint64)  # (g, c)
-    return _draw(partial(samplers.choose, expansion, gaps), len(scores), 4.0 * scores.shape[1])
+    return _draw("choose", (expansion, gaps), len(scores), 4.0 * scores.shape[1])
 
 
 def keep(rate: Fraction, size: int, key: bytes | None = None) -> NDArray[np.bool_]:
@@ -339,17 +343,29 @@ def _entropy_of(source: np.random.Generator | None, count: int) -> bytes:
         return source.bytes(count)
 
 
-def _draw(loop: Callable[..., Any], size: int, expected: float) -> NDArray[np.int64]:
+def _draw(loop: str, arguments: tuple[Any, ...], size: int, expected: float) -> NDArray[np.int64]:
     """Run a loop of `samplers` over fresh bytes until all draws are made; expected: about how many bytes one takes."""
     out = np.empty(_checked_size(size), dtype=np.int64)
+    fill = getattr(_samplers(ceil(size * expected)), loop)
     done, unused = 0, b""
     while done < size:
         # Whole words, so that a seeded stream does not depend on how it is cut.
         wanted = 8 * ceil(min(CHUNK, (size - done) * expected + 64) / 8)
         random = unused + _entropy(wanted)
-        done, used = loop(np.frombuffer(random, dtype=np.uint8), out, done)
+        done, used = fill(*arguments, np.frombuffer(random, dtype=np.uint8), out, done)
         unused = random[used:]
     return out
+
+
+def _samplers(bytes_used: int) -> ModuleType:
+    """The loops for draws that eat about so many bytes: both kinds make the same draws, one without loading numba."""
+    if _effort.pays_to_compile(bytes_used):
+        from cloister.privacy import samplers
+
+        return samplers
+    from cloister.privacy import samplers_python
+
+    return samplers_python
 
 
 def _checked_size(size: int) -> int:

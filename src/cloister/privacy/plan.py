@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from fractions import Fraction
 from typing import Any
 
 from cloister.kernels import Sensitivity
-from cloister.privacy.accounting import Event, GaussianEvent, LaplaceEvent, SampledEvent, gaussian_precision, within
-from cloister.privacy.budgets import ApproxDP, Budget, Number, show, split
+from cloister.privacy.accounting import gaussian_precision
+from cloister.privacy.budgets import ApproxDP, Budget, Number, split
+from cloister.privacy.events import Event, event_dict, within
 from cloister.privacy.mechanisms import Mechanism, Precision, Spend, calibrate
 from cloister.schema import Neighbours
 
@@ -25,7 +25,7 @@ def shares(budget: Budget, weights: Mapping[str, Number]) -> dict[str, Spend]:
     if isinstance(budget, ApproxDP):
         whole = gaussian_precision(budget.epsilon, budget.delta)
         return {name: Precision(part) for name, part in split(whole, weights).items()}
-    return dict(split(budget.epsilon, weights))
+    return dict(budget.split(**weights))
 
 
 def cut(spend: Spend, weights: Mapping[str, Number]) -> dict[str, Spend]:
@@ -41,7 +41,7 @@ class Step:
 
     name: str
     mechanism: Mechanism
-    event: LaplaceEvent | GaussianEvent
+    event: Event
     expect: str = ""
 
 
@@ -74,7 +74,7 @@ class Plan:
         return [
             {
                 "step": event.step,
-                "spend": spend_text(event, self.budget, self.unit),
+                "spend": event.words(self.budget, self.unit),
                 "expect": self.expect.get(event.step, ""),
             }
             for event in self.events
@@ -100,37 +100,3 @@ class Plan:
         lines += [f"  {name}: {reason}" for name, reason in self.choices.items()]
         lines += [f"  {r['step']:<{widths['step']}}  {r['spend']:<{widths['spend']}}  {r['expect']}".rstrip() for r in rows]
         return "\n".join(lines)
-
-
-def spend_text(event: Event, budget: Budget, unit: str = "row") -> str:
-    """What an event spends, in words."""
-    if isinstance(event, LaplaceEvent):
-        return f"epsilon {show(event.epsilon)}"
-    if isinstance(event, SampledEvent):
-        return f"on a secret sample of {float(event.rate):.2%} of the {'rows' if unit == 'row' else 'people'}"
-    whole = gaussian_precision(budget.epsilon, budget.delta) if isinstance(budget, ApproxDP) else event.precision
-    return f"{float(event.precision / whole):.1%} of the precision"
-
-
-def event_dict(event: Event) -> dict[str, Any]:
-    """An event as plain data, exact numbers as text."""
-    if isinstance(event, LaplaceEvent):
-        return {"step": event.step, "kind": "laplace", "epsilon": str(event.epsilon)}
-    if isinstance(event, GaussianEvent):
-        return {"step": event.step, "kind": "gaussian", "precision": str(event.precision)}
-    return {
-        "step": event.step,
-        "kind": "sample",
-        "rate": str(event.rate),
-        "events": [event_dict(inner) for inner in event.events],
-    }
-
-
-def event_from(data: Mapping[str, Any]) -> Event:
-    """The event that `event_dict` wrote."""
-    if data["kind"] == "laplace":
-        return LaplaceEvent(data["step"], Fraction(data["epsilon"]))
-    if data["kind"] == "gaussian":
-        return GaussianEvent(data["step"], Fraction(data["precision"]))
-    inner: Sequence[Any] = [event_from(item) for item in data["events"]]
-    return SampledEvent(data["step"], Fraction(data["rate"]), tuple(inner))

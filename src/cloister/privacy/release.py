@@ -11,11 +11,10 @@ from fractions import Fraction
 from typing import Any
 
 from cloister.errors import UsageError
-from cloister.privacy.accounting import Event, keeps
-from cloister.privacy.budgets import show
+from cloister.privacy.events import Event, event_dict, event_from, keeps
 from cloister.privacy.identifiability import rho_from_epsilon
-from cloister.privacy.plan import event_dict, event_from
 from cloister.schema import Neighbours
+from cloister.schema.numerals import amount_text
 
 __all__ = ["Guarantee", "Release", "Syntactic"]
 
@@ -35,11 +34,11 @@ class Guarantee:
     unit: str = "row"
 
     def __str__(self) -> str:
-        delta = f", delta {show(self.delta)}" if self.delta else ""
-        return f"epsilon {show(self.epsilon)}{delta}, {self.neighbours.value} neighbours, per {self.unit}"
+        delta = f", delta {amount_text(self.delta)}" if self.delta else ""
+        return f"epsilon {amount_text(self.epsilon)}{delta}, {self.neighbours.value} neighbours, per {self.unit}"
 
     def identifiability(self) -> dict[int, float] | None:
-        """The largest posterior of one of m equally likely worlds, for a few m; nothing can be said with a delta."""
+        """The largest posterior of one of m equally likely worlds, for a few m; with a delta there is no such bound."""
         if self.delta:
             return None
         return {worlds: rho_from_epsilon(self.epsilon, worlds, self.neighbours) for worlds in WORLDS}
@@ -61,7 +60,7 @@ class Syntactic:
         return f"syntactic: k = {self.k}, not differentially private{whom}{also}"
 
     def identifiability(self) -> None:
-        """Nothing can be said about posteriors."""
+        """A syntactic property bounds no posterior."""
         return
 
 
@@ -178,7 +177,7 @@ class Release:
     def _repr_html_(self) -> str:
         rows = [("guarantee", str(self.guarantee)), ("status", self.status)]
         rows += [
-            (f"posterior among {m} worlds", f"at most {show(Fraction(r))}")
+            (f"posterior among {m} worlds", f"at most {amount_text(Fraction(r))}")
             for m, r in (self.guarantee.identifiability() or {}).items()
         ]
         rows += [("note", note) for note in self.notes]

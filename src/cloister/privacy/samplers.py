@@ -4,12 +4,12 @@ Every loop eats a stream of uniform bytes that its caller supplies and holds no 
 ``loop(..., random, out, done)``: it writes draws from ``out[done]`` on and returns ``(done, used)``, how far it got and
 how many bytes it has used up. When the bytes run out in the middle of a draw, ``used`` points to where that draw began:
 the caller puts more bytes *behind the unused ones* and calls again, and the draw repeats itself on the same bytes.
-Starting it over on other bytes would favour the values that need few of them.
+Starting it over on other bytes would favour values that need few of them.
 
 A Bernoulli(p) compares random bytes with the binary expansion of p, 32 bytes long: the first byte decides but for one
 time in 256, then the next one is looked at.
 
-This module is loaded when the first draw is made, since it loads numba.
+This module loads numba. `samplers_python` has the same loops without it, for small jobs; `noise` chooses.
 """
 
 from __future__ import annotations
@@ -18,12 +18,9 @@ import numba as nb
 import numpy as np
 from numpy.typing import NDArray
 
-Bytes = NDArray[np.uint8]
-Draws = NDArray[np.int64]
+from cloister.privacy.samplers_python import DEVIATE, LARGEST_WHOLE, Bytes, Draws
 
 # A byte becomes int(np.int64(byte)): compiled, a bare int() stays unsigned, and unsigned with signed makes a float.
-DEVIATE = 16  # bytes of a uniform deviate
-LARGEST_WHOLE = 100  # of a normal deviate; to pass it has probability below 2**-7000
 
 
 @nb.njit(nogil=True, cache=True)
@@ -87,32 +84,17 @@ def magnitude(expansion: Bytes, random: Bytes, at: int) -> tuple[int, int]:
 
 
 @nb.njit(nogil=True, cache=True)
-def geometric(expansion: Bytes, random: Bytes, out: Draws, done: int) -> tuple[int, int]:
-    """Fill with geometric draws.
+def geometric(expansion: Bytes, signed: bool, random: Bytes, out: Draws, done: int) -> tuple[int, int]:
+    """Fill with geometric draws; with a sign they are discrete Laplace.
 
-    expansion : IN (digits + 1, 32); random : IN (bytes,); out : OUT (n,)
+    expansion : IN (digits + 1, 32); signed : IN; random : IN (bytes,); out : OUT (n,)
     """
     at = 0
     while done < out.size:
         start = at
-        value, at = magnitude(expansion, random, at)
-        if at > random.size:
-            return done, start
-        out[done] = value
-        done += 1
-    return done, at
-
-
-@nb.njit(nogil=True, cache=True)
-def laplace(expansion: Bytes, random: Bytes, out: Draws, done: int) -> tuple[int, int]:
-    """Fill with discrete Laplace draws: a sign and a geometric magnitude.
-
-    expansion : IN (digits + 1, 32); random : IN (bytes,); out : OUT (n,)
-    """
-    at = 0
-    while done < out.size:
-        start = at
-        sign, at = take(random, at)
+        sign = 0
+        if signed:
+            sign, at = take(random, at)
         value, at = magnitude(expansion, random, at)
         if at > random.size:
             return done, start

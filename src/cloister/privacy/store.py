@@ -98,7 +98,7 @@ class Store:
         if path is not None:
             if self.make_folder:
                 self._make_folder(path.parent)
-            with self._retold():
+            with self._translated():
                 _make_wal(path, self)
         meta = _meta(self.kind)
         with self._connection(write=True, check=False) as connection:
@@ -132,7 +132,7 @@ class Store:
     def _connection(self, *, write: bool, check: bool = True) -> Iterator[Connection]:
         if self.path is not None:
             self._find(self.path)
-        with self._retold(), _engine(self.url).connect() as connection:
+        with self._translated(), _engine(self.url).connect() as connection:
             connection = connection.execution_options(cloister_write=write)
             with connection.begin():
                 if check:
@@ -143,8 +143,9 @@ class Store:
         """Tell a store that is not there yet from a place where none can be."""
         try:
             if not path.parent.is_dir() and not self.make_folder:
-                told = f"the folder of the {self.kind} {self.shown} does not exist. Create it, or name another place."
-                raise self.error(told)
+                raise self.error(
+                    f"the folder of the {self.kind} {self.shown} does not exist. Create it, or name another place."
+                )
             if path.is_dir():
                 raise self.error(f"{self.shown} is a folder, and a {self.kind} is a file. Name a file in it.")
             if not path.exists():
@@ -164,10 +165,10 @@ class Store:
         import sqlalchemy
 
         meta = _meta(self.kind)
-        found = sqlalchemy.inspect(connection)
-        if not found.has_table(meta.name):
+        database = sqlalchemy.inspect(connection)
+        if not database.has_table(meta.name):
             # A PostgreSQL database is shared with others by design; a SQLite file with other tables is a mistake.
-            if self.path is not None and found.get_table_names():
+            if self.path is not None and database.get_table_names():
                 raise self.error(f"{self.shown} is not a {self.kind} of Cloister. Name another file.")
             raise StoreMissing(self.shown)
         version = connection.scalar(sqlalchemy.select(meta.c.value).where(meta.c.key == "version"))
@@ -180,8 +181,8 @@ class Store:
             )
 
     @contextlib.contextmanager
-    def _retold(self) -> Iterator[None]:
-        """Retell a database's error in the user's words."""
+    def _translated(self) -> Iterator[None]:
+        """Translate a database's error into the user's words."""
         from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
         try:
@@ -190,15 +191,15 @@ class Store:
             origin = fault.orig if isinstance(fault, DBAPIError) else fault
             code = getattr(origin, "sqlite_errorcode", None)
             if code is not None and code & 0xFF in _SQLITE_FAULTS:  # the low byte is the primary code
-                told = _SQLITE_FAULTS[code & 0xFF]
+                problem = _SQLITE_FAULTS[code & 0xFF]
             elif getattr(origin, "sqlstate", None) == "55P03":  # PostgreSQL: lock_not_available
-                told = _BUSY
+                problem = _BUSY
             else:
                 reason = (str(origin).strip().splitlines() or [type(origin).__name__])[0].rstrip(".")
-                told = f"cannot be used: {reason}. Check the address and that the server lets you in."
+                problem = f"cannot be used: {reason}. Check the address and that the server lets you in."
                 if self.path is not None:
-                    told = f"cannot be used: {reason}. Check the file and its disk."
-            raise self.error(f"the {self.kind} {self.shown} {told}") from fault
+                    problem = f"cannot be used: {reason}. Check the file and its disk."
+            raise self.error(f"the {self.kind} {self.shown} {problem}") from fault
 
 
 def open_store(
@@ -244,8 +245,9 @@ def open_store(
     try:
         _engine(store.url)
     except ModuleNotFoundError as fault:
-        told = f'the {kind} {shown} needs the PostgreSQL driver. Install it with: pip install "cloister[postgres]"'
-        raise error(told) from fault
+        raise error(
+            f'the {kind} {shown} needs the PostgreSQL driver. Install it with: pip install "cloister[postgres]"'
+        ) from fault
     return store
 
 
@@ -271,13 +273,13 @@ def _engine(url: str) -> Engine:
         sqlalchemy.event.listen(engine, "connect", _on_sqlite_connect)
         sqlalchemy.event.listen(engine, "begin", _on_sqlite_begin)
         return engine
-    given = sqlalchemy.make_url(url).query
-    wishes = {"connect_timeout": "10", "client_encoding": "utf8"}
+    in_url = sqlalchemy.make_url(url).query
+    defaults = {"connect_timeout": "10", "client_encoding": "utf8"}
     engine = sqlalchemy.create_engine(
         url,
         poolclass=NullPool,
         isolation_level="READ COMMITTED",  # FOR UPDATE then waits and sees the row as the other one left it
-        connect_args={key: value for key, value in wishes.items() if key not in given},
+        connect_args={key: value for key, value in defaults.items() if key not in in_url},
     )
     sqlalchemy.event.listen(engine, "begin", _on_postgres_begin)
     return engine

@@ -18,12 +18,14 @@ import numpy as np
 
 from cloister.errors import UsageError
 from cloister.kernels import Histogram
-from cloister.kernels.per_unit import for_unit, unit_of, whom
+from cloister.kernels.per_unit import for_unit
 from cloister.kernels.tables import TableCounts
 from cloister.privacy.budgets import Number, as_budget, relation
 from cloister.privacy.ledger import Ledger
+from cloister.privacy.notes import unit_note
 from cloister.privacy.plan import Plan, Step, make_step, shares
 from cloister.schema import Neighbours, Schema
+from cloister.schema.unit import unit_of
 from cloister.tabulation.axes import Layout, lay_out
 from cloister.tabulation.margins import CERTAIN, Axes, fit_cells, not_negative, precisions, spread_of
 from cloister.tabulation.private_table import PrivateTable
@@ -119,7 +121,7 @@ def tabulate(
             "bought_margins": [[layout.axes[axis].name for axis in kept] for kept in layout.in_order(kernel.margins)],
         }
         result = {"total": float(made.counts.sum()), "rows_sha256": made.fingerprint()}
-        notes = (whom(unit), "Values outside a column's domain count as its default.")
+        notes = (unit_note(unit), "Values outside a column's domain count as its default.")
         return made.certified(vault.release("table", parameters, result, notes))
 
 

@@ -8,7 +8,7 @@ from sklearn.base import clone
 
 import cloister as cl
 from cloister.errors import UsageError
-from cloister.privacy.accounting import delta_of
+from cloister.privacy.events import delta_of
 from cloister.testing import seeded_noise
 from tests.clustering.synopsis.test_synopsis import MIDDLES, heaps
 

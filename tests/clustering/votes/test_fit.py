@@ -13,10 +13,10 @@ from sklearn.datasets import make_blobs
 import cloister as cl
 from cloister.encode import Encoding, Grid
 from cloister.errors import UsageError
-from cloister.kernels import ClippedSums, Euclidean, Rows, Taxicab
+from cloister.kernels import BoxClip, ClippedSums, Euclidean, Rows, Taxicab
 from cloister.privacy import noise
-from cloister.privacy.accounting import SampledEvent, within
 from cloister.privacy.budgets import PureDP
+from cloister.privacy.events import SampledEvent, within
 from cloister.privacy.mechanisms import calibrate
 from cloister.schema import Neighbours
 from cloister.testing import seeded_noise
@@ -162,14 +162,14 @@ def test_clipped_sums_stay_inside_their_radius() -> None:
     """A far row adds a vector no longer than the radius, however its coordinates round."""
     from cloister.encode import Encoded
 
-    random = np.random.default_rng(0)
+    random, box = np.random.default_rng(0), BoxClip((2**19,) * 7)
     for _ in range(200):
         row = random.integers(-(2**19), 2**19, (1, 7)).astype(np.int32)
         centers, radius = random.integers(-(2**19), 2**19, (3, 7)).astype(np.int32), int(random.integers(1, 2**19))
         rows = Encoded(row, np.zeros((1, 0), np.int32))
-        straight = ClippedSums(centers, Euclidean(radius), radius).fold(rows)["sums"]
+        straight = ClippedSums(centers, Euclidean(radius), radius, box).fold(rows)["sums"]
         assert sum(int(x) ** 2 for x in straight.ravel()) <= radius**2
-        assert np.abs(ClippedSums(centers, Taxicab(radius), radius).fold(rows)["sums"]).sum() <= radius
+        assert np.abs(ClippedSums(centers, Taxicab(radius), radius, box).fold(rows)["sums"]).sum() <= radius
 
 
 def test_public_choices_repeat_and_noise_does_not() -> None:

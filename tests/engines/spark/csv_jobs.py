@@ -11,7 +11,7 @@ from cloister.engines.spark.engine import SparkEngine
 from cloister.engines.spark.rows import open_spark
 from cloister.kernels import Rows
 from cloister.kernels.keyed import RowKeys
-from cloister.kernels.per_unit import Unit
+from cloister.schema.unit import Unit
 from tests.engines.spark.jobs import attempt, set_conf
 from tests.spark_hosts import session
 

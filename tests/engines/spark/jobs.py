@@ -16,9 +16,9 @@ from cloister.engines.spark.engine import SparkEngine
 from cloister.engines.spark.rows import open_spark
 from cloister.kernels import Kernel, Moments, Rows
 from cloister.kernels.keyed import Keyed, KeyedKernel
-from cloister.kernels.per_unit import Unit
 from cloister.kernels.recoding import Recoding
 from cloister.privacy.secret_draws import secret_draw
+from cloister.schema.unit import Unit
 from cloister.testing import seeded_noise
 from tests.spark_hosts import session
 

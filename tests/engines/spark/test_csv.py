@@ -19,7 +19,7 @@ from cloister.engines.local.engine import LocalEngine
 from cloister.engines.spark.csv import Layout, LineGrammar, Parse
 from cloister.errors import DataError, SourceError, UsageError
 from cloister.kernels.keyed import RowKeys
-from cloister.kernels.per_unit import Unit
+from cloister.schema.unit import Unit
 from cloister.sources import open_source
 from cloister.sources.records import Grammar
 from tests.engines.spark import csv_jobs, jobs

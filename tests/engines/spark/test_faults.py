@@ -14,7 +14,7 @@ import pytest
 
 import cloister as cl
 from cloister.engines.local.engine import LocalEngine
-from cloister.kernels.per_unit import Unit
+from cloister.schema.unit import Unit
 from cloister.sources import open_source
 from tests.engines import kernels
 from tests.engines.spark import jobs

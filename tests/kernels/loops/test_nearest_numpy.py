@@ -45,7 +45,7 @@ def test_plain_loops_give_the_same_integers(seed: int) -> None:
         outcome += [counts, sums]
         for taxicab in (False, True):
             counts, sums, spreads = np.zeros(k, np.int64), np.zeros((k, d), np.int64), np.zeros(k, np.int64)
-            module.add_clipped(rows, centers, labels, squares, radius, taxicab, cap, shift, counts, sums, spreads)
+            module.add_clipped(rows, centers, labels, squares, (radius, taxicab, cap, shift), counts, sums, spreads)
             outcome += [counts, sums, spreads]
         outcomes.append(outcome)
     for one, other in zip(*outcomes, strict=True):

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from cloister.anonymization.counting.cut_points import inner_edges, word
 from cloister.schema.hierarchies import Hierarchy
-from cloister.schema.hierarchies.build import plain
+from cloister.schema.numerals import label_text
 
 __all__ = ["Block", "Domain", "Scale", "ScaleColumn", "TreeColumn", "make_domain", "offsets_of"]
 
@@ -242,7 +242,7 @@ class ScaleColumn:
         scale, m = self._scale, len(self._values)
         if high - low == 1 and scale.top is None:
             value = float(self._values[low])
-            return word(value, is_date=True) if scale.is_date else plain(value)
+            return word(value, is_date=True) if scale.is_date else label_text(value)
         if low == 0 and high == m and not self._has_null:
             return "*"
         first = scale.ends[0] if low == 0 else float(scale.edges[low])

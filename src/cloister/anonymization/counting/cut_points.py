@@ -13,7 +13,7 @@ from decimal import ROUND_FLOOR, Decimal
 import numpy as np
 from numpy.typing import NDArray
 
-from cloister.schema.hierarchies.build import plain
+from cloister.schema.numerals import label_text
 
 __all__ = ["day_between", "inner_edges", "number_between", "word"]
 
@@ -70,5 +70,5 @@ def word(value: float, *, is_date: bool) -> str:
     """An end of an interval as text that reads back as the same number."""
     if is_date:
         return str(np.datetime64(int(value), "D"))
-    short = plain(value)
+    short = label_text(value)
     return short if float(short) == value else repr(float(value))

@@ -17,16 +17,15 @@ from cloister.clustering.synopsis.steps import KEY_BITS, METHODS, Terms, adaptiv
 from cloister.clustering.synopsis.tree import grow_tree
 from cloister.clustering.synopsis.value import Synopsis
 from cloister.errors import UsageError
-from cloister.kernels.per_unit import whom
 from cloister.privacy.budgets import ApproxDP, Number
 from cloister.privacy.ledger import Ledger
+from cloister.privacy.notes import guarantee_notes
 from cloister.privacy.plan import Plan
 from cloister.vault import Vault
 
 __all__ = ["plan", "release_cells", "synopsis"]
 
 MOST_CELLS = 2**22  # of a dense grid, and leaves of a tree
-LARGE_EPSILON = "At an epsilon of 5 or more a fifty-fifty guess about somebody can become near certainty."
 
 
 def synopsis(
@@ -101,18 +100,10 @@ def synopsis(
             **({"threshold": int(threshold)} if threshold is not None else {}),
         }
         result = {"cells": len(cells), "total": total, "sha256": fingerprint(cells, domain, total)}
-        notes = notes_for(terms, threshold)
+        notes = guarantee_notes(terms.budget, terms.unit)
+        if threshold is not None and isinstance(terms.budget, ApproxDP):
+            notes = (*notes, "A sparse grid uses Laplace noise: delta stays unspent.")
         return Synopsis(cells, domain, total, vault.release("synopsis", parameters, result, notes))
-
-
-def notes_for(terms: Terms, threshold: int | None) -> tuple[str, ...]:
-    """What a reader of the certificate should know."""
-    notes = [whom(terms.unit)]
-    if terms.budget.epsilon >= 5:
-        notes.append(LARGE_EPSILON)
-    if threshold is not None and isinstance(terms.budget, ApproxDP):
-        notes.append("A sparse grid uses Laplace noise: delta stays unspent.")
-    return tuple(notes)
 
 
 def plan(

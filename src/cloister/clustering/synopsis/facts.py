@@ -11,9 +11,9 @@ from cloister.clustering.domain import Domain, from_bounds
 from cloister.clustering.inputs import Input, read_input
 from cloister.clustering.synopsis.steps import Terms
 from cloister.errors import UsageError
-from cloister.kernels.per_unit import unit_of
 from cloister.privacy.budgets import as_budget, relation
 from cloister.schema import Schema
+from cloister.schema.unit import unit_of
 
 __all__ = ["Facts", "gather"]
 

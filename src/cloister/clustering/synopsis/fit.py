@@ -33,10 +33,10 @@ from cloister.clustering.synopsis.steps import Terms, plan_synopsis, rest_spend
 from cloister.clustering.task import Task
 from cloister.clustering.votes.plan import event, part, round_kernel, weights_of_a_round
 from cloister.errors import UsageError
-from cloister.kernels.per_unit import Unit
-from cloister.privacy.accounting import Event
+from cloister.privacy.events import Event
 from cloister.privacy.mechanisms import Precision, Spend, calibrate
 from cloister.privacy.plan import Plan
+from cloister.schema.unit import Unit
 from cloister.vault import Vault
 
 __all__ = ["ThroughSynopsis"]
@@ -172,7 +172,7 @@ def refine(
         gaps = ((places[:, None] - places[None]) ** 2).sum(axis=2)
         np.fill_diagonal(gaps, np.inf)
         radius = max(1.0, RADIUS * float(np.sqrt(np.median(gaps.min(axis=1)))))
-    kernel = round_kernel(centers, radius, radius, gaussian)
+    kernel = round_kernel(centers, radius, radius, gaussian, domain.clip)
     mechanism = calibrate(vault.sensitivity(kernel), spend, weights_of_a_round(columns, gaussian, task.neighbours))
     released = vault.measure(kernel, mechanism, step)
     counts = released.value["counts"].astype(np.float64)

@@ -28,7 +28,7 @@ from cloister.clustering.synopsis.steps import Terms, adaptive_steps, sparse_ste
 from cloister.errors import UsageError
 from cloister.kernels.cells import GridCells, GridKeys, NestedCells
 from cloister.privacy.budgets import Number
-from cloister.privacy.keyed import Survivors
+from cloister.privacy.mechanisms.survivors import Survivors
 from cloister.privacy.plan import Step
 from cloister.vault import Vault
 

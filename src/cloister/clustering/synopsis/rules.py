@@ -11,7 +11,7 @@ from math import ceil, sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from cloister.privacy.mechanisms import Laplace, Mechanism
+from cloister.privacy.mechanisms import Gaussian, Laplace, Mechanism
 
 __all__ = ["first_side", "rule_epsilon", "second_sides", "uniform_side"]
 
@@ -24,9 +24,10 @@ LARGEST_EPSILON = 10.0  # noise of a tenth of a row: finer cells would gain noth
 
 def rule_epsilon(mechanism: Mechanism, part: str = "counts") -> float:
     """The epsilon whose add-remove Laplace noise would be as large: 1/scale, or sqrt 2 / sigma for a Gaussian; at most 10."""
-    if isinstance(mechanism, Laplace):
-        return min(LARGEST_EPSILON, float(1 / mechanism.scales[part]))
-    return min(LARGEST_EPSILON, sqrt(2) / float(mechanism.sigmas[part]))
+    if isinstance(mechanism, Gaussian):
+        return min(LARGEST_EPSILON, sqrt(2) / float(mechanism.sigmas[part]))
+    assert isinstance(mechanism, Laplace), "the counts of a grid carry Laplace or Gaussian noise"
+    return min(LARGEST_EPSILON, float(1 / mechanism.scales[part]))
 
 
 def cells(rows: float, epsilon: float, columns: int, constant: float) -> float:

@@ -14,13 +14,16 @@ from cloister.clustering.synopsis.rules import LARGEST_EPSILON, first_side, rule
 from cloister.errors import UsageError
 from cloister.kernels import Histogram, Kernel, Rows, Sensitivity
 from cloister.kernels.morton import UNIT, LeafSums, MortonKeys
-from cloister.kernels.per_unit import Unit, for_unit
-from cloister.privacy.accounting import Event, gaussian_precision
+from cloister.kernels.per_unit import for_unit
+from cloister.privacy.accounting import gaussian_precision
 from cloister.privacy.budgets import ApproxDP, Budget, Number, PureDP, exact
-from cloister.privacy.keyed import SplitTree, Survivors
+from cloister.privacy.events import Event
 from cloister.privacy.mechanisms import Precision, Spend
+from cloister.privacy.mechanisms.split_tree import SplitTree
+from cloister.privacy.mechanisms.survivors import Survivors
 from cloister.privacy.plan import Plan, Step, cut, make_step, shares
 from cloister.schema import Neighbours
+from cloister.schema.unit import Unit
 
 __all__ = ["METHODS", "Terms", "adaptive_steps", "plan_synopsis", "sparse_steps", "tree_steps", "uniform_steps"]
 

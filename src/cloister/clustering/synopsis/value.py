@@ -63,7 +63,7 @@ class SynopsisClusters:
         return Vault.label(
             rows.data,
             self.domain.encoding,
-            Labels(self.domain.put(steps)).apply,
+            Labels(self.domain.put(steps), self.domain.clip).apply,
             name="cluster",
             purpose="labels",
             engine=self.engine,

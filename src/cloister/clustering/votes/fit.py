@@ -42,11 +42,11 @@ from cloister.clustering.votes.plan import (
 )
 from cloister.clustering.votes.sketch import Round, Sketch, sketch_of_moments
 from cloister.kernels import ClippedCost, Kernel, Moments, Rows, Sensitivity, Summary
-from cloister.kernels.per_unit import Unit, rows_each
 from cloister.privacy.budgets import ApproxDP
 from cloister.privacy.mechanisms import Mechanism, Precision, Released, Spend, calibrate
 from cloister.privacy.plan import Plan
 from cloister.schema import Neighbours
+from cloister.schema.unit import Unit, rows_each
 from cloister.vault import Vault
 
 __all__ = ["fit_votes", "plan_votes"]
@@ -206,7 +206,7 @@ class Run:
         places, columns = candidates.astype(np.float64), candidates.shape[1]
         noise = sum_noise(spend, columns, self.neighbours)
         radii = sketch.radii(places, table.rows * q, noise, not gaussian, self.domain, self.random)
-        kernel = round_kernel(candidates, radii.move, radii.square, gaussian)
+        kernel = round_kernel(candidates, radii.move, radii.square, gaussian, self.domain.clip)
         weights = weights_of_a_round(columns, gaussian, self.neighbours)
         released = door.measure(kernel, calibrate(door.sensitivity(kernel), spend, weights), step)
         unit = 2.0**kernel.shift
@@ -232,10 +232,10 @@ class Run:
         """
         self.progress("loss")
         expected = float(sketch.weights @ sketch.spreads / sketch.weights.sum())
-        probe = ClippedCost(centers, 1 << 20)
+        probe = ClippedCost(centers, 1 << 20, self.domain.clip)
         noise = calibrate(vault.sensitivity(probe), spend).deviation()["cost"] / probe.limit  # in caps
         cap = min(max(LOSS_CAP * expected, 0.01 * expected * rows / noise), (2 * self.domain.radius) ** 2)
-        kernel = ClippedCost(centers, max(1, int(cap)))
+        kernel = ClippedCost(centers, max(1, int(cap)), self.domain.clip)
         released = vault.measure(kernel, calibrate(vault.sensitivity(kernel), spend), "loss")
         unit = 2.0**kernel.shift / rows
         mean = max(0.0, float(released.value["cost"][0]) * unit)

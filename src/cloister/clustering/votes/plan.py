@@ -25,17 +25,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cloister.clustering.votes.bounds import BOUNDS_STEPS
-from cloister.kernels import ClippedSums, Euclidean, Taxicab
-from cloister.privacy.accounting import (
-    Event,
-    GaussianEvent,
-    LaplaceEvent,
-    SampledEvent,
-    epsilon_before_sampling,
-    gaussian_precision,
-    sampled_gaussian_precision,
-)
+from cloister.kernels import BoxClip, Clip, ClippedSums, Euclidean, Taxicab
+from cloister.privacy.accounting import epsilon_before_sampling, gaussian_precision, sampled_gaussian_precision
 from cloister.privacy.budgets import ApproxDP, Budget
+from cloister.privacy.events import Event, GaussianEvent, LaplaceEvent, SampledEvent
 from cloister.privacy.mechanisms import Precision, Spend, calibrate
 from cloister.schema import Neighbours
 
@@ -116,18 +109,19 @@ def weights_of_a_round(columns: int, gaussian: bool, neighbours: Neighbours) -> 
     return {"counts": f"{counts:.9f}", "sums": f"{sums:.9f}", "squares": f"{squares:.9f}"}
 
 
-def round_kernel(candidates: NDArray[np.int32], move: float, square: float, gaussian: bool) -> ClippedSums:
+def round_kernel(candidates: NDArray[np.int32], move: float, square: float, gaussian: bool, within: Clip) -> ClippedSums:
     """The kernel of a round: moves clipped in L2 for Gaussian noise, in L1 for Laplace noise: what each is calibrated to."""
     if gaussian:
-        return ClippedSums(candidates, Euclidean(max(1, round(move))), max(1, round(square)))
+        return ClippedSums(candidates, Euclidean(max(1, round(move))), max(1, round(square)), within)
     length = max(1, round(move * sqrt(candidates.shape[1])))
-    return ClippedSums(candidates, Taxicab(length), max(1, round(square)))
+    return ClippedSums(candidates, Taxicab(length), max(1, round(square)), within)
 
 
 def sum_noise(spend: Spend, columns: int, neighbours: Neighbours) -> float:
     """The deviation of one coordinate of a round's sums, in clipping radii."""
     gaussian = isinstance(spend, Precision)
-    kernel = round_kernel(np.zeros((1, columns), dtype=np.int32), UNIT_RADIUS, UNIT_RADIUS, gaussian)
+    origin, within = np.zeros((1, columns), dtype=np.int32), BoxClip((1,) * columns)
+    kernel = round_kernel(origin, UNIT_RADIUS, UNIT_RADIUS, gaussian, within)
     mechanism = calibrate(kernel.sensitivity(neighbours), spend, weights_of_a_round(columns, gaussian, neighbours))
     return mechanism.deviation()["sums"] / UNIT_RADIUS
 

@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 
 from cloister.encode import Encoded
 from cloister.engines.local.spill import disk
-from cloister.kernels.per_unit import Unit, at_most, first_rows
+from cloister.kernels.per_unit import at_most, first_rows
+from cloister.schema.unit import Unit
 
 __all__ = ["Draw", "HeldRows", "hold", "sample_people"]
 

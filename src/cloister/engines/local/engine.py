@@ -23,8 +23,9 @@ from cloister.engines.local.spill import Piece, Spill, open_spill
 from cloister.errors import CloisterError, EngineError, raise_alone
 from cloister.kernels import Kernel, Summary, zero
 from cloister.kernels.keyed import InOrder, Keyed, KeyedKernel, distinct, no_keys
-from cloister.kernels.per_unit import Unit, people, row_hashes
+from cloister.kernels.per_unit import people, row_hashes
 from cloister.kernels.recoding import Recoding, with_different
+from cloister.schema.unit import Unit
 from cloister.sinks import writer_of
 from cloister.sources import Source
 

@@ -26,8 +26,8 @@ from cloister.engines.spark.session import map_in_arrow, prepare, shuffle_partit
 from cloister.errors import SinkError, UsageError
 from cloister.kernels import Kernel, Summary, zero
 from cloister.kernels.keyed import InOrder, Keyed, KeyedKernel, distinct, no_keys
-from cloister.kernels.per_unit import Unit
 from cloister.kernels.recoding import Recoding
+from cloister.schema.unit import Unit
 
 __all__ = ["SparkEngine"]
 

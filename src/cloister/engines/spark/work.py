@@ -21,8 +21,10 @@ from cloister.engines.spark.blocks import cells, pack, pieces, summary_bytes, un
 from cloister.errors import CloisterError, raise_alone
 from cloister.kernels import Kernel, zero
 from cloister.kernels.keyed import Keyed, KeyedKernel, distinct, no_keys
-from cloister.kernels.per_unit import Unit, at_most, first_rows, people, row_hashes
+from cloister.kernels.loops.choose import allow_compiled
+from cloister.kernels.per_unit import at_most, first_rows, people, row_hashes
 from cloister.kernels.recoding import Recoding, with_different
+from cloister.schema.unit import Unit
 
 Batches = Iterator[pa.RecordBatch]
 Work = Callable[[Batches], Batches]
@@ -47,10 +49,7 @@ class Guarded:
 
     def __call__(self, batches: Batches) -> Batches:
         try:
-            if self.plain:
-                from cloister.kernels.loops.nearest_numpy import replace_compiled
-
-                replace_compiled()
+            allow_compiled(not self.plain)
             yield from self.work(batches)
         except ModuleNotFoundError as error:
             raise_alone(WorkerFault(f"[cloister:missing:{error.name}]"))

@@ -1,0 +1,1 @@
+"""Compiled loops and their NumPy twins; `choose` says which of the two a kernel calls."""

@@ -12,7 +12,8 @@ from itertools import pairwise
 
 import numba as nb
 import numpy as np
-from numpy.typing import NDArray
+
+from cloister.kernels.loops.arrays import F32, F64
 
 __all__ = ["improve", "weighted_loss"]
 
@@ -21,14 +22,7 @@ FAST = {"reassoc", "contract", "nsz", "nnan"}
 
 
 @nb.njit(nogil=True, cache=True, fastmath=FAST)
-def gather(
-    points: NDArray[np.float32],
-    weights: NDArray[np.float32],
-    weighted: NDArray[np.float32],
-    members: NDArray[np.float32],
-    mass: NDArray[np.float64],
-    sums: NDArray[np.float64],
-) -> None:
+def gather(points: F32, weights: F32, weighted: F32, members: F32, mass: F64, sums: F64) -> None:
     """Add the weight and the weighted points nearest to each centre of each member.
 
     points : IN (d, n); weights : IN (n,); weighted : IN (n, d), points times weights; members : IN (p, k, d);
@@ -79,10 +73,8 @@ def gather(
                     total[j] += row[j]
 
 
-def improve(
-    points: NDArray[np.float32], weights: NDArray[np.float32], members: NDArray[np.float32]
-) -> tuple[NDArray[np.float64], NDArray[np.float32]]:
-    """Move each member's centres to the means of what is nearest to them, and say the squared error of that split.
+def improve(points: F32, weights: F32, members: F32) -> tuple[F64, F32]:
+    """Move each member's centres to the means of what is nearest to them, and give the squared error of that split.
 
     One look at the points gives both: the error of a split around its own means is sum w|x|^2 - sum_c |S_c|^2 / W_c.
     The moved centres' own loss is at most that. A centre that nothing is nearest to stays.
@@ -114,11 +106,11 @@ def improve(
     filled = mass > 0
     means = sums / np.where(filled, mass, 1.0)[:, :, None]
     whole = float(np.einsum("ji,ji,i->", points, points, weights, dtype=np.float64))
-    losses: NDArray[np.float64] = whole - np.einsum("pkd,pkd,pk->p", means, means, mass)
+    losses: F64 = whole - np.einsum("pkd,pkd,pk->p", means, means, mass)
     return losses, np.where(filled[:, :, None], means, members).astype(np.float32)
 
 
-def weighted_loss(points: NDArray[np.float64], weights: NDArray[np.float64], centers: NDArray[np.float64]) -> float:
+def weighted_loss(points: F64, weights: F64, centers: F64) -> float:
     """The weighted squared error of one set of centres (k, d) over points (n, d), in double precision."""
     nearest = np.full(len(points), np.inf)
     for center in centers:

@@ -1,31 +1,22 @@
 """The nearest of some points, in exact integer arithmetic: compiled loops.
 
-Grid integers are held in float64, where sums of products of integers are exact below 2**53; `fits` says when that is
-so. Hence a row's nearest point does not depend on its batch, on the order of the additions or on the machine. Ties go to
-the lowest index.
+Grid integers are held in float64, where sums of products of integers are exact below 2**53; every kernel that looks for
+nearest points refuses grids on which they would not be (`kernels.centers.check_exact`). Hence a row's nearest point does
+not depend on its batch, on the order of the additions or on the machine. Ties go to the lowest index.
+
+The arguments are documented here, also for the twins in `nearest_numpy`.
 """
 
 from __future__ import annotations
 
 import numba as nb
 import numpy as np
-from numpy.typing import NDArray
 
-EXACT = 2**53
-
-
-def fits(half: int, columns: int) -> bool:
-    """Whether squared distances between points of [-half, half]^columns stay exact in float64."""
-    return columns * (2 * half) ** 2 < EXACT
+from cloister.kernels.loops.arrays import F64, I32, I64, Clipping
 
 
 @nb.njit(nogil=True, cache=True)
-def nearest(
-    rows: NDArray[np.int32],
-    points: NDArray[np.float64],
-    labels: NDArray[np.int32],
-    squares: NDArray[np.float64],
-) -> None:
+def nearest(rows: I32, points: F64, labels: I32, squares: F64) -> None:
     """Write the index of the nearest point of each row and the squared distance to it.
 
     rows : IN (n, d) grid integers; points : IN (d, k) grid integers, transposed; labels : OUT (n,); squares : OUT (n,)
@@ -54,7 +45,7 @@ def nearest(
 
 
 @nb.njit(nogil=True, cache=True)
-def add_sums(rows: NDArray[np.int32], labels: NDArray[np.int32], counts: NDArray[np.int64], sums: NDArray[np.int64]) -> None:
+def add_sums(rows: I32, labels: I32, counts: I64, sums: I64) -> None:
     """Add each row to the count and the sums of its label.
 
     rows : IN (n, d); labels : IN (n,); counts : IN/OUT (k,); sums : IN/OUT (k, d)
@@ -69,26 +60,17 @@ def add_sums(rows: NDArray[np.int32], labels: NDArray[np.int32], counts: NDArray
 
 @nb.njit(nogil=True, cache=True)
 def add_clipped(
-    rows: NDArray[np.int32],
-    centers: NDArray[np.int32],
-    labels: NDArray[np.int32],
-    squares: NDArray[np.float64],
-    radius: int,
-    taxicab: bool,
-    cap: int,
-    shift: int,
-    counts: NDArray[np.int64],
-    sums: NDArray[np.int64],
-    spreads: NDArray[np.int64],
+    rows: I32, centers: I32, labels: I32, squares: F64, clipping: Clipping, counts: I64, sums: I64, spreads: I64
 ) -> None:
     """Add each row's clipped move from its centre, and its capped squared distance, to its label.
 
     A move longer than the radius becomes |v| * radius // length, with the length rounded up: integers throughout, so that
     its length is at most the radius. The length is the sum of |v| (taxicab), or the root of the sum of squares.
 
-    rows : IN (n, d); centers : IN (k, d); labels, squares : IN (n,) of `nearest`
+    rows : IN (n, d); centers : IN (k, d); labels, squares : IN (n,) of `nearest`; clipping : IN (radius, taxicab, cap, shift)
     counts : IN/OUT (k,); sums : IN/OUT (k, d); spreads : IN/OUT (k,) in units of 2**shift
     """
+    radius, taxicab, cap, shift = clipping
     n, d = rows.shape
     for i in range(n):
         c = labels[i]
@@ -101,7 +83,7 @@ def add_clipped(
             for j in range(d):
                 length += abs(np.int64(rows[i, j]) - np.int64(centers[c, j]))
         elif square > radius * radius:
-            length = np.int64(np.sqrt(squares[i]))  # off by one at most: mended in integers
+            length = np.int64(np.sqrt(squares[i]))  # off by one at most: corrected in integers
             while length * length >= square:
                 length -= 1
             while length * length < square:

@@ -12,6 +12,8 @@ import numba as nb
 import numpy as np
 from numpy.typing import NDArray
 
+from cloister.kernels.loops.arrays import F64, I32, I64
+
 NONE = np.iinfo(np.int64).max  # the size of the smallest class among none
 
 
@@ -21,27 +23,45 @@ def _times_log(count: int) -> float:
 
 
 @nb.njit(nogil=True, cache=True)
+def _weigh_part(
+    c: int, part: int, k: int, fall: float, loss: float, wants_spread: bool, lost: I64, relief: F64, spread: F64, low: I64
+) -> None:
+    """Add to candidate c a part of a class that it would make: kept with at least k rows, lost with fewer.
+
+    part : IN its rows; fall : IN by how much a kept row gets cheaper; loss : IN by how much a lost row gets dearer
+    """
+    if part >= k:
+        relief[c] += part * fall
+        if wants_spread:
+            spread[c] -= _times_log(part)
+        low[c] = min(low[c], part)
+    elif part > 0:
+        relief[c] -= part * loss
+        lost[c] += part
+
+
+@nb.njit(nogil=True, cache=True)
 def weigh(
-    flat: NDArray[np.int32],
-    counts: NDArray[np.int64],
-    rows: NDArray[np.int64],
-    starts: NDArray[np.int64],
-    block: NDArray[np.int32],
-    slot: NDArray[np.int32],
-    first: NDArray[np.int64],
-    first_candidate: NDArray[np.int64],
+    flat: I32,
+    counts: I64,
+    rows: I64,
+    starts: I64,
+    block: I32,
+    slot: I32,
+    first: I64,
+    first_candidate: I64,
     is_tree: NDArray[np.bool_],
-    before: NDArray[np.float64],
-    after: NDArray[np.float64],
-    left: NDArray[np.float64],
-    right: NDArray[np.float64],
+    before: F64,
+    after: F64,
+    left: F64,
+    right: F64,
     k: int,
     wants_spread: bool,
-    lost: NDArray[np.int64],
-    relief: NDArray[np.float64],
-    spread: NDArray[np.float64],
-    low: NDArray[np.int64],
-    floor: NDArray[np.int64],
+    lost: I64,
+    relief: F64,
+    spread: F64,
+    low: I64,
+    floor: I64,
 ) -> None:
     """Weigh every candidate of a cut in one pass over the tuples.
 
@@ -80,16 +100,8 @@ def weigh(
                 for s in range(first[b], first[b + 1]):
                     part = table[s]
                     table[s] = 0
-                    if part == 0:
-                        continue
-                    if part >= k:
-                        relief[c] += part * (before[b] - after[s])
-                        if wants_spread:
-                            spread[c] -= _times_log(part)
-                        low[c] = min(low[c], part)
-                    else:
-                        relief[c] -= part * (q - cost)
-                        lost[c] += part
+                    fall = before[b] - after[s]
+                    _weigh_part(c, part, k, fall, q - cost, wants_spread, lost, relief, spread, low)
                 continue
             under = 0
             for s in range(first[b], first[b + 1] - 1):
@@ -98,39 +110,31 @@ def weigh(
                 spread[c] += whole
                 for side in range(2):
                     part = under if side == 0 else size - under
-                    if part == 0:
-                        continue
-                    if part >= k:
-                        relief[c] += part * (before[b] - (left[c] if side == 0 else right[c]))
-                        if wants_spread:
-                            spread[c] -= _times_log(part)
-                        low[c] = min(low[c], part)
-                    else:
-                        relief[c] -= part * (q - cost)
-                        lost[c] += part
+                    fall = before[b] - (left[c] if side == 0 else right[c])
+                    _weigh_part(c, part, k, fall, q - cost, wants_spread, lost, relief, spread, low)
                 c += 1
             table[first[b + 1] - 1] = 0
 
 
 @nb.njit(nogil=True, cache=True)
 def split(
-    flat: NDArray[np.int32],
-    counts: NDArray[np.int64],
-    rows: NDArray[np.int64],
-    starts: NDArray[np.int64],
+    flat: I32,
+    counts: I64,
+    rows: I64,
+    starts: I64,
     column: int,
-    child: NDArray[np.int32],
+    child: I32,
     children: int,
-    new_rows: NDArray[np.int64],
-    new_starts: NDArray[np.int64],
-    sizes: NDArray[np.int64],
+    new_rows: I64,
+    new_starts: I64,
+    sizes: I64,
 ) -> int:
     """Split every class by the child that holds a tuple's code in one column; how many classes there are then.
 
     child : IN (codes,) the child of a code, -1 for codes outside the block; new_rows : OUT (t,) tuples class by class, in
     their old order inside a class; new_starts : OUT (at most t + 1,); sizes : OUT (at most t,) counts of the new classes.
     """
-    made = 0
+    classes = 0
     new_starts[0] = 0
     end = np.zeros(children + 1, np.int64)
     total = np.zeros(children, np.int64)
@@ -141,9 +145,9 @@ def split(
             for at in range(a, b):
                 new_rows[at] = rows[at]
                 size += counts[rows[at]]
-            sizes[made] = size
-            made += 1
-            new_starts[made] = b
+            sizes[classes] = size
+            classes += 1
+            new_starts[classes] = b
             continue
         end[:] = 0
         total[:] = 0
@@ -153,36 +157,30 @@ def split(
             total[c] += counts[rows[at]]
         for c in range(children):
             if end[c + 1] > 0:
-                sizes[made] = total[c]
-                made += 1
-                new_starts[made] = new_starts[made - 1] + end[c + 1]
+                sizes[classes] = total[c]
+                classes += 1
+                new_starts[classes] = new_starts[classes - 1] + end[c + 1]
             end[c + 1] += end[c]
         for at in range(a, b):
             c = child[flat[rows[at], column]]
             new_rows[a + end[c]] = rows[at]
             end[c] += 1
-    return made
+    return classes
 
 
 @nb.njit(nogil=True, cache=True)
-def tally(
-    flat: NDArray[np.int32],
-    counts: NDArray[np.int64],
-    rows: NDArray[np.int64],
-    target: NDArray[np.int32],
-    found: NDArray[np.float64],
-) -> None:
+def tally(flat: I32, counts: I64, rows: I64, target: I32, totals: F64) -> None:
     """Count rows by code and class.
 
-    flat : IN (t, q); counts : IN (t,); rows : IN tuples to count; target : IN (t,) classes; found : OUT (codes, classes)
+    flat : IN (t, q); counts : IN (t,); rows : IN tuples to count; target : IN (t,) classes; totals : OUT (codes, classes)
     """
     for row in rows:
         for j in range(flat.shape[1]):
-            found[flat[row, j], target[row]] += counts[row]
+            totals[flat[row, j], target[row]] += counts[row]
 
 
 @nb.njit(nogil=True, cache=True)
-def floor_of_others(floor: NDArray[np.int64], column: NDArray[np.int64], columns: int, least: NDArray[np.int64]) -> None:
+def floor_of_others(floor: I64, column: I64, columns: int, least: I64) -> None:
     """For each block the smallest floor among the other blocks of its column.
 
     floor, column : IN (blocks,); least : OUT (blocks,)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numba as nb
 import numpy as np
-from numpy.typing import NDArray
+
+from cloister.kernels.loops.arrays import I16, I32, I64, U64
 
 
 @nb.njit(nogil=True, cache=True)
@@ -17,7 +18,7 @@ def mix(number: int) -> np.uint64:
 
 
 @nb.njit(nogil=True, cache=True)
-def mix_all(numbers: NDArray[np.int64], mixed: NDArray[np.uint64]) -> None:
+def mix_all(numbers: I64, mixed: U64) -> None:
     """Mix each number. numbers : IN (n,); mixed : OUT (n,)"""
     for i in range(len(numbers)):
         mixed[i] = mix(numbers[i])
@@ -25,17 +26,17 @@ def mix_all(numbers: NDArray[np.int64], mixed: NDArray[np.uint64]) -> None:
 
 @nb.njit(nogil=True, cache=True)
 def advance(
-    codes: NDArray[np.int32],
-    counts: NDArray[np.int64],
-    left: NDArray[np.int64],
-    keys: NDArray[np.uint64],
-    offsets: NDArray[np.int64],
-    widths: NDArray[np.int64],
-    vectors: NDArray[np.int16],
+    codes: I32,
+    counts: I64,
+    left: I64,
+    keys: U64,
+    offsets: I64,
+    widths: I64,
+    vectors: I16,
     start: int,
     k: int,
     wanted: int,
-    labels: NDArray[np.int64],
+    labels: I64,
 ) -> tuple[int, int]:
     """Go on to the next recoding under which at least `wanted` of the rows that are left lie in classes of at least k.
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from cloister.errors import SchemaError
 from cloister.schema.hierarchies.tree import Hierarchy, spliced
+from cloister.schema.numerals import label_text
 
 __all__ = ["calendar", "flat", "intervals", "prefix"]
 
@@ -98,7 +99,7 @@ def intervals(
         starts = _grid(low, high, step, origin)
         half = step / 2
         edges = np.array([starts[0] - half, *(np.array(starts[1:]) - half), starts[-1] + half])
-        names = [plain(start) for start in starts]
+        names = [label_text(start) for start in starts]
         levels = [finest]
     coarser = finest[::fanout]
     while len(coarser) > 1:
@@ -197,11 +198,7 @@ def round_width(width: float) -> float:
 
 
 def _interval(start: float, end: float, *, closed: bool) -> str:
-    return f"[{plain(start)}, {plain(end)}{']' if closed else ')'}"
-
-
-def plain(number: float) -> str:
-    return format(number, ".12g")
+    return f"[{label_text(start)}, {label_text(end)}{']' if closed else ')'}"
 
 
 def _masked(value: str, length: int) -> str:

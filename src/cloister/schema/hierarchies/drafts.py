@@ -11,8 +11,9 @@ import pyarrow.compute as pc
 
 from cloister.errors import SchemaError
 from cloister.schema.cells import days, numbers, texts
-from cloister.schema.hierarchies.build import flat, plain, round_width
+from cloister.schema.hierarchies.build import flat, round_width
 from cloister.schema.kinds import Category, Date, Number
+from cloister.schema.numerals import label_text
 from cloister.schema.table import Column
 
 __all__ = ["draft", "draft_from_values"]
@@ -32,7 +33,7 @@ def draft(column: Column) -> tuple[str, str]:
     """
     match column.kind:
         case Number(bounds=(low, high)) as kind:
-            step = "" if kind.step is None else f"step = {plain(kind.step)}\n"
+            step = "" if kind.step is None else f"step = {label_text(kind.step)}\n"
             return f"{column.name}.toml", _rule(low, high, step)
         case Date(bounds=(first, last)):
             return f"{column.name}.toml", f"[intervals]\nlow = {first}\nhigh = {last}\n"
@@ -82,5 +83,5 @@ def _listed(name: str, values: list[str]) -> tuple[str, str]:
 
 
 def _rule(low: float, high: float, step: str) -> str:
-    width = plain(round_width((high - low) / 20))
-    return f"[intervals]\nlow = {plain(low)}\nhigh = {plain(high)}\n{step}width = {width}\nfanout = 2\n"
+    width = label_text(round_width((high - low) / 20))
+    return f"[intervals]\nlow = {label_text(low)}\nhigh = {label_text(high)}\n{step}width = {width}\nfanout = 2\n"

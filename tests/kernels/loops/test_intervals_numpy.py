@@ -8,18 +8,18 @@ import numpy as np
 import pytest
 
 from cloister.encode import Encoded
-from cloister.kernels.loops import places, places_numpy
+from cloister.kernels.loops import intervals, intervals_numpy
 from cloister.kernels.morton import UNIT, MortonKeys, leaf_boxes
 
-LOOPS = {name for name, thing in vars(places).items() if hasattr(thing, "py_func")}
+LOOPS = {name for name, thing in vars(intervals).items() if hasattr(thing, "py_func") and name[0] != "_"}
 
 
 def test_every_compiled_loop_has_a_plain_one() -> None:
     """A loop that is compiled for folds exists in NumPy too, with the same arguments."""
     assert len(LOOPS) == 5
     for name in LOOPS:
-        compiled = inspect.signature(getattr(places, name).py_func)
-        assert list(compiled.parameters) == list(inspect.signature(getattr(places_numpy, name)).parameters)
+        compiled = inspect.signature(getattr(intervals, name).py_func)
+        assert list(compiled.parameters) == list(inspect.signature(getattr(intervals_numpy, name)).parameters)
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -38,7 +38,7 @@ def test_plain_loops_give_the_same_integers(seed: int) -> None:
     firsts = np.arange(2**depth, dtype=np.int64) << (order.levels - depth)
     low, high = leaf_boxes(firsts, np.full(len(firsts), depth), order)
     outcomes = []
-    for module in (places, places_numpy):
+    for module in (intervals, intervals_numpy):
         cells, keys = np.empty(n, np.int64), np.empty(n, np.int64)
         counts, nested = np.zeros(int(sides.prod()), np.int64), np.zeros(int(starts[-1]), np.int64)
         module.write_cells(rows, halves, sides, cells)
@@ -63,6 +63,6 @@ def test_a_leafs_box_holds_its_rows() -> None:
     keys = order.keys(Encoded(rows, np.empty((len(rows), 0), np.int32)))[:, 0]
     leaves = np.searchsorted(firsts, keys, side="right") - 1
     low, high = leaf_boxes(firsts, depths, order)
-    found = places_numpy.intervals(rows, np.array(order.halves), np.full(3, 32))
+    found = intervals_numpy.intervals(rows, np.array(order.halves), np.full(3, 32))
     assert ((found >= low[leaves]) & (found < high[leaves])).all()
     assert np.bincount(leaves, minlength=5).all()

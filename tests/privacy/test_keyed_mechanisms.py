@@ -12,7 +12,8 @@ import pytest
 
 from cloister.errors import UsageError
 from cloister.kernels import Histogram
-from cloister.privacy.keyed import SplitTree, SurvivingCells, Survivors, least_decay
+from cloister.privacy.mechanisms.split_tree import SplitTree, least_decay
+from cloister.privacy.mechanisms.survivors import SurvivingCells, Survivors
 from cloister.schema import Neighbours
 from tests.chisquare import chi_square_ok
 

@@ -1,0 +1,17 @@
+"""Short names of the arrays that loops take."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+I16 = NDArray[np.int16]
+I32 = NDArray[np.int32]
+I64 = NDArray[np.int64]
+U64 = NDArray[np.uint64]
+F32 = NDArray[np.float32]
+F64 = NDArray[np.float64]
+
+Clipping = tuple[int, bool, int, int]
+"""How `add_clipped` clips: the radius of a move, whether that is an L1 length, the cap of a squared distance, and the shift
+that its capped square is counted in."""

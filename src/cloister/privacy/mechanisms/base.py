@@ -1,0 +1,73 @@
+"""What a mechanism is: it adds noise to a summary or chooses from it, and says what that costs. It never sees a row."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Generic, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cloister.kernels import Sensitivity, Summary
+from cloister.privacy.events import Event
+
+__all__ = ["KeyedMechanism", "Mechanism", "Precision", "Released", "Spend", "add_noise"]
+
+T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Precision:
+    """A spend in Gaussian terms: squared sensitivity over variance."""
+
+    value: Fraction
+
+
+Spend = Fraction | Precision
+"""What a step may cost: a pure epsilon, or a Gaussian precision."""
+
+
+@dataclass(frozen=True, slots=True)
+class Released(Generic[T]):
+    """A value that has been paid for: with its noise it may leave the building.
+
+    `deviation` is the standard deviation of the noise of each part, a public number.
+    """
+
+    value: T
+    deviation: Mapping[str, float]
+
+
+class Mechanism(Protocol):
+    """Integer noise on every entry of a summary."""
+
+    def event(self, step: str, sensitivity: Sensitivity) -> Event:
+        """What one release costs."""
+
+    def deviation(self) -> dict[str, float]:
+        """The standard deviation of each part's noise, a public number."""
+
+    def draw(self, part: str, size: int) -> NDArray[np.int64]:
+        """Noise for so many entries of a part."""
+
+
+class KeyedMechanism(Protocol[T_co]):
+    """What the vault asks of a mechanism for summaries with too many keys for an array of all.
+
+    A pure function from the exact sparse histogram (keys in rising order, counts) to a released value, which runs inside the
+    vault (`Vault.measure_keyed`).
+    """
+
+    def event(self, step: str, sensitivity: Sensitivity) -> Event: ...
+    def deviation(self) -> Mapping[str, float]: ...
+    def apply(self, keys: NDArray[np.int64], counts: NDArray[np.int64]) -> T_co: ...
+
+
+def add_noise(mechanism: Mechanism, summary: Summary) -> Summary:
+    """Every entry of every part gets its own draw, empty cells too."""
+    return Summary(
+        {name: part + mechanism.draw(name, part.size).reshape(part.shape) for name, part in summary.parts.items()}
+    )

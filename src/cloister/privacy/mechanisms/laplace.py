@@ -1,0 +1,56 @@
+"""The discrete Laplace mechanism."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cloister.kernels import Sensitivity
+from cloister.privacy import noise
+from cloister.privacy.budgets import Number, split
+from cloister.privacy.events import LaplaceEvent
+
+__all__ = ["Laplace"]
+
+
+@dataclass(frozen=True, slots=True)
+class Laplace:
+    """Discrete Laplace noise: P(x) ~ exp(-|x| / scale) on every entry of each part.
+
+    Privacy: neighbours whose summaries differ by l1 in a part give any output with probabilities within a factor
+    exp(l1 / scale); over the parts of one move the exponents add, and the worst move counts.
+    """
+
+    scales: Mapping[str, Fraction]
+
+    @classmethod
+    def calibrated(cls, sensitivity: Sensitivity, epsilon: Fraction, weights: Mapping[str, Number]) -> Laplace:
+        """The least noise that an epsilon buys, its parts sharing it by weight."""
+        shares = split(epsilon, weights)
+        scales = {part: Fraction(max(1, sensitivity.l1(part))) / shares[part] for part in sensitivity.moves[0]}
+        used = cls(scales).epsilon(sensitivity)
+        ratio = used / epsilon if used else Fraction(1)
+        return cls({part: scale * ratio for part, scale in scales.items()})
+
+    def event(self, step: str, sensitivity: Sensitivity) -> LaplaceEvent:
+        """What one release costs."""
+        return LaplaceEvent(step, self.epsilon(sensitivity))
+
+    def epsilon(self, sensitivity: Sensitivity) -> Fraction:
+        return max(
+            sum((change.l1 / self.scales[part] for part, change in move.items()), Fraction(0)) for move in sensitivity.moves
+        )
+
+    def deviation(self) -> dict[str, float]:
+        """The standard deviation of each part's noise: var = 2a / (1-a)^2 with a = exp(-1/scale)."""
+        return {
+            part: float(np.sqrt(2) * np.exp(-0.5 / float(scale)) / -np.expm1(-1 / float(scale)))
+            for part, scale in self.scales.items()
+        }
+
+    def draw(self, part: str, size: int) -> NDArray[np.int64]:
+        return noise.laplace(self.scales[part], size)

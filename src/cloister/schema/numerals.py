@@ -1,0 +1,108 @@
+"""Numbers as people write and read them: the one place that turns text into exact numbers, and numbers into text."""
+
+from __future__ import annotations
+
+import math
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal, InvalidOperation
+from fractions import Fraction
+
+__all__ = [
+    "Number",
+    "amount_text",
+    "coordinate_text",
+    "exact_number",
+    "exact_text",
+    "label_text",
+    "read_exact_text",
+    "short_decimal",
+]
+
+Number = int | float | str | Decimal | Fraction
+"""What a user may type for an exact number: read as the decimal that was typed."""
+
+LONGEST = 400  # decimal places before or after the point: more is a slip, and would fill the memory
+LONGEST_DIGITS = 4096  # bits; Python refuses to write or read decimal integers of more than 4,300 digits
+
+
+def exact_number(value: object) -> Fraction:
+    """The finite number that a user typed, as an exact fraction; ValueError when it is none.
+
+    >>> exact_number(0.1), exact_number("1e-6"), exact_number("1/3")
+    (Fraction(1, 10), Fraction(1, 1000000), Fraction(1, 3))
+    """
+    if hasattr(value, "item") and not isinstance(value, int | float):  # NumPy scalars
+        value = value.item()
+    if isinstance(value, bool) or not isinstance(value, Number):
+        raise ValueError("not a number")
+    if isinstance(value, int | Fraction):
+        return Fraction(value)
+    if isinstance(value, str) and "/" in value:
+        try:
+            return Fraction(value.strip())
+        except ZeroDivisionError:
+            raise ValueError("not a number") from None
+    try:
+        decimal = Decimal(repr(float(value)) if isinstance(value, float) else value)  # float(): NumPy's repr differs
+    except InvalidOperation:
+        raise ValueError("not a number") from None
+    if not decimal.is_finite() or abs(decimal.adjusted()) > LONGEST:
+        raise ValueError("not a finite number")
+    return Fraction(decimal)
+
+
+def exact_text(value: Fraction) -> str:
+    """Write a fraction as text that loses nothing, for `read_exact_text`.
+
+    >>> exact_text(Fraction(1, 10)), exact_text(Fraction(1, 3))
+    ('0.1', '1/3')
+    """
+    if max(value.numerator.bit_length(), value.denominator.bit_length()) > LONGEST_DIGITS:
+        return f"{value.numerator:#x}/{value.denominator:#x}"
+    decimal = Context(prec=30).divide(Decimal(value.numerator), Decimal(value.denominator))
+    return f"{decimal:f}" if Fraction(decimal) == value and decimal.adjusted() > -20 else str(value)
+
+
+def read_exact_text(text: str) -> Fraction:
+    """Read what `exact_text` wrote; ValueError or ZeroDivisionError when it is something else."""
+    if "x" not in text:
+        return Fraction(text)
+    numerator, _, denominator = text.partition("/")
+    return Fraction(int(numerator, 16), int(denominator, 16))
+
+
+def short_decimal(value: Fraction, *, up: bool = False) -> str:
+    """Write a fraction for people, in six digits, rounded down (or `up`): never more is left than there is.
+
+    >>> short_decimal(Fraction(2, 3)), short_decimal(Fraction(2, 3), up=True), short_decimal(Fraction(1, 10**6))
+    ('0.666666', '0.666667', '1e-6')
+    """
+    digits = Context(prec=6, rounding=ROUND_CEILING if up else ROUND_FLOOR)
+    decimal = digits.divide(Decimal(value.numerator), Decimal(value.denominator)).normalize(digits)
+    return f"{decimal:f}" if decimal == 0 or -5 < decimal.adjusted() < 12 else f"{decimal:e}"
+
+
+def amount_text(value: Fraction) -> str:
+    """Write an epsilon, a delta or a rho as it was typed: exact where that is short, otherwise six digits, rounded up.
+
+    >>> amount_text(Fraction(1, 10)), amount_text(Fraction(2, 3)), amount_text(Fraction(1, 10**12))
+    ('0.1', '0.666667', '1e-12')
+    """
+    decimal = Context(prec=28).divide(Decimal(value.numerator), Decimal(value.denominator))
+    if Fraction(decimal) == value and len(decimal.normalize().as_tuple().digits) <= 12:
+        text = f"{decimal.normalize():f}"
+        return text if len(text) <= 12 else f"{decimal.normalize():E}".replace("E", "e")
+    rounded = Context(prec=6, rounding=ROUND_CEILING).divide(Decimal(value.numerator), Decimal(value.denominator))
+    return f"{float(rounded):.6g}"
+
+
+def label_text(value: float) -> str:
+    """Write a number that stands in a label, such as the end of an interval: twelve digits, no zeros at the end."""
+    return format(value, ".12g")
+
+
+def coordinate_text(value: float) -> str:
+    """Write a coordinate for a person: four digits or all before the point, and no exponent where it can be helped."""
+    if 1e-4 <= abs(value) < 1e15:
+        decimals = max(0, 3 - math.floor(math.log10(abs(value))))
+        return f"{value:,.{min(decimals, 8)}f}"
+    return f"{value:.4g}"
