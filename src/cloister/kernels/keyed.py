@@ -6,11 +6,13 @@ from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
-from cloister.encode import Encoded
+from cloister.encode import Encoded, Encoding
+from cloister.kernels.per_unit import people
 
-__all__ = ["InOrder", "Keyed", "KeyedKernel", "RowKeys", "distinct", "no_keys"]
+__all__ = ["InOrder", "Keyed", "KeyedKernel", "RowKeys", "distinct", "keys_of_people", "no_keys"]
 
 
 @runtime_checkable
@@ -46,7 +48,7 @@ class Keyed:
 
     @property
     def places(self) -> NDArray[np.int64]:
-        """How many rows come before the first one of each key, (m,).
+        """How many rows come before the first one of each key, (m,): the ranks of rows, for private microdata.
 
         >>> distinct(np.array([[7], [3], [7], [9]])).places.tolist()
         [0, 1, 3]
@@ -66,7 +68,10 @@ class RowKeys:
 
 @dataclass(frozen=True, slots=True)
 class InOrder:
-    """Keys of a public order, and behind them the row itself: a total order of rows, in which only equal rows tie."""
+    """Keys of a public order, and behind them the row itself: a total order of rows, in which only equal rows tie.
+
+    For the engines' `rank`, which private microdata will use.
+    """
 
     order: KeyedKernel
     columns: int  # of an encoded row
@@ -77,6 +82,12 @@ class InOrder:
 
     def keys(self, rows: Encoded) -> NDArray[np.int64]:
         return np.concatenate([self.order.keys(rows), RowKeys(self.columns).keys(rows)], axis=1)
+
+
+def keys_of_people(kernel: KeyedKernel, encoding: Encoding, person: str, batch: pa.RecordBatch) -> NDArray[np.int64]:
+    """Keys with two integers more that stand for the person, (n, w + 2)."""
+    who = people(batch.column(batch.schema.get_field_index(person))).view(np.int64)
+    return np.concatenate([kernel.keys(encoding.encode(batch)), who], axis=1)
 
 
 def no_keys(width: int) -> Keyed:

@@ -1,28 +1,28 @@
 """What Spark's workers do with batches: the same kernels as anywhere, between Arrow batches.
 
-Each piece of work is plain data with a call that maps an iterator of record batches to another. What goes wrong on a
-worker is told to the driver without its message, which might quote a value.
+Each piece of work is plain data with a call that maps an iterator of record batches to another. An error on a worker reaches
+the driver without its message, which might quote a value.
 """
 
 from __future__ import annotations
 
-import pickle
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from cloister.encode import Encoded, Encoding
-from cloister.engines.local.bounded import Draw, sample_people
+from cloister.engines.base import Draw
+from cloister.engines.sampling import add_up, sample_people
 from cloister.engines.spark.blocks import cells, pack, pieces, summary_bytes, unpack
 from cloister.errors import CloisterError, raise_alone
-from cloister.kernels import Kernel, zero
-from cloister.kernels.keyed import Keyed, KeyedKernel, distinct, no_keys
+from cloister.kernels import Kernel
+from cloister.kernels.distinct_values import DistinctValues
+from cloister.kernels.keyed import Keyed, KeyedKernel, distinct, keys_of_people, no_keys
 from cloister.kernels.per_unit import Unit, at_most, first_rows, people, row_hashes
-from cloister.kernels.recoding import Recoding, with_different
+from cloister.kernels.row_maps import RowMap
 
 Batches = Iterator[pa.RecordBatch]
 Work = Callable[[Batches], Batches]
@@ -35,7 +35,7 @@ OWNED_ROWS = "person_1 bigint, person_2 bigint, place bigint, numbers binary, co
 
 
 class WorkerFault(Exception):
-    """What a worker tells the driver: the kind of an error, never its message."""
+    """How an error travels from a worker to the driver: its kind, or a message of Cloister's own, which quotes no value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class Guarded:
         except ModuleNotFoundError as error:
             raise_alone(WorkerFault(f"[cloister:missing:{error.name}]"))
         except CloisterError as error:
-            raise_alone(WorkerFault(f"[cloister:told:{error}]"))
+            raise_alone(WorkerFault(f"[cloister:error:{error}]"))
         except Exception as error:
             raise_alone(WorkerFault(f"[cloister:kind:{type(error).__name__}]"))
 
@@ -141,10 +141,7 @@ class Fold:
     buckets: int
 
     def __call__(self, batches: Batches) -> Batches:
-        total = zero(self.kernel)
-        for batch in batches:
-            for rows in pieces(batch, self.columns):
-                total = total + self.kernel.fold(rows)
+        total = add_up(self.kernel, (self.kernel.fold(rows) for batch in batches for rows in pieces(batch, self.columns)))
         bucket = partition() % self.buckets
         summary = pa.array([summary_bytes(self.kernel, total)], pa.binary())
         yield pa.RecordBatch.from_pydict({"bucket": pa.array([bucket], pa.int32()), "summary": summary})
@@ -171,7 +168,7 @@ def add_summaries(batches: Batches) -> Batches:
 
 
 @dataclass(frozen=True, slots=True)
-class Sample:
+class DrawSample:
     """Blocks -> blocks of the rows, or of the people, that a secret draw keeps."""
 
     keep: Draw
@@ -179,13 +176,13 @@ class Sample:
     of_people: bool
 
     def __call__(self, batches: Batches) -> Batches:
-        place = partition() << 64  # more than the batches of any partition
+        first_block = partition() << 64  # more than the blocks of any partition
         if self.of_people:
             owned = (unpack(batch, self.columns) for batch in batches)
-            for rows in sample_people(owned, self.keep, place):  # type: ignore[arg-type]
+            for rows in sample_people(owned, self.keep, first_block):  # type: ignore[arg-type]
                 yield pack(rows)
             return
-        for number, rows in enumerate((rows for batch in batches for rows in pieces(batch, self.columns)), place):
+        for number, rows in enumerate((rows for batch in batches for rows in pieces(batch, self.columns)), first_block):
             mask = self.keep(row_hashes(rows), number)
             yield pack(Encoded(rows.numbers[mask], rows.codes[mask]))
 
@@ -223,8 +220,6 @@ class CountKeysOfPeople:
     person: str
 
     def __call__(self, batches: Batches) -> Batches:
-        from cloister.engines.local.engine import keys_of_people
-
         keys = (keys_of_people(self.kernel, self.encoding, self.person, batch) for batch in batches)
         yield from gathered(keys, self.kernel.width + 2)
 
@@ -267,20 +262,6 @@ class PackKeys:
 
 
 @dataclass(frozen=True, slots=True)
-class Map:
-    """Rows -> a function's value for each batch, for the holder."""
-
-    function: Callable[[Encoded], Any]
-    encoding: Encoding
-
-    def __call__(self, batches: Batches) -> Batches:
-        for batch in batches:
-            if batch.num_rows:
-                value = pickle.dumps(self.function(self.encoding.encode(batch)))
-                yield pa.RecordBatch.from_pydict({"value": pa.array([value], pa.binary())})
-
-
-@dataclass(frozen=True, slots=True)
 class Label:
     """Rows -> the same rows with a number more, for the holder."""
 
@@ -296,24 +277,24 @@ class Label:
 
 
 @dataclass(frozen=True, slots=True)
-class Recode:
-    """Rows -> recoded rows."""
+class MapRows:
+    """Rows -> mapped rows."""
 
-    recoding: Recoding
+    row_map: RowMap
 
     def __call__(self, batches: Batches) -> Batches:
         for batch in batches:
-            yield self.recoding.recode(batch)
+            yield self.row_map.map_batch(batch)
 
 
 @dataclass(frozen=True, slots=True)
-class Different:
-    """Rows -> the different rows that a recoding makes of them, once a task."""
+class CollectDistinct:
+    """Rows -> the different values of some columns, once a task."""
 
-    recoding: Recoding
+    kernel: DistinctValues
 
     def __call__(self, batches: Batches) -> Batches:
-        found = self.recoding.schema.empty_table()
+        values = self.kernel.empty()
         for batch in batches:
-            found = with_different(found, self.recoding.recode(batch))
-        yield from found.to_batches()
+            values = self.kernel.merge(values, self.kernel.collect(batch))
+        yield from values.to_batches()

@@ -1,0 +1,37 @@
+"""The local engine, as a user chooses it: rows are read in this process. Nothing here loads the engine."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from cloister.encode import Encoding
+from cloister.kernels.per_unit import Unit
+from cloister.sources import Source, open_source
+
+if TYPE_CHECKING:
+    from cloister.engines.local.engine import LocalEngine
+
+__all__ = ["Local"]
+
+
+@dataclass(frozen=True, slots=True)
+class Local:
+    """Read rows in this process; there is nothing to set."""
+
+    title: ClassVar[str] = "local"
+    keeps_order: ClassVar[bool] = True
+
+    @staticmethod
+    def claims(data: Any) -> None:
+        """Nothing: data that no other engine claims is read here."""
+
+    def open_data(self, data: Any) -> Source:
+        """A source, or whatever a source can be made of."""
+        return data if isinstance(data, Source) else open_source(data)
+
+    def make_engine(self, data: Source, encoding: Encoding, unit: Unit | None, once: bool) -> LocalEngine:
+        """An engine over a source."""
+        from cloister.engines.local.engine import LocalEngine  # for start-up time
+
+        return LocalEngine(data, encoding, unit, once)
