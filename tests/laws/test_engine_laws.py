@@ -14,6 +14,7 @@ import cloister as cl
 from cloister.encode import Encoded, Encoding
 from cloister.engines.local.engine import LocalEngine
 from cloister.kernels import BoxClip, Moments
+from cloister.kernels.distinct_values import DistinctValues
 from cloister.kernels.exact import open_exact
 from cloister.kernels.keyed import RowKeys
 from cloister.kernels.per_unit import Unit
@@ -96,6 +97,15 @@ def test_counts_by_key_agree(spark: Host, people_path: Path, unit: Unit | None, 
     found = spark(jobs.by_key, people_path, ENCODING, RowKeys(3), unit, person, (5, "n0"))
     assert np.array_equal(found.keys, expected.keys)
     assert np.array_equal(found.counts, expected.counts)
+
+
+def test_distinct_values_agree(spark: Host, people_path: Path) -> None:
+    """The different values of columns of several kinds are the local ones, each once."""
+    kernel = DistinctValues(("c0", "n1", "who"), (100, 100, 1_000))
+    expected = open_exact(local(people_path, ENCODING).distinct(kernel)).to_pylist()
+    found = spark(jobs.distinct_values, people_path, ENCODING, kernel, (5, "n0"))
+    assert sorted(map(str, found)) == sorted(map(str, expected))
+    assert len(expected) == len(set(map(str, expected))) > 100
 
 
 @pytest.mark.parametrize("unit", [None, Unit("who", 2)], ids=["rows", "people"])

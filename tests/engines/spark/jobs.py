@@ -16,6 +16,7 @@ from cloister.engines.spark.engine import ROWS_A_FILE, SparkEngine
 from cloister.engines.spark.frames import open_spark
 from cloister.engines.spark.options import Spark
 from cloister.kernels import Kernel, Moments, Rows
+from cloister.kernels.distinct_values import DistinctValues
 from cloister.kernels.exact import open_exact
 from cloister.kernels.keyed import Keyed, KeyedKernel
 from cloister.kernels.per_unit import Unit
@@ -76,6 +77,10 @@ def ranked(path: Path, encoding: Encoding, order: KeyedKernel, unit: Unit | None
     found = open_exact(made.rank(order))
     made.close()
     return found
+
+
+def distinct_values(path: Path, encoding: Encoding, kernel: DistinctValues, cut: Cut) -> list[dict[str, Any]]:
+    return open_exact(engine(path, encoding, None, cut).distinct(kernel)).to_pylist()
 
 
 def drawn_again(path: Path, encoding: Encoding, unit: Unit | None) -> list[Parts]:

@@ -1,0 +1,38 @@
+"""An engine of somebody else's, for tests: one options class, reached through one line in the registry."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from cloister.encode import Encoding
+from cloister.engines.local.engine import LocalEngine
+from cloister.kernels.per_unit import Unit
+from cloister.sources import Source, open_source
+
+__all__ = ["Boxed", "Planted"]
+
+
+@dataclass(frozen=True)
+class Boxed:
+    """Data that only the planted engine reads."""
+
+    data: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Planted:
+    """Reads what is in boxes."""
+
+    title: ClassVar[str] = "planted"
+    keeps_order: ClassVar[bool] = False
+
+    @staticmethod
+    def claims(data: Any) -> str | None:
+        return "a box" if isinstance(data, Boxed) else None
+
+    def open_data(self, data: Any) -> Source:
+        return open_source(data.data if isinstance(data, Boxed) else data)
+
+    def make_engine(self, data: Source, encoding: Encoding, unit: Unit | None, once: bool) -> LocalEngine:
+        return LocalEngine(data, encoding, unit, once)
