@@ -1,4 +1,4 @@
-"""An engine of somebody else's, for tests: one options class, reached through one line in the registry."""
+"""An engine of somebody else's, for tests: one backend, reached through one line in the registry."""
 
 from __future__ import annotations
 
@@ -20,9 +20,11 @@ class Boxed:
     data: Any
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Planted:
-    """Reads what is in boxes."""
+    """The backend: reads what is in boxes."""
+
+    options: None = None
 
     title: ClassVar[str] = "planted"
     keeps_order: ClassVar[bool] = False

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from cloister.encode import Encoding, Grid
-from cloister.engines.base import ENGINES, EngineOptions, choose_engine, choose_points_engine, options_class
-from cloister.engines.local.options import Local
+from cloister.engines.base import ENGINES, Backend, backend_class, choose_engine, choose_points_engine
+from cloister.engines.local.backend import LocalBackend
+from cloister.engines.spark.backend import SparkBackend
 from cloister.errors import UsageError
 from cloister.kernels.keyed import RowKeys
 from cloister.vault import Spark, Vault
@@ -25,13 +26,14 @@ def registered(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("name", sorted(ENGINES))
-def test_every_registered_engine_has_options(name: str) -> None:
-    """What the registry names is an options class with all that is asked of one."""
-    assert isinstance(options_class(name)(), EngineOptions)
+def test_every_registered_engine_has_a_backend(name: str) -> None:
+    """What the registry names is a backend, and light: it opens nothing by itself."""
+    assert Backend in backend_class(name).__mro__
 
 
 @pytest.mark.parametrize(
-    ("engine", "kind"), [(None, Local), ("local", Local), ("spark", Spark), (Spark(master="local"), Spark)]
+    ("engine", "kind"),
+    [(None, LocalBackend), ("local", LocalBackend), ("spark", SparkBackend), (Spark(master="local"), SparkBackend)],
 )
 def test_engines_are_chosen_by_name_or_options(engine: Any, kind: type) -> None:
     """Without a name, data that nobody claims is read locally."""
@@ -62,7 +64,7 @@ def test_data_that_asks_for_another_engine_is_refused(registered: None) -> None:
 
 def test_only_some_engines_cluster_released_points(registered: None) -> None:
     """Which one does stands in the message."""
-    assert isinstance(choose_points_engine("spark"), Spark)
+    assert isinstance(choose_points_engine("spark"), SparkBackend)
     for engine in (None, "local", "planted"):
         with pytest.raises(UsageError, match=r'this is for Spark: give engine="spark"'):
             choose_points_engine(engine)

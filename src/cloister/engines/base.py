@@ -1,8 +1,8 @@
 """What an engine is, which engines there are, and how one is chosen.
 
-An engine reads rows and runs kernels over them; it knows nothing of budgets and noise. Each engine is one folder with an
-options class, named in `ENGINES`: a new engine is a new folder and one more line there. Nothing outside a folder imports
-from it, and the folder's heavy parts are loaded when its first table is opened.
+An engine reads rows and runs kernels over them; it knows nothing of budgets and noise. Each engine is one folder with a
+`Backend`, named in `ENGINES`: a new engine is a new folder and one more line there. Nothing outside a folder imports from it,
+and its heavy parts are loaded when its first table is opened.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from cloister.kernels.per_unit import Unit
 from cloister.kernels.row_maps import RowMap
 
 __all__ = [
+    "Backend",
     "ClustersPoints",
     "Draw",
     "Engine",
@@ -40,8 +41,8 @@ __all__ = [
 ]
 
 ENGINES = {
-    "local": "cloister.engines.local.options:Local",
-    "spark": "cloister.engines.spark.options:Spark",
+    "local": "cloister.engines.local.backend:LocalBackend",
+    "spark": "cloister.engines.spark.backend:SparkBackend",
 }
 DEFAULT = "local"
 
@@ -127,16 +128,29 @@ class OpenedData(Protocol):
     def names(self) -> tuple[str, ...]: ...
 
 
-@runtime_checkable
-class EngineOptions(Protocol):
-    """Which engine reads the rows, and how it is set up: what a user gives as ``engine=``. It loads the engine when used."""
+class EngineOptions:
+    """How an engine is set up: what a user may give as ``engine=`` in place of its name."""
+
+    __slots__ = ()
+    engine: ClassVar[str]  # the name of the engine that these options are for
+
+
+EngineChoice = str | EngineOptions | None
+"""Who reads the rows: an engine by its name or its options; None: as the data asks for."""
+
+
+class Backend(Protocol):
+    """The way into an engine's folder: light to import, it loads the engine when data is opened."""
 
     title: ClassVar[str]  # the engine's name in messages
     keeps_order: ClassVar[bool]  # whether rows come out in the order in which they went in
 
+    def __init__(self, options: Any = None) -> None:
+        """With options of this engine's, or its defaults."""
+
     @staticmethod
     def claims(data: Any) -> str | None:
-        """What messages call such data, if only this engine reads it; told by the type alone, without loading the engine."""
+        """What messages call such data, if only this engine reads it; the type alone says so."""
         ...
 
     def open_data(self, data: Any) -> OpenedData:
@@ -148,13 +162,9 @@ class EngineOptions(Protocol):
         ...
 
 
-EngineChoice = str | EngineOptions | None
-"""Who reads the rows: an engine by its name or its options; None: as the data asks for."""
-
-
 @runtime_checkable
 class ClustersPoints(Protocol):
-    """What options have whose engine also clusters points that are released already, and too many for one machine."""
+    """What a backend has whose engine also clusters points that are released already, and too many for one machine."""
 
     def cluster_points(
         self, path: str, features: list[str], weight: str, total: float, clusters: int, seed: int
@@ -163,36 +173,36 @@ class ClustersPoints(Protocol):
         ...
 
 
-def options_class(name: str) -> type[EngineOptions]:
-    """The options of a registered engine."""
+def backend_class(name: str) -> type[Backend]:
+    """The backend of a registered engine."""
     module, _, attribute = ENGINES[name].partition(":")
-    options: type[EngineOptions] = getattr(import_module(module), attribute)
-    return options
+    backend: type[Backend] = getattr(import_module(module), attribute)
+    return backend
 
 
-def choose_engine(engine: EngineChoice, data: Any) -> EngineOptions:
+def choose_engine(engine: EngineChoice, data: Any) -> Backend:
     """The engine that a user asked for, or the one that the data asks for: a Spark DataFrame is read by Spark alone."""
-    if isinstance(engine, EngineOptions) and not isinstance(engine, type):
-        return engine
+    if isinstance(engine, EngineOptions):
+        return backend_class(engine.engine)(engine)
     if engine is not None and engine not in tuple(ENGINES):
         names = " or ".join(f'"{name}"' for name in ENGINES)
         raise UsageError(f'engine must be {names}, not "{engine}".')
     for name in ENGINES:
-        options = options_class(name)
-        if kind := options.claims(data):
+        backend = backend_class(name)
+        if kind := backend.claims(data):
             if engine not in (None, name):
-                raise UsageError(f'{kind} is read by the {options.title} engine. Drop engine="{engine}".')
-            return options()
-    return options_class(engine or DEFAULT)()
+                raise UsageError(f'{kind} is read by the {backend.title} engine. Drop engine="{engine}".')
+            return backend()
+    return backend_class(engine or DEFAULT)()
 
 
 def choose_points_engine(engine: EngineChoice) -> ClustersPoints:
     """The engine that was asked for, if it clusters released points."""
-    options = choose_engine(engine, None)
-    if not isinstance(options, ClustersPoints):
-        able = next(name for name in ENGINES if issubclass(options_class(name), ClustersPoints))
-        raise UsageError(f'this is for {options_class(able).title}: give engine="{able}".')
-    return options
+    backend = choose_engine(engine, None)
+    if not isinstance(backend, ClustersPoints):
+        able = next(name for name in ENGINES if issubclass(backend_class(name), ClustersPoints))
+        raise UsageError(f'this is for {backend_class(able).title}: give engine="{able}".')
+    return backend
 
 
 def open_data(data: Any, engine: EngineChoice = None) -> Any:

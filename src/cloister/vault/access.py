@@ -10,29 +10,27 @@ from types import TracebackType
 from typing import Any
 
 from cloister.encode import Encoding
-from cloister.engines.base import Engine, EngineOptions
+from cloister.engines.base import Backend, Engine
 from cloister.errors import SchemaError
 from cloister.kernels.per_unit import Unit
 
 __all__ = ["empty_frames", "make_engine", "pass_over"]
 
 
-def make_engine(
-    data: Any, encoding: Encoding, options: EngineOptions, unit: Unit | None = None, once: bool = False
-) -> Engine:
+def make_engine(data: Any, encoding: Encoding, backend: Backend, unit: Unit | None = None, once: bool = False) -> Engine:
     """An engine over the data, whose columns are all there; `once`: the rows are gone through one time only."""
-    opened = options.open_data(data)
+    opened = backend.open_data(data)
     wanted = [*encoding.columns, *([unit.column] if unit else [])]
     missing = [name for name in wanted if name not in opened.names]
     if missing:
         raise SchemaError(f'the data has no column "{missing[0]}". Its columns: {", ".join(opened.names[:20])}.')
-    return options.make_engine(opened, encoding, unit, once)
+    return backend.make_engine(opened, encoding, unit, once)
 
 
 @contextmanager
-def pass_over(data: Any, encoding: Encoding, options: EngineOptions) -> Iterator[Engine]:
+def pass_over(data: Any, encoding: Encoding, backend: Backend) -> Iterator[Engine]:
     """An engine for one pass over the rows, closed behind it."""
-    engine = make_engine(data, encoding, options, once=True)
+    engine = make_engine(data, encoding, backend, once=True)
     try:
         yield engine
     except BaseException as error:

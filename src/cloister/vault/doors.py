@@ -33,13 +33,13 @@ from cloister.vault.access import empty_frames, make_engine, pass_over
 from cloister.vault.booking import Booking
 from cloister.vault.holder import Holder, Unprotected
 
-__all__ = ["Sample", "Terms", "Vault"]
+__all__ = ["Sample", "ReleaseTerms", "Vault"]
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Terms:
+class ReleaseTerms:
     """What a release may cost, whom it protects, and what it is for."""
 
     budget: Budget
@@ -63,7 +63,9 @@ class Terms:
 class Vault:
     """Rows behind a door. Use `Vault.open` as a context; it is charged on entry and checked on exit."""
 
-    def __init__(self, encoding: Encoding, engine_for: Callable[[Encoding], Engine], terms: Terms, booking: Booking) -> None:
+    def __init__(
+        self, encoding: Encoding, engine_for: Callable[[Encoding], Engine], terms: ReleaseTerms, booking: Booking
+    ) -> None:
         self._engine = engine_for(encoding)
         self._engine_for = engine_for
         self._terms = terms
@@ -92,10 +94,10 @@ class Vault:
 
         Each of the many parameters is a fact of the release that the caller states by name.
         """
-        terms = Terms(budget, neighbours, purpose, unit)
+        terms = ReleaseTerms(budget, neighbours, purpose, unit)
         booking = Booking(table, ledger)
-        options = choose_engine(engine, data)
-        return cls(encoding, lambda other: make_engine(data, other, options, unit), terms, booking)
+        backend = choose_engine(engine, data)
+        return cls(encoding, lambda other: make_engine(data, other, backend, unit), terms, booking)
 
     def __enter__(self) -> Vault:
         terms = self._terms
@@ -206,8 +208,8 @@ class Vault:
     ) -> Holder:
         """Keep the second door open for several passes: count, look up, rewrite; the ledger records it once."""
         booking = Booking(table, ledger)
-        options = choose_engine(engine, data)
-        return Holder(options.open_data(data), options, purpose, booking)
+        backend = choose_engine(engine, data)
+        return Holder(backend.open_data(data), backend, purpose, booking)
 
     @staticmethod
     def label(

@@ -11,7 +11,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from cloister.encode import Encoded, Encoding
-from cloister.engines.base import EngineOptions, OpenedData, Shuffle
+from cloister.engines.base import Backend, OpenedData, Shuffle
 from cloister.kernels.distinct_values import DistinctValues
 from cloister.kernels.exact import Exact, open_exact
 from cloister.kernels.keyed import Keyed, KeyedKernel
@@ -40,9 +40,9 @@ class Holder:
     `Vault.holding` makes one. The ledger names it once, when `record` is called or rows are labelled.
     """
 
-    def __init__(self, data: OpenedData, options: EngineOptions, purpose: str, booking: Booking) -> None:
+    def __init__(self, data: OpenedData, backend: Backend, purpose: str, booking: Booking) -> None:
         self._data = data
-        self._options = options
+        self._backend = backend
         self._purpose = purpose
         self._booking = booking
         self._is_seeded = False
@@ -55,7 +55,7 @@ class Holder:
     @property
     def keeps_order(self) -> bool:
         """Whether rows are read and written in one order: then two tables can be laid side by side."""
-        return self._options.keeps_order
+        return self._backend.keeps_order
 
     @property
     def is_seeded(self) -> bool:
@@ -82,26 +82,26 @@ class Holder:
 
     def reopen(self, path: str) -> Holder:
         """What was written to a path, opened by the same engine; it is no table of the ledger's."""
-        return Holder(self._options.open_data(path), self._options, self._purpose, Booking(None, None))
+        return Holder(self._backend.open_data(path), self._backend, self._purpose, Booking(None, None))
 
     def types(self, columns: Sequence[str]) -> pa.Schema:
         """The types of some columns."""
-        with pass_over(self._data, Encoding(), self._options) as engine:
+        with pass_over(self._data, Encoding(), self._backend) as engine:
             return engine.types(columns)
 
     def distinct(self, kernel: DistinctValues) -> Unprotected[pa.Table]:
         """The different values of some columns."""
-        with pass_over(self._data, Encoding(), self._options) as engine:
+        with pass_over(self._data, Encoding(), self._backend) as engine:
             return self._stamped(engine.distinct(kernel))
 
     def count(self, encoding: Encoding, kernel: KeyedKernel, person: str | None = None) -> Unprotected[Keyed]:
         """How many rows have each key; with `person`, how many of each person."""
-        with pass_over(self._data, encoding, self._options) as engine:
+        with pass_over(self._data, encoding, self._backend) as engine:
             return self._stamped(engine.fold_by_key(kernel, person))
 
     def label(self, encoding: Encoding, work: Callable[[Encoded], NDArray[np.int32]], name: str) -> Unprotected[Any]:
         """A number for each row: an array, or on Spark the DataFrame with a column more, made when read."""
-        with pass_over(self._data, encoding, self._options) as engine:
+        with pass_over(self._data, encoding, self._backend) as engine:
             self.record()
             return self._stamped(engine.label(work, name))
 
@@ -109,7 +109,7 @@ class Holder:
         """Write every row, mapped; if the number of rows is told, in an order that holds nothing of the input's."""
         shuffle = None if shuffled is None else Shuffle(shuffled, noise.integers, noise.permutation)
         before = noise.seeded_draws()
-        with pass_over(self._data, Encoding(), self._options) as engine:
+        with pass_over(self._data, Encoding(), self._backend) as engine:
             engine.rewrite(row_map, path, format, shuffle)
         self._is_seeded |= shuffle is not None and noise.seeded_draws() != before
 

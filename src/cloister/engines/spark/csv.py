@@ -27,7 +27,8 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import compute
 
-from cloister.engines.spark.session import map_in_arrow, prepare
+from cloister.engines.spark.session import prepare
+from cloister.engines.spark.shipping import map_in_arrow
 from cloister.engines.spark.work import Batches, Guarded, Work
 from cloister.errors import DataError, SourceError
 from cloister.sources.csv import UTF16, CsvSource, read_header

@@ -17,11 +17,12 @@ from numpy.typing import NDArray
 from cloister.encode import Encoded, Encoding
 from cloister.engines.base import Draw, Engine, Shuffle
 from cloister.engines.sampling import SampledRows, add_up
-from cloister.engines.spark import work
+from cloister.engines.spark import key_counts, work
 from cloister.engines.spark.blocks import summary_from
 from cloister.engines.spark.fault_messages import retold
 from cloister.engines.spark.frames import SparkRows, check_types, quoted
-from cloister.engines.spark.session import map_in_arrow, prepare, shuffle_partitions, wants_numpy
+from cloister.engines.spark.session import prepare, shuffle_partitions, wants_numpy
+from cloister.engines.spark.shipping import map_in_arrow
 from cloister.errors import SinkError, UsageError
 from cloister.kernels import Kernel, Summary
 from cloister.kernels.distinct_values import DistinctValues
@@ -78,13 +79,13 @@ class SparkEngine(Engine):
         with retold("the count by key"):
             if person is None and self._unit is None and self._kept is None:
                 # one pass is not worth keeping the encoded rows for
-                counted = self._run(self._read(), work.CountKeysOfRows(kernel, self.encoding), schema)
+                counted = self._run(self._read(), key_counts.CountKeysOfRows(kernel, self.encoding), schema)
             elif person is None:
-                counted = self._run(self._blocks(), work.CountKeys(kernel, self._widths), schema)
+                counted = self._run(self._blocks(), key_counts.CountKeys(kernel, self._widths), schema)
             else:
-                counted = self._run(self._read(person), work.CountKeysOfPeople(kernel, self.encoding, person), schema)
+                counted = self._run(self._read(person), key_counts.CountKeysOfPeople(kernel, self.encoding, person), schema)
             added = counted.groupBy(*names).sum("n").withColumnRenamed("sum(n)", "n")
-            cells = self._run(added, work.PackKeys(width), "keys binary, counts binary").collect()
+            cells = self._run(added, key_counts.PackKeys(width), "keys binary, counts binary").collect()
         if not cells:
             return Exact(no_keys(width))
         keys = np.frombuffer(b"".join(line["keys"] for line in cells), dtype=np.int64).reshape(-1, width)
@@ -105,9 +106,9 @@ class SparkEngine(Engine):
 
         A task that is run again, or twice at a time, draws the same. What folds the sample later sees that one.
         """
-        drawn = work.DrawSample(keep, self._widths, self._unit is not None)
+        draw = (work.DrawRows if self._unit is None else work.DrawPeople)(keep, self._widths)
         with retold("the secret sample"):
-            lines = self._run(self._blocks(), drawn, work.BLOCKS).collect()
+            lines = self._run(self._blocks(), draw, work.BLOCKS).collect()
         numbers = np.frombuffer(b"".join(line["numbers"] for line in lines), dtype=np.int32)
         codes = np.frombuffer(b"".join(line["codes"] for line in lines), dtype=np.int32)
         count = sum(line["rows"] for line in lines)

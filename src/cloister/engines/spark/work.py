@@ -20,7 +20,6 @@ from cloister.engines.spark.blocks import cells, pack, pieces, summary_bytes, un
 from cloister.errors import CloisterError, raise_alone
 from cloister.kernels import Kernel
 from cloister.kernels.distinct_values import DistinctValues
-from cloister.kernels.keyed import Keyed, KeyedKernel, distinct, keys_of_people, no_keys
 from cloister.kernels.per_unit import Unit, at_most, first_rows, people, row_hashes
 from cloister.kernels.row_maps import RowMap
 
@@ -28,7 +27,6 @@ Batches = Iterator[pa.RecordBatch]
 Work = Callable[[Batches], Batches]
 
 TOP_BIT = np.uint64(2**63)
-KEYS_AT_ONCE = 200_000  # keys a worker gathers before it hands them on
 BLOCKS = "rows int, numbers binary, codes binary"
 OWNED_BLOCKS = BLOCKS + ", owners binary"
 OWNED_ROWS = "person_1 bigint, person_2 bigint, place bigint, numbers binary, codes binary"
@@ -168,97 +166,34 @@ def add_summaries(batches: Batches) -> Batches:
 
 
 @dataclass(frozen=True, slots=True)
-class DrawSample:
-    """Blocks -> blocks of the rows, or of the people, that a secret draw keeps."""
+class DrawRows:
+    """Blocks -> blocks of the rows that a secret draw keeps."""
 
     keep: Draw
     columns: tuple[int, int]
-    of_people: bool
 
     def __call__(self, batches: Batches) -> Batches:
-        first_block = partition() << 64  # more than the blocks of any partition
-        if self.of_people:
-            owned = (unpack(batch, self.columns) for batch in batches)
-            for rows in sample_people(owned, self.keep, first_block):  # type: ignore[arg-type]
-                yield pack(rows)
-            return
-        for number, rows in enumerate((rows for batch in batches for rows in pieces(batch, self.columns)), first_block):
+        blocks = (rows for batch in batches for rows in pieces(batch, self.columns))
+        for number, rows in enumerate(blocks, first_block()):
             mask = self.keep(row_hashes(rows), number)
             yield pack(Encoded(rows.numbers[mask], rows.codes[mask]))
 
 
 @dataclass(frozen=True, slots=True)
-class CountKeys:
-    """Blocks -> keys with counts, gathered as far as memory allows; the shuffle adds the rest."""
+class DrawPeople:
+    """Blocks with owners -> blocks of all rows of the people that a secret draw keeps."""
 
-    kernel: KeyedKernel
+    keep: Draw
     columns: tuple[int, int]
 
     def __call__(self, batches: Batches) -> Batches:
-        keys = (self.kernel.keys(rows) for batch in batches for rows in pieces(batch, self.columns))
-        yield from gathered(keys, self.kernel.width)
+        owned = (unpack(batch, self.columns) for batch in batches)
+        yield from map(pack, sample_people(owned, self.keep, first_block()))  # type: ignore[arg-type]
 
 
-@dataclass(frozen=True, slots=True)
-class CountKeysOfRows:
-    """Rows -> keys with counts."""
-
-    kernel: KeyedKernel
-    encoding: Encoding
-
-    def __call__(self, batches: Batches) -> Batches:
-        keys = (self.kernel.keys(self.encoding.encode(batch)) for batch in batches if batch.num_rows)
-        yield from gathered(keys, self.kernel.width)
-
-
-@dataclass(frozen=True, slots=True)
-class CountKeysOfPeople:
-    """Rows -> keys that end in the person, with counts."""
-
-    kernel: KeyedKernel
-    encoding: Encoding
-    person: str
-
-    def __call__(self, batches: Batches) -> Batches:
-        keys = (keys_of_people(self.kernel, self.encoding, self.person, batch) for batch in batches)
-        yield from gathered(keys, self.kernel.width + 2)
-
-
-def gathered(keys: Iterator[NDArray[np.int64]], width: int) -> Batches:
-    """Distinct keys with counts as columns k0, k1, ... and n."""
-
-    def out(total: Keyed) -> pa.RecordBatch:
-        columns = {f"k{j}": total.keys[:, j].copy() for j in range(width)}
-        return pa.RecordBatch.from_pydict({**columns, "n": total.counts})
-
-    total, waiting, count = no_keys(width), [no_keys(width).keys], 0
-    for some in keys:
-        waiting.append(some)
-        count += len(some)
-        if count > KEYS_AT_ONCE:
-            total, waiting, count = total + distinct(np.concatenate(waiting)), [no_keys(width).keys], 0
-            if len(total) > KEYS_AT_ONCE:
-                yield out(total)
-                total = no_keys(width)
-    total = total + distinct(np.concatenate(waiting))
-    if len(total):
-        yield out(total)
-
-
-@dataclass(frozen=True, slots=True)
-class PackKeys:
-    """Keys and counts, a column each -> two cells, so that the driver reads memory and not lines."""
-
-    width: int
-
-    def __call__(self, batches: Batches) -> Batches:
-        for batch in batches:
-            columns = [batch.column(f"k{j}").to_numpy(zero_copy_only=False) for j in range(self.width)]
-            keys = np.ascontiguousarray(np.column_stack(columns), dtype=np.int64)
-            counts = np.ascontiguousarray(batch.column("n").to_numpy(zero_copy_only=False), dtype=np.int64)
-            yield pa.RecordBatch.from_pydict(
-                {"keys": pa.array([keys.tobytes()], pa.binary()), "counts": pa.array([counts.tobytes()], pa.binary())}
-            )
+def first_block() -> int:
+    """The number of this partition's first block, farther from that of the next than any partition has blocks."""
+    return partition() << 64
 
 
 @dataclass(frozen=True, slots=True)

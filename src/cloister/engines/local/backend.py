@@ -1,30 +1,33 @@
-"""The local engine, as a user chooses it: rows are read in this process. Nothing here loads the engine."""
+"""The way into the local engine, which reads rows in this process. Nothing here loads it."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from cloister.encode import Encoding
+from cloister.engines.base import Backend
 from cloister.kernels.per_unit import Unit
 from cloister.sources import Source, open_source
 
 if TYPE_CHECKING:
     from cloister.engines.local.engine import LocalEngine
 
-__all__ = ["Local"]
+__all__ = ["LocalBackend"]
 
 
-@dataclass(frozen=True, slots=True)
-class Local:
-    """Read rows in this process; there is nothing to set."""
+class LocalBackend(Backend):
+    """Rows are read in this process; there is nothing to set."""
 
     title: ClassVar[str] = "local"
     keeps_order: ClassVar[bool] = True
 
+    def __init__(self, options: None = None) -> None:
+        pass
+
     @staticmethod
-    def claims(data: Any) -> None:
+    def claims(data: Any) -> str | None:
         """Nothing: data that no other engine claims is read here."""
+        return None
 
     def open_data(self, data: Any) -> Source:
         """A source, or whatever a source can be made of."""
