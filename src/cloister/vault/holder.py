@@ -106,7 +106,7 @@ class Holder:
             return self._stamped(engine.label(work, name))
 
     def rewrite(self, row_map: RowMap, path: str, format: str, shuffled: int | None = None) -> None:
-        """Write every row, mapped; if the number of rows is told, in an order that holds nothing of the input's."""
+        """Write every row, mapped; if the number of rows is given, in an order that holds nothing of the input's."""
         shuffle = None if shuffled is None else Shuffle(shuffled, noise.integers, noise.permutation)
         before = noise.seeded_draws()
         with pass_over(self._data, Encoding(), self._backend) as engine:
