@@ -43,9 +43,9 @@ def count_rows(batches: Any) -> Any:
 def fold(path: str) -> dict[str, float]:
     """A warm fold of encoded rows, and a bare mapInArrow that counts the same rows, kept by Spark too."""
     from cloister.clustering.domain import from_bounds
-    from cloister.engines.options import Spark
     from cloister.engines.spark.engine import SparkEngine
-    from cloister.engines.spark.rows import open_spark
+    from cloister.engines.spark.frames import open_spark
+    from cloister.engines.spark.options import Spark
     from cloister.kernels import CenterSums
 
     rows = session(2).read.parquet(path).persist()

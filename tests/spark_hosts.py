@@ -108,7 +108,7 @@ def session() -> Any:
 
 def stop() -> None:
     """In the host: stop its session, and remove what would be removed at the exit that a pool's process never has."""
-    from cloister.engines.spark.session import packed_code
+    from cloister.engines.spark.shipping import packed_code
 
     if _session is not None:
         _session.stop()

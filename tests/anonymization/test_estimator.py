@@ -21,6 +21,8 @@ from sklearn.base import clone
 import cloister as cl
 from cloister.anonymization.writing import rows as rewriting
 from cloister.anonymization.writing.recoding import Recoding
+from cloister.engines.base import Shuffle
+from cloister.engines.local import shuffle
 from cloister.errors import CloisterError, EngineError, SchemaError, UsageError
 from cloister.privacy.release import Release
 from cloister.schema.hierarchies import Hierarchy, flat
@@ -246,8 +248,8 @@ def test_an_output_that_is_not_what_was_planned_is_refused(
         letters[0] = "a raw value" if fault == "raw value" else ("*" if letters[0] != "*" else "ab")
         return made.set_column(made.schema.get_field_index("letter"), "letter", pa.array(letters))
 
-    right = rewriting.Rewriting.recode
-    monkeypatch.setattr(rewriting.Rewriting, "recode", faulty)
+    right = rewriting.Rewriting.map_batch
+    monkeypatch.setattr(rewriting.Rewriting, "map_batch", faulty)
     with pytest.raises(EngineError, match="counted again"):
         model().publish(people(), tmp_path / "out.parquet")
     assert not list(tmp_path.iterdir())
@@ -305,7 +307,7 @@ def test_a_population_may_stand_in_for_rows(tmp_path: Path) -> None:
 
 def test_shuffled_rows_are_the_same_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A secret order changes nothing but the order, however many buckets it goes through."""
-    monkeypatch.setattr(rewriting, "_BUCKET_ROWS", 30)
+    monkeypatch.setattr(shuffle, "BUCKET_ROWS", 30)
     model().publish(people(), tmp_path / "plain.csv")
     model(shuffle=True).publish(people(), tmp_path / "shuffled.csv")
     plain, shuffled = (read(tmp_path / name) for name in ("plain.csv", "shuffled.csv"))
@@ -320,11 +322,11 @@ def test_every_order_of_rows_is_equally_likely() -> None:
 
     seen: Counter[tuple[int, ...]] = Counter()
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(rewriting, "_BUCKET_ROWS", 2)
+        patch.setattr(shuffle, "BUCKET_ROWS", 2)
         source, target = Path(folder) / "in.parquet", Path(folder) / "out.parquet"
         for _ in range(1200):
             pq.write_table(pa.table({"row": [0, 1, 2, 3]}), source)
-            rewriting.shuffle_file(source, target, "parquet", integers, permutation)
+            shuffle.shuffle_file(source, target, "parquet", Shuffle(4, integers, permutation))
             seen[tuple(pq.read_table(target)["row"].to_pylist())] += 1
     assert len(seen) == 24
     assert chi_square_ok(list(seen.values()), [1 / 24] * 24)

@@ -108,5 +108,5 @@ def publish_and_fail(path: Path, out: str) -> None:
 class Failing(Rewriting):
     """A rewriting that breaks at the first batch with a value in its message."""
 
-    def recode(self, batch: Any) -> Any:
+    def map_batch(self, batch: Any) -> Any:
         raise ValueError(f"cannot write {batch.column('state')[0]}, Harbour")

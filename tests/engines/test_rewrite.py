@@ -29,7 +29,7 @@ class Signs:
     columns: tuple[str, ...] = ("n1", "id", "n0")
     schema: pa.Schema = SIGNED
 
-    def recode(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+    def map_batch(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         sign = pc.if_else(pc.less(batch.column("n0"), 0), "negative", "not negative")
         kept = pa.RecordBatch.from_arrays([batch.column("id"), sign], schema=self.schema)
         return kept.filter(pc.not_equal(batch.column("n1"), 0))
@@ -47,7 +47,7 @@ def read(path: Path, format: str) -> list[tuple[int, str]]:
 
 @pytest.mark.parametrize("format", ["parquet", "csv"])
 def test_rewriting_here_keeps_the_order(rows_path: Path, tmp_path: Path, format: str) -> None:
-    """Every row that the recoding keeps is written once, in order."""
+    """Every row that the map keeps is written once, in order."""
     LocalEngine(open_source(rows_path), ENCODING).rewrite(Signs(), str(tmp_path / "out"), format)
     written = ds.dataset(str(tmp_path / "out"), format=format).to_table()
     whole = pa.concat_tables([pa.Table.from_batches(open_source(rows_path).batches(("id", "n1")))])
@@ -80,7 +80,7 @@ class AsTheyAre:
     schema: pa.Schema
     columns: tuple[str, ...]
 
-    def recode(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+    def map_batch(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         return pa.RecordBatch.from_arrays(batch.columns, schema=self.schema)
 
 
@@ -95,12 +95,12 @@ def test_a_shuffled_table_is_a_function_of_its_rows(classic: Host, tmp_path: Pat
             "spans": pa.array([[("a", i)] for i in (3, 1, 2, 5, 4, 3)], pa.map_(pa.string(), pa.int64())),
         }
     )
-    recoding = AsTheyAre(rows.schema, tuple(rows.column_names))
+    row_map = AsTheyAre(rows.schema, tuple(rows.column_names))
     written = []
     for name, order, cut in (("one", [0, 1, 2, 3, 4, 5], 1), ("other", [5, 4, 3, 2, 1, 0], 3)):
         source = tmp_path / f"{name}.parquet"
         pq.write_table(rows.take(order), source)
-        classic(jobs.rewrite, source, identity(0, 1, ()), recoding, str(tmp_path / name), "parquet", cut, 2)
+        classic(jobs.rewrite, source, identity(0, 1, ()), row_map, str(tmp_path / name), "parquet", cut, 2)
         parts = sorted((tmp_path / name).glob("part-*"))
         written.append([[str(row) for row in pq.read_table(part).to_pylist()] for part in parts])
     assert written[0] == written[1]

@@ -14,6 +14,8 @@ import cloister as cl
 from cloister.encode import Encoded, Encoding
 from cloister.engines.local.engine import LocalEngine
 from cloister.kernels import BoxClip, Moments
+from cloister.kernels.distinct_values import DistinctValues
+from cloister.kernels.exact import open_exact
 from cloister.kernels.keyed import RowKeys
 from cloister.privacy.secret_draws import secret_draw
 from cloister.schema.unit import Unit
@@ -61,7 +63,7 @@ def test_every_kernel_gives_the_local_summary_on_spark(spark: Host, name: str, t
     case, rows = draw_case(name)
     encoding = identity(case.columns, HALF, SIZES)
     path = write(tmp_path, name, rows)
-    expected = dict(local(path, encoding).fold(case.kernel).parts)
+    expected = dict(open_exact(local(path, encoding).fold(case.kernel)).parts)
     for outcome in spark(jobs.folds, path, encoding, [case.kernel], None, CUTS if spark.kind == "classic" else CUTS[1:]):
         assert same(outcome[0], expected)
 
@@ -82,7 +84,7 @@ KERNEL = Moments(BoxClip((3, 3)), 2)
 @pytest.mark.parametrize("unit", [None, Unit("who", 1), Unit("who", 4)], ids=["rows", "one each", "four each"])
 def test_the_same_rows_of_a_person_are_kept_everywhere(spark: Host, people_path: Path, unit: Unit | None) -> None:
     """Bounded by person or not, summaries on Spark are the local ones under every partitioning."""
-    expected = dict(local(people_path, ENCODING, unit).fold(KERNEL).parts)
+    expected = dict(open_exact(local(people_path, ENCODING, unit).fold(KERNEL)).parts)
     cuts: tuple[jobs.Cut, ...] = (1, (3, "n1"))
     for outcome in spark(jobs.folds, people_path, ENCODING, [KERNEL], unit, cuts):
         assert same(outcome[0], expected)
@@ -91,21 +93,30 @@ def test_the_same_rows_of_a_person_are_kept_everywhere(spark: Host, people_path:
 @pytest.mark.parametrize(("unit", "person"), [(None, None), (Unit("who", 2), None), (None, "who")])
 def test_counts_by_key_agree(spark: Host, people_path: Path, unit: Unit | None, person: str | None) -> None:
     """Keys, their order and their counts are the local ones: of rows, of bounded rows, and by person."""
-    expected = local(people_path, ENCODING, unit).fold_by_key(RowKeys(3), person)
+    expected = open_exact(local(people_path, ENCODING, unit).fold_by_key(RowKeys(3), person))
     found = spark(jobs.by_key, people_path, ENCODING, RowKeys(3), unit, person, (5, "n0"))
     assert np.array_equal(found.keys, expected.keys)
     assert np.array_equal(found.counts, expected.counts)
+
+
+def test_distinct_values_agree(spark: Host, people_path: Path) -> None:
+    """The different values of columns of several kinds are the local ones, each once."""
+    kernel = DistinctValues(("c0", "n1", "who"), (100, 100, 1_000))
+    expected = open_exact(local(people_path, ENCODING).distinct(kernel)).to_pylist()
+    found = spark(jobs.distinct_values, people_path, ENCODING, kernel, (5, "n0"))
+    assert sorted(map(str, found)) == sorted(map(str, expected))
+    assert len(expected) == len(set(map(str, expected))) > 100
 
 
 @pytest.mark.parametrize("unit", [None, Unit("who", 2)], ids=["rows", "people"])
 def test_rows_are_ranked_alike_everywhere(spark: Host, people_path: Path, unit: Unit | None) -> None:
     """Rows in the order of their distance to a corner, ties by the row itself, have the same places on every engine."""
     made = local(people_path, ENCODING, unit)
-    expected, order = made.rank(FromCorner()), FromCorner()
+    expected, order = open_exact(made.rank(FromCorner())), FromCorner()
     found = spark(jobs.ranked, people_path, ENCODING, order, unit, (5, "n0"))
     assert np.array_equal(found.keys, expected.keys)
     assert np.array_equal(found.places, expected.places)
-    every = np.concatenate([order.keys(rows)[:, 0] for rows in made.map(lambda rows: rows)])
+    every = np.concatenate([order.keys(rows)[:, 0] for rows in made.rows.each(lambda rows: rows)])
     assert np.repeat(found.keys[:, 0], found.counts).tolist() == sorted(every.tolist())
 
 
@@ -114,7 +125,8 @@ def test_a_seeded_sample_is_the_same_everywhere(spark: Host, people_path: Path, 
     """Under seeded noise a secret sample holds the same rows, or people, on every engine and partitioning."""
     rate = Fraction(1, 4)
     with seeded_noise(5):
-        expected = dict(local(people_path, ENCODING, unit).sample(secret_draw(rate).keep).fold(KERNEL).parts)
+        sample = local(people_path, ENCODING, unit).sample(secret_draw(rate).keep)
+        expected = dict(open_exact(sample.fold(KERNEL)).parts)
     for outcome in spark(jobs.seeded_samples, people_path, ENCODING, KERNEL, rate, unit, (1, (3, "n0"))):
         assert same(outcome, expected)
 
@@ -174,6 +186,6 @@ def test_predict_adds_a_column_lazily(spark: Host, people_path: Path) -> None:
 def test_large_summaries_are_added_by_workers_first(classic: Host, people_path: Path) -> None:
     """A summary of more than a megabyte goes through a tree of additions and comes out the same."""
     wide = jobs.WideCounts(200_000)
-    expected = dict(local(people_path, ENCODING).fold(wide).parts)
+    expected = dict(open_exact(local(people_path, ENCODING).fold(wide)).parts)
     for outcome in classic(jobs.folds, people_path, ENCODING, [wide], None, (1, 6)):
         assert same(outcome[0], expected)

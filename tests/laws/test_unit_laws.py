@@ -14,9 +14,10 @@ from hypothesis.extra import numpy as hnp
 
 from cloister.encode import Encoded
 from cloister.engines.local import bounded
-from cloister.engines.local import engine as local
+from cloister.engines.local import encoded_rows as local
 from cloister.engines.local.engine import LocalEngine
 from cloister.kernels import BoxClip, CenterSums, Histogram, Kernel, Moments, Rows, Summary, zero
+from cloister.kernels.exact import open_exact
 from cloister.kernels.per_unit import PerUnit, at_most, people, row_hashes
 from cloister.privacy.secret_draws import SecretDraw, secret_draw
 from cloister.schema import Neighbours
@@ -33,7 +34,7 @@ FEW = settings(max_examples=40, deadline=None)
 
 def local_fold(kernel: Kernel, rows: Encoded, who: np.ndarray, limit: int) -> Summary:
     encoding = identity(rows.numbers.shape[1], HALF, (max(SIZES),) * rows.codes.shape[1])
-    return LocalEngine(open_source(table(rows, who)), encoding, Unit("who", limit)).fold(kernel)
+    return open_exact(LocalEngine(open_source(table(rows, who)), encoding, Unit("who", limit)).fold(kernel))
 
 
 @pytest.mark.parametrize("name", sorted(KERNELS))
@@ -131,7 +132,7 @@ def test_rows_made_to_share_a_hash_do_not_let_their_order_decide(
     for order in ([0, 1], [1, 0]):
         path = write(tmp_path, f"first-{order[0]}", take(rows, np.array(order)), np.zeros(2))
         if kind == "local":
-            kept.append(LocalEngine(open_source(path), encoding, unit).fold(kernel)["sums"].tolist())
+            kept.append(open_exact(LocalEngine(open_source(path), encoding, unit).fold(kernel))["sums"].tolist())
         else:
             classic = request.getfixturevalue("classic")
             for (summary,) in classic(jobs.folds, path, encoding, [kernel], unit, (1, 2, (2, "n0"))):
@@ -171,7 +172,7 @@ def removals(fold: object, folder: Path) -> list[bool]:
 
 def fold_here(path: Path) -> list[dict[str, np.ndarray]]:
     made = LocalEngine(open_source(path), identity(2, HALF, (3,)), Unit("who", LIMIT))
-    return [dict(made.fold(kernel).parts) for kernel in KERNELS_OF_TWO]
+    return [dict(open_exact(made.fold(kernel)).parts) for kernel in KERNELS_OF_TWO]
 
 
 def fold_on(host: Host, leaky: bool) -> object:
@@ -217,7 +218,8 @@ def test_spilling_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         monkeypatch.setattr(local, "HELD_BYTES", memory)
         monkeypatch.setattr(bounded, "disk", lambda: str(tmp_path))
         engine = LocalEngine(source, identity(3, HALF, SIZES), Unit("who", 4))
-        outcomes.append((engine.fold(kernel)["counts"], engine.sample(draw.keep).fold(kernel)["counts"]))
+        summaries = (rows.fold(kernel) for rows in (engine, engine.sample(draw.keep)))
+        outcomes.append(tuple(open_exact(summary)["counts"] for summary in summaries))
         assert bool(list(tmp_path.iterdir())) == (memory == 10_000)
         engine.close()
     assert not list(tmp_path.iterdir())
@@ -231,7 +233,7 @@ def test_people_are_drawn_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = Encoded(who[:, None].astype(np.int32), np.zeros((len(who), 0), np.int32))
     engine = LocalEngine(open_source(table(rows, who)), identity(1, 400, ()), Unit("who", 5))
     kernel = Histogram((tuple(range(1, 400)),))
-    counts = engine.sample(secret_draw(Fraction(1, 2)).keep).fold(kernel)["counts"]
+    counts = open_exact(engine.sample(secret_draw(Fraction(1, 2)).keep).fold(kernel))["counts"]
     assert set(counts.tolist()) == {0, 5}
     assert 100 < (counts > 0).sum() < 300  # 200 +- 10: beyond ten deviations
 

@@ -19,8 +19,7 @@ from cloister.anonymization.request import Request, read_request
 from cloister.anonymization.searching.guards import Guard, KAnonymity
 from cloister.anonymization.searching.search import Found, search
 from cloister.anonymization.writing.recount import Classes, count_output, fewest_people, planned, require
-from cloister.anonymization.writing.rows import Rewriting, make_rewriting, shuffle_file
-from cloister.privacy import noise
+from cloister.anonymization.writing.rows import Rewriting, make_rewriting
 from cloister.privacy.release import Release, Syntactic
 from cloister.sinks import Staged, check_free, stage
 from cloister.vault import Holder, Vault
@@ -28,7 +27,6 @@ from cloister.vault import Holder, Vault
 __all__ = ["TopDownSpecialization", "certificate_of", "commit_both", "write_table"]
 
 Progress = Callable[[str], None]
-ROWS_A_FILE = 2_000_000  # of a shuffled table on Spark
 
 
 class TopDownSpecialization(Parameters):
@@ -231,9 +229,9 @@ def write_table(
     plan, codes = planned(found.recoding, rows, found.labels)
     guards: list[Guard] = [KAnonymity(request.k), *request.guards]
     with stage(out, directory=False) as staged, stage(certificate_of(out), directory=False) as certificate:
-        write_rows(table, rewriting, staged.path, request, int(rows.counts.sum()))
+        table.rewrite(rewriting, str(staged.path), request.format, int(rows.counts.sum()) if request.shuffle else None)
         progress("counting the output again")
-        counted = count_again(table, rewriting, staged.path, request, sensitive)
+        counted = count_output(table.reopen(str(staged.path)), rewriting.recoding, sensitive)
         require(counted, plan, codes, rows, guards)
         people = fewest_people(found.recoding, rows, found.labels, codes)
         summary = dataclasses.replace(summarize(table, rewriting, request, found, counted, known), people=people)
@@ -243,7 +241,7 @@ def write_table(
             events=(),
             parameters=request.parameters,
             result=summary.as_dict(),
-            seeded=request.shuffle and table.spark is None and noise.is_seeded(),
+            seeded=table.is_seeded,
             ledger={"table": table.table, "entry": table.entry} if table.entry is not None else None,
             notes=request.notes(summary),
             files=hashes(staged.path, Path(out).name),
@@ -262,24 +260,6 @@ def commit_both(staged: Staged, certificate: Staged, release: Release) -> None:
     except BaseException:  # a table without its certificate is no release
         (shutil.rmtree if staged.target.is_dir() else os.unlink)(staged.target)
         raise
-
-
-def write_rows(table: Holder, rewriting: Rewriting, path: Path, request: Request, count: int) -> None:
-    """Write so many rows; in an order that holds nothing of the input's, if that was asked for."""
-    if not request.shuffle:
-        table.rewrite(rewriting, str(path), request.format)
-    elif table.spark is not None:
-        table.rewrite(rewriting, str(path), request.format, -(-count // ROWS_A_FILE) or 1)
-    else:
-        ordered = path.with_name("in-order")
-        table.rewrite(rewriting, str(ordered), "parquet")
-        shuffle_file(ordered, path, request.format, noise.integers, noise.permutation)
-
-
-def count_again(table: Holder, rewriting: Rewriting, path: Path, request: Request, sensitive: Sequence[Leaves]) -> Classes:
-    """The classes of what lies on the disk."""
-    output = Vault.holding(str(path), purpose=request.purpose, engine=table.spark or "local")
-    return count_output(output, rewriting.recoding, sensitive)
 
 
 def summarize(

@@ -204,8 +204,7 @@ def foreseen(model: KMeans) -> str | None:
     if problem.table is None:
         return None
     try:
-        book = Ledger(model.ledger) if isinstance(model.ledger, str) else model.ledger or Ledger.default()
-        account = book.account(problem.table)
+        account = Ledger.find(model.ledger).account(problem.table)
     except CloisterError as error:
         return str(error)
     if problem.budget.epsilon > account.epsilon_left or problem.budget.delta > account.delta_left:

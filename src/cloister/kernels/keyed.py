@@ -6,11 +6,13 @@ from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
-from cloister.encode import Encoded
+from cloister.encode import Encoded, Encoding
+from cloister.kernels.per_unit import people
 
-__all__ = ["InOrder", "Keyed", "KeyedKernel", "RowKeys", "distinct", "no_keys"]
+__all__ = ["InOrder", "Keyed", "KeyedKernel", "RowKeys", "distinct", "keys_of_people", "no_keys"]
 
 
 @runtime_checkable
@@ -46,7 +48,7 @@ class Keyed:
 
     @property
     def places(self) -> NDArray[np.int64]:
-        """How many rows come before the first one of each key, (m,).
+        """How many rows come before the first one of each key, (m,): the ranks of rows, for private microdata.
 
         >>> distinct(np.array([[7], [3], [7], [9]])).places.tolist()
         [0, 1, 3]
@@ -66,7 +68,10 @@ class RowKeys:
 
 @dataclass(frozen=True, slots=True)
 class InOrder:
-    """Keys of a public order, and behind them the row itself: a total order of rows, in which only equal rows tie."""
+    """Keys of a public order, and behind them the row itself: a total order of rows, in which only equal rows tie.
+
+    For the engines' `rank`, which private microdata will use.
+    """
 
     order: KeyedKernel
     columns: int  # of an encoded row
@@ -79,6 +84,12 @@ class InOrder:
         return np.concatenate([self.order.keys(rows), RowKeys(self.columns).keys(rows)], axis=1)
 
 
+def keys_of_people(kernel: KeyedKernel, encoding: Encoding, person: str, batch: pa.RecordBatch) -> NDArray[np.int64]:
+    """Keys with two integers more that stand for the person, (n, w + 2)."""
+    who = people(batch.column(batch.schema.get_field_index(person))).view(np.int64)
+    return np.concatenate([kernel.keys(encoding.encode(batch)), who], axis=1)
+
+
 def no_keys(width: int) -> Keyed:
     """The counts of no rows."""
     return Keyed(np.empty((0, width), dtype=np.int64), np.empty(0, dtype=np.int64))
@@ -88,16 +99,16 @@ def distinct(keys: NDArray[np.int64], counts: NDArray[np.int64] | None = None) -
     """The distinct keys in rising order, their counts added up; without counts each key counts 1."""
     if not len(keys):
         return no_keys(keys.shape[1])
-    one = _as_one(keys)
-    if one is None:
-        return _wide(keys, counts)
-    order = np.argsort(one)  # equal keys in any order: they are added up
-    ranked = one[order]
+    packed = _packed(keys)
+    if packed is None:
+        return _distinct_wide(keys, counts)
+    order = np.argsort(packed)  # equal keys in any order: they are added up
+    ranked = packed[order]
     begins = np.concatenate([[True], ranked[1:] != ranked[:-1]])
-    return _added(keys, counts, order, begins)
+    return _add_runs(keys, counts, order, begins)
 
 
-def _added(
+def _add_runs(
     keys: NDArray[np.int64], counts: NDArray[np.int64] | None, order: NDArray[np.intp], begins: NDArray[np.bool_]
 ) -> Keyed:
     """One entry for each run of equal keys, in this order of the keys."""
@@ -106,8 +117,8 @@ def _added(
     return Keyed(np.ascontiguousarray(keys[order[starts]]), added.astype(np.int64))
 
 
-def _wide(keys: NDArray[np.int64], counts: NDArray[np.int64] | None) -> Keyed:
-    """Keys too wide for one integer: equal ones are merged by a hash first, so that few are left to sort by every place."""
+def _distinct_wide(keys: NDArray[np.int64], counts: NDArray[np.int64] | None) -> Keyed:
+    """Keys too wide for one integer: equal ones are merged by a hash first, so that fewer are left to sort by every column."""
     hashes = np.zeros(len(keys), dtype=np.uint64)
     with np.errstate(over="ignore"):
         for column in keys.T:
@@ -116,27 +127,28 @@ def _wide(keys: NDArray[np.int64], counts: NDArray[np.int64] | None) -> Keyed:
     same = hashes[order][1:] == hashes[order][:-1]
     ranked = keys[order]
     differs = (ranked[1:] != ranked[:-1]).any(axis=1)
-    if not (same & differs).any():  # else different keys share a hash
-        few = _added(keys, counts, order, np.append(True, ~same))
-        keys, counts = few.keys, few.counts
-    order = _rising(keys)
+    is_collision = same & differs  # different keys with one hash: then the hashes are of no use
+    if not is_collision.any():
+        merged = _add_runs(keys, counts, order, np.append(True, ~same))
+        keys, counts = merged.keys, merged.counts
+    order = _lexicographic_order(keys)
     ranked = keys[order]
     begins = np.append(True, (ranked[1:] != ranked[:-1]).any(axis=1))
-    return _added(keys, counts, order, begins)
+    return _add_runs(keys, counts, order, begins)
 
 
-def _rising(keys: NDArray[np.int64]) -> NDArray[np.intp]:
-    """The lexicographic order of keys: by the first place, and where that is equal by all."""
+def _lexicographic_order(keys: NDArray[np.int64]) -> NDArray[np.intp]:
+    """The lexicographic order of keys: by the first column, and where that is equal by all."""
     order = np.argsort(keys[:, 0])
     first = keys[order, 0]
     same = first[1:] == first[:-1]
     tied = np.flatnonzero(np.append(False, same) | np.append(same, False))
-    some = order[tied]
-    order[tied] = some[np.lexsort(keys[some].T[::-1])]
+    ties = order[tied]
+    order[tied] = ties[np.lexsort(keys[ties].T[::-1])]
     return order
 
 
-def _as_one(keys: NDArray[np.int64]) -> NDArray[np.int64] | None:
+def _packed(keys: NDArray[np.int64]) -> NDArray[np.int64] | None:
     """Keys as single integers in the same order, when their ranges are small enough: one sort in place of several."""
     low = keys.min(axis=0)
     sizes = [int(high) - int(least) + 1 for high, least in zip(keys.max(axis=0), low, strict=True)]
@@ -145,7 +157,7 @@ def _as_one(keys: NDArray[np.int64]) -> NDArray[np.int64] | None:
         total *= size
     if total >= 2**63:
         return None
-    one = np.zeros(len(keys), dtype=np.int64)
+    packed = np.zeros(len(keys), dtype=np.int64)
     for j, size in enumerate(sizes):
-        one = one * size + (keys[:, j] - low[j])
-    return one
+        packed = packed * size + (keys[:, j] - low[j])
+    return packed

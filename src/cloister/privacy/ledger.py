@@ -86,6 +86,13 @@ class Ledger:
         ledger._store = replace(ledger._store, make_folder=True)
         return ledger
 
+    @classmethod
+    def find(cls, ledger: str | Ledger | None) -> Ledger:
+        """The ledger that a user means: an open one, one by its path or URL, or the default one."""
+        if isinstance(ledger, Ledger):
+            return ledger
+        return cls(ledger) if ledger else cls.default()
+
     @property
     def place(self) -> str:
         """Where the ledger is, for people: a path, or a URL without its password."""

@@ -21,7 +21,7 @@ from cloister.risk.search import Combination, single_out
 from cloister.risk.tuples import TOGETHER, Tuples, count_tuples
 from cloister.schema import Category, Role, Schema
 from cloister.schema.hierarchies import Hierarchy, find_hierarchies, read_hierarchy
-from cloister.vault import Holder, Spark, Vault, open_data
+from cloister.vault import EngineChoice, Holder, Vault, open_data
 
 __all__ = ["RiskReport", "assess"]
 
@@ -43,7 +43,7 @@ def assess(
     threshold: float = 0.2,
     search: int | None = None,
     schema: Schema | str | os.PathLike[str] | None = None,
-    engine: str | Spark | None = None,
+    engine: EngineChoice = None,
     table: str | None = None,
     ledger: Any = None,
 ) -> RiskReport:
@@ -148,8 +148,7 @@ def assess(
     report = RiskReport(tuple(wanted), "rows" if person is None else "people", risk, tuple(secrets), found)
     if before is not None:
         original = Vault.holding(before, purpose=PURPOSE, engine=engine)
-        has_order = original.spark is None and holder.spark is None
-        beside = Beside(before, rows) if has_order else None
+        beside = Beside(before, rows) if original.keeps_order and holder.keeps_order else None
         report = _compared(report, tuples, original, beside, target, trees, spanned, notes)
     return replace(report, notes=tuple(notes))
 

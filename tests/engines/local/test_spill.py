@@ -10,10 +10,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cloister.engines.local import engine as local
-from cloister.engines.local import spill
+from cloister.engines.local import encoded_rows, spill
 from cloister.engines.local.engine import LocalEngine
 from cloister.kernels import Histogram
+from cloister.kernels.exact import open_exact
 from cloister.kernels.keyed import RowKeys
 from cloister.privacy.secret_draws import SecretDraw
 from cloister.sources import columnar, open_source
@@ -31,7 +31,7 @@ def path(tmp_path: Path) -> Path:
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Memory for a few hundred rows, in batches of fifty."""
-    monkeypatch.setattr(local, "CACHE_BYTES", 10_000)
+    monkeypatch.setattr(encoded_rows, "CACHE_BYTES", 10_000)
     monkeypatch.setattr(columnar, "BATCH_ROWS", 50)
 
 
@@ -44,10 +44,10 @@ def passes(made: LocalEngine) -> list[np.ndarray]:
     found = []
     for _ in range(2):
         found += [
-            made.fold(KERNEL)["counts"],
-            made.fold_by_key(RowKeys(4)).keys,
-            made.sample(DRAW.keep).fold(KERNEL)["counts"],
-            np.concatenate([rows.numbers for rows in made.map(lambda rows: rows)]),
+            open_exact(made.fold(KERNEL))["counts"],
+            open_exact(made.fold_by_key(RowKeys(4))).keys,
+            open_exact(made.sample(DRAW.keep).fold(KERNEL))["counts"],
+            np.concatenate([rows.numbers for rows in made.rows.each(lambda rows: rows)]),
         ]
     return found
 
@@ -62,10 +62,10 @@ def test_rows_in_a_file_are_the_rows_in_memory(path: Path, small: None, monkeypa
     """Folds, keys, samples and the order of rows are the same, and the source is read once."""
     made = engine(path)
     found = passes(made)
-    assert len(made._pieces or []) == 100
-    monkeypatch.setattr(made, "_source", None)
-    assert np.array_equal(made.fold(KERNEL)["counts"], found[0])
-    monkeypatch.setattr(local, "CACHE_BYTES", 2**30)
+    assert made.rows.spilled_blocks == 100
+    monkeypatch.setattr(made.rows, "_source", None)
+    assert np.array_equal(open_exact(made.fold(KERNEL))["counts"], found[0])
+    monkeypatch.setattr(encoded_rows, "CACHE_BYTES", 2**30)
     assert all(np.array_equal(one, other) for one, other in zip(found, passes(engine(path)), strict=True))
 
 
@@ -75,9 +75,9 @@ def test_a_full_disk_only_costs_time(path: Path, small: None, monkeypatch: pytes
     before = open_files()
     made = engine(path)
     found = passes(made)
-    assert made._pieces is None
+    assert made.rows.spilled_blocks == 0
     assert open_files() == before
-    monkeypatch.setattr(local, "CACHE_BYTES", 2**30)
+    monkeypatch.setattr(encoded_rows, "CACHE_BYTES", 2**30)
     assert all(np.array_equal(one, other) for one, other in zip(found, passes(engine(path)), strict=True))
 
 
@@ -85,7 +85,7 @@ def test_a_pass_that_is_left_leaves_no_file(path: Path, small: None) -> None:
     """Neither a pass that nobody reads to its end nor a closed engine keeps the file."""
     before = open_files()
     made = engine(path)
-    left = made.map(lambda rows: rows)
+    left = made.rows.each(lambda rows: rows)
     for _ in range(60):
         next(left)
     assert open_files() == before + 1
@@ -104,7 +104,7 @@ def test_the_file_has_no_name(path: Path, small: None, monkeypatch: pytest.Monke
     monkeypatch.setattr("tempfile.tempdir", None)
     made = engine(path)
     made.fold(KERNEL)
-    assert made._pieces
+    assert made.rows.spilled_blocks
     assert not list((tmp_path / "empty").iterdir())
 
 

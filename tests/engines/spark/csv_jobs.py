@@ -6,10 +6,11 @@ from pathlib import Path
 from typing import Any
 
 from cloister.encode import Encoding
-from cloister.engines.options import Spark
 from cloister.engines.spark.engine import SparkEngine
-from cloister.engines.spark.rows import open_spark
+from cloister.engines.spark.frames import open_spark
+from cloister.engines.spark.options import Spark
 from cloister.kernels import Rows
+from cloister.kernels.exact import open_exact
 from cloister.kernels.keyed import RowKeys
 from cloister.schema.unit import Unit
 from tests.engines.spark.jobs import attempt, set_conf
@@ -37,14 +38,15 @@ def cells(path: str, names: list[str], conf: dict[str, str]) -> Cells:
 
 def counts_by_person(path: str, encoding: Encoding, person: str) -> dict[tuple[int, ...], int]:
     """How many rows each person has of each kind."""
-    found = SparkEngine(open_spark(path, Spark()), encoding).fold_by_key(RowKeys(len(encoding.columns)), person)
+    made = SparkEngine(open_spark(path, Spark()), encoding)
+    found = open_exact(made.fold_by_key(RowKeys(len(encoding.columns)), person))
     return dict(zip(map(tuple, found.keys.tolist()), found.counts.tolist(), strict=True))
 
 
 def bounded_count(path: str, encoding: Encoding, unit: Unit) -> int:
     """How many rows count when people are bounded."""
     made = SparkEngine(open_spark(path, Spark()), encoding, unit)
-    count = int(made.fold(Rows())["counts"][0])
+    count = int(open_exact(made.fold(Rows()))["counts"][0])
     made.close()
     return count
 

@@ -11,12 +11,16 @@ from typing import Any
 import numpy as np
 
 from cloister.encode import Encoding
-from cloister.engines.options import Spark
-from cloister.engines.spark.engine import SparkEngine
-from cloister.engines.spark.rows import open_spark
+from cloister.engines.base import Shuffle
+from cloister.engines.spark.engine import ROWS_A_FILE, SparkEngine
+from cloister.engines.spark.frames import open_spark
+from cloister.engines.spark.options import Spark
 from cloister.kernels import Kernel, Moments, Rows
+from cloister.kernels.distinct_values import DistinctValues
+from cloister.kernels.exact import open_exact
 from cloister.kernels.keyed import Keyed, KeyedKernel
-from cloister.kernels.recoding import Recoding
+from cloister.kernels.row_maps import RowMap
+from cloister.privacy import noise
 from cloister.privacy.secret_draws import secret_draw
 from cloister.schema.unit import Unit
 from cloister.testing import seeded_noise
@@ -43,14 +47,14 @@ def folds(
     outcomes = []
     for cut in cuts:
         made = engine(path, encoding, unit, cut)
-        outcomes.append([dict(made.fold(kernel).parts) for kernel in kernels])
+        outcomes.append([dict(open_exact(made.fold(kernel)).parts) for kernel in kernels])
         made.close()
     return outcomes
 
 
 def by_key(path: Path, encoding: Encoding, kernel: KeyedKernel, unit: Unit | None, person: str | None, cut: Cut) -> Keyed:
     made = engine(path, encoding, unit, cut)
-    found = made.fold_by_key(kernel, person)
+    found = open_exact(made.fold_by_key(kernel, person))
     made.close()
     return found
 
@@ -63,23 +67,27 @@ def seeded_samples(
     for cut in cuts:
         made = engine(path, encoding, unit, cut)
         with seeded_noise(5):
-            outcomes.append(dict(made.sample(secret_draw(rate).keep).fold(kernel).parts))
+            outcomes.append(dict(open_exact(made.sample(secret_draw(rate).keep).fold(kernel)).parts))
         made.close()
     return outcomes
 
 
 def ranked(path: Path, encoding: Encoding, order: KeyedKernel, unit: Unit | None, cut: Cut) -> Keyed:
     made = engine(path, encoding, unit, cut)
-    found = made.rank(order)
+    found = open_exact(made.rank(order))
     made.close()
     return found
+
+
+def distinct_values(path: Path, encoding: Encoding, kernel: DistinctValues, cut: Cut) -> list[dict[str, Any]]:
+    return open_exact(engine(path, encoding, None, cut).distinct(kernel)).to_pylist()
 
 
 def drawn_again(path: Path, encoding: Encoding, unit: Unit | None) -> list[Parts]:
     """Moments of what one draw keeps, asked for three times."""
     made = engine(path, encoding, unit)
     draw = secret_draw(Fraction(1, 4))
-    outcomes = [dict(made.sample(draw.keep).fold(Moments_of(encoding)).parts) for _ in range(3)]
+    outcomes = [dict(open_exact(made.sample(draw.keep).fold(Moments_of(encoding))).parts) for _ in range(3)]
     made.close()
     return outcomes
 
@@ -90,9 +98,9 @@ def secret_counts(path: Path, encoding: Encoding, rate: Fraction, unit: Unit | N
     outcomes = []
     for _ in range(times):
         sample = made.sample(secret_draw(rate).keep)
-        once = sample.fold(Rows())["counts"]
-        assert np.array_equal(once, sample.fold(Rows())["counts"]), "a sample is drawn once"
-        outcomes.append({"counts": once, "moments": sample.fold(Moments_of(encoding))["sums"]})
+        once = open_exact(sample.fold(Rows()))["counts"]
+        assert np.array_equal(once, open_exact(sample.fold(Rows()))["counts"]), "a sample is drawn once"
+        outcomes.append({"counts": once, "moments": open_exact(sample.fold(Moments_of(encoding)))["sums"]})
     made.close()
     return outcomes
 
@@ -141,9 +149,11 @@ def jobs_begun() -> int:
 
 
 def rewrite(
-    path: Path, encoding: Encoding, recoding: Recoding, target: str, format: str, cut: Cut = 3, shuffled: int | None = None
+    path: Path, encoding: Encoding, row_map: RowMap, target: str, format: str, cut: Cut = 3, files: int | None = None
 ) -> None:
-    engine(path, encoding, None, cut).rewrite(recoding, target, format, shuffled)
+    """Rewrite a table; shuffled, if a number of files is given."""
+    shuffle = None if files is None else Shuffle(files * ROWS_A_FILE, noise.integers, noise.permutation)
+    engine(path, encoding, None, cut).rewrite(row_map, target, format, shuffle)
 
 
 class Logged(logging.Handler):
@@ -201,9 +211,9 @@ def set_conf(name: str, value: str | None) -> None:
 
 def hide(*modules: str) -> None:
     """Hide modules from the workers that are started from now on."""
-    from cloister.engines.spark import session as spark_session
+    from cloister.engines.spark.session import forget_sessions
 
-    spark_session._ready.clear()
+    forget_sessions()
     session().sparkContext.environment["CLOISTER_TEST_HIDE"] = ",".join(modules)
 
 
@@ -269,7 +279,7 @@ class LeakyBound:
 def two_folds(path: Path, encoding: Encoding, first: Kernel, second: Kernel, cut: Cut) -> list[Parts]:
     """Two folds over rows that are kept between them."""
     made = engine(path, encoding, None, cut)
-    outcomes = [dict(made.fold(kernel).parts) for kernel in (first, second)]
+    outcomes = [dict(open_exact(made.fold(kernel)).parts) for kernel in (first, second)]
     made.close()
     return outcomes
 

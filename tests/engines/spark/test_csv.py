@@ -16,8 +16,9 @@ from hypothesis import strategies as st
 import cloister as cl
 from cloister.encode import Codes, Encoding, Grid
 from cloister.engines.local.engine import LocalEngine
-from cloister.engines.spark.csv import Layout, LineGrammar, Parse
+from cloister.engines.spark.csv import CsvLayout, LineGrammar, Parse
 from cloister.errors import DataError, SourceError, UsageError
+from cloister.kernels.exact import open_exact
 from cloister.kernels.keyed import RowKeys
 from cloister.schema.unit import Unit
 from cloister.sources import open_source
@@ -78,7 +79,7 @@ def test_awkward_cells_count_the_same(classic: Host, tmp_path: Path, case: str) 
     path = write_both_orders(tmp_path, AWKWARD[case])
     known = [tuple(dict.fromkeys(cell or "" for cell in column)) for column in zip(*local_cells(path), strict=True)]
     encoding = Encoding(categories=tuple(Codes(name, ("?", *texts)) for name, texts in zip(NAMES, known, strict=True)))
-    expected = LocalEngine(open_source(path), encoding).fold_by_key(RowKeys(3), "id")
+    expected = open_exact(LocalEngine(open_source(path), encoding).fold_by_key(RowKeys(3), "id"))
     found = classic(csv_jobs.counts_by_person, path, encoding, "id")
     assert found == dict(zip(map(tuple, expected.keys.tolist()), expected.counts.tolist(), strict=True))
 
@@ -201,7 +202,7 @@ def test_rows_do_not_depend_on_batches(
         (folder / f"{file}.csv").write_bytes(b"\n".join(lines) + b"\n")
         source = open_source(folder / f"{file}.csv")
         expected += [list(row.values()) for batch in source.batches(["id", "x"]) for row in batch.to_pylist()]
-    layouts = {1: Layout(",", ("id", "x")), 2: Layout(";", ("x", "id"))}
+    layouts = {1: CsvLayout(",", ("id", "x")), 2: CsvLayout(";", ("x", "id"))}
     as_characters = {file: [line.decode("latin-1").encode() for line in lines] for file, lines in contents.items()}
     found = Parse(("id", "x"), layouts, in_pieces=False)(batches_of(as_characters, cuts))
     assert [list(row.values()) for batch in found for row in batch.to_pylist()] == expected
@@ -211,7 +212,7 @@ def test_rows_do_not_depend_on_batches(
 def test_a_line_is_a_record_when_files_are_read_in_pieces(rows: list[list[str]]) -> None:
     """Every line is read as if it stood alone in its file, quotes that it leaves open included."""
     lines = [",".join(row).encode() for row in rows if any(row)]
-    found = Parse(("a", "b"), {1: Layout(",", ("a", "b"))}, in_pieces=True)(batches_of({1: lines}, [3], start=64))
+    found = Parse(("a", "b"), {1: CsvLayout(",", ("a", "b"))}, in_pieces=True)(batches_of({1: lines}, [3], start=64))
     alone = [
         next(Grammar(",").rows(run.raw.decode(), run.quoted))
         for line in lines
@@ -236,4 +237,4 @@ class Once:
 def test_a_file_that_came_later_is_not_guessed_at() -> None:
     """Lines of a file whose header nobody has looked at are refused, not read by another file's header."""
     with pytest.raises(DataError, match="written while others were opened"):
-        list(Parse(("id",), {1: Layout(",", ("id",))}, in_pieces=False)(batches_of({2: [b"id", b"1"]}, [])))
+        list(Parse(("id",), {1: CsvLayout(",", ("id",))}, in_pieces=False)(batches_of({2: [b"id", b"1"]}, [])))

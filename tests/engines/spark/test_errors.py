@@ -13,12 +13,13 @@ import pytest
 
 import cloister as cl
 from cloister.engines.local.engine import LocalEngine
-from cloister.engines.options import Spark
 from cloister.engines.spark import session as spark_session
-from cloister.engines.spark.rows import format_of, open_spark
+from cloister.engines.spark.frames import format_of, open_spark
+from cloister.engines.spark.options import Spark
 from cloister.engines.spark.session import check_java, check_reachable
 from cloister.errors import EngineError, UsageError
 from cloister.kernels import BoxClip, CenterSums
+from cloister.kernels.exact import open_exact
 from cloister.sources import open_source
 from tests.engines import kernels
 from tests.engines.spark import jobs
@@ -165,7 +166,7 @@ def test_workers_without_a_module(classic: Host, rows_path: Path, tmp_path: Path
 def test_workers_without_numba_can_use_numpy(classic: Host, rows_path: Path) -> None:
     """With spark.cloister.kernels=numpy workers without numba give the same integers."""
     kernel = CenterSums(np.array([[-20, 3], [10, 10], [10, 10]], np.int32), BoxClip((50, 50)))
-    expected = LocalEngine(open_source(rows_path), ENCODING).fold(kernel)
+    expected = open_exact(LocalEngine(open_source(rows_path), ENCODING).fold(kernel))
     classic(jobs.hide, "numba")
     classic(jobs.set_conf, "spark.cloister.kernels", "numpy")
     try:

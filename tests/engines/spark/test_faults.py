@@ -14,6 +14,7 @@ import pytest
 
 import cloister as cl
 from cloister.engines.local.engine import LocalEngine
+from cloister.kernels.exact import open_exact
 from cloister.schema.unit import Unit
 from cloister.sources import open_source
 from tests.engines import kernels
@@ -38,7 +39,7 @@ def on_cluster(hosts: object) -> Host:
 
 def expected(path: Path) -> list[int]:
     kernel = kernels.Sums()
-    return LocalEngine(open_source(path), ENCODING).fold(kernel)["sums"].tolist()
+    return open_exact(LocalEngine(open_source(path), ENCODING).fold(kernel))["sums"].tolist()
 
 
 def test_a_worker_killed_in_the_middle_of_a_fold_changes_nothing(

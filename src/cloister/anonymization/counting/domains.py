@@ -22,70 +22,17 @@ from numpy.typing import NDArray
 from cloister.anonymization.counting.columns import Scale
 from cloister.anonymization.counting.tally import Leaves
 from cloister.errors import SchemaError, UsageError
+from cloister.kernels.distinct_values import DistinctValues
 from cloister.schema import Category, Date, Number, Schema
-from cloister.schema.cells import days, numbers, texts
+from cloister.schema.cells import days, numbers
 from cloister.schema.hierarchies import Hierarchy, calendar, find_hierarchies, flat, read_hierarchy
 from cloister.schema.hierarchies.build import round_width
 from cloister.vault import Holder
 
-__all__ = ["Cells", "look_at", "quasi_domain", "read_trees", "value_codes"]
+__all__ = ["look_at", "quasi_domain", "read_trees", "value_codes"]
 
 MOST_CODES = 4_096  # of a quasi-identifier without a hierarchy; more numbers are cut into intervals first
 MOST_VALUES = 65_536  # of a sensitive column or a target
-_FORM = pa.schema(
-    [
-        ("column", pa.int32()),
-        ("text", pa.string()),
-        ("number", pa.float64()),
-        ("day", pa.float64()),
-        ("is_date", pa.bool_()),
-        ("is_many", pa.bool_()),
-    ]
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Cells:
-    """The different cells of some columns, blanks aside; of a column with too many the smallest and the largest."""
-
-    columns: tuple[str, ...]
-    limits: tuple[int, ...]
-
-    @property
-    def schema(self) -> pa.Schema:
-        """What every batch that comes out has."""
-        return _FORM
-
-    def recode(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        """The cells of one batch."""
-        parts = [self._cells(j, batch.column(j)) for j in range(len(self.columns))]
-        columns = [pa.concat_arrays([part.column(i) for part in parts]) for i in range(len(_FORM))]
-        return pa.RecordBatch.from_arrays(columns, schema=_FORM)
-
-    def _cells(self, j: int, values: pa.Array) -> pa.RecordBatch:
-        if pa.types.is_nested(values.type):
-            raise SchemaError(f'column "{self.columns[j]}" holds lists or structs. Give it one value a row first.')
-        different = pc.unique(values)
-        if pa.types.is_dictionary(different.type):
-            different = different.cast(different.type.value_type)
-        words = texts(different)
-        there = pc.fill_null(pc.not_equal(words, ""), False)
-        words, different = words.filter(there), different.filter(there)
-        as_numbers, as_days = numbers(different), days(different)
-        is_date = pa.types.is_temporal(different.type)
-        if is_many := len(words) > self.limits[j]:
-            as_numbers, as_days = (np.array([each.min(), each.max()]) for each in (as_numbers, as_days))  # NaN stays
-            words = pa.nulls(2, pa.string())
-        count = len(words)
-        columns = [
-            pa.array(np.full(count, j), pa.int32()),
-            words.cast(pa.string()),
-            pa.array(as_numbers),
-            pa.array(as_days),
-            pa.array(np.full(count, is_date)),
-            pa.array(np.full(count, is_many)),
-        ]
-        return pa.RecordBatch.from_arrays(columns, schema=_FORM)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -115,8 +62,8 @@ def look_at(tables: Sequence[Holder], limits: Mapping[str, int]) -> dict[str, Se
     """The different cells of some columns, over one table or several."""
     if not limits:
         return {}
-    cells = Cells(tuple(limits), tuple(limits.values()))
-    found = pa.concat_tables([table.look_up(cells).value for table in tables])
+    kernel = DistinctValues(tuple(limits), tuple(limits.values()))
+    found = pa.concat_tables([table.distinct(kernel).value for table in tables])
     seen = {}
     for j, (name, limit) in enumerate(limits.items()):
         mine = found.filter(pc.equal(found["column"], j))

@@ -112,8 +112,7 @@ def apply_recoding(
     plan, codes = planned(recoding, histogram, recoding.classify(histogram.codes))
     with stage(out, directory=False) as staged, stage(certificate_of(out), directory=False) as certificate:
         rows.rewrite(rewriting, str(staged.path), written)
-        output = Vault.holding(str(staged.path), purpose="count", engine=rows.spark or "local")
-        counted = count_output(output, recoding, ())
+        counted = count_output(rows.reopen(str(staged.path)), recoding, ())
         require(counted, plan, codes, histogram, ())
         if not len(counted.sizes):
             raise UsageError("the recoding describes none of these rows. Nothing was written; anonymize the table anew.")

@@ -11,26 +11,23 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from cloister.anonymization.writing.recoding import Recoding
 from cloister.errors import DataError, SinkError, SourceError, UsageError, raise_alone
 from cloister.schema.cells import texts
-from cloister.sinks import writer_of
 
-__all__ = ["Rewriting", "format_of", "make_rewriting", "read_key", "shuffle_file"]
+__all__ = ["Rewriting", "format_of", "make_rewriting", "read_key"]
 
 FORMATS = {".csv": "csv", ".parquet": "parquet", ".pq": "parquet"}
 SHORTEST_KEY = 16  # bytes
 _PSEUDONYM_CHARACTERS = 32  # 128 bits: no two people meet by chance
-_BUCKET_ROWS = 1 << 18
 
 
 @dataclass(frozen=True, eq=False)
 class Rewriting:
-    """A recoding of whole rows, as the engines run it.
+    """A recoding of whole rows: the row map that the engines run.
 
     Privacy
     -------
@@ -43,7 +40,7 @@ class Rewriting:
     pseudonyms: tuple[str, ...] = ()
     key: bytes = field(default=b"", repr=False)
 
-    def recode(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+    def map_batch(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """One batch."""
         batch = self._rewrite(batch)
         columns = []
@@ -129,45 +126,6 @@ def format_of(out: str | os.PathLike[str], format: str | None = None) -> str:
     if found is None:
         raise SinkError(f"{out}: the name does not say the format. Let it end in .csv or .parquet.")
     return found
-
-
-def shuffle_file(
-    source: Path,
-    target: Path,
-    format: str,
-    integers: Callable[[int, int], np.ndarray[Any, np.dtype[np.int64]]],
-    permutation: Callable[[int], np.ndarray[Any, np.dtype[np.int64]]],
-) -> None:
-    """Write the rows of a Parquet file in a secret order, each order equally likely.
-
-    Rows are dealt into buckets at random and every bucket is put in a random order by itself, so that memory holds one
-    bucket at a time.
-    """
-    import pyarrow.parquet as pq
-
-    with pq.ParquetFile(source) as rows:
-        kind, count = rows.schema_arrow, rows.metadata.num_rows
-        buckets = max(1, -(-count // _BUCKET_ROWS))
-        places = [source.with_name(f"{source.name}.{i}") for i in range(buckets)]
-        writers = [pa.ipc.new_file(str(place), kind) for place in places]
-        for batch in rows.iter_batches():
-            dealt = integers(buckets, batch.num_rows)
-            order = np.argsort(dealt, kind="stable")
-            ends = np.searchsorted(dealt[order], np.arange(buckets + 1))
-            ranked = batch.take(pa.array(order))
-            for i, writer in enumerate(writers):
-                if ends[i] < ends[i + 1]:
-                    writer.write_batch(ranked.slice(ends[i], ends[i + 1] - ends[i]))
-        for writer in writers:
-            writer.close()
-    with writer_of(str(target), format, kind) as out:
-        for place in places:
-            with pa.memory_map(str(place)) as mapped:
-                bucket = pa.ipc.open_file(mapped).read_all()
-                for batch in bucket.take(pa.array(permutation(bucket.num_rows))).to_batches():
-                    out.write_batch(batch)
-            place.unlink()
-    source.unlink()
 
 
 def _pseudonyms(cells: pa.Array, key: bytes) -> pa.Array:

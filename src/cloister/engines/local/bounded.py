@@ -7,7 +7,7 @@ engine is closed or the process ends.
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -16,18 +16,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cloister.encode import Encoded
+from cloister.engines.base import Draw
 from cloister.engines.local.spill import disk
-from cloister.kernels.per_unit import at_most, first_rows
+from cloister.engines.sampling import Owned, sample_people
+from cloister.kernels.per_unit import at_most
 from cloister.schema.unit import Unit
 
-__all__ = ["Draw", "HeldRows", "hold", "sample_people"]
+__all__ = ["HeldRows", "hold"]
 
 OWNER = 4  # int32 numbers that say whose row it is: 128 bits
 BUCKETS = 64
 BLOCK_ROWS = 65_536
-
-Owned = tuple[NDArray[np.uint64], Encoded]
-Draw = Callable[[NDArray[np.uint64], int], NDArray[np.bool_]]  # hashes of rows or people, and the number of their batch
 
 
 class HeldRows:
@@ -51,22 +50,6 @@ class HeldRows:
         self._owned = []
         if self._folder is not None:
             self._folder.cleanup()
-
-
-def sample_people(owned: Iterable[Owned], keep: Draw, place: int = 0) -> Iterator[Encoded]:
-    """The rows of the people that a draw keeps, of blocks whose numbers begin at `place`; who reaches over two is drawn once."""
-    last: NDArray[np.uint64] | None = None
-    kept_last = False
-    for number, (owners, rows) in enumerate(owned, place):
-        if not len(owners):
-            continue
-        begins = first_rows(owners)
-        chosen = keep(owners[begins, 0], number)  # one draw a person
-        if last is not None and (owners[0] == last).all():
-            chosen[0] = kept_last
-        mask = chosen[np.cumsum(begins) - 1]
-        last, kept_last = owners[-1].copy(), bool(chosen[-1])
-        yield Encoded(np.ascontiguousarray(rows.numbers[mask]), np.ascontiguousarray(rows.codes[mask]))
 
 
 def hold(batches: Iterable[Owned], unit: Unit, columns: tuple[int, int], memory: int) -> HeldRows:

@@ -70,10 +70,10 @@ def cells(column: pa.Array, kind: type) -> NDArray[Any]:
     if data is None or start == end:
         return np.empty(0, dtype=kind)
     raw = data.slice(start, end - start)
-    if raw.address % np.dtype(kind).itemsize:  # an odd place: numbers are read from even ones
+    if raw.address % np.dtype(kind).itemsize:  # misaligned: copied to where the loops may read it
         raw = pa.py_buffer(raw.to_pybytes())
-    found: NDArray[Any] = np.frombuffer(raw, dtype=kind)
-    return found
+    values: NDArray[Any] = np.frombuffer(raw, dtype=kind)
+    return values
 
 
 def summary_bytes(kernel: Kernel, summary: Summary) -> bytes:

@@ -27,7 +27,8 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import compute
 
-from cloister.engines.spark.session import map_in_arrow, prepare
+from cloister.engines.spark.session import prepare
+from cloister.engines.spark.shipping import map_in_arrow
 from cloister.engines.spark.work import Batches, Guarded, Work
 from cloister.errors import DataError, SourceError
 from cloister.sources.csv import UTF16, CsvSource, read_header
@@ -49,7 +50,7 @@ PACKED = (b"\x1f\x8b", b"BZh", b"\x28\xb5\x2f\xfd")  # what files begin with tha
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class CsvLayout:
     """How a file is written: its delimiter, and its columns in their order."""
 
     delimiter: str
@@ -89,7 +90,7 @@ def pieces_of_files(session: Any, paths: list[str]) -> Any:
     return lines.selectExpr(*WHERE, "CAST(value AS binary) AS line").where("length(line) > 0")
 
 
-def find_layouts(session: Any, paths: list[str]) -> dict[int, Layout]:
+def find_layouts(session: Any, paths: list[str]) -> dict[int, CsvLayout]:
     """The layout of every file by the hash of its name, in the order of the names. Headers are read, and no row is looked at."""
     lines = pieces_of_files(session, paths).where("start = 0")
     files = lines.inputFiles()
@@ -97,14 +98,14 @@ def find_layouts(session: Any, paths: list[str]) -> dict[int, Layout]:
         raise SourceError(f"{paths[0]}: the folder holds no data files.")
     # a single file need not be gone through to its end; several may be read by one task, one after the other
     heads = lines.limit(1) if len(files) == 1 else run(lines, first_lines, "file bigint, start bigint, line binary")
-    found = {head["file"]: bytes(head["line"]) for head in heads.collect()}
-    if not found:
+    headers = {head["file"]: bytes(head["line"]) for head in heads.collect()}
+    if not headers:
         raise SourceError(f"{paths[0]}: the file is empty. It needs a header line with the names of its columns.")
-    shown = dict.fromkeys(found, paths[0]) if len(files) == 1 else names_of(session, files)
-    layouts: dict[int, Layout] = {}
-    same: dict[Layout, Layout] = {}  # thousands of files travel as one layout
-    for file in sorted(found, key=shown.__getitem__):
-        layout = layout_of(found[file], shown[file])
+    shown = dict.fromkeys(headers, paths[0]) if len(files) == 1 else names_of(session, files)
+    layouts: dict[int, CsvLayout] = {}
+    same: dict[CsvLayout, CsvLayout] = {}  # thousands of files travel as one layout
+    for file in sorted(headers, key=shown.__getitem__):
+        layout = layout_of(headers[file], shown[file])
         layouts[file] = same.setdefault(layout, layout)
         first = next(iter(layouts))
         if set(layout.names) != set(layouts[first].names):
@@ -137,7 +138,7 @@ def first_lines(batches: Batches) -> Batches:
             last = where
 
 
-def layout_of(line: bytes, shown: str) -> Layout:
+def layout_of(line: bytes, shown: str) -> CsvLayout:
     """What a header line says."""
     if line.startswith(UTF16):
         raise SourceError(
@@ -153,7 +154,7 @@ def layout_of(line: bytes, shown: str) -> Layout:
         raise SourceError(
             f"{shown}: a quote in the header line is not closed there. On Spark the names of columns hold no line breaks."
         )
-    return Layout(grammar.delimiter, names)
+    return CsvLayout(grammar.delimiter, names)
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +162,7 @@ class Parse:
     """Lines, file by file or piece by piece -> rows, with the same columns in the same order."""
 
     names: tuple[str, ...]
-    layouts: dict[int, Layout]
+    layouts: dict[int, CsvLayout]
     in_pieces: bool
 
     def __call__(self, batches: Batches) -> Batches:
@@ -243,8 +244,8 @@ class LineGrammar(Grammar):
     def _runs(self, held: bytes) -> Iterator[Run]:
         begin = 0
         while begin < len(held):
-            found = self._lines.match(held, begin)
-            end = found.end() if found else begin
+            closed_lines = self._lines.match(held, begin)
+            end = closed_lines.end() if closed_lines else begin
             closed = end > begin
             if not closed:
                 end = held.index(b"\n", begin) + 1

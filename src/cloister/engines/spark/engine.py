@@ -7,51 +7,51 @@ run again and one that is run twice change nothing: Spark takes the result of on
 
 from __future__ import annotations
 
-import pickle
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any, TypeVar
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from cloister.encode import Encoded, Encoding
-from cloister.engines.local.bounded import Draw
-from cloister.engines.local.engine import SampledRows
-from cloister.engines.spark import work
+from cloister.engines.base import Draw, Engine, Shuffle
+from cloister.engines.sampling import SampledRows, add_up
+from cloister.engines.spark import key_counts, work
 from cloister.engines.spark.blocks import summary_from
-from cloister.engines.spark.errors import retold
-from cloister.engines.spark.rows import SparkRows, check_types, quoted
-from cloister.engines.spark.session import map_in_arrow, prepare, shuffle_partitions, wants_numpy
+from cloister.engines.spark.fault_messages import retold
+from cloister.engines.spark.frames import SparkRows, check_types, quoted
+from cloister.engines.spark.session import prepare, shuffle_partitions, wants_numpy
+from cloister.engines.spark.shipping import map_in_arrow
 from cloister.errors import SinkError, UsageError
-from cloister.kernels import Kernel, Summary, zero
-from cloister.kernels.keyed import InOrder, Keyed, KeyedKernel, distinct, no_keys
-from cloister.kernels.recoding import Recoding
+from cloister.kernels import Kernel, Summary
+from cloister.kernels.distinct_values import DistinctValues
+from cloister.kernels.exact import Exact
+from cloister.kernels.keyed import Keyed, KeyedKernel, distinct, no_keys
+from cloister.kernels.row_maps import RowMap
 from cloister.schema.unit import Unit
 
 __all__ = ["SparkEngine"]
 
 TREE_BYTES = 2**20  # of a partial summary: workers add larger ones among themselves before the driver sees them
 TREE_WIDTH = 8  # tasks that add
+ROWS_A_FILE = 2_000_000  # of a shuffled table
 MICROS = "yyyy-MM-dd'T'HH:mm:ss.SSSSSS"
 
-T = TypeVar("T")
 
-
-class SparkEngine:
+class SparkEngine(Engine):
     """Runs kernels over the rows of a Spark DataFrame.
 
     Parameters
     ----------
     rows : SparkRows
-    encoding : Encoding
-    unit : Unit, optional
-        Whose rows are bounded: folds and samples then see at most so many rows of a person.
+    encoding, unit
+        As for every engine.
     """
 
     def __init__(self, rows: SparkRows, encoding: Encoding, unit: Unit | None = None) -> None:
+        self.encoding = encoding
         self._frame = rows.frame
-        self._encoding = encoding
         self._unit = unit
         self._widths = len(encoding.numbers), len(encoding.categories)
         check_types(rows, [*encoding.columns, *([unit.column] if unit else [])])
@@ -59,7 +59,7 @@ class SparkEngine:
         self._plain = wants_numpy(rows.session)
         self._kept: Any = None
 
-    def fold(self, kernel: Kernel) -> Summary:
+    def fold(self, kernel: Kernel) -> Exact[Summary]:
         """The summary of all rows."""
         size = 8 * sum(int(np.prod(shape, dtype=np.int64)) for shape in kernel.parts.values())
         with retold("the pass over the rows"):
@@ -69,66 +69,46 @@ class SparkEngine:
             if buckets > 1:
                 partial = self._run(partial.repartition(buckets, "bucket"), work.add_summaries, "summary binary")
             cells = [line["summary"] for line in partial.select("summary").collect()]
-        total = zero(kernel)
-        for cell in cells:
-            total = total + summary_from(kernel, np.frombuffer(cell, dtype=np.int64))
-        return total
+        return Exact(add_up(kernel, (summary_from(kernel, np.frombuffer(cell, dtype=np.int64)) for cell in cells)))
 
-    def fold_by_key(self, kernel: KeyedKernel, person: str | None = None) -> Keyed:
-        """How many rows have each key, keys in rising order; one shuffle.
-
-        With `person`, the column that says whose row it is, two integers at the end of each key stand for the person, and
-        no row is left out: for counting people.
-        """
+    def fold_by_key(self, kernel: KeyedKernel, person: str | None = None) -> Exact[Keyed]:
+        """How many rows have each key; one shuffle."""
         width = kernel.width + (0 if person is None else 2)
         names = [f"k{j}" for j in range(width)]
         schema = ", ".join(f"{name} bigint" for name in [*names, "n"])
         with retold("the count by key"):
             if person is None and self._unit is None and self._kept is None:
                 # one pass is not worth keeping the encoded rows for
-                counted = self._run(self._read(), work.CountKeysOfRows(kernel, self._encoding), schema)
+                counted = self._run(self._read(), key_counts.CountKeysOfRows(kernel, self.encoding), schema)
             elif person is None:
-                counted = self._run(self._blocks(), work.CountKeys(kernel, self._widths), schema)
+                counted = self._run(self._blocks(), key_counts.CountKeys(kernel, self._widths), schema)
             else:
-                counted = self._run(self._read(person), work.CountKeysOfPeople(kernel, self._encoding, person), schema)
+                counted = self._run(self._read(person), key_counts.CountKeysOfPeople(kernel, self.encoding, person), schema)
             added = counted.groupBy(*names).sum("n").withColumnRenamed("sum(n)", "n")
-            cells = self._run(added, work.PackKeys(width), "keys binary, counts binary").collect()
+            cells = self._run(added, key_counts.PackKeys(width), "keys binary, counts binary").collect()
         if not cells:
-            return no_keys(width)
+            return Exact(no_keys(width))
         keys = np.frombuffer(b"".join(line["keys"] for line in cells), dtype=np.int64).reshape(-1, width)
-        return distinct(keys, np.frombuffer(b"".join(line["counts"] for line in cells), dtype=np.int64))
+        return Exact(distinct(keys, np.frombuffer(b"".join(line["counts"] for line in cells), dtype=np.int64)))
 
-    def rank(self, order: KeyedKernel) -> Keyed:
-        """The rows in a public order, equal ones together: order and row as keys, how many there are, and their `places`.
-
-        Which row comes before which never depends on other rows, batches or the engine. All distinct rows are gathered here.
-        """
-        return self.fold_by_key(InOrder(order, sum(self._widths)))
-
-    def map(self, function: Callable[[Encoded], T]) -> Iterator[T]:
-        """The function's value for each batch, in the order of the partitions: for what the holder keeps."""
-        with retold("the pass over the rows"):
-            cells = self._run(self._read(), work.Map(function, self._encoding), "value binary").collect()
-        yield from (pickle.loads(line["value"]) for line in cells)
-
-    def label(self, function: Callable[[Encoded], NDArray[np.int32]], name: str) -> Any:
-        """The DataFrame with a column more, made when it is read: for what the holder keeps."""
+    def label(self, function: Callable[[Encoded], NDArray[np.int32]], name: str) -> Exact[Any]:
+        """The DataFrame with a column more, made when it is read."""
         if name in self._frame.columns:
             raise UsageError(f'the data has a column "{name}" already. Rename it first.')
         with retold("the labels"):
             from pyspark.sql.types import IntegerType, StructField, StructType
 
             schema = StructType([*self._frame.schema.fields, StructField(name, IntegerType())])
-            return self._run(self._frame, work.Label(function, self._encoding, name), schema)
+            return Exact(self._run(self._frame, work.Label(function, self.encoding, name), schema))
 
     def sample(self, keep: Draw) -> SampledRows:
         """The rows that a secret draw keeps, drawn by the workers and gathered here, once.
 
         A task that is run again, or twice at a time, draws the same. What folds the sample later sees that one.
         """
-        drawn = work.Sample(keep, self._widths, self._unit is not None)
+        draw = (work.DrawRows if self._unit is None else work.DrawPeople)(keep, self._widths)
         with retold("the secret sample"):
-            lines = self._run(self._blocks(), drawn, work.BLOCKS).collect()
+            lines = self._run(self._blocks(), draw, work.BLOCKS).collect()
         numbers = np.frombuffer(b"".join(line["numbers"] for line in lines), dtype=np.int32)
         codes = np.frombuffer(b"".join(line["codes"] for line in lines), dtype=np.int32)
         count = sum(line["rows"] for line in lines)
@@ -142,38 +122,27 @@ class SparkEngine:
 
             return to_arrow_schema(self._frame.select(*map(quoted, columns)).schema)
 
-    def distinct_rows(self, recoding: Recoding) -> pa.Table:
-        """The different rows that a recoding makes, on the driver: for what the holder looks up."""
+    def distinct(self, kernel: DistinctValues) -> Exact[pa.Table]:
+        """The different values of some columns, merged on the driver."""
         with retold("the pass over the rows"):
-            from pyspark.sql.pandas.types import from_arrow_schema
+            lines = self._mapped(kernel.columns, work.CollectDistinct(kernel), kernel.schema).collect()
+            values = pa.Table.from_pylist([line.asDict() for line in lines], kernel.schema)
+        return Exact(kernel.merge(kernel.empty(), values))
 
-            columns = [quoted(name) for name in recoding.columns]
-            made = self._run(self._frame.select(*columns), work.Different(recoding), from_arrow_schema(recoding.schema))
-            found = pa.Table.from_pylist([line.asDict() for line in made.collect()], recoding.schema)
-        return found.group_by(found.column_names, use_threads=False).aggregate([])
+    def rewrite(self, row_map: RowMap, path: str, format: str = "parquet", shuffle: Shuffle | None = None) -> None:
+        """Write every row, mapped, into a new folder; the file _SUCCESS in it says that it is whole.
 
-    def rewrite(self, recoding: Recoding, path: str, format: str = "parquet", shuffled: int | None = None) -> None:
-        """Write every row, recoded, into a new folder; the file _SUCCESS in it says that it is whole.
-
-        Shuffled rows come in so many files and in the order of a hash of each row as it is written, ties by the row itself.
-        That order is a function of the written rows alone: it holds nothing of the input's, needs no secret, and stays the
-        same when a task is run again.
+        Shuffled rows come in the order of a hash of each row as it is written, ties by the row itself. That order is a
+        function of the written rows alone: it holds nothing of the input's, needs no secret, and stays the same when a task
+        is run again.
         """
         if format not in ("parquet", "csv"):
             raise SinkError(f'format "{format}" cannot be written. Choose parquet or csv.')
         with retold("the rewriting"):
-            from pyspark.sql.pandas.types import from_arrow_schema
-
-            rows = self._frame.select(*map(quoted, recoding.columns))
-            made = self._run(rows, work.Recode(recoding), from_arrow_schema(recoding.schema))
-            if shuffled is not None:
-                from pyspark.sql import functions
-
-                micros = {"timestampFormat": MICROS, "timestampNTZFormat": MICROS}
-                whole = functions.sha2(functions.to_json(functions.struct(*map(quoted, made.columns)), micros), 256)
-                ties = [quoted(name) for name, kind in made.dtypes if "map<" not in kind]  # maps have no order
-                made = made.repartition(shuffled, whole).sortWithinPartitions(whole, *ties)
-            writer = made.write.mode("error")
+            rows = self._mapped(row_map.columns, work.MapRows(row_map), row_map.schema)
+            if shuffle is not None:
+                rows = in_order_of_hashes(rows, max(1, -(-shuffle.rows // ROWS_A_FILE)))
+            writer = rows.write.mode("error")
             if format == "csv":
                 writer = writer.option("header", True).option("escape", '"')
             writer.format(format).save(path)
@@ -189,8 +158,14 @@ class SparkEngine:
         guarded = work.Guarded(job, self._plain)
         return map_in_arrow(frame, lambda batches: guarded(batches), schema)
 
+    def _mapped(self, columns: Sequence[str], job: work.Work, schema: pa.Schema) -> Any:
+        """What workers make of some columns, in a form that Arrow describes."""
+        from pyspark.sql.pandas.types import from_arrow_schema
+
+        return self._run(self._frame.select(*map(quoted, columns)), job, from_arrow_schema(schema))
+
     def _read(self, *more: str) -> Any:
-        names = dict.fromkeys([*self._encoding.columns, *more])
+        names = dict.fromkeys([*self.encoding.columns, *more])
         # without any column a batch would lose the number of its rows
         return self._frame.select(*map(quoted, names)) if names else self._frame.selectExpr("1 AS one")
 
@@ -200,9 +175,9 @@ class SparkEngine:
             from pyspark import StorageLevel
 
             if self._unit is None:
-                blocks = self._run(self._read(), work.Encode(self._encoding), work.BLOCKS)
+                blocks = self._run(self._read(), work.Encode(self.encoding), work.BLOCKS)
             else:
-                owned = self._run(self._read(self._unit.column), work.Own(self._encoding, self._unit), work.OWNED_ROWS)
+                owned = self._run(self._read(self._unit.column), work.Own(self.encoding, self._unit), work.OWNED_ROWS)
                 # all rows of a person meet in one task, in an order that does not depend on where they come from
                 person = ["person_1", "person_2"]
                 met = owned.repartition(shuffle_partitions(owned.sparkSession), *person)
@@ -210,3 +185,13 @@ class SparkEngine:
                 blocks = self._run(met, work.Bound(self._unit, self._widths), work.OWNED_BLOCKS)
             self._kept = blocks.persist(StorageLevel.MEMORY_AND_DISK)
         return self._kept
+
+
+def in_order_of_hashes(rows: Any, files: int) -> Any:
+    """A DataFrame dealt into so many partitions and sorted within them, by a hash of each row and then by the row."""
+    from pyspark.sql import functions
+
+    micros = {"timestampFormat": MICROS, "timestampNTZFormat": MICROS}
+    whole = functions.sha2(functions.to_json(functions.struct(*map(quoted, rows.columns)), micros), 256)
+    ties = [quoted(name) for name, kind in rows.dtypes if "map<" not in kind]  # maps have no order
+    return rows.repartition(files, whole).sortWithinPartitions(whole, *ties)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import atexit
-import hashlib
 import importlib
 import json
 import os
@@ -14,18 +13,25 @@ import subprocess
 import sys
 import tempfile
 import warnings
-import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from cloister.engines.options import Spark
-from cloister.engines.spark.errors import missing_on_workers, retold
+from cloister.engines.spark.fault_messages import missing_on_workers, retold
+from cloister.engines.spark.options import Spark
+from cloister.engines.spark.shipping import map_in_arrow, packed_code
 from cloister.errors import EngineError
 
-__all__ = ["find_session", "is_connect", "prepare", "shuffle_partitions", "wants_numpy"]
+__all__ = [
+    "find_session",
+    "forget_sessions",
+    "is_connect",
+    "prepare",
+    "shuffle_partitions",
+    "wants_numpy",
+]
 
 OLDEST_JAVA = 17
 TIMEOUT = 5  # seconds for a host to answer
@@ -34,7 +40,7 @@ TASKS_A_CORE = 4
 NEEDED = ("numpy", "pyarrow", "numba")
 KERNELS = "spark.cloister.kernels"
 
-_ready: set[str] = set()  # sessions whose workers have been checked and have the code
+_prepared: set[str] = set()  # sessions whose workers have been checked and have the code
 
 
 def find_session(options: Spark, check: Callable[[], None] = lambda: None) -> Any:
@@ -117,12 +123,11 @@ def check_java() -> None:
     if shutil.which(java) is None:
         raise EngineError(f"Spark needs Java {OLDEST_JAVA} or newer, and none was found. {GET_JAVA}.")
     try:
-        told = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=60).stderr
+        printed = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=60).stderr
     except (OSError, subprocess.SubprocessError):
         raise EngineError(f"Java does not run here. {GET_JAVA}.") from None
-    found = re.search(r'version "(\d+)(?:\.(\d+))?', told)
-    if found:
-        version = int(found.group(2) or 0) if found.group(1) == "1" else int(found.group(1))
+    if parts := re.search(r'version "(\d+)(?:\.(\d+))?', printed):
+        version = int(parts.group(2) or 0) if parts.group(1) == "1" else int(parts.group(1))
         if version < OLDEST_JAVA:
             raise EngineError(f"Spark needs Java {OLDEST_JAVA} or newer, and this is Java {version}. {GET_JAVA}.")
 
@@ -191,61 +196,28 @@ def prepare(session: Any) -> None:
     plain = wants_numpy(session)
     context = None if is_connect(session) else session.sparkContext
     name = f"{session.session_id if context is None else context.applicationId} {plain}"
-    if name in _ready:
+    if name in _prepared:
         return
     check_pandas()
     with retold("looking at the workers"):
-        lines = map_in_arrow(session.range(0, 4, 1, 4), make_probe(), "found string").collect()
-    found = [json.loads(line["found"]) for line in lines]
+        lines = map_in_arrow(session.range(0, 4, 1, 4), make_probe(), "modules string").collect()
+    workers = [json.loads(line["modules"]) for line in lines]
     for module in NEEDED:
-        if not all(worker[module] for worker in found) and not (module == "numba" and plain):
+        if not all(worker[module] for worker in workers) and not (module == "numba" and plain):
             raise missing_on_workers(module)
     here = str(Path(__file__).resolve().parents[2] / "__init__.py")
-    if not all(worker["cloister"] == here for worker in found):
+    if not all(worker["cloister"] == here for worker in workers):
         with retold("sending Cloister's code to the workers"):
             if context is None:
                 session.addArtifacts(packed_code(), pyfile=True)
             else:
                 context.addPyFile(packed_code())
-    _ready.add(name)
+    _prepared.add(name)
 
 
-def map_in_arrow(frame: Any, function: Any, schema: Any) -> Any:
-    """`DataFrame.mapInArrow`, without its warning about pandas, which no work here touches."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", FutureWarning)
-        return frame.mapInArrow(carried(function), schema)
-
-
-def carried(function: Any) -> Any:
-    """The function in a form that finds the code that was sent: unpacked, since compiled loops are not cached from a zip."""
-    from pyspark import cloudpickle
-
-    payload, sent = cloudpickle.dumps(function), Path(packed_code()).name
-
-    def run(batches: Iterator[Any]) -> Iterator[Any]:  # travels whole, as `make_probe` says
-        import os
-        import pickle
-        import sys
-        import tempfile
-        import zipfile
-
-        home = next((place for place in sys.path if os.path.basename(place) == sent), None)
-        folder = home and home[: -len(".zip")]
-        if home and folder and folder not in sys.path:
-            try:
-                if not os.path.isdir(folder):
-                    made = tempfile.mkdtemp(dir=os.path.dirname(home))
-                    with zipfile.ZipFile(home) as archive:
-                        archive.extractall(made)
-                    os.rename(made, folder)
-            except OSError:  # another worker was first, or nothing can be written there and the zip itself must do
-                pass
-            if os.path.isdir(folder):
-                sys.path.insert(0, folder)
-        yield from pickle.loads(payload)(batches)
-
-    return run
+def forget_sessions() -> None:
+    """Check the workers of every session anew when it is used next, for workers that have changed since."""
+    _prepared.clear()
 
 
 def make_probe() -> Any:
@@ -259,10 +231,10 @@ def make_probe() -> Any:
 
         for batch in batches:
             specs = {name: importlib.util.find_spec(name) for name in ("numpy", "pyarrow", "numba", "cloister")}
-            told = {name: spec is not None for name, spec in specs.items()}
+            is_there = {name: spec is not None for name, spec in specs.items()}
             home = specs["cloister"].origin if specs["cloister"] else None
-            line = texts.dumps({**told, "cloister": home})
-            yield pyarrow.RecordBatch.from_pydict({"found": [line] * batch.num_rows})
+            line = texts.dumps({**is_there, "cloister": home})
+            yield pyarrow.RecordBatch.from_pydict({"modules": [line] * batch.num_rows})
 
     return probe
 
@@ -273,17 +245,3 @@ def no_warehouse() -> str:
     folder = tempfile.mkdtemp(prefix="cloister-warehouse-")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return folder
-
-
-@cache
-def packed_code() -> str:
-    """Cloister's own code as one zip, named after what is in it."""
-    root = Path(__file__).resolve().parents[2]
-    files = {str(Path("cloister") / file.relative_to(root)): file.read_bytes() for file in sorted(root.rglob("*.py"))}
-    digest = hashlib.sha256(b"".join(name.encode() + b"\0" + code for name, code in files.items())).hexdigest()
-    target = Path(tempfile.mkdtemp(prefix="cloister-code-")) / f"cloister-{digest[:16]}.zip"
-    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, code in files.items():
-            archive.writestr(name, code)
-    atexit.register(shutil.rmtree, target.parent, ignore_errors=True)
-    return str(target)

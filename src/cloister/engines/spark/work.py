@@ -1,43 +1,41 @@
 """What Spark's workers do with batches: the same kernels as anywhere, between Arrow batches.
 
-Each piece of work is plain data with a call that maps an iterator of record batches to another. What goes wrong on a
-worker is told to the driver without its message, which might quote a value.
+Each piece of work is plain data with a call that maps an iterator of record batches to another. An error on a worker reaches
+the driver without its message, which might quote a value.
 """
 
 from __future__ import annotations
 
-import pickle
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from cloister.encode import Encoded, Encoding
-from cloister.engines.local.bounded import Draw, sample_people
+from cloister.engines.base import Draw
+from cloister.engines.sampling import add_up, sample_people
 from cloister.engines.spark.blocks import cells, pack, pieces, summary_bytes, unpack
 from cloister.errors import CloisterError, raise_alone
-from cloister.kernels import Kernel, zero
-from cloister.kernels.keyed import Keyed, KeyedKernel, distinct, no_keys
+from cloister.kernels import Kernel
+from cloister.kernels.distinct_values import DistinctValues
 from cloister.kernels.loops.choose import allow_compiled
 from cloister.kernels.per_unit import at_most, first_rows, people, row_hashes
-from cloister.kernels.recoding import Recoding, with_different
+from cloister.kernels.row_maps import RowMap
 from cloister.schema.unit import Unit
 
 Batches = Iterator[pa.RecordBatch]
 Work = Callable[[Batches], Batches]
 
 TOP_BIT = np.uint64(2**63)
-KEYS_AT_ONCE = 200_000  # keys a worker gathers before it hands them on
 BLOCKS = "rows int, numbers binary, codes binary"
 OWNED_BLOCKS = BLOCKS + ", owners binary"
 OWNED_ROWS = "person_1 bigint, person_2 bigint, place bigint, numbers binary, codes binary"
 
 
 class WorkerFault(Exception):
-    """What a worker tells the driver: the kind of an error, never its message."""
+    """How an error travels from a worker to the driver: its kind, or a message of Cloister's own, which quotes no value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +52,7 @@ class Guarded:
         except ModuleNotFoundError as error:
             raise_alone(WorkerFault(f"[cloister:missing:{error.name}]"))
         except CloisterError as error:
-            raise_alone(WorkerFault(f"[cloister:told:{error}]"))
+            raise_alone(WorkerFault(f"[cloister:error:{error}]"))
         except Exception as error:
             raise_alone(WorkerFault(f"[cloister:kind:{type(error).__name__}]"))
 
@@ -140,10 +138,7 @@ class Fold:
     buckets: int
 
     def __call__(self, batches: Batches) -> Batches:
-        total = zero(self.kernel)
-        for batch in batches:
-            for rows in pieces(batch, self.columns):
-                total = total + self.kernel.fold(rows)
+        total = add_up(self.kernel, (self.kernel.fold(rows) for batch in batches for rows in pieces(batch, self.columns)))
         bucket = partition() % self.buckets
         summary = pa.array([summary_bytes(self.kernel, total)], pa.binary())
         yield pa.RecordBatch.from_pydict({"bucket": pa.array([bucket], pa.int32()), "summary": summary})
@@ -170,113 +165,34 @@ def add_summaries(batches: Batches) -> Batches:
 
 
 @dataclass(frozen=True, slots=True)
-class Sample:
-    """Blocks -> blocks of the rows, or of the people, that a secret draw keeps."""
+class DrawRows:
+    """Blocks -> blocks of the rows that a secret draw keeps."""
 
     keep: Draw
     columns: tuple[int, int]
-    of_people: bool
 
     def __call__(self, batches: Batches) -> Batches:
-        place = partition() << 64  # more than the batches of any partition
-        if self.of_people:
-            owned = (unpack(batch, self.columns) for batch in batches)
-            for rows in sample_people(owned, self.keep, place):  # type: ignore[arg-type]
-                yield pack(rows)
-            return
-        for number, rows in enumerate((rows for batch in batches for rows in pieces(batch, self.columns)), place):
+        blocks = (rows for batch in batches for rows in pieces(batch, self.columns))
+        for number, rows in enumerate(blocks, first_block()):
             mask = self.keep(row_hashes(rows), number)
             yield pack(Encoded(rows.numbers[mask], rows.codes[mask]))
 
 
 @dataclass(frozen=True, slots=True)
-class CountKeys:
-    """Blocks -> keys with counts, gathered as far as memory allows; the shuffle adds the rest."""
+class DrawPeople:
+    """Blocks with owners -> blocks of all rows of the people that a secret draw keeps."""
 
-    kernel: KeyedKernel
+    keep: Draw
     columns: tuple[int, int]
 
     def __call__(self, batches: Batches) -> Batches:
-        keys = (self.kernel.keys(rows) for batch in batches for rows in pieces(batch, self.columns))
-        yield from gathered(keys, self.kernel.width)
+        owned = (unpack(batch, self.columns) for batch in batches)
+        yield from map(pack, sample_people(owned, self.keep, first_block()))  # type: ignore[arg-type]
 
 
-@dataclass(frozen=True, slots=True)
-class CountKeysOfRows:
-    """Rows -> keys with counts."""
-
-    kernel: KeyedKernel
-    encoding: Encoding
-
-    def __call__(self, batches: Batches) -> Batches:
-        keys = (self.kernel.keys(self.encoding.encode(batch)) for batch in batches if batch.num_rows)
-        yield from gathered(keys, self.kernel.width)
-
-
-@dataclass(frozen=True, slots=True)
-class CountKeysOfPeople:
-    """Rows -> keys that end in the person, with counts."""
-
-    kernel: KeyedKernel
-    encoding: Encoding
-    person: str
-
-    def __call__(self, batches: Batches) -> Batches:
-        from cloister.engines.local.engine import keys_of_people
-
-        keys = (keys_of_people(self.kernel, self.encoding, self.person, batch) for batch in batches)
-        yield from gathered(keys, self.kernel.width + 2)
-
-
-def gathered(keys: Iterator[NDArray[np.int64]], width: int) -> Batches:
-    """Distinct keys with counts as columns k0, k1, ... and n."""
-
-    def out(total: Keyed) -> pa.RecordBatch:
-        columns = {f"k{j}": total.keys[:, j].copy() for j in range(width)}
-        return pa.RecordBatch.from_pydict({**columns, "n": total.counts})
-
-    total, waiting, count = no_keys(width), [no_keys(width).keys], 0
-    for some in keys:
-        waiting.append(some)
-        count += len(some)
-        if count > KEYS_AT_ONCE:
-            total, waiting, count = total + distinct(np.concatenate(waiting)), [no_keys(width).keys], 0
-            if len(total) > KEYS_AT_ONCE:
-                yield out(total)
-                total = no_keys(width)
-    total = total + distinct(np.concatenate(waiting))
-    if len(total):
-        yield out(total)
-
-
-@dataclass(frozen=True, slots=True)
-class PackKeys:
-    """Keys and counts, a column each -> two cells, so that the driver reads memory and not lines."""
-
-    width: int
-
-    def __call__(self, batches: Batches) -> Batches:
-        for batch in batches:
-            columns = [batch.column(f"k{j}").to_numpy(zero_copy_only=False) for j in range(self.width)]
-            keys = np.ascontiguousarray(np.column_stack(columns), dtype=np.int64)
-            counts = np.ascontiguousarray(batch.column("n").to_numpy(zero_copy_only=False), dtype=np.int64)
-            yield pa.RecordBatch.from_pydict(
-                {"keys": pa.array([keys.tobytes()], pa.binary()), "counts": pa.array([counts.tobytes()], pa.binary())}
-            )
-
-
-@dataclass(frozen=True, slots=True)
-class Map:
-    """Rows -> a function's value for each batch, for the holder."""
-
-    function: Callable[[Encoded], Any]
-    encoding: Encoding
-
-    def __call__(self, batches: Batches) -> Batches:
-        for batch in batches:
-            if batch.num_rows:
-                value = pickle.dumps(self.function(self.encoding.encode(batch)))
-                yield pa.RecordBatch.from_pydict({"value": pa.array([value], pa.binary())})
+def first_block() -> int:
+    """The number of this partition's first block, farther from that of the next than any partition has blocks."""
+    return partition() << 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -295,24 +211,24 @@ class Label:
 
 
 @dataclass(frozen=True, slots=True)
-class Recode:
-    """Rows -> recoded rows."""
+class MapRows:
+    """Rows -> mapped rows."""
 
-    recoding: Recoding
+    row_map: RowMap
 
     def __call__(self, batches: Batches) -> Batches:
         for batch in batches:
-            yield self.recoding.recode(batch)
+            yield self.row_map.map_batch(batch)
 
 
 @dataclass(frozen=True, slots=True)
-class Different:
-    """Rows -> the different rows that a recoding makes of them, once a task."""
+class CollectDistinct:
+    """Rows -> the different values of some columns, once a task."""
 
-    recoding: Recoding
+    kernel: DistinctValues
 
     def __call__(self, batches: Batches) -> Batches:
-        found = self.recoding.schema.empty_table()
+        values = self.kernel.empty()
         for batch in batches:
-            found = with_different(found, self.recoding.recode(batch))
-        yield from found.to_batches()
+            values = self.kernel.merge(values, self.kernel.collect(batch))
+        yield from values.to_batches()

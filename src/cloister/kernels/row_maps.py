@@ -6,11 +6,11 @@ from typing import Protocol, runtime_checkable
 
 import pyarrow as pa
 
-__all__ = ["Recoding", "with_different"]
+__all__ = ["RowMap"]
 
 
 @runtime_checkable
-class Recoding(Protocol):
+class RowMap(Protocol):
     """Record batches in, record batches out, row by row.
 
     ``columns`` are read from the table, in this order; ``schema`` is what every batch that comes out has. A row's new
@@ -23,10 +23,4 @@ class Recoding(Protocol):
     @property
     def schema(self) -> pa.Schema: ...
 
-    def recode(self, batch: pa.RecordBatch) -> pa.RecordBatch: ...
-
-
-def with_different(found: pa.Table, batch: pa.RecordBatch) -> pa.Table:
-    """The rows found so far and those of a batch, each once."""
-    both = pa.concat_tables([found, pa.Table.from_batches([batch])])
-    return both.group_by(found.column_names, use_threads=False).aggregate([])
+    def map_batch(self, batch: pa.RecordBatch) -> pa.RecordBatch: ...

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 
 from cloister.errors import CloisterError, EngineError, SinkError, SourceError, raise_alone
 
@@ -16,7 +16,7 @@ ENVIRONMENT = (
     "it with spark.archives (docs/on-a-cluster.md shows how)"
 )
 _NO_MODULE = re.compile(r"(?:No module named '|\[cloister:missing:|import of )([A-Za-z0-9_]+)(?:'|\]|\.| halted)")
-_TOLD = re.compile(r"\[cloister:told:(.*?)\](?:\s|$)", re.DOTALL)
+_OURS = re.compile(r"\[cloister:error:(.*?)\](?:\s|$)", re.DOTALL)
 _KIND = re.compile(r"\[cloister:kind:([A-Za-z0-9_]+)\]")
 
 
@@ -30,16 +30,26 @@ def missing_on_workers(module: str) -> EngineError:
     return EngineError(f"the Spark workers have no {module}. {ENVIRONMENT}.{plain}")
 
 
-@contextmanager
-def retold(doing: str) -> Iterator[None]:
+def retold(doing: str) -> AbstractContextManager[None]:
     """Retell what goes wrong while Spark works on rows."""
+    return retelling(lambda error: from_workers(str(error), condition(error), doing))
+
+
+def retold_opening(shown: str) -> AbstractContextManager[None]:
+    """Retell what goes wrong while Spark looks for data; no row is read there."""
+    return retelling(lambda error: SourceError(f"{shown}: {why_not_opened(str(error), condition(error))}"))
+
+
+@contextmanager
+def retelling(meaning: Callable[[Exception], CloisterError]) -> Iterator[None]:
+    """Raise what an error of Spark's means in its place, and nothing of its own message."""
     try:
         with unlogged():
             yield
     except CloisterError:
         raise
     except Exception as error:
-        raise_alone(from_workers(str(error), condition(error), doing))
+        raise_alone(meaning(error))
 
 
 def error_loggers() -> list[logging.Logger]:
@@ -78,26 +88,14 @@ def from_workers(text: str, kind: str, doing: str) -> CloisterError:
             "the Spark workers run another Python version than this process. Point PYSPARK_PYTHON (or spark.pyspark.python) "
             "to the same version."
         )
-    if told := _TOLD.search(text):
-        return EngineError(told.group(1))
-    if found := _KIND.search(text):
-        return EngineError(f"{doing} failed on a worker ({found.group(1)}). Nothing was released.")
+    if ours := _OURS.search(text):
+        return EngineError(ours.group(1))
+    if type_name := _KIND.search(text):
+        return EngineError(f"{doing} failed on a worker ({type_name.group(1)}). Nothing was released.")
     return EngineError(
         f"Spark gave up while {doing} ({kind}). Nothing was released; Spark's own log says why "
         "(with CLOISTER_DEBUG=1 it is printed here, and may quote values)."
     )
-
-
-@contextmanager
-def retold_opening(shown: str) -> Iterator[None]:
-    """Retell what goes wrong while Spark looks for data; no row is read there."""
-    try:
-        with unlogged():
-            yield
-    except CloisterError:
-        raise
-    except Exception as error:
-        raise_alone(SourceError(f"{shown}: {why_not_opened(str(error), condition(error))}"))
 
 
 def why_not_opened(text: str, kind: str) -> str:
@@ -113,8 +111,8 @@ def condition(error: Exception) -> str:
     """The name that Spark gives to an error, or its type: neither holds data."""
     for name in ("getCondition", "getErrorClass"):
         try:
-            if found := getattr(error, name)():
-                return str(found)
+            if spark_name := getattr(error, name)():
+                return str(spark_name)
         except Exception:  # older versions lack the one or the other
             continue
     return type(error).__name__

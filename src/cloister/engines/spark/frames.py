@@ -1,4 +1,4 @@
-"""Rows that Spark reads: a DataFrame, a table of its catalog, or files of any kind that it knows."""
+"""DataFrames with the names of their columns: a DataFrame, a table of its catalog, or files of any kind that it knows."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from glob import glob
 from typing import Any
 
-from cloister.engines.options import Spark, is_spark_frame
 from cloister.engines.spark.csv import quoted, read_csv
-from cloister.engines.spark.errors import retold_opening
+from cloister.engines.spark.fault_messages import retold_opening
+from cloister.engines.spark.options import Spark, is_spark_frame
 from cloister.engines.spark.session import find_session
 from cloister.errors import SchemaError, SourceError, UsageError
 from cloister.sources.source import distinct

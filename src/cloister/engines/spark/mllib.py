@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cloister.engines.options import Spark
-from cloister.engines.spark.errors import retold
+from cloister.engines.spark.fault_messages import retold
+from cloister.engines.spark.options import Spark
 from cloister.engines.spark.session import find_session
 from cloister.errors import UsageError
 
@@ -38,10 +38,10 @@ def weighted_kmeans(
         vectors = (
             VectorAssembler(inputCols=features, outputCol="features").transform(kept).select("features", weight).cache()
         )
-        found = vectors.count()
-        if clusters > found:
+        cells = vectors.count()
+        if clusters > cells:
             raise UsageError(
-                f"{clusters} clusters were asked for, and the synopsis has {found:,} cells that are not empty. Ask for fewer."
+                f"{clusters} clusters were asked for, and the synopsis has {cells:,} cells that are not empty. Ask for fewer."
             )
         seeds = [(seed + i) % 2**31 for i in range(RESTARTS)]
         models = [

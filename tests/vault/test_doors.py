@@ -104,8 +104,9 @@ def test_the_holder_is_written_into_the_ledger(tmp_path: Path) -> None:
     """An exact result is stamped, and the ledger records that it happened."""
     ledger = Ledger(str(tmp_path / "ledger.sqlite"))
     ledger.create("t", "add-remove", Fraction(1))
-    result = Vault.holder(Watched(), ENCODING, len, purpose="risk", table="t", ledger=ledger)
-    assert result.value == [5]
+    holder = Vault.holding(Watched(), purpose="risk", table="t", ledger=ledger)
+    result = holder.label(ENCODING, lambda rows: np.array([len(rows)], np.int32), "rows")
+    assert result.value.tolist() == [5]
     assert "not a private release" in result.stamp
     assert ledger.accounts()[0].holder_uses == 1
 

@@ -1,0 +1,46 @@
+"""How the vault gets at rows: engines for its doors, and nothing of the rows left in the frames of an error."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from traceback import clear_frames
+from types import TracebackType
+from typing import Any
+
+from cloister.encode import Encoding
+from cloister.engines.base import Backend, Engine
+from cloister.errors import SchemaError
+from cloister.schema.unit import Unit
+
+__all__ = ["empty_frames", "make_engine", "pass_over"]
+
+
+def make_engine(data: Any, encoding: Encoding, backend: Backend, unit: Unit | None = None, once: bool = False) -> Engine:
+    """An engine over the data, whose columns are all there; `once`: the rows are gone through one time only."""
+    opened = backend.open_data(data)
+    wanted = [*encoding.columns, *([unit.column] if unit else [])]
+    missing = [name for name in wanted if name not in opened.names]
+    if missing:
+        raise SchemaError(f'the data has no column "{missing[0]}". Its columns: {", ".join(opened.names[:20])}.')
+    return backend.make_engine(opened, encoding, unit, once)
+
+
+@contextmanager
+def pass_over(data: Any, encoding: Encoding, backend: Backend) -> Iterator[Engine]:
+    """An engine for one pass over the rows, closed behind it."""
+    engine = make_engine(data, encoding, backend, once=True)
+    try:
+        yield engine
+    except BaseException as error:
+        empty_frames(error.__traceback__)
+        raise
+    finally:
+        engine.close()
+
+
+def empty_frames(trace: TracebackType | None) -> None:
+    """Empty the frames that an error came through: a crash reporter would print the rows in them."""
+    if not os.environ.get("CLOISTER_DEBUG"):
+        clear_frames(trace)

@@ -1,0 +1,298 @@
+"""The vault itself: private releases, charged before they are read, and the ways to its other two doors."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from fractions import Fraction
+from types import TracebackType
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cloister.encode import Encoded, Encoding
+from cloister.engines.base import Engine, EngineChoice, Folds, choose_engine, choose_points_engine
+from cloister.errors import BudgetExceeded, UsageError
+from cloister.kernels import Histogram, Kernel, Rows, Sensitivity, Summary
+from cloister.kernels.exact import open_exact
+from cloister.kernels.keyed import KeyedKernel
+from cloister.kernels.per_unit import for_unit
+from cloister.privacy import noise
+from cloister.privacy.budgets import Budget
+from cloister.privacy.events import Event, SampledEvent, within
+from cloister.privacy.ledger import Ledger
+from cloister.privacy.mechanisms import Mechanism, Released, add_noise
+from cloister.privacy.mechanisms.base import KeyedMechanism
+from cloister.privacy.release import Guarantee, Release
+from cloister.privacy.secret_draws import secret_draw
+from cloister.schema import Neighbours
+from cloister.schema.unit import Unit
+from cloister.vault.access import empty_frames, make_engine, pass_over
+from cloister.vault.booking import Booking
+from cloister.vault.holder import Holder, Unprotected
+
+__all__ = ["Sample", "ReleaseTerms", "Vault"]
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseTerms:
+    """What a release may cost, whom it protects, and what it is for."""
+
+    budget: Budget
+    neighbours: Neighbours
+    purpose: str
+    unit: Unit | None = None  # None: a row is protected
+
+    def __post_init__(self) -> None:
+        if self.unit is not None and self.neighbours is Neighbours.REPLACE_ONE:
+            raise UsageError(
+                "a guarantee per person needs add-remove neighbours: how many rows somebody has is not public. Set "
+                'neighbours = "add-remove", and give --epsilon in place of --rho.'
+            )
+
+    @property
+    def protected(self) -> str:
+        """Whom the guarantee protects, in words."""
+        return str(self.unit or "row")
+
+
+class Vault:
+    """Rows behind a door. Use `Vault.open` as a context; it is charged on entry and checked on exit."""
+
+    def __init__(
+        self, encoding: Encoding, engine_for: Callable[[Encoding], Engine], terms: ReleaseTerms, booking: Booking
+    ) -> None:
+        self._engine = engine_for(encoding)
+        self._engine_for = engine_for
+        self._terms = terms
+        self._booking = booking
+        self._events: list[Event] = []
+        self._sample: Sample | None = None
+        self._lock = threading.Lock()
+        self._seeded_before = noise.seeded_draws()
+        self._open = False
+
+    @classmethod
+    def open(
+        cls,
+        data: Any,
+        encoding: Encoding,
+        *,
+        budget: Budget,
+        neighbours: Neighbours,
+        purpose: str,
+        engine: EngineChoice = None,
+        table: str | None = None,
+        ledger: str | Ledger | None = None,
+        unit: Unit | None = None,
+    ) -> Vault:
+        """Find the data and its columns; nothing is charged and no row is read until the vault is entered.
+
+        Each of the many parameters is a fact of the release that the caller states by name.
+        """
+        terms = ReleaseTerms(budget, neighbours, purpose, unit)
+        booking = Booking(table, ledger)
+        backend = choose_engine(engine, data)
+        return cls(encoding, lambda other: make_engine(data, other, backend, unit), terms, booking)
+
+    def __enter__(self) -> Vault:
+        terms = self._terms
+        purpose = terms.purpose + (" [seeded noise: NOT PRIVATE]" if noise.is_seeded() else "")
+        self._booking.charge(terms.budget, terms.neighbours, terms.protected, purpose)
+        self._open = True
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._open = False
+        self._engine.close()
+        empty_frames(trace)
+
+    # The first door.
+
+    @property
+    def unit(self) -> Unit | None:
+        """Whom the guarantee protects: people with so many rows each; None: a row."""
+        return self._terms.unit
+
+    def sensitivity(self, kernel: Kernel) -> Sensitivity:
+        """How far one row, or one person where the schema names a unit, moves the kernel's summary."""
+        return for_unit(kernel, self._terms.unit).sensitivity(self._terms.neighbours)
+
+    def measure(self, kernel: Kernel, mechanism: Mechanism, step: str) -> Released[Summary]:
+        """A private release: the event is checked against what is left, the rows are read, the noise is added."""
+        self._reserve(mechanism.event(step, self.sensitivity(kernel)), step)
+        return self._noised(self._engine, kernel, mechanism)
+
+    def measure_keyed(self, kernel: KeyedKernel, mechanism: KeyedMechanism[T], step: str) -> Released[T]:
+        """A private release of a histogram with too many keys for an array of all: a sparse grid, the shape of a tree.
+
+        The mechanism sees the keys that occur, in rising order, with their counts, and hands out what its event pays for.
+        A row has one key, so the sensitivity is that of any histogram.
+        """
+        event = mechanism.event(step, self.sensitivity(Histogram()))
+        self._reserve(event, step)
+        counted = open_exact(self._engine.fold_by_key(kernel))
+        return Released(mechanism.apply(counted.keys[:, 0], counted.counts), mechanism.deviation())
+
+    def size(self, mechanism: Mechanism | None, step: str = "size") -> float:
+        """The number of rows: public under replace-one, bought with this mechanism under add-remove; at least 1."""
+        if self._terms.neighbours is Neighbours.REPLACE_ONE:
+            self._must_be_open()
+            return max(1.0, float(open_exact(self._engine.fold(Rows()))["counts"][0]))
+        assert mechanism is not None, "under add-remove the number of rows is bought"
+        return max(1.0, float(self.measure(Rows(), mechanism, step).value["counts"][0]))
+
+    @contextmanager
+    def sample(self, step: str, rate: Fraction) -> Iterator[Sample]:
+        """A secret Poisson sample of the rows at this rate; all that is measured on it is charged as one, amplified.
+
+        Where the guarantee is per person, people are drawn, each with all their rows: drawing rows would amplify nothing.
+        Only under add-remove: a Poisson sample does not amplify a replace-one mechanism.
+        """
+        if self._terms.neighbours is not Neighbours.ADD_REMOVE:
+            raise UsageError("a Poisson sample is amplified under add-remove neighbours only.")
+        self._must_be_open()
+        if self._sample is not None:
+            raise UsageError("one secret sample at a time: leave the block of the first before the second.")
+        self._sample = Sample(self, self._engine.sample(secret_draw(rate).keep), step, rate)
+        try:
+            yield self._sample
+        finally:
+            with self._lock:
+                self._events.append(self._sample.event())
+                self._sample = None
+
+    def _noised(self, rows: Folds, kernel: Kernel, mechanism: Mechanism) -> Released[Summary]:
+        return Released(add_noise(mechanism, open_exact(rows.fold(kernel))), mechanism.deviation())
+
+    def recode(self, encoding: Encoding) -> None:
+        """Read the same rows through another encoding from here on; what was spent stays spent."""
+        self._engine.close()
+        self._engine = self._engine_for(encoding)
+
+    def _must_be_open(self) -> None:
+        if not self._open:
+            raise UsageError("the vault is closed: a release needs a new charge.")
+
+    def _reserve(self, event: Event, step: str, sample: Sample | None = None) -> None:
+        """Spend a step's cost before a row is read for it, or refuse the step; what then goes wrong stays spent."""
+        with self._lock:
+            self._must_be_open()
+            if sample is not None and sample is not self._sample:
+                raise UsageError("the secret sample is gone: measure inside its block.")
+            on_table: list[Event] = [*self._events, *([] if sample else [event])]
+            on_sample = [self._sample.event(*([event] if sample else []))] if self._sample else []
+            if not within([*on_table, *on_sample], self._terms.budget):
+                raise BudgetExceeded(
+                    f'step "{step}" would pass the budget of this release, {self._terms.budget}. Nothing was read for it.'
+                )
+            if sample is None:
+                self._events.append(event)
+            else:
+                sample.events.append(event)
+
+    # The second door.
+
+    @staticmethod
+    def holding(
+        data: Any,
+        *,
+        purpose: str,
+        engine: EngineChoice = None,
+        table: str | None = None,
+        ledger: str | Ledger | None = None,
+    ) -> Holder:
+        """Keep the second door open for several passes: count, look up, rewrite; the ledger records it once."""
+        booking = Booking(table, ledger)
+        backend = choose_engine(engine, data)
+        return Holder(backend.open_data(data), backend, purpose, booking)
+
+    @staticmethod
+    def label(
+        data: Any,
+        encoding: Encoding,
+        work: Callable[[Encoded], NDArray[np.int32]],
+        *,
+        name: str,
+        purpose: str,
+        engine: EngineChoice = None,
+        table: str | None = None,
+        ledger: str | Ledger | None = None,
+    ) -> Unprotected[Any]:
+        """A number for each row, for the holder: an array, or on Spark the DataFrame with a column more, made when read."""
+        return Vault.holding(data, purpose=purpose, engine=engine, table=table, ledger=ledger).label(encoding, work, name)
+
+    # The third door.
+
+    @staticmethod
+    def public(data: Any, encoding: Encoding, kernel: Kernel, engine: EngineChoice = None) -> Summary:
+        """The exact summary of data that is already private: nothing is charged. For reports of the local model, to come."""
+        with pass_over(data, encoding, choose_engine(engine, data)) as opened:
+            return open_exact(opened.fold(kernel))
+
+    @staticmethod
+    def public_clusters(
+        path: str, features: list[str], weight: str, total: float, clusters: int, seed: int, engine: EngineChoice
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
+        """Weighted k-means over a file of points that are released already, too many for this machine.
+
+        Gives centres, sizes and squared error. Only some engines do that.
+        """
+        return choose_points_engine(engine).cluster_points(path, features, weight, total, clusters, seed)
+
+    # Leaving.
+
+    def release(
+        self,
+        kind: str,
+        parameters: dict[str, Any],
+        result: dict[str, Any],
+        notes: tuple[str, ...] = (),
+    ) -> Release:
+        """The certificate: the events are added up again and must stay within what was charged."""
+        if not within(self._events, self._terms.budget):
+            raise BudgetExceeded(f"the steps of this release add up to more than {self._terms.budget}. Nothing is released.")
+        guarantee = Guarantee(
+            self._terms.budget.epsilon, self._terms.budget.delta, self._terms.neighbours, self._terms.protected
+        )
+        release = Release(
+            kind=kind,
+            guarantee=guarantee,
+            events=tuple(self._events),
+            parameters=parameters,
+            result=result,
+            seeded=noise.is_seeded() or noise.seeded_draws() != self._seeded_before,
+            ledger=self._booking.in_release(),
+            notes=notes,
+        )
+        self._booking.complete(release.digest())
+        return release
+
+
+class Sample:
+    """A secret sample inside the vault: what is measured on it shares one amplified charge."""
+
+    def __init__(self, vault: Vault, rows: Folds, step: str, rate: Fraction) -> None:
+        self._vault = vault
+        self._rows = rows
+        self._step = step
+        self._rate = rate
+        self.events: list[Event] = []
+
+    def event(self, *more: Event) -> SampledEvent:
+        """The charge so far, with some events more."""
+        return SampledEvent(self._step, self._rate, (*self.events, *more))
+
+    def sensitivity(self, kernel: Kernel) -> Sensitivity:
+        """As of the vault."""
+        return self._vault.sensitivity(kernel)
+
+    def measure(self, kernel: Kernel, mechanism: Mechanism, step: str) -> Released[Summary]:
+        """A private release of the sampled rows."""
+        self._vault._reserve(mechanism.event(step, self.sensitivity(kernel)), step, self)
+        return self._vault._noised(self._rows, kernel, mechanism)

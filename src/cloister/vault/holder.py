@@ -1,0 +1,117 @@
+"""The second door: exact results for whoever holds the table anyway, stamped so and written into the ledger."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from cloister.encode import Encoded, Encoding
+from cloister.engines.base import Backend, OpenedData, Shuffle
+from cloister.kernels.distinct_values import DistinctValues
+from cloister.kernels.exact import Exact, open_exact
+from cloister.kernels.keyed import Keyed, KeyedKernel
+from cloister.kernels.row_maps import RowMap
+from cloister.privacy import noise
+from cloister.vault.access import pass_over
+from cloister.vault.booking import Booking
+
+__all__ = ["Holder", "Unprotected"]
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Unprotected(Generic[T]):
+    """An exact result for the holder of the table. It is not a private release."""
+
+    value: T
+    purpose: str
+    stamp: str = "for the holder only: not a private release"
+
+
+class Holder:
+    """A table in the hands of its holder: exact counts and rewritten rows, none of them a private release.
+
+    `Vault.holding` makes one. The ledger names it once, when `record` is called or rows are labelled.
+    """
+
+    def __init__(self, data: OpenedData, backend: Backend, purpose: str, booking: Booking) -> None:
+        self._data = data
+        self._backend = backend
+        self._purpose = purpose
+        self._booking = booking
+        self._is_seeded = False
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns of the table."""
+        return self._data.names
+
+    @property
+    def keeps_order(self) -> bool:
+        """Whether rows are read and written in one order: then two tables can be laid side by side."""
+        return self._backend.keeps_order
+
+    @property
+    def is_seeded(self) -> bool:
+        """Whether a secret order was drawn with seeded noise: what was written then is stamped."""
+        return self._is_seeded
+
+    @property
+    def table(self) -> str | None:
+        """The table's name in the ledger."""
+        return self._booking.table
+
+    @property
+    def entry(self) -> int | None:
+        """The entry in the ledger."""
+        return self._booking.entry
+
+    def record(self) -> None:
+        """Write into the ledger that the holder gets exact results: before the first row is read."""
+        self._booking.record_holder(self._purpose)
+
+    def complete(self, digest: str) -> None:
+        """Tie what was recorded to the certificate of what came of it."""
+        self._booking.complete(digest)
+
+    def reopen(self, path: str) -> Holder:
+        """What was written to a path, opened by the same engine; it is no table of the ledger's."""
+        return Holder(self._backend.open_data(path), self._backend, self._purpose, Booking(None, None))
+
+    def types(self, columns: Sequence[str]) -> pa.Schema:
+        """The types of some columns."""
+        with pass_over(self._data, Encoding(), self._backend) as engine:
+            return engine.types(columns)
+
+    def distinct(self, kernel: DistinctValues) -> Unprotected[pa.Table]:
+        """The different values of some columns."""
+        with pass_over(self._data, Encoding(), self._backend) as engine:
+            return self._stamped(engine.distinct(kernel))
+
+    def count(self, encoding: Encoding, kernel: KeyedKernel, person: str | None = None) -> Unprotected[Keyed]:
+        """How many rows have each key; with `person`, how many of each person."""
+        with pass_over(self._data, encoding, self._backend) as engine:
+            return self._stamped(engine.fold_by_key(kernel, person))
+
+    def label(self, encoding: Encoding, work: Callable[[Encoded], NDArray[np.int32]], name: str) -> Unprotected[Any]:
+        """A number for each row: an array, or on Spark the DataFrame with a column more, made when read."""
+        with pass_over(self._data, encoding, self._backend) as engine:
+            self.record()
+            return self._stamped(engine.label(work, name))
+
+    def rewrite(self, row_map: RowMap, path: str, format: str, shuffled: int | None = None) -> None:
+        """Write every row, mapped; if the number of rows is given, in an order that holds nothing of the input's."""
+        shuffle = None if shuffled is None else Shuffle(shuffled, noise.integers, noise.permutation)
+        before = noise.seeded_draws()
+        with pass_over(self._data, Encoding(), self._backend) as engine:
+            engine.rewrite(row_map, path, format, shuffle)
+        self._is_seeded |= shuffle is not None and noise.seeded_draws() != before
+
+    def _stamped(self, exact: Exact[T]) -> Unprotected[T]:
+        return Unprotected(open_exact(exact), self._purpose)
