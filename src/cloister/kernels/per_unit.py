@@ -21,7 +21,7 @@ from cloister.encode import Encoded
 from cloister.errors import SchemaError
 from cloister.kernels.base import Change, Kernel, Move, Sensitivity, Summary
 from cloister.schema import Neighbours, Schema
-from cloister.schema.cells import texts
+from cloister.schema.cell_values import texts
 
 __all__ = ["PerUnit", "Unit", "at_most", "first_rows", "for_unit", "people", "row_hashes", "rows_each", "unit_of", "whom"]
 

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from datetime import date, datetime
 from fractions import Fraction
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 from cloister.errors import SchemaError
 
@@ -20,7 +20,7 @@ class Number:
     Parameters
     ----------
     bounds : pair of float, optional
-        Lowest and highest value that the column may hold. None: not said yet.
+        Lowest and highest value that the column may hold. None: not stated yet.
     step : float, optional
         Distance between two values of the grid.
     default : float, optional
@@ -53,16 +53,12 @@ class Number:
         object.__setattr__(self, "bounds", (lo, hi))
         if self.step is not None and self.step > hi - lo:
             raise SchemaError(f"step {self.step:g} is wider than the bounds [{lo:g}, {hi:g}].")
-        if self.default is not None and not lo <= self.default <= hi:
-            raise SchemaError(f"default {self.default:g} lies outside the bounds [{lo:g}, {hi:g}].")
+        _check_default(self.default, lo, hi)
 
     @property
     def fallback(self) -> float | None:
         """What a value that cannot be read counts as; None without default and bounds."""
-        if self.default is not None or self.bounds is None:
-            return self.default
-        lo, hi = self.bounds
-        return lo + (hi - lo) / 2
+        return self.default if self.default is not None or self.bounds is None else _middle(*self.bounds)
 
     @property
     def worlds(self) -> int | None:
@@ -87,7 +83,7 @@ class Category:
     Parameters
     ----------
     domain : tuple of str, optional
-        Every value that the column may hold. None: not said yet, or said by the hierarchy.
+        Every value that the column may hold. None: not stated yet, or stated by the hierarchy.
     hierarchy : str, optional
         Path of a file that generalises the values, one row a value, from the value to ``*``.
     default : str, optional
@@ -154,16 +150,12 @@ class Date:
         if first >= last:
             raise SchemaError(f"bounds must be [first, last] with first before last, and they are [{first}, {last}].")
         object.__setattr__(self, "bounds", (first, last))
-        if self.default is not None and not first <= self.default <= last:
-            raise SchemaError(f"default {self.default} lies outside the bounds [{first}, {last}].")
+        _check_default(self.default, first, last)
 
     @property
     def fallback(self) -> date | None:
         """What a value that cannot be read counts as; None without default and bounds."""
-        if self.default is not None or self.bounds is None:
-            return self.default
-        first, last = self.bounds
-        return first + (last - first) // 2
+        return self.default if self.default is not None or self.bounds is None else _middle(*self.bounds)
 
     @property
     def worlds(self) -> int | None:
@@ -176,6 +168,7 @@ class Text:
     """Free text: it is never encoded, and never leaves."""
 
 
+_End = TypeVar("_End", float, date)  # an end of a column's bounds
 Kind: TypeAlias = Number | Category | Date | Text
 
 
@@ -183,6 +176,19 @@ def _pair(bounds: object) -> tuple[object, object]:
     if not isinstance(bounds, (tuple, list)) or len(bounds) != 2:
         raise SchemaError("bounds must be two values, [low, high].")
     return bounds[0], bounds[1]
+
+
+def _check_default(default: _End | None, low: _End, high: _End) -> None:
+    if default is not None and not low <= default <= high:
+        shown = [f"{end:g}" if isinstance(end, float) else str(end) for end in (default, low, high)]
+        raise SchemaError(f"default {shown[0]} lies outside the bounds [{shown[1]}, {shown[2]}].")
+
+
+def _middle(low: _End, high: _End) -> _End:
+    """The number halfway between two, or the day."""
+    if isinstance(low, date):
+        return low + (high - low) // 2
+    return low + (high - low) / 2
 
 
 def _finite(key: str, number: object) -> float | None:

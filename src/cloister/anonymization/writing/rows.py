@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 
 from cloister.anonymization.writing.recoding import Recoding
 from cloister.errors import DataError, SinkError, SourceError, UsageError, raise_alone
-from cloister.schema.cells import texts
+from cloister.schema.cell_values import texts
 from cloister.sinks import writer_of
 
 __all__ = ["Rewriting", "format_of", "make_rewriting", "read_key", "shuffle_file"]

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cloister.errors import SchemaError
-from cloister.schema.cells import days, numbers, texts
+from cloister.schema.cell_values import days, numbers, texts
 from cloister.schema.hierarchies.build import flat, plain, round_width
 from cloister.schema.kinds import Category, Date, Number
 from cloister.schema.table import Column

@@ -114,8 +114,8 @@ def _floats(values: pa.Array) -> NDArray[np.float64]:
 
 def _looked_up(by_code: NDArray[np.float64], values: pa.Array) -> NDArray[np.float64]:
     codes = values.indices.cast(pa.int64()).fill_null(len(by_code)).to_numpy(zero_copy_only=False)
-    found: NDArray[np.float64] = np.append(by_code, np.nan)[codes]
-    return found
+    floats: NDArray[np.float64] = np.append(by_code, np.nan)[codes]
+    return floats
 
 
 def _in_days(values: pa.Array) -> NDArray[np.float64]:
