@@ -13,6 +13,7 @@ import pytest
 from pyarrow import csv
 from typer.testing import CliRunner
 
+import cloister
 from cloister.cli import app
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
@@ -77,6 +78,12 @@ def test_the_readme_can_be_followed(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         if words[0] == "schema":
             (tmp_path / "people.toml").write_text(filled[0])
     exec(compile(python[0], "README.md", "exec"), {})
+
+
+def test_the_api_page_has_every_public_name() -> None:
+    """Each public name has its place in the generated reference, and no other has."""
+    shown = re.findall(r"^::: cloister\.(\w+)$", (DOCS / "api.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert sorted(shown) == sorted(cloister.__all__)
 
 
 def test_a_command_that_fails_would_be_seen() -> None:
