@@ -22,13 +22,13 @@ _HOLDER = "# Made from the values of a table: for its holder. Check it against w
 
 
 def draft(column: Column) -> tuple[str, str]:
-    """File name and text of a first hierarchy, from the public facts of a column.
+    r"""File name and text of a first hierarchy, from the public facts of a column.
 
     Numbers and dates with bounds get intervals; a domain of codes of one length is masked from the right; any other
     domain becomes a list to sort into groups.
 
     >>> draft(Column("sex", Category(domain=("Female", "Male"))))
-    ('sex.csv', 'Female;*\\nMale;*\\n')
+    ('sex.csv', 'Female;*\nMale;*\n')
     """
     match column.kind:
         case Number(bounds=(low, high)) as kind:
