@@ -86,6 +86,18 @@ def test_the_api_page_has_every_public_name() -> None:
     assert sorted(shown) == sorted(cloister.__all__)
 
 
+def test_the_architecture_names_files_that_exist() -> None:
+    """Each path in the page is there; those of files that a change would add begin with a plus."""
+    text = re.sub(
+        r"^```.*?^```$", "", (DOCS / "architecture.md").read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL
+    )
+    paths = re.findall(r"`([\w./-]+(?:\.py|\.md|\.toml|\.yml|/))`", text)
+    root = DOCS.parent
+    assert len(paths) > 50
+    missing = [path for path in paths if not (root / path).exists() and not (root / "src" / "cloister" / path).exists()]
+    assert not missing
+
+
 def test_a_command_that_fails_would_be_seen() -> None:
     """The runner that follows the pages gives the exit code of a command with a wrong flag."""
     assert CliRunner().invoke(app, ["risk", "--no-such-flag"]).exit_code == 2
