@@ -6,15 +6,40 @@ import math
 from dataclasses import dataclass
 from datetime import date, datetime
 from fractions import Fraction
-from typing import TypeAlias, TypeVar
+from typing import Generic, TypeAlias, TypeVar
 
 from cloister.errors import SchemaError
 
 __all__ = ["Category", "Date", "Kind", "Number", "Text"]
 
 
+End = TypeVar("End", float, date)  # of a column's bounds
+
+
+class Bounded(Generic[End]):
+    """What numbers and dates share: bounds, and a default inside them."""
+
+    __slots__ = ()
+    bounds: tuple[End, End] | None
+    default: End | None
+
+    @property
+    def fallback(self) -> End | None:
+        """What a value that cannot be read counts as; None without default and bounds."""
+        if self.default is not None or self.bounds is None:
+            return self.default
+        low, high = self.bounds
+        return low + (high - low) // 2 if isinstance(low, date) else low + (high - low) / 2
+
+    def check_default(self, low: End, high: End) -> None:
+        """Refuse a default outside the bounds."""
+        if self.default is not None and not low <= self.default <= high:
+            shown = [f"{end:g}" if isinstance(end, float) else str(end) for end in (self.default, low, high)]
+            raise SchemaError(f"default {shown[0]} lies outside the bounds [{shown[1]}, {shown[2]}].")
+
+
 @dataclass(frozen=True, slots=True)
-class Number:
+class Number(Bounded[float]):
     """A number between public bounds, on a public grid.
 
     Parameters
@@ -53,12 +78,7 @@ class Number:
         object.__setattr__(self, "bounds", (lo, hi))
         if self.step is not None and self.step > hi - lo:
             raise SchemaError(f"step {self.step:g} is wider than the bounds [{lo:g}, {hi:g}].")
-        _check_default(self.default, lo, hi)
-
-    @property
-    def fallback(self) -> float | None:
-        """What a value that cannot be read counts as; None without default and bounds."""
-        return self.default if self.default is not None or self.bounds is None else _middle(*self.bounds)
+        self.check_default(lo, hi)
 
     @property
     def worlds(self) -> int | None:
@@ -127,7 +147,7 @@ class Category:
 
 
 @dataclass(frozen=True, slots=True)
-class Date:
+class Date(Bounded[date]):
     """A calendar day between public bounds.
 
     Parameters
@@ -150,12 +170,7 @@ class Date:
         if first >= last:
             raise SchemaError(f"bounds must be [first, last] with first before last, and they are [{first}, {last}].")
         object.__setattr__(self, "bounds", (first, last))
-        _check_default(self.default, first, last)
-
-    @property
-    def fallback(self) -> date | None:
-        """What a value that cannot be read counts as; None without default and bounds."""
-        return self.default if self.default is not None or self.bounds is None else _middle(*self.bounds)
+        self.check_default(first, last)
 
     @property
     def worlds(self) -> int | None:
@@ -168,7 +183,6 @@ class Text:
     """Free text: it is never encoded, and never leaves."""
 
 
-_End = TypeVar("_End", float, date)  # an end of a column's bounds
 Kind: TypeAlias = Number | Category | Date | Text
 
 
@@ -176,19 +190,6 @@ def _pair(bounds: object) -> tuple[object, object]:
     if not isinstance(bounds, (tuple, list)) or len(bounds) != 2:
         raise SchemaError("bounds must be two values, [low, high].")
     return bounds[0], bounds[1]
-
-
-def _check_default(default: _End | None, low: _End, high: _End) -> None:
-    if default is not None and not low <= default <= high:
-        shown = [f"{end:g}" if isinstance(end, float) else str(end) for end in (default, low, high)]
-        raise SchemaError(f"default {shown[0]} lies outside the bounds [{shown[1]}, {shown[2]}].")
-
-
-def _middle(low: _End, high: _End) -> _End:
-    """The number halfway between two, or the day."""
-    if isinstance(low, date):
-        return low + (high - low) // 2
-    return low + (high - low) / 2
 
 
 def _finite(key: str, number: object) -> float | None:
