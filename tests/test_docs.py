@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import runpy
 import shlex
 import shutil
 from pathlib import Path
@@ -96,6 +97,23 @@ def test_the_architecture_names_files_that_exist() -> None:
     assert len(paths) > 50
     missing = [path for path in paths if not (root / path).exists() and not (root / "src" / "cloister" / path).exists()]
     assert not missing
+
+
+@pytest.mark.parametrize(
+    ("page", "is_fetched"),
+    [
+        ('<script src="https://cdn.example/x.js">', True),
+        ('<link rel="stylesheet" href="//fonts.example/css">', True),
+        ("@font-face { src: url('https://fonts.example/a.woff2') }", True),
+        ('<a href="https://example.org">', False),
+        ('<script src="assets/x.js"></script><link href="assets/x.css">', False),
+    ],
+)
+def test_a_site_that_needs_a_network_would_be_seen(page: str, is_fetched: bool) -> None:
+    """Scripts, styles and fonts from elsewhere end a build of the site; links do not."""
+    pytest.importorskip("mkdocs", reason="the tools of the site are absent: pip install 'cloister[docs]'")
+    hooks = runpy.run_path(str(DOCS / "site_hooks.py"))
+    assert bool(hooks["loads_from_a_network"](page)) == is_fetched
 
 
 def test_a_command_that_fails_would_be_seen() -> None:
