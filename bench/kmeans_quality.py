@@ -93,7 +93,7 @@ def ratios(runs: int) -> list[dict[str, Any]]:
         X, clusters, plain = table(name)
         budget = cl.ApproxDP(epsilon, delta) if delta else cl.PureDP(epsilon)
         losses = [loss(X, cl.KMeans(clusters, budget, (0, 1)).fit(X).cluster_centers_) / plain for _ in range(runs)]
-        row = {
+        row: dict[str, Any] = {
             "table": name,
             "k": clusters,
             "epsilon": epsilon,

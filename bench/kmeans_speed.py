@@ -26,7 +26,7 @@ def in_memory() -> list[dict[str, Any]]:
     with tempfile.TemporaryDirectory() as folder:
         np.save(Path(folder) / "x.npy", X)
         peer = float(run_peer("peer_kmeans.py", str(Path(folder) / "x.npy"), "8", "1.0", "3")["seconds"])
-    rows = [
+    rows: list[dict[str, Any]] = [
         {"what": "scikit-learn KMeans(n_init=1)", "seconds": plain},
         {"what": "diffprivlib 0.6.6", "seconds": peer},
     ]

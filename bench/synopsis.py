@@ -52,10 +52,11 @@ def noising() -> list[dict[str, Any]]:
 
     cells = Summary({"counts": np.zeros(1_000_000, dtype=np.int64)})
     rows = []
-    for what, mechanism in [
+    mechanisms: list[tuple[str, Laplace | Gaussian]] = [
         ("Laplace, scale 2", Laplace({"counts": Fraction(2)})),
         ("Gaussian, sigma 5", Gaussian({"counts": Fraction(5)})),
-    ]:
+    ]
+    for what, mechanism in mechanisms:
         add_noise(mechanism, cells)
         taken = seconds(lambda mechanism=mechanism: add_noise(mechanism, cells))
         rows.append({"what": what, "seconds": taken, "bar": "1 s", "met": taken < 1})
@@ -108,7 +109,10 @@ def quality() -> list[dict[str, Any]]:
     import cloister as cl
 
     rows = []
-    panel = [("S1", s1(), 15, "adaptive-grid", 1.05), ("Adult, six numbers", adult(), 5, "tree", 1.15)]
+    panel: list[tuple[str, Rows, int, str, float | None]] = [
+        ("S1", s1(), 15, "adaptive-grid", 1.05),
+        ("Adult, six numbers", adult(), 5, "tree", 1.15),
+    ]
     panel += [
         ("S1", panel[0][1], 15, "uniform-grid", None),
         ("S1", panel[0][1], 15, "tree", None),

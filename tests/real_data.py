@@ -11,7 +11,7 @@ FOLDER = Path(os.environ.get("CLOISTER_DATA", Path(__file__).parent.parent / "..
 
 
 def real(name: str) -> Path:
-    """A real file, or a skipped test."""
+    """A real file, or a skipped test (in CI: a failed one, as `conftest` has it)."""
     path = FOLDER / name
     if not path.exists():
         pytest.skip(f"{name} is not there: set CLOISTER_DATA to the folder of the real data sets")

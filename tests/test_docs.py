@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import runpy
 import shlex
 import shutil
 from pathlib import Path
@@ -13,6 +14,7 @@ import pytest
 from pyarrow import csv
 from typer.testing import CliRunner
 
+import cloister
 from cloister.cli import app
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
@@ -77,6 +79,41 @@ def test_the_readme_can_be_followed(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         if words[0] == "schema":
             (tmp_path / "people.toml").write_text(filled[0])
     exec(compile(python[0], "README.md", "exec"), {})
+
+
+def test_the_api_page_has_every_public_name() -> None:
+    """Each public name has its place in the generated reference, and no other has."""
+    shown = re.findall(r"^::: cloister\.(\w+)$", (DOCS / "api.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert sorted(shown) == sorted(cloister.__all__)
+
+
+def test_the_architecture_names_files_that_exist() -> None:
+    """Each path in the page is there; those of files that a change would add begin with a plus."""
+    text = re.sub(
+        r"^```.*?^```$", "", (DOCS / "architecture.md").read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL
+    )
+    paths = re.findall(r"`([\w./-]+(?:\.py|\.md|\.toml|\.yml|/))`", text)
+    root = DOCS.parent
+    assert len(paths) > 50
+    missing = [path for path in paths if not (root / path).exists() and not (root / "src" / "cloister" / path).exists()]
+    assert not missing
+
+
+@pytest.mark.parametrize(
+    ("page", "is_fetched"),
+    [
+        ('<script src="https://cdn.example/x.js">', True),
+        ('<link rel="stylesheet" href="//fonts.example/css">', True),
+        ("@font-face { src: url('https://fonts.example/a.woff2') }", True),
+        ('<a href="https://example.org">', False),
+        ('<script src="assets/x.js"></script><link href="assets/x.css">', False),
+    ],
+)
+def test_a_site_that_needs_a_network_would_be_seen(page: str, is_fetched: bool) -> None:
+    """Scripts, styles and fonts from elsewhere end a build of the site; links do not."""
+    pytest.importorskip("mkdocs", reason="the tools of the site are absent: pip install 'cloister[docs]'")
+    hooks = runpy.run_path(str(DOCS / "site_hooks.py"))
+    assert bool(hooks["loads_from_a_network"](page)) == is_fetched
 
 
 def test_a_command_that_fails_would_be_seen() -> None:

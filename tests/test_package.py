@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
+import tomllib
+from pathlib import Path
 
 import pytest
 
@@ -24,14 +27,41 @@ def test_importing_stays_light(code: str) -> None:
     assert not heavy & loaded_by(code)
 
 
+PUBLIC = [
+    "ApproxDP",
+    "Ball",
+    "CloisterError",
+    "Identifiability",
+    "KMeans",
+    "Ledger",
+    "Neighbours",
+    "PureDP",
+    "Release",
+    "Schema",
+    "Synopsis",
+    "TopDownSpecialization",
+    "risk",
+    "synopsis",
+    "tabulate",
+]
+
+
 def test_the_public_names_are_pinned() -> None:
-    """Every name in __all__ loads, and the list changes only on purpose."""
+    """The list of public names changes only on purpose, and every one of them loads."""
+    assert cloister.__all__ == PUBLIC
     assert all(getattr(cloister, name) is not None for name in cloister.__all__)
-    pinned = {"ApproxDP", "Ball", "CloisterError", "Identifiability", "KMeans", "Ledger", "PureDP", "Release", "Schema"}
-    assert pinned <= set(cloister.__all__)
+    assert set(PUBLIC) <= set(dir(cloister))
+
+
+def test_the_version_has_one_source() -> None:
+    """The version that is installed is the one that the package says."""
+    assert re.fullmatch(r"\d+\.\d+\.\d+(\.dev\d+)?", cloister.__version__)
+    project = tomllib.loads((Path(__file__).resolve().parent.parent / "pyproject.toml").read_text())
+    assert project["project"]["dynamic"] == ["version"]
+    assert project["tool"]["hatch"]["version"]["path"] == "src/cloister/__init__.py"
 
 
 def test_a_name_that_does_not_exist_is_an_attribute_error() -> None:
-    """A typo is told as for any module."""
+    """A typo is an error as it is for any module."""
     with pytest.raises(AttributeError, match="KMean"):
         _ = cloister.KMean

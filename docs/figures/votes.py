@@ -24,7 +24,7 @@ def main() -> None:
         seen.append(round)
         return update(self, round, rows, clusters, domain)
 
-    Sketch.update = watched  # type: ignore[method-assign]
+    Sketch.update = watched  # type: ignore[method-assign, assignment]
     model = cl.KMeans(7, 1.0, bounds=(-15, 15), random_state=3).fit(X)
     Sketch.update = update  # type: ignore[method-assign]
     step = model._domain.lengths()[0]

@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from cloister.errors import SchemaError
-from cloister.schema.cells import numbers, texts
+from cloister.schema.cell_values import numbers, texts
 
 __all__ = ["Bins", "Coder", "Codes", "Encoded", "Encoding", "Grid", "pull_into_ball"]
 

@@ -212,7 +212,7 @@ def test_keys_come_from_the_environment_too(tmp_path: Path, monkeypatch: pytest.
 
 def test_a_crash_in_the_middle_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """When the rewrite fails after some batches there is no output, no certificate and no staging."""
-    monkeypatch.setattr("cloister.sources.tables.BATCH_ROWS", 20)
+    monkeypatch.setattr("cloister.sources.in_memory.BATCH_ROWS", 20)
     seen: list[int] = []
 
     def failing(self: Recoding) -> Any:

@@ -181,7 +181,7 @@ def test_the_demo_shows_the_whole_tour(tmp_path: Path) -> None:
 
 SLOW = """
 import sys, time
-import cloister.sources.tables as tables
+import cloister.sources.in_memory as tables
 from cloister.cli import main
 import cloister.engines.local.engine as local
 fold = local.LocalEngine.fold

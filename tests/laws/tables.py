@@ -19,7 +19,7 @@ def identity(columns: int, half: int, sizes: tuple[int, ...]) -> Encoding:
 
 def table(rows: Encoded, people: np.ndarray | None = None) -> pa.Table:
     """The table that `identity` encodes to these rows; `who` says whose they are."""
-    columns = {f"n{j}": rows.numbers[:, j] for j in range(rows.numbers.shape[1])}
+    columns: dict[str, np.ndarray] = {f"n{j}": rows.numbers[:, j] for j in range(rows.numbers.shape[1])}
     columns |= {f"c{j}": rows.codes[:, j] for j in range(rows.codes.shape[1])}
     columns["id"] = np.arange(len(rows))
     if people is not None:

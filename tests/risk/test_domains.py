@@ -11,7 +11,7 @@ from cloister.errors import SchemaError
 from cloister.risk.domains import Domain, make_domain
 from cloister.risk.fingerprints import fingerprints_of, spans
 from cloister.risk.tuples import Values
-from cloister.schema.cells import texts
+from cloister.schema.cell_values import texts
 from cloister.schema.hierarchies import Hierarchy, intervals
 from tests.anonymization.tables import trees
 

@@ -1,0 +1,1 @@
+"""Private clusters: one estimator a file, one folder or file a method."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from cloister.errors import UsageError
 from cloister.sources import open_source
-from cloister.sources.tables import ArraySource
+from cloister.sources.in_memory import ArraySource
 from cloister.vault import open_data
 
 __all__ = ["Input", "read_input"]

@@ -1,0 +1,1 @@
+"""Who runs a kernel over every row: this process, or Spark."""

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cloister.errors import SchemaError
-from cloister.schema.cells import days, numbers, texts
+from cloister.schema.cell_values import days, numbers, texts
 
 __all__ = ["DistinctValues"]
 

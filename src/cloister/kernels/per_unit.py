@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from cloister.encode import Encoded
 from cloister.kernels.base import Change, Kernel, Move, Sensitivity, Summary
 from cloister.schema import Neighbours
-from cloister.schema.cells import texts
+from cloister.schema.cell_values import texts
 from cloister.schema.unit import Unit
 
 __all__ = ["PerUnit", "at_most", "first_rows", "for_unit", "people", "row_hashes"]

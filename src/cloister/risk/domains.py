@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from cloister.errors import SchemaError
 from cloister.risk.fingerprints import EVERYTHING, NULL, fingerprints_of, spans
 from cloister.risk.tuples import Values
-from cloister.schema.cells import texts
+from cloister.schema.cell_values import texts
 from cloister.schema.hierarchies import Hierarchy
 
 __all__ = ["Domain", "make_domain", "wants_spans"]

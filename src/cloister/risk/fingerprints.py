@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from cloister.encode import Codes, Encoded, Encoding
 from cloister.errors import SchemaError
-from cloister.schema.cells import days, numbers, texts
+from cloister.schema.cell_values import days, numbers, texts
 
 __all__ = ["EVERYTHING", "NULL", "CellKeys", "Fingerprints", "fingerprint", "fingerprints_of", "from_lane", "spans"]
 

@@ -1,4 +1,4 @@
-"""The holder's strict look at the data: what a release would silently replace, counted.
+"""Compare data with its schema, for the holder: cells that a release would silently replace are counted.
 
 Privacy
 -------
@@ -18,8 +18,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from cloister.schema.cells import days, numbers, texts
-from cloister.schema.drafts import Rows
+from cloister.schema.cell_values import days, numbers, texts
+from cloister.schema.drafts import RowSource
 from cloister.schema.kinds import Category, Date, Number
 from cloister.schema.table import Column, Schema, nearest
 
@@ -53,7 +53,7 @@ class Problem:
         return f"{self.column}: {self.message}"
 
 
-def check(schema: Schema, rows: Rows) -> list[Problem]:
+def check(schema: Schema, rows: RowSource) -> list[Problem]:
     """Compare data with its schema, strictly.
 
     Parameters
@@ -79,11 +79,12 @@ def check(schema: Schema, rows: Rows) -> list[Problem]:
         for column in watched:
             tallies[column.name] += _tally(column, batch.column(column.name))
     for column in watched:
-        problems += _told(column, tallies[column.name], total)
+        problems += _of_cells(column, tallies[column.name], total)
     return problems
 
 
-def _of_schema(column: Column, rows: Rows) -> Iterator[Problem]:
+def _of_schema(column: Column, rows: RowSource) -> Iterator[Problem]:
+    """What the schema lacks for a column, before any row is read."""
     name, kind = column.name, column.kind
     if name not in rows.names:
         hint = nearest(name, rows.names)
@@ -118,7 +119,8 @@ def _tally(column: Column, cells: pa.Array) -> NDArray[np.int64]:
     return np.array([(~filled).sum(), 0, 0])
 
 
-def _told(column: Column, tally: NDArray[np.int64], rows: int) -> Iterator[Problem]:
+def _of_cells(column: Column, tally: NDArray[np.int64], rows: int) -> Iterator[Problem]:
+    """A problem for each count of `_tally` that is above 0."""
     fallback = getattr(column.kind, "fallback", None)
     becomes = "" if fallback is None else " In a release they count as the default."
     what = "a date such as 2024-01-31" if isinstance(column.kind, Date) else "a number"

@@ -16,12 +16,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cloister.schema.cells import days, numbers, texts
+from cloister.schema.cell_values import days, numbers, texts
 from cloister.schema.kinds import Category, Date, Kind, Number, Text
 from cloister.schema.table import Column, Role, Schema
-from cloister.schema.toml import write
 
-__all__ = ["Rows", "draft", "draft_text", "role_of_name"]
+__all__ = ["RowSource", "draft", "draft_text", "role_of_name"]
 
 SAMPLE_ROWS = 4_096
 MOST_VALUES = 100  # a column of text with more distinct values in the sample is free text
@@ -41,8 +40,8 @@ _ROLES = {role: frozenset(words.split()) for role, words in _WORDS.items()}
 _NOT_QUANTITIES = frozenset(("id", "uid", "uuid", "guid", "ssn", "zip", "zipcode", "postcode", "postal", "plz", "phone"))
 
 
-class Rows(Protocol):
-    """What is looked at: `cloister.sources.open_source` gives it."""
+class RowSource(Protocol):
+    """Rows with named columns, as `cloister.sources.open_source` opens them: schema and sources do not import each other."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -54,7 +53,7 @@ class Rows(Protocol):
         ...
 
 
-def draft(rows: Rows) -> Schema:
+def draft(rows: RowSource) -> Schema:
     """Guess a schema from the names of the columns and the first few thousand rows.
 
     Returns
@@ -68,11 +67,11 @@ def draft(rows: Rows) -> Schema:
 
 def draft_text(schema: Schema) -> str:
     """A draft as TOML text, with comments that show how to fill in the blanks."""
-    return write(schema, hints=True)
+    return schema.to_toml(hints=True)
 
 
 def role_of_name(name: str) -> Role:
-    """The role that the name of a column speaks of.
+    """The role that the name of a column suggests.
 
     >>> role_of_name("e-mail"), role_of_name("birthDate")
     (<Role.IDENTIFIER: 'identifier'>, <Role.QUASI: 'quasi'>)
@@ -81,7 +80,8 @@ def role_of_name(name: str) -> Role:
     return next((role for role, known in _ROLES.items() if known & words), Role.OTHER)
 
 
-def _head(rows: Rows) -> pa.Table:
+def _head(rows: RowSource) -> pa.Table:
+    """The first rows, as a table."""
     taken: list[pa.RecordBatch] = []
     count = 0
     for batch in rows.batches(rows.names):
@@ -113,15 +113,15 @@ def _kind(cells: pa.Array, words: frozenset[str]) -> Kind:
         return Date()
     written = texts(cells).fill_null("")
     filled = pc.not_equal(written, "")
-    there = int(pc.sum(filled).as_py() or 0)
-    if there == 0:
+    count = int(pc.sum(filled).as_py() or 0)  # of the cells that hold something
+    if count == 0:
         return Text()
-    if not words & _NOT_QUANTITIES and np.isfinite(numbers(cells)).sum() >= MOSTLY * there:
+    if not words & _NOT_QUANTITIES and np.isfinite(numbers(cells)).sum() >= MOSTLY * count:
         return Number()
-    if pa.types.is_string(written.type) and np.isfinite(days(written)).sum() >= MOSTLY * there:
+    if pa.types.is_string(written.type) and np.isfinite(days(written)).sum() >= MOSTLY * count:
         return Date()
     distinct = int(pc.count_distinct(written).as_py())
-    return Category() if distinct <= min(MOST_VALUES, max(2, there // 2)) else Text()
+    return Category() if distinct <= min(MOST_VALUES, max(2, count // 2)) else Text()
 
 
 def _all_distinct(cells: pa.Array) -> bool:

@@ -6,21 +6,46 @@ import math
 from dataclasses import dataclass
 from datetime import date, datetime
 from fractions import Fraction
-from typing import TypeAlias
+from typing import Generic, TypeAlias, TypeVar
 
 from cloister.errors import SchemaError
 
 __all__ = ["Category", "Date", "Kind", "Number", "Text"]
 
 
+End = TypeVar("End", float, date)  # of a column's bounds
+
+
+class Bounded(Generic[End]):
+    """What numbers and dates share: bounds, and a default inside them."""
+
+    __slots__ = ()
+    bounds: tuple[End, End] | None
+    default: End | None
+
+    @property
+    def fallback(self) -> End | None:
+        """What a value that cannot be read counts as; None without default and bounds."""
+        if self.default is not None or self.bounds is None:
+            return self.default
+        low, high = self.bounds
+        return low + (high - low) // 2 if isinstance(low, date) else low + (high - low) / 2
+
+    def check_default(self, low: End, high: End) -> None:
+        """Refuse a default outside the bounds."""
+        if self.default is not None and not low <= self.default <= high:
+            shown = [f"{end:g}" if isinstance(end, float) else str(end) for end in (self.default, low, high)]
+            raise SchemaError(f"default {shown[0]} lies outside the bounds [{shown[1]}, {shown[2]}].")
+
+
 @dataclass(frozen=True, slots=True)
-class Number:
+class Number(Bounded[float]):
     """A number between public bounds, on a public grid.
 
     Parameters
     ----------
     bounds : pair of float, optional
-        Lowest and highest value that the column may hold. None: not said yet.
+        Lowest and highest value that the column may hold. None: not stated yet.
     step : float, optional
         Distance between two values of the grid.
     default : float, optional
@@ -53,16 +78,7 @@ class Number:
         object.__setattr__(self, "bounds", (lo, hi))
         if self.step is not None and self.step > hi - lo:
             raise SchemaError(f"step {self.step:g} is wider than the bounds [{lo:g}, {hi:g}].")
-        if self.default is not None and not lo <= self.default <= hi:
-            raise SchemaError(f"default {self.default:g} lies outside the bounds [{lo:g}, {hi:g}].")
-
-    @property
-    def fallback(self) -> float | None:
-        """What a value that cannot be read counts as; None without default and bounds."""
-        if self.default is not None or self.bounds is None:
-            return self.default
-        lo, hi = self.bounds
-        return lo + (hi - lo) / 2
+        self.check_default(lo, hi)
 
     @property
     def worlds(self) -> int | None:
@@ -87,7 +103,7 @@ class Category:
     Parameters
     ----------
     domain : tuple of str, optional
-        Every value that the column may hold. None: not said yet, or said by the hierarchy.
+        Every value that the column may hold. None: not stated yet, or stated by the hierarchy.
     hierarchy : str, optional
         Path of a file that generalises the values, one row a value, from the value to ``*``.
     default : str, optional
@@ -131,7 +147,7 @@ class Category:
 
 
 @dataclass(frozen=True, slots=True)
-class Date:
+class Date(Bounded[date]):
     """A calendar day between public bounds.
 
     Parameters
@@ -154,16 +170,7 @@ class Date:
         if first >= last:
             raise SchemaError(f"bounds must be [first, last] with first before last, and they are [{first}, {last}].")
         object.__setattr__(self, "bounds", (first, last))
-        if self.default is not None and not first <= self.default <= last:
-            raise SchemaError(f"default {self.default} lies outside the bounds [{first}, {last}].")
-
-    @property
-    def fallback(self) -> date | None:
-        """What a value that cannot be read counts as; None without default and bounds."""
-        if self.default is not None or self.bounds is None:
-            return self.default
-        first, last = self.bounds
-        return first + (last - first) // 2
+        self.check_default(first, last)
 
     @property
     def worlds(self) -> int | None:

@@ -2,49 +2,16 @@
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Iterable
-from dataclasses import dataclass, field
-from enum import StrEnum
+from dataclasses import dataclass, replace
 from os import PathLike
+from pathlib import Path
 
 from cloister.errors import SchemaError
-from cloister.schema.kinds import Category, Date, Kind, Number, Text
+from cloister.schema import toml
+from cloister.schema.column import Column, Role, nearest
 from cloister.schema.neighbours import Neighbours
 
 __all__ = ["Column", "Role", "Schema", "nearest"]
-
-
-class Role(StrEnum):
-    """What a column may tell about a person."""
-
-    IDENTIFIER = "identifier"
-    QUASI = "quasi"
-    SENSITIVE = "sensitive"
-    OTHER = "other"
-
-
-@dataclass(frozen=True, slots=True)
-class Column:
-    """A column: its name, its kind and its role.
-
-    `guessed` says that a draft guessed the kind and the role. It is a note: two columns that differ in it are equal.
-    """
-
-    name: str
-    kind: Kind
-    role: Role = Role.OTHER
-    guessed: bool = field(default=False, compare=False)
-
-    def __post_init__(self) -> None:
-        if not isinstance(self.name, str) or not self.name.strip():
-            raise SchemaError("a column needs a name.")
-        if not isinstance(self.kind, (Number, Category, Date, Text)):
-            raise SchemaError(f'column "{self.name}": kind must be Number, Category, Date or Text.')
-        try:
-            object.__setattr__(self, "role", Role(self.role))
-        except ValueError:
-            raise SchemaError(f'column "{self.name}": role must be one of {", ".join(Role)}.') from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +24,7 @@ class Schema:
     table : str, optional
         Name of the table in the ledger. None: releases are not ledgered.
     neighbours : Neighbours, optional
-        Which two tables must not be told apart. None: not said; readers take add-remove.
+        Which two tables must not be told apart. None: not stated; releases assume add-remove.
     unit : str, optional
         The column that says whose row it is, when a person may have several rows.
     max_rows : int, optional
@@ -69,6 +36,7 @@ class Schema:
 
     Examples
     --------
+    >>> from cloister.schema import Number
     >>> schema = Schema((Column("age", Number(bounds=(0, 100), step=1), Role.QUASI),), table="students")
     >>> schema["age"].kind.worlds
     101
@@ -117,26 +85,25 @@ class Schema:
 
     @classmethod
     def from_toml(cls, path: str | PathLike[str]) -> Schema:
-        """Read a schema file; hierarchies are looked for beside it."""
-        from cloister.schema.toml import read
-
-        return read(path)
+        """Read a schema file; paths of hierarchies are taken relative to it, so that the files can move together."""
+        text = toml.read_text(path)
+        try:
+            schema = cls.from_text(text)
+        except SchemaError as error:
+            raise SchemaError(f"{path}: {error}") from None
+        return replace(schema, columns=toml.relocated(schema.columns, Path(path).parent))
 
     @classmethod
     def from_text(cls, text: str) -> Schema:
         """Read a schema from TOML text."""
-        from cloister.schema.toml import parse
+        return cls(**toml.parse(text))
 
-        return parse(text)
+    def to_toml(self, hints: bool = False) -> str:
+        """The schema as TOML text; `from_text` gives the same schema back.
 
-    def to_toml(self) -> str:
-        """The schema as TOML text; `from_text` gives the same schema back."""
-        from cloister.schema.toml import write
-
-        return write(self)
-
-
-def nearest(word: str, known: Iterable[str]) -> str:
-    """A hint at the known word that was probably meant, or nothing; meant to follow a sentence."""
-    close = difflib.get_close_matches(word, list(known), n=1)
-    return f' Did you mean "{close[0]}"?' if close else ""
+        With hints, comments show how to fill in what the schema does not say yet.
+        """
+        facts = toml.TableFacts(
+            columns=self.columns, table=self.table, neighbours=self.neighbours, unit=self.unit, max_rows=self.max_rows
+        )
+        return toml.write(facts, hints)

@@ -1,24 +1,24 @@
-"""A schema as TOML, both ways. Faults are told with their column and key, before any row is read."""
+"""A schema as TOML, both ways. Errors name the column and the key, before any row is read."""
 
 from __future__ import annotations
 
 import json
 import re
 import tomllib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import date, datetime
 from enum import StrEnum
 from os import PathLike
 from pathlib import Path
-from typing import TypeVar
+from typing import TypedDict, TypeVar
 
 from cloister.errors import SchemaError
+from cloister.schema.column import Column, Role, nearest
 from cloister.schema.kinds import Category, Date, Kind, Number, Text
 from cloister.schema.neighbours import Neighbours
-from cloister.schema.table import Column, Role, Schema, nearest
 
-__all__ = ["parse", "read", "write"]
+__all__ = ["TableFacts", "parse", "read_text", "relocated", "write"]
 
 _TOP = ("table", "neighbours", "unit", "max_rows", "columns")
 _KEYS: dict[str, tuple[str, ...]] = {
@@ -44,28 +44,30 @@ _Word = TypeVar("_Word", bound=StrEnum)
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 
 
-def read(path: str | PathLike[str]) -> Schema:
-    """Read a schema file.
+class TableFacts(TypedDict):
+    """What a schema file says: the parameters of a `Schema`, each column checked by itself."""
 
-    Paths of hierarchies are taken relative to the file, so that a schema and its hierarchies can move together.
-    """
+    columns: tuple[Column, ...]
+    table: str | None
+    neighbours: Neighbours | None
+    unit: str | None
+    max_rows: int | None
+
+
+def read_text(path: str | PathLike[str]) -> str:
+    """The text of a schema file."""
     try:
-        text = Path(path).read_bytes().decode("utf-8-sig")
+        return Path(path).read_bytes().decode("utf-8-sig")
     except FileNotFoundError:
         raise SchemaError(f"{path}: no such schema. Draft one with: cloister schema DATA -o {path}") from None
     except OSError as error:
         raise SchemaError(f"{path}: the schema cannot be read ({error.strerror}).") from None
     except UnicodeDecodeError:
         raise SchemaError(f"{path}: the schema is not UTF-8 text. Save it as UTF-8.") from None
-    try:
-        schema = parse(text)
-    except SchemaError as error:
-        raise SchemaError(f"{path}: {error}") from None
-    return replace(schema, columns=tuple(_located(column, Path(path).parent) for column in schema.columns))
 
 
-def parse(text: str) -> Schema:
-    """Read a schema from TOML text."""
+def parse(text: str) -> TableFacts:
+    """The facts that TOML text states."""
     try:
         document = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -74,7 +76,7 @@ def parse(text: str) -> Schema:
     columns = document.get("columns", {})
     if not isinstance(columns, dict):
         raise SchemaError("columns must be tables, one a column, such as [columns.age].")
-    return Schema(
+    return TableFacts(
         columns=tuple(_column(name, facts) for name, facts in columns.items()),
         table=_typed(document, "table", str, "a text in quotes"),
         neighbours=_one_of(document, "neighbours", Neighbours, "the schema"),
@@ -83,10 +85,15 @@ def parse(text: str) -> Schema:
     )
 
 
-def write(schema: Schema, hints: bool = False) -> str:
-    """The schema as TOML text; with hints, comments show how to fill in what is not said yet."""
-    blocks = ["\n".join(_head(schema, hints)), *("\n".join(_block(column, hints)) for column in schema.columns)]
+def write(facts: TableFacts, hints: bool = False) -> str:
+    """The facts as TOML text; with hints, comments show how to fill in those that are missing."""
+    blocks = ["\n".join(_head(facts, hints)), *("\n".join(_block(column, hints)) for column in facts["columns"])]
     return "\n\n".join(block for block in blocks if block) + "\n"
+
+
+def relocated(columns: Iterable[Column], folder: Path) -> tuple[Column, ...]:
+    """The columns with the paths of their hierarchies taken relative to a folder."""
+    return tuple(_relocated(column, folder) for column in columns)
 
 
 # --- reading ---------------------------------------------------------------------------------------------------------
@@ -183,7 +190,7 @@ def _refuse_unknown(facts: Mapping[str, object], known: tuple[str, ...], where: 
             raise SchemaError(f'{where} has an unknown key "{key}".{hint}')
 
 
-def _located(column: Column, folder: Path) -> Column:
+def _relocated(column: Column, folder: Path) -> Column:
     if isinstance(column.kind, Category) and column.kind.hierarchy is not None:
         return replace(column, kind=replace(column.kind, hierarchy=str(folder / column.kind.hierarchy)))
     return column
@@ -192,15 +199,15 @@ def _located(column: Column, folder: Path) -> Column:
 # --- writing ---------------------------------------------------------------------------------------------------------
 
 
-def _head(schema: Schema, hints: bool) -> Iterator[str]:
+def _head(facts: TableFacts, hints: bool) -> Iterator[str]:
     if hints:
         yield "# Public facts of a table. Fill them in from what the columns mean, never from the rows."
-    for key in ("table", "neighbours", "unit", "max_rows"):
-        value = getattr(schema, key)
+    for key, hint in _TABLE_HINTS.items():
+        value = facts[key]  # type: ignore[literal-required]
         if value is not None:
             yield f"{key} = {_value(value)}"
-        elif hints and key in _TABLE_HINTS:
-            yield _TABLE_HINTS[key]
+        elif hints:
+            yield hint
 
 
 def _block(column: Column, hints: bool) -> Iterator[str]:

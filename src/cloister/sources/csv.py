@@ -24,7 +24,7 @@ import pyarrow as pa
 from pyarrow import csv
 
 from cloister.errors import SourceError
-from cloister.sources.records import WINDOW, Grammar, Readable, Run
+from cloister.sources.records import WINDOW, Grammar, Readable, RecordRun
 from cloister.sources.source import BATCH_ROWS, distinct, present, retold
 
 __all__ = ["UTF16", "CsvSource", "open_csv", "read_header"]
@@ -75,11 +75,11 @@ class CsvSource:
                     table = self._table(run, places or [0])
                     yield from table.rename_columns(names or ["rows"]).select(names).to_batches(BATCH_ROWS)
 
-    def _below_header(self, run: Run) -> tuple[bool, Run]:
+    def _below_header(self, run: RecordRun) -> tuple[bool, RecordRun]:
         raw = run.raw.lstrip(b"\r\n")
-        return bool(raw), Run(raw[self.grammar.first(Run(raw, run.quoted)) :] if raw else raw)
+        return bool(raw), RecordRun(raw[self.grammar.first(RecordRun(raw, run.quoted)) :] if raw else raw)
 
-    def _table(self, run: Run, places: list[int]) -> pa.Table:
+    def _table(self, run: RecordRun, places: list[int]) -> pa.Table:
         raw = _utf8(run.raw)
         return pa.concat_tables(self._parts(raw, places) if run.quoted else [self._slow(raw, False, places)])
 
@@ -141,7 +141,7 @@ def read_header(head: bytes, shown: str) -> tuple[Grammar, tuple[str, ...]]:
     if not head:
         raise SourceError(f"{shown}: the file is empty. It needs a header line with the names of its columns.")
     grammar = Grammar(_delimiter(_utf8(head.splitlines()[0])))
-    rows = grammar.rows(_utf8(head[: grammar.first(Run(head))]).decode())
+    rows = grammar.rows(_utf8(head[: grammar.first(RecordRun(head))]).decode())
     return grammar, _names(next(rows, []), shown)
 
 

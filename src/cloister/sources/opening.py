@@ -10,11 +10,11 @@ import numpy as np
 import pyarrow as pa
 
 from cloister.errors import SourceError
-from cloister.sources.columnar import from_dataset, open_columnar
-from cloister.sources.csv import open_csv
-from cloister.sources.places import Format, Place, find
+from cloister.sources.columnar import from_dataset
+from cloister.sources.formats import open_file
+from cloister.sources.in_memory import from_array, from_frame, from_stream, from_table
+from cloister.sources.places import Place, find
 from cloister.sources.source import Source, present
-from cloister.sources.tables import from_array, from_frame, from_stream, from_table
 
 __all__ = ["SeveralSources", "open_source"]
 
@@ -77,11 +77,11 @@ def open_source(data: object) -> Source:
     ('x0', 'x1')
     """
     if isinstance(data, (str, os.PathLike)):
-        return _several([(place, _open_file(place)) for place in find(data)])
+        return _several([(place, open_file(place)) for place in find(data)])
     if isinstance(data, (list, tuple)):
         if not data or not all(isinstance(part, (str, os.PathLike)) for part in data):
             raise SourceError("a list must hold paths or URLs. Pass rows as a NumPy array: numpy.asarray(rows).")
-        return _several([(place, _open_file(place)) for part in data for place in find(part)])
+        return _several([(place, open_file(place)) for part in data for place in find(part)])
     return _open_in_memory(data)
 
 
@@ -106,11 +106,6 @@ def _open_in_memory(data: object) -> Source:
     raise SourceError(
         f"cannot read rows from {module}.{name}. Pass a path, a NumPy array, a data frame or an Arrow table.{hint}"
     )
-
-
-def _open_file(place: Place) -> Source:
-    kind = place.format()
-    return open_csv(place) if kind is Format.CSV else open_columnar(place, kind)
 
 
 def _several(parts: list[tuple[Place, Source]]) -> Source:

@@ -1,4 +1,4 @@
-"""Where files are: paths, folders, globs and URLs -> single files that can be opened, and what format each has."""
+"""Where files are: paths, folders, globs and URLs -> single files that can be opened."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ import os
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from enum import Enum
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
@@ -17,22 +16,11 @@ import pyarrow as pa
 from pyarrow import fs
 
 from cloister.errors import SourceError
-from cloister.sources.source import retold
 
-__all__ = ["Format", "Place", "find"]
+__all__ = ["Place", "find"]
 
 _NULL_PARTITION = "__HIVE_DEFAULT_PARTITION__"
 _COMPRESSIONS = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\x28\xb5\x2f\xfd": "zstd"}
-_NOT_CSV = (".json", ".jsonl", ".ndjson", ".html", ".htm", ".xml", ".toml", ".yaml", ".yml", ".py", ".md")
-
-
-class Format(Enum):
-    """The formats that are read."""
-
-    CSV = "CSV"
-    PARQUET = "Parquet"
-    ARROW_FILE = "Arrow file"
-    ARROW_STREAM = "Arrow stream"
 
 
 @dataclass(frozen=True)
@@ -56,29 +44,6 @@ class Place:
         compression = next((name for magic, name in _COMPRESSIONS.items() if head.startswith(magic)), None)
         opened: AbstractContextManager[Any] = self.files.open_input_stream(self.path, compression=compression)
         return opened
-
-    def format(self) -> Format:
-        """What the file is, by its first bytes."""
-        with retold(self.shown):
-            with self.open() as file:
-                head = file.read(8)
-            if not head:
-                raise SourceError(f"{self.shown}: the file is empty.")
-            if head.startswith(b"PAR1"):
-                return Format.PARQUET
-            if head.startswith(b"ARROW1"):
-                return Format.ARROW_FILE
-            if head.startswith(b"\xff\xff\xff\xff"):
-                return Format.ARROW_STREAM
-            with self.stream() as file:
-                start: bytes = file.read(4096)
-        name = PurePosixPath(self.path)
-        suffix = name.with_suffix("").suffix if name.suffix in (".gz", ".bz2", ".zst", ".zstd") else name.suffix
-        # the header line alone: what a row holds must not decide whether a file is read
-        binary = b"\0" in start.split(b"\n", 1)[0] and not start.startswith((b"\xff\xfe", b"\xfe\xff"))
-        if binary or suffix.lower() in _NOT_CSV or start.lstrip().startswith((b"{", b"[", b"<", b"%PDF")):
-            raise SourceError(f"{self.shown}: unknown format. Give CSV, Parquet or Arrow (from Excel: save as CSV UTF-8).")
-        return Format.CSV
 
 
 def find(data: str | os.PathLike[str]) -> list[Place]:
@@ -124,28 +89,28 @@ def _find_url(url: str) -> list[Place]:
 def _matching(files: Any, base: str, pattern: str, shown: str) -> list[Place]:
     wanted = pattern.split("/")
     selector = fs.FileSelector(base, recursive=len(wanted) > 1, allow_not_found=True)
-    found = []
+    matching = []
     for info in files.get_file_info(selector):
         parts = info.path[len(base) :].strip("/").split("/")
         fits = len(parts) == len(wanted) and all(map(fnmatch.fnmatchcase, parts, wanted))
         if fits and info.type == fs.FileType.File:
-            found.append(Place(files, info.path, info.path))
-    if not found:
+            matching.append(Place(files, info.path, info.path))
+    if not matching:
         raise SourceError(f"{shown}: no file matches.")
-    return sorted(found, key=lambda place: place.path)
+    return sorted(matching, key=lambda place: place.path)
 
 
 def _in_folder(files: Any, base: str, shown: str) -> list[Place]:
-    found = []
+    places = []
     for info in files.get_file_info(fs.FileSelector(base, recursive=True)):
         inside = info.path[len(base) :].strip("/")
         # markers and temporary files of writers begin with an underscore or a dot
         hidden = any(part.startswith((".", "_")) for part in inside.split("/"))
         if info.type == fs.FileType.File and not hidden and info.size != 0:
-            found.append(Place(files, info.path, f"{shown.rstrip('/')}/{inside}", tuple(_partition(inside))))
-    if not found:
+            places.append(Place(files, info.path, f"{shown.rstrip('/')}/{inside}", tuple(_partition(inside))))
+    if not places:
         raise SourceError(f"{shown}: the folder holds no data files.")
-    return sorted(found, key=lambda place: place.path)
+    return sorted(places, key=lambda place: place.path)
 
 
 def _partition(inside: str) -> Iterator[tuple[str, str | None]]:

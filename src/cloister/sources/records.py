@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol
 
-__all__ = ["WINDOW", "Grammar", "Readable", "Run"]
+__all__ = ["WINDOW", "Grammar", "Readable", "RecordRun"]
 
 WINDOW = 1 << 22  # bytes
 
@@ -29,7 +29,7 @@ class Readable(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class RecordRun:
     """A run of whole records; `quoted` is False where quotes are plain characters."""
 
     raw: bytes
@@ -56,7 +56,7 @@ class Grammar:
         d = re.escape(self.delimiter)
         return re.compile(rf'(?:"([^"]*(?:""[^"]*)*)"([^{d}\r\n]*)|([^{d}\r\n]*))({d}|\r\n|\r|\n)')
 
-    def runs(self, stream: Readable, window: int = WINDOW) -> Iterator[Run]:
+    def runs(self, stream: Readable, window: int = WINDOW) -> Iterator[RecordRun]:
         """Cut a stream into runs of whole records. Memory holds a window, whatever the file."""
         held = b""
         ended = False
@@ -71,18 +71,18 @@ class Grammar:
                 return
             cut = self.whole(held)
             if cut:
-                yield Run(held[:cut])
+                yield RecordRun(held[:cut])
             else:
                 cut = _line_end(held)
-                yield Run(held[:cut], quoted=False)
+                yield RecordRun(held[:cut], quoted=False)
                 if not held.endswith((b"\n", b"\r"), 0, cut):
                     held, ended, cut = _rest_of_line(stream, window), False, 0
             held = held[cut:]
 
-    def first(self, run: Run) -> int:
+    def first(self, run: RecordRun) -> int:
         """Where the first record of a run ends."""
-        found = self._whole[0].match(run.raw) if run.quoted else None
-        return found.end() if found else _line_end(run.raw)
+        record = self._whole[0].match(run.raw) if run.quoted else None
+        return record.end() if record else _line_end(run.raw)
 
     def rows(self, text: str, quoted: bool = True) -> Iterator[list[str]]:
         """The fields of each record of a run, slowly; blank lines are left out."""
@@ -90,8 +90,8 @@ class Grammar:
             yield text.rstrip("\r\n").split(self.delimiter)
             return
         row: list[str] = []
-        for found in self._field.finditer(text):
-            inner, rest, plain, end = found.groups()
+        for field in self._field.finditer(text):
+            inner, rest, plain, end = field.groups()
             row.append(plain if inner is None else inner.replace('""', '"') + rest)
             if end != self.delimiter:
                 if len(row) > 1 or row[0] or inner is not None:
@@ -102,20 +102,20 @@ class Grammar:
         """Where the last whole record ends; 0 if there is none."""
         if b'"' not in held:
             return max(held.rfind(b"\n"), held.rfind(b"\r")) + 1
-        found = self._whole[1].match(held)
-        return found.end() if found else 0
+        records = self._whole[1].match(held)
+        return records.end() if records else 0
 
 
 def _line_end(held: bytes) -> int:
     """Where the first line ends, with its line end; everything if there is none."""
-    found = re.search(rb"\r\n?|\n", held)
-    return found.end() if found else len(held)
+    line_end = re.search(rb"\r\n?|\n", held)
+    return line_end.end() if line_end else len(held)
 
 
 def _rest_of_line(stream: Readable, window: int) -> bytes:
     """Pass over a line that no window holds; what follows it."""
     while piece := stream.read(window):
-        found = re.search(rb"[\r\n]", piece)
-        if found:
-            return piece[found.end() :]
+        line_end = re.search(rb"[\r\n]", piece)
+        if line_end:
+            return piece[line_end.end() :]
     return b""

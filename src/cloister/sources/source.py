@@ -31,7 +31,7 @@ class Source(Protocol):
         ...
 
     def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
-        """The rows, with these columns in this order; a column that is not there is told before the first batch."""
+        """The rows, with these columns in this order; a missing column raises before the first batch."""
         ...
 
 
@@ -46,9 +46,9 @@ def _is_number(kind: pa.DataType) -> bool:
 
 
 def distinct(names: Sequence[str], what: str) -> tuple[str, ...]:
-    """The names, or an error that says where one stands a second time.
+    """The names, or an error that says which two columns share one.
 
-    Only places are told: the first line of a file without a header is data.
+    The error gives positions, not names: the first line of a file without a header is data.
     """
     first: dict[str, int] = {}
     for place, name in enumerate(names, 1):
@@ -72,7 +72,7 @@ def present(names: Sequence[str], wanted: Sequence[str]) -> list[str]:
 
 @contextmanager
 def retold(shown: str) -> Iterator[None]:
-    """Retell what Arrow says about a broken file: its own messages may quote a field."""
+    """Replace what Arrow raises about a broken file by an error of ours: its own messages may quote a field."""
     try:
         yield
     except PermissionError:

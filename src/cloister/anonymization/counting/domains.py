@@ -24,7 +24,7 @@ from cloister.anonymization.counting.tally import Leaves
 from cloister.errors import SchemaError, UsageError
 from cloister.kernels.distinct_values import DistinctValues
 from cloister.schema import Category, Date, Number, Schema
-from cloister.schema.cells import days, numbers
+from cloister.schema.cell_values import days, numbers
 from cloister.schema.hierarchies import Hierarchy, calendar, find_hierarchies, flat, read_hierarchy
 from cloister.schema.hierarchies.build import round_width
 from cloister.vault import Holder

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 
 from cloister.anonymization.writing.recoding import Recoding
 from cloister.errors import DataError, SinkError, SourceError, UsageError, raise_alone
-from cloister.schema.cells import texts
+from cloister.schema.cell_values import texts
 
 __all__ = ["Rewriting", "format_of", "make_rewriting", "read_key"]
 
@@ -143,8 +143,13 @@ def _is_text(kind: pa.DataType) -> bool:
 
 
 def unlisted(kind: pa.DataType) -> pa.DataType:
-    """The type of the same values stored one by one, without a dictionary at any depth."""
+    """The type of the same values stored one by one, without a dictionary at any depth.
+
+    Nor is it a view into shared text, which Parquet files hold only since Arrow 21.
+    """
     types = pa.types
+    if types.is_string_view(kind) or types.is_binary_view(kind):
+        return pa.string() if types.is_string_view(kind) else pa.binary()
     if types.is_dictionary(kind) or types.is_run_end_encoded(kind):
         return unlisted(kind.value_type)
     if isinstance(kind, pa.BaseExtensionType):

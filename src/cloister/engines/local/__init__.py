@@ -1,0 +1,1 @@
+"""The engine of this process: rows in memory or streamed from files."""

@@ -1,0 +1,1 @@
+"""The Spark engine: all that imports pyspark."""

@@ -32,7 +32,7 @@ from cloister.engines.spark.shipping import map_in_arrow
 from cloister.engines.spark.work import Batches, Guarded, Work
 from cloister.errors import DataError, SourceError
 from cloister.sources.csv import UTF16, CsvSource, read_header
-from cloister.sources.records import WINDOW, Grammar, Readable, Run
+from cloister.sources.records import WINDOW, Grammar, Readable, RecordRun
 
 __all__ = ["read_csv"]
 
@@ -232,7 +232,7 @@ class LineGrammar(Grammar):
         field = rf'(?:"[^"\r\n]*+(?:""[^"\r\n]*+)*+"[^{d}\r\n]*+|[^"{d}\r\n][^{d}\r\n]*+|)'
         return re.compile(rf"(?:{field}(?:{d}{field})*+\n)*+".encode())
 
-    def runs(self, stream: Readable, window: int = WINDOW) -> Iterator[Run]:
+    def runs(self, stream: Readable, window: int = WINDOW) -> Iterator[RecordRun]:
         """Cut a stream of whole lines into runs of records."""
         held = b""
         while piece := stream.read(window):
@@ -241,7 +241,7 @@ class LineGrammar(Grammar):
             yield from self._runs(held[:cut])
             held = held[cut:]
 
-    def _runs(self, held: bytes) -> Iterator[Run]:
+    def _runs(self, held: bytes) -> Iterator[RecordRun]:
         begin = 0
         while begin < len(held):
             closed_lines = self._lines.match(held, begin)
@@ -249,5 +249,5 @@ class LineGrammar(Grammar):
             closed = end > begin
             if not closed:
                 end = held.index(b"\n", begin) + 1
-            yield Run(held[begin:end], closed)
+            yield RecordRun(held[begin:end], closed)
             begin = end

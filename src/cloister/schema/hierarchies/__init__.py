@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from cloister.schema.hierarchies.build import calendar, flat, intervals, prefix
-from cloister.schema.hierarchies.drafts import draft, draft_from_values
 from cloister.schema.hierarchies.read import find_hierarchies, read_hierarchy
+from cloister.schema.hierarchies.templates import draft, draft_from_values
 from cloister.schema.hierarchies.tree import MISSING, UNKNOWN, Hierarchy
 
 __all__ = [

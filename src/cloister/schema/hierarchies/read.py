@@ -25,7 +25,7 @@ _RULES = {
 
 
 def find_hierarchies(directory: str | PathLike[str], columns: Iterable[str]) -> dict[str, Path]:
-    """Which file of a directory belongs to which column: the one whose name ends in the column's.
+    """The hierarchy file of each column: the one whose name ends in the column's name.
 
     ``adult_hierarchy_age.csv`` and ``age.csv`` belong to ``age``. Of several columns that fit, the longest name wins.
     """
@@ -33,19 +33,19 @@ def find_hierarchies(directory: str | PathLike[str], columns: Iterable[str]) -> 
     if not place.is_dir():
         raise SourceError(f'"{place}" is not a directory. Name the one that holds the hierarchies.')
     names = sorted(columns, key=len, reverse=True)
-    found: dict[str, Path] = {}
+    file_of: dict[str, Path] = {}
     for path in sorted(place.iterdir()):
         if path.suffix.lower() not in SUFFIXES:
             continue
         owner = next((name for name in names if _ends_in(path.stem, name)), None)
         if owner is None:
             continue
-        if owner in found:
+        if owner in file_of:
             raise SchemaError(
-                f'column "{owner}" has two hierarchies, {found[owner].name} and {path.name}. Move one of them away.'
+                f'column "{owner}" has two hierarchies, {file_of[owner].name} and {path.name}. Move one of them away.'
             )
-        found[owner] = path
-    return found
+        file_of[owner] = path
+    return file_of
 
 
 def read_hierarchy(path: str | PathLike[str]) -> Hierarchy:

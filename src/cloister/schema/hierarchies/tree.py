@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from cloister.errors import SchemaError
-from cloister.schema.cells import days, numbers, texts
+from cloister.schema.cell_values import days, numbers, texts
 
 __all__ = ["MISSING", "UNKNOWN", "Hierarchy", "leaf_codes", "spliced"]
 
@@ -107,10 +107,10 @@ class Hierarchy:
     def codes(self, values: pa.Array) -> NDArray[np.int32]:
         """The leaf of each value; MISSING for a null, UNKNOWN for a value that the hierarchy lacks."""
         leaves = self.nodes[: self.leaves]
-        found = leaf_codes(values, leaves if self.edges is None else None, self.edges, is_date=self.is_date)
+        codes = leaf_codes(values, leaves if self.edges is None else None, self.edges, is_date=self.is_date)
         if "" in leaves:
-            found[found == MISSING] = leaves.index("")
-        return found
+            codes[codes == MISSING] = leaves.index("")
+        return codes
 
     def with_null(self) -> Hierarchy:
         """The same tree with a leaf for nulls under the root, written as an empty cell; unchanged if it has one."""
@@ -151,15 +151,15 @@ def leaf_codes(
     if edges is not None:
         cells = days(values) if is_date else numbers(values)
         bins = len(edges) - 1
-        found = np.searchsorted(edges, cells, side="right").astype(np.int32) - 1
-        found[cells == edges[-1]] = bins - 1
-        found[(found < 0) | (found >= bins)] = UNKNOWN  # NaN sorts last: what is no number is unknown too
+        codes = np.searchsorted(edges, cells, side="right").astype(np.int32) - 1
+        codes[cells == edges[-1]] = bins - 1
+        codes[(codes < 0) | (codes >= bins)] = UNKNOWN  # NaN sorts last: what is no number is unknown too
     else:
         places = pc.index_in(words, pa.array(leaves, words.type))
-        found = pc.fill_null(places, UNKNOWN).to_numpy(zero_copy_only=False).astype(np.int32)
+        codes = pc.fill_null(places, UNKNOWN).to_numpy(zero_copy_only=False).astype(np.int32)
     blank = pc.fill_null(pc.equal(words, pa.scalar("", words.type)), True)
-    found[blank.to_numpy(zero_copy_only=False)] = MISSING
-    return found
+    codes[blank.to_numpy(zero_copy_only=False)] = MISSING
+    return codes
 
 
 def _is_plain_text(kind: pa.DataType) -> bool:

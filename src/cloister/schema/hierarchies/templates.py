@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cloister.errors import SchemaError
-from cloister.schema.cells import days, numbers, texts
+from cloister.schema.cell_values import days, numbers, texts
 from cloister.schema.hierarchies.build import flat, round_width
 from cloister.schema.kinds import Category, Date, Number
 from cloister.schema.numerals import label_text
@@ -23,13 +23,13 @@ _HOLDER = "# Made from the values of a table: for its holder. Check it against w
 
 
 def draft(column: Column) -> tuple[str, str]:
-    """File name and text of a first hierarchy, from the public facts of a column.
+    r"""File name and text of a first hierarchy, from the public facts of a column.
 
     Numbers and dates with bounds get intervals; a domain of codes of one length is masked from the right; any other
     domain becomes a list to sort into groups.
 
     >>> draft(Column("sex", Category(domain=("Female", "Male"))))
-    ('sex.csv', 'Female;*\\nMale;*\\n')
+    ('sex.csv', 'Female;*\nMale;*\n')
     """
     match column.kind:
         case Number(bounds=(low, high)) as kind:

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cloister.schema.cells import days, numbers, texts
+from cloister.schema.cell_values import days, numbers, texts
 
 NUMBERLIKE = st.text(alphabet="0123456789+-.,eE infa\t\u00a0", max_size=8)
 

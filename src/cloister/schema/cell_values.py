@@ -116,8 +116,8 @@ def _floats(values: pa.Array) -> NDArray[np.float64]:
 
 def _looked_up(by_code: NDArray[np.float64], values: pa.Array) -> NDArray[np.float64]:
     codes = values.indices.cast(pa.int64()).fill_null(len(by_code)).to_numpy(zero_copy_only=False)
-    found: NDArray[np.float64] = np.append(by_code, np.nan)[codes]
-    return found
+    floats: NDArray[np.float64] = np.append(by_code, np.nan)[codes]
+    return floats
 
 
 def _in_days(values: pa.Array) -> NDArray[np.float64]:
@@ -169,9 +169,14 @@ def _from_text(trimmed: pa.Array) -> NDArray[np.float64]:
 
 
 def _float_texts(values: pa.Array) -> pa.Array:
-    distinct = values.dictionary_encode()
+    if pa.types.is_float16(values.type):  # by their bits: older Arrows list no distinct half floats
+        distinct = values.view(pa.uint16()).dictionary_encode()
+        floats = distinct.dictionary.to_numpy(zero_copy_only=False).view(np.float16)
+    else:
+        distinct = values.dictionary_encode()
+        floats = distinct.dictionary.to_numpy(zero_copy_only=False)
     written: list[str | None] = []
-    for number in distinct.dictionary.to_numpy(zero_copy_only=False):
+    for number in floats:
         if np.isnan(number):
             written.append(None)
         elif abs(float(number)) < 2**63 and number == np.trunc(number):

@@ -183,7 +183,7 @@ def _readable(cell: object) -> str | None:
 
 
 def _text(cell: object) -> str | None:
-    """The text that `schema.cells` gives the same value in a typed column."""
+    """The text that `schema.cell_values` gives the same value in a typed column."""
     if cell is None or type(cell).__name__ in ("NAType", "NaTType"):
         return None
     if isinstance(cell, (bool, np.bool_)):
