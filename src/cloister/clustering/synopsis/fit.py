@@ -25,7 +25,7 @@ from cloister.clustering.chance import PublicChance
 from cloister.clustering.domain import Domain
 from cloister.clustering.fitted import Fitted
 from cloister.clustering.seeding.canopy import suggest
-from cloister.clustering.seeding.weighted import SEEDINGS, cluster_points, nearest_of
+from cloister.clustering.seeding.weighted import SEEDINGS, cluster_points, nearest
 from cloister.clustering.synopsis.build import MOST_CELLS, check, release_cells
 from cloister.clustering.synopsis.cells import Cells, log_densities
 from cloister.clustering.synopsis.queries import kept_weights
@@ -145,7 +145,7 @@ def clusters_of(
 
 def noise_of_means(cells: Cells, weights: NDArray[np.float64], centers: NDArray[np.float64]) -> NDArray[np.float64]:
     """The counts' noise in each coordinate of a centre sum w p / sum w, to first order, (k, d)."""
-    label = nearest_of(cells.points, centers)
+    label, _ = nearest(cells.points, centers)
     spread = np.zeros(centers.shape)
     np.add.at(spread, label, cells.variances[:, None] * (cells.points - centers[label]) ** 2)
     mass = np.bincount(label, weights=weights, minlength=len(centers))
