@@ -19,7 +19,16 @@ from cloister.clustering.seeding.canopy import canopy_centers
 from cloister.clustering.seeding.evolution import evolve
 from cloister.errors import UsageError
 
-__all__ = ["SEEDINGS", "Weighted", "best_of_restarts", "cluster_points", "lloyd", "nearest", "parallel_seeds", "plus_plus_seeds"]
+__all__ = [
+    "SEEDINGS",
+    "Weighted",
+    "best_of_restarts",
+    "cluster_points",
+    "lloyd",
+    "nearest",
+    "parallel_seeds",
+    "plus_plus_seeds",
+]
 
 Floats = NDArray[Any]  # float32 where a search is enough, float64 where the result is kept
 

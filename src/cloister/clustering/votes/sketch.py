@@ -77,9 +77,7 @@ class Sketch:
         if wanted == clusters and len(self.means) == clusters:
             return self.means
         if wanted == clusters and len(self.means) > clusters:
-            return best_of_restarts(
-                self.means, self.weights, clusters, random, restarts=RESTARTS, iterations=ITERATIONS
-            )
+            return best_of_restarts(self.means, self.weights, clusters, random, restarts=RESTARTS, iterations=ITERATIONS)
         points, weights = self.draw(POINTS_PER_CELL * wanted, domain, random)
         return best_of_restarts(points, weights, wanted, random, restarts=1, iterations=CANDIDATE_ITERATIONS)
 
@@ -106,34 +104,34 @@ class Sketch:
         expected = float(weights @ np.minimum(squares / square**2, 1.0) / weights.sum())
         return Radii(move, square, expected)
 
-    def update(self, seen: Round, rows: float, clusters: int, domain: Domain) -> Sketch:
+    def update(self, votes: Round, rows: float, clusters: int, domain: Domain) -> Sketch:
         """The sketch after a round.
 
         A move is shrunk by its own noise, 1 - E|noise|^2 / |move|^2 and not below 0 (James and Stein). The mean square of
         all cells is drawn towards what the sketch expected by its noise, and each cell's towards that. Of more cells than
         clusters only the largest are kept, until they add up to the rows: the others are what noise explains.
         """
-        floor = np.maximum(seen.counts, max(2 * seen.count_noise, 1.0))
-        moves = seen.sums / floor[:, None]
+        floor = np.maximum(votes.counts, max(2 * votes.count_noise, 1.0))
+        moves = votes.sums / floor[:, None]
         lengths = (moves**2).sum(axis=1)
-        noise = moves.shape[1] * (seen.sum_noise / floor) ** 2
+        noise = moves.shape[1] * (votes.sum_noise / floor) ** 2
         kept = np.maximum(0.0, 1 - noise / np.maximum(lengths, 1e-300))
-        means = domain.put(seen.candidates + kept[:, None] * moves).astype(np.float64)
-        spreads = self._spreads(seen, rows, floor, kept**2 * lengths)
-        errors = seen.sum_noise / floor  # of the move before it is shrunk: a move shrunk to nothing is not exact
+        means = domain.put(votes.candidates + kept[:, None] * moves).astype(np.float64)
+        spreads = self._spreads(votes, rows, floor, kept**2 * lengths)
+        errors = votes.sum_noise / floor  # of the move before it is shrunk: a move shrunk to nothing is not exact
         if len(means) == clusters:
-            return Sketch(means, np.maximum(seen.counts, 1.0), spreads, self.shape, errors)
-        order = np.argsort(-seen.counts, kind="stable")
-        enough = int(np.searchsorted(np.cumsum(seen.counts[order]), rows)) + 1
+            return Sketch(means, np.maximum(votes.counts, 1.0), spreads, self.shape, errors)
+        order = np.argsort(-votes.counts, kind="stable")
+        enough = int(np.searchsorted(np.cumsum(votes.counts[order]), rows)) + 1
         cells = order[: max(clusters, enough)]
-        cells = cells[seen.counts[cells] > 0] if (seen.counts[cells] > 0).any() else order[:1]
-        weights = np.maximum(seen.counts[cells], 1.0)
+        cells = cells[votes.counts[cells] > 0] if (votes.counts[cells] > 0).any() else order[:1]
+        weights = np.maximum(votes.counts[cells], 1.0)
         return Sketch(means[cells], weights, spreads[cells], self.shape, errors[cells])
 
-    def _spreads(self, seen: Round, rows: float, floor: Array, explained: Array) -> Array:
+    def _spreads(self, votes: Round, rows: float, floor: Array, explained: Array) -> Array:
         """The mean squared distance of each cell's rows to its new mean."""
-        cap, expected = seen.radii.square**2, seen.radii.expected
-        squares, noise = seen.squares / cap, seen.square_noise / cap
+        cap, expected = votes.radii.square**2, votes.radii.expected
+        squares, noise = votes.squares / cap, votes.square_noise / cap
         blur = len(squares) * (noise / rows) ** 2
         pooled = expected + (squares.sum() / rows - expected) * expected**2 / (expected**2 + 4 * blur)
         pooled = float(np.clip(pooled, 0.1 * expected, 1.0))
