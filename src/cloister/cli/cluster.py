@@ -172,7 +172,7 @@ def show_plan(request: ClusterRequest, data: list[str], rows: int, as_json: bool
 
 
 def foreseen(request: ClusterRequest) -> str | None:
-    """Why the ledger would refuse the charge of a fit, as far as it can be told before."""
+    """Why the ledger would refuse the charge of a fit, as far as that is known before."""
     if request.table_name is None:
         return None
     from cloister.errors import CloisterError

@@ -46,7 +46,7 @@ class Domain:
     encoding: Encoding
     clip: Clip
     halves: NDArray[np.int64] = field(repr=False)  # (d,) half-width of each column in grid steps
-    unit: float  # how long a grid step is where distances are told: in column widths, or in the data's own units
+    unit: float  # the length of a grid step in reported distances: in column widths, or in the data's own units
 
     @property
     def columns(self) -> tuple[str, ...]:

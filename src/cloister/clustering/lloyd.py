@@ -43,7 +43,7 @@ FEWEST, MOST = 2, 7  # rounds
 
 
 class Lloyd:
-    """Improved DPLloyd, for public bounds and a given number of clusters."""
+    """Improved DPLloyd, for public bounds and a fixed number of clusters."""
 
     name = "lloyd"
 

@@ -1,4 +1,4 @@
-"""How a long run tells which step it is at."""
+"""How a long run reports which step it is at."""
 
 from __future__ import annotations
 
@@ -11,4 +11,4 @@ Progress = Callable[[str], None]
 
 
 def silent(step: str) -> None:
-    """Progress that nobody looks at."""
+    """Progress that goes nowhere."""

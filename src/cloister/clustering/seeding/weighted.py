@@ -171,7 +171,7 @@ def plus_plus_seeds(points: Floats, weights: NDArray[np.float64], clusters: int,
 
 
 def one_thread() -> AbstractContextManager[Any]:
-    """Blocks this small are multiplied sooner by one thread than two threads have found each other."""
+    """Blocks this small are multiplied by one thread before a second one has started."""
     return threads().limit(limits=1)  # type: ignore[no-any-return]
 
 

@@ -54,8 +54,8 @@ class Synopsis:
     >>> import numpy as np
     >>> import cloister as cl
     >>> rows = np.random.default_rng(0).normal([[0.2, 0.2]] * 500 + [[0.8, 0.8]] * 500, 0.05)
-    >>> made = cl.synopsis(rows, budget=4, bounds=(0, 1))
-    >>> made.cluster(2).cluster_centers_.shape
+    >>> cells = cl.synopsis(rows, budget=4, bounds=(0, 1))
+    >>> cells.cluster(2).cluster_centers_.shape
     (2, 2)
     """
 
@@ -76,7 +76,7 @@ class Synopsis:
 
     @property
     def method(self) -> str:
-        """How it was made."""
+        """Its shape: "adaptive-grid", "uniform-grid" or "tree"."""
         return str(self.release.parameters["method"])
 
     def __len__(self) -> int:

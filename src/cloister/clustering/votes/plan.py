@@ -49,7 +49,7 @@ MOST_CELLS = 512
 CELL_SIGNAL = 1.5
 SAMPLE_ROWS, SAMPLE_ROWS_PER_CLUSTER, SAMPLE_FROM = 20_000, 500, 3
 RATE_BITS = 32
-MOST_AUTO = 32  # clusters that are looked for when their number is not given
+MOST_AUTO = 32  # most clusters when their number is chosen here
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +164,7 @@ def affordable_cells(rows: float, columns: int, spend: Spend, neighbours: Neighb
 
 
 def most_clusters(affordable: float) -> int:
-    """How many clusters are looked for when their number is not given: half of the affordable cells, 2 to 32."""
+    """The most clusters when their number is chosen here: half of the affordable cells, 2 to 32."""
     return int(min(MOST_AUTO, max(2, affordable / 2)))
 
 

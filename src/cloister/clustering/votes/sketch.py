@@ -48,7 +48,7 @@ class Round:
 
 @dataclass(frozen=True, slots=True)
 class Sketch:
-    """Rows as a mixture of cells, as far as releases tell.
+    """Rows as a mixture of cells, estimated from what was released.
 
     Attributes
     ----------
