@@ -49,8 +49,8 @@ METHODS: Mapping[str, str] = {  # name -> where its class is; loaded when it is 
     "auto": "cloister.clustering.votes.fit:Votes",
     "votes": "cloister.clustering.votes.fit:Votes",
     "lloyd": "cloister.clustering.lloyd:Lloyd",
-    **dict.fromkeys(SHAPES, "cloister.clustering.synopsis.fit:ThroughSynopsis"),
-    "hybrid": "cloister.clustering.synopsis.fit:Hybrid",
+    **dict.fromkeys(SHAPES, "cloister.clustering.synopsis.through_synopsis:ThroughSynopsis"),
+    "hybrid": "cloister.clustering.synopsis.through_synopsis:Hybrid",
 }
 
 

@@ -92,16 +92,10 @@ def check_seeding(seeding: str) -> None:
 
 
 def best_of_restarts(
-    points: NDArray[np.float64],
-    weights: NDArray[np.float64],
-    clusters: int,
-    random: PublicChance,
-    *,
-    restarts: int,
-    iterations: int,
+    points: Floats, weights: Floats, clusters: int, random: PublicChance, *, restarts: int, iterations: int
 ) -> NDArray[np.float64]:
     """The best of several short runs from k-means++, (k, d): a search in single precision, seven digits are plenty."""
-    middle = np.average(points, axis=0, weights=weights)  # around the origin single precision keeps its digits
+    middle: NDArray[np.float64] = np.average(points, axis=0, weights=weights)  # around the origin single precision keeps its digits
     centered = (points - middle).astype(np.float32)
     starts = [plus_plus_seeds(centered, weights, clusters, random) for _ in range(restarts)]
     runs = [lloyd(centered, weights, start, iterations) for start in starts]

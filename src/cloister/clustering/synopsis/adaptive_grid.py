@@ -16,6 +16,7 @@ W. Qardaji, W. Yang and N. Li, "Differentially private grids for geospatial data
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -36,8 +37,7 @@ from cloister.vault import Vault
 __all__ = ["AdaptiveGrid"]
 
 
-@dataclass(frozen=True, slots=True)
-class Levels:
+class Levels(NamedTuple):
     """The steps of an adaptive grid."""
 
     size: Step | None

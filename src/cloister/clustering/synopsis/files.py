@@ -39,13 +39,10 @@ class About:
 
 
 @dataclass(frozen=True, slots=True)
-class Contents:
+class Contents(About):
     """All that a synopsis file holds."""
 
     cells: Cells
-    domain: Domain
-    total: float
-    release: Release
 
 
 def about_of(domain: Domain, total: float) -> str:
@@ -99,7 +96,7 @@ def load(path: str | PathLike[str]) -> Contents:
         raise SourceError(f"{name} is damaged: a part of the synopsis is missing. Ask for the original.") from None
     if about.release.result.get("sha256") != fingerprint(cells, about.domain, about.total):
         raise SourceError(f"{name} was changed after it was written: its cells are not those of its certificate.")
-    return Contents(cells, about.domain, about.total, about.release)
+    return Contents(about.domain, about.total, about.release, cells)
 
 
 def read_about(name: str) -> About:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,8 +41,7 @@ MOST_BITS = 20  # binary digits of a column in a Morton key
 KEY_BITS = 62
 
 
-@dataclass(frozen=True, slots=True)
-class TreeSteps:
+class TreeSteps(NamedTuple):
     """The keys, the splits and the leaves of a tree."""
 
     order: MortonKeys

@@ -150,7 +150,7 @@ class Synopsis:
 
     def save(self, path: str | PathLike[str]) -> Release:
         """Write the synopsis with its certificate to one new Parquet file; returns the certificate."""
-        save(Contents(self.cells, self.domain, self.total, self.release), path)
+        save(Contents(self.domain, self.total, self.release, self.cells), path)
         return self.release
 
     @classmethod
