@@ -1,0 +1,1 @@
+"""The default method: seed by votes over more cells than clusters, then refine by clipped Lloyd."""
