@@ -95,7 +95,8 @@ def best_of_restarts(
     points: Floats, weights: Floats, clusters: int, random: PublicChance, *, restarts: int, iterations: int
 ) -> NDArray[np.float64]:
     """The best of several short runs from k-means++, (k, d): a search in single precision, seven digits are plenty."""
-    middle: NDArray[np.float64] = np.average(points, axis=0, weights=weights)  # around the origin single precision keeps its digits
+    # around the origin single precision keeps its digits
+    middle: NDArray[np.float64] = np.average(points, axis=0, weights=weights)
     centered = (points - middle).astype(np.float32)
     starts = [plus_plus_seeds(centered, weights, clusters, random) for _ in range(restarts)]
     runs = [lloyd(centered, weights, start, iterations) for start in starts]
