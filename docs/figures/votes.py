@@ -27,7 +27,7 @@ def main() -> None:
     Sketch.update = watched  # type: ignore[method-assign, assignment]
     model = cl.KMeans(7, 1.0, bounds=(-15, 15), random_state=3).fit(X)
     Sketch.update = update  # type: ignore[method-assign]
-    step = model._domain.lengths()[0]
+    step = (model.release_.parameters["bounds"][0][1] - model.release_.parameters["bounds"][0][0]) / 2**20
     figure, panels = plt.subplots(1, 3, figsize=(12, 4.2), sharex=True, sharey=True)
     titles = ["votes, round 1", "votes, round 2", "centres with 2 standard errors"]
     for panel, title in zip(panels, titles, strict=True):

@@ -21,10 +21,10 @@ _HOMES = {
     "PureDP": "cloister.privacy.budgets",
     "Release": "cloister.privacy.release",
     "Schema": "cloister.schema",
-    "Synopsis": "cloister.clustering.synopsis.value",
+    "Synopsis": "cloister.clustering.synopsis.synopsis",
     "TopDownSpecialization": "cloister.anonymization.estimator",
     "risk": "cloister.risk",  # a package that can be called
-    "synopsis": "cloister.clustering.synopsis.build",
+    "synopsis": "cloister.clustering.synopsis.request",
     "tabulate": "cloister.tabulation.tabulate",
 }
 
@@ -50,8 +50,8 @@ if TYPE_CHECKING:
     from cloister.anonymization.estimator import TopDownSpecialization
     from cloister.clustering.domain import Ball
     from cloister.clustering.kmeans import KMeans
-    from cloister.clustering.synopsis.build import synopsis
-    from cloister.clustering.synopsis.value import Synopsis
+    from cloister.clustering.synopsis.request import synopsis
+    from cloister.clustering.synopsis.synopsis import Synopsis
     from cloister.errors import CloisterError
     from cloister.privacy.budgets import ApproxDP, Identifiability, PureDP
     from cloister.privacy.ledger import Ledger

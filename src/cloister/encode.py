@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from cloister.errors import SchemaError
-from cloister.schema.cell_values import numbers, texts
+from cloister.schema.cell_values import as_numpy, numbers, texts
 
 __all__ = ["Bins", "Coder", "Codes", "Encoded", "Encoding", "Grid", "pull_into_ball"]
 
@@ -113,13 +113,12 @@ class Codes:
         domain = pc.utf8_trim_whitespace(pa.array(self.domain, pa.string()))
         if pa.types.is_dictionary(values.type) and not values.dictionary.null_count:
             by_code = np.append(self.look_up(values.dictionary), self._code_of_null(domain)).astype(np.int32)
-            places = values.indices.cast(pa.int64()).fill_null(len(by_code) - 1).to_numpy(zero_copy_only=False)
+            places = as_numpy(values.indices.cast(pa.int64()).fill_null(len(by_code) - 1))
             codes: NDArray[np.int32] = by_code[places]
             return codes
         cells = texts(values).fill_null("")
-        places = pc.index_in(cells, value_set=domain.cast(cells.type)).fill_null(self.default)
-        coded: NDArray[np.int32] = places.to_numpy(zero_copy_only=False)
-        return coded
+        found = pc.index_in(cells, value_set=domain.cast(cells.type)).fill_null(self.default)
+        return as_numpy(found)
 
     def _code_of_null(self, domain: pa.Array) -> int:
         code: int = pc.index(domain, "").as_py()

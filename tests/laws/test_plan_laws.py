@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from cloister.clustering.domain import Ball, from_bounds
-from cloister.clustering.lloyd import plan_lloyd
+from cloister.clustering.method import find_method
 from cloister.clustering.task import Task
-from cloister.clustering.votes.fit import plan_votes
+from cloister.clustering.terms import Terms
 from cloister.privacy.budgets import ApproxDP, Budget, Identifiability, PureDP, relation
 from cloister.privacy.events import GaussianEvent, LaplaceEvent, SampledEvent, delta_of, within
 from cloister.privacy.plan import Plan
@@ -31,7 +31,7 @@ def random_settings(seed: int) -> tuple[Budget, Neighbours, int, int, int]:
     return budget, relation(budget, wanted), rows, columns, int(random.integers(1, 100))
 
 
-PLANS = {"lloyd": plan_lloyd, "votes": plan_votes}
+PLANS = ("lloyd", "votes")
 
 
 def make_plan(seed: int, method: str) -> Plan:
@@ -41,7 +41,8 @@ def make_plan(seed: int, method: str) -> Plan:
     found = method == "votes" and seed % 5 == 0  # bounds inside the budget
     auto = method == "votes" and seed % 7 == 0  # the number of clusters too
     domain = None if found else from_bounds(names, bounds, "bounds")
-    return PLANS[method](Task(names, domain, "bounds", None if auto else clusters, budget, neighbours), rows)
+    task = Task(names, domain, Terms(budget, neighbours), None if auto else clusters)
+    return find_method(method).plan(task, rows)
 
 
 @pytest.mark.parametrize("method", sorted(PLANS))

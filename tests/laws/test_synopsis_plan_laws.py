@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from cloister.clustering.domain import Ball, from_bounds
-from cloister.clustering.synopsis.steps import Terms, plan_synopsis
+from cloister.clustering.synopsis.shape import ShapeOptions, find_shape
+from cloister.clustering.terms import Terms
 from cloister.privacy.events import delta_of
 from cloister.privacy.plan import Plan
 from cloister.schema import Neighbours
@@ -33,8 +34,8 @@ def make_plan(seed: int, kind: str) -> Plan:
     domain = from_bounds([f"x{j}" for j in range(columns)], Ball(3.0) if seed % 2 else (-1, 2), "bounds")
     unit = Unit("who", 3) if seed % 4 == 0 and neighbours is Neighbours.ADD_REMOVE else None
     method, threshold = ("uniform-grid", 1 + seed) if kind == "sparse" else (kind, None)
-    alpha = f"0.{1 + seed % 9}"
-    return plan_synopsis(Terms(budget, neighbours, unit), domain, rows, method, alpha, threshold)
+    shape = find_shape(method, ShapeOptions(alpha=f"0.{1 + seed % 9}", threshold=threshold))
+    return shape.plan(domain, Terms(budget, neighbours, unit), rows)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -36,8 +36,8 @@ def tour(folder: Path) -> None:
     """Walk through the steps, printing what a user would type."""
     import pyarrow.csv
 
-    from cloister.cli.cluster import show_result, write
-    from cloister.clustering.kmeans import KMeans
+    from cloister.cli.cluster import show_result
+    from cloister.clustering.request import ClusterRequest
     from cloister.datasets import STUDENTS, students
     from cloister.errors import BudgetExceeded
     from cloister.privacy.budgets import PureDP
@@ -55,22 +55,22 @@ def tour(folder: Path) -> None:
     ledger.create("students", "add-remove", PureDP("1.5").epsilon)
     typer.echo('   table "students" may reveal epsilon 1.5 in all')
 
-    model = KMeans(n_clusters=4, budget=1.0, columns=columns, schema=STUDENTS, ledger=ledger, random_state=0)
+    request = ClusterRequest(n_clusters=4, budget=1.0, columns=columns, schema=STUDENTS, ledger=ledger, random_state=0)
     say("3. A plan says what a release will spend, before any row is read.", "cloister cluster ... --dry-run")
-    typer.echo("\n".join(f"   {line}" for line in str(model.plan(n=20_000)).splitlines()))
+    typer.echo("\n".join(f"   {line}" for line in str(request.plan(20_000, columns)).splitlines()))
 
     say(
         "4. Clusters: the budget is charged, the rows are read, the noise is added.",
         "cloister cluster students.csv --schema students.toml --columns age,hours_online,forum_posts,grade --k 4 "
         "--epsilon 1 --out clusters",
     )
-    model.fit(data)
-    write(model, folder / "clusters", None)
-    show_result(model, Path("clusters"))
+    clusters = request.fit(data)
+    clusters.save(folder / "clusters")
+    show_result(clusters, Path("clusters"))
 
     say("5. A second release of the same size would pass the total, and is refused before a row is read.")
     try:
-        KMeans(n_clusters=4, budget=1.0, columns=columns, schema=STUDENTS, ledger=ledger).fit(data)
+        request.fit(data)
     except BudgetExceeded as error:
         typer.echo(f"   BudgetExceeded: {error}")
 

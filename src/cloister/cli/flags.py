@@ -14,6 +14,7 @@ from cloister.errors import UsageError
 
 if TYPE_CHECKING:
     from cloister.privacy.budgets import Budget
+    from cloister.privacy.plan import Plan
     from cloister.schema import Schema
 
 Epsilon = Annotated[str | None, typer.Option(metavar="NUMBER", help="How much the release may reveal; smaller is safer.")]
@@ -36,6 +37,16 @@ Master = Annotated[str | None, typer.Option(metavar="URL", help="Start Spark the
 Remote = Annotated[str | None, typer.Option(metavar="URL", help="Or connect to a Spark Connect server: sc://host:15002.")]
 SparkConf = Annotated[
     list[str] | None, typer.Option("--spark-conf", metavar="K=V", help="A setting of Spark; may be given again.")
+]
+Scale = Annotated[
+    Literal["bounds", "none"], typer.Option(help="bounds: each column's width counts the same; none: own units.")
+]
+NeighbourRelation = Annotated[
+    Literal["add-remove", "replace-one"] | None, typer.Option(help="Which tables must not be told apart.")
+]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Print the plan; read no row and charge nothing.")]
+ExpectedRows = Annotated[
+    int, typer.Option("--rows", metavar="N", min=1, help="With --dry-run: about how many rows to expect.")
 ]
 Machine = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
 
@@ -85,6 +96,33 @@ def worlds_of(schema: Schema | None) -> int:
     if not found:
         raise UsageError("--rho needs --worlds M, or a schema whose columns have bounds and a step, or a domain.")
     return min(found)
+
+
+def read_bounds(text: str | None) -> tuple[float, float] | None:
+    """Two numbers from LOW,HIGH."""
+    if text is None:
+        return None
+    try:
+        low, high = (float(part) for part in text.split(","))
+    except ValueError:
+        raise UsageError(
+            "--bounds takes two numbers, LOW,HIGH, for all columns. Bounds by column go into a schema."
+        ) from None
+    return low, high
+
+
+def read_names(text: str | None) -> list[str] | None:
+    """Names of columns from A,B."""
+    return [name.strip() for name in text.split(",")] if text else None
+
+
+def print_plan(plan: Plan, rows: int, as_json: bool) -> None:
+    """What a release would spend, for a person or for a program."""
+    if as_json:
+        print_json(plan.as_dict())
+        return
+    typer.echo(str(plan))
+    typer.echo(f"For about {rows:,} rows (change with --rows). No row was read and nothing was charged.")
 
 
 def print_json(data: Any) -> None:

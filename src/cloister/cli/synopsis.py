@@ -11,7 +11,7 @@ from cloister.cli import flags
 from cloister.errors import UsageError
 
 if TYPE_CHECKING:
-    from cloister.clustering.synopsis.value import Synopsis
+    from cloister.clustering.synopsis.synopsis import Synopsis
 
 EXAMPLE = (
     "Example: cloister synopsis people.csv --epsilon 1 --schema people.toml --out people.synopsis.parquet, then "
@@ -39,12 +39,8 @@ def synopsis(
     threshold: Annotated[
         int | None, typer.Option(metavar="T", help="Uniform grid: leave out cells with a noisy count below T.")
     ] = None,
-    scale: Annotated[
-        Literal["bounds", "none"], typer.Option(help="bounds: each column's width counts the same; none: own units.")
-    ] = "bounds",
-    neighbours: Annotated[
-        Literal["add-remove", "replace-one"] | None, typer.Option(help="Which tables must not be told apart.")
-    ] = None,
+    scale: flags.Scale = "bounds",
+    neighbours: flags.NeighbourRelation = None,
     table: flags.Table = None,
     ledger: flags.LedgerUrl = None,
     engine: flags.Engine = None,
@@ -56,73 +52,73 @@ def synopsis(
     count: Annotated[
         str | None, typer.Option(metavar="A=LOW:HIGH,...", help="Ask a synopsis: how many rows lie in a box?")
     ] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the plan; read no row and charge nothing.")] = False,
-    rows: Annotated[int, typer.Option(metavar="N", min=1, help="With --dry-run: about how many rows to expect.")] = 10_000,
+    dry_run: flags.DryRun = False,
+    rows: flags.ExpectedRows = 10_000,
     as_json: flags.Machine = False,
 ) -> None:
     """Release cells with noisy counts, once; then cluster, sample and ask them for free."""
     if suggest_k or sample is not None or count is not None:
         ask(data, suggest_k, sample, count, out, as_json)
         return
-    from cloister.clustering.synopsis import build
+    from cloister.clustering.synopsis.request import SynopsisRequest
     from cloister.schema import Schema
+    from cloister.sinks import check_free
     from cloister.vault import open_data
 
     facts = Schema.from_toml(schema) if schema else None
-    chosen = flags.read_engine(engine, master, remote, spark_conf)
-    terms: dict[str, Any] = {
-        "budget": flags.read_budget(epsilon, delta, rho, worlds, facts),
-        "bounds": read_bounds(bounds),
-        "method": method,
-        "alpha": alpha,
-        "threshold": threshold,
-        "scale": None if scale == "none" else scale,
-        "columns": [name.strip() for name in columns.split(",")] if columns else None,
-        "schema": facts,
-        "neighbours": neighbours,
-    }
+    request = SynopsisRequest(
+        budget=flags.read_budget(epsilon, delta, rho, worlds, facts),
+        bounds=flags.read_bounds(bounds),
+        method=method,
+        alpha=alpha,
+        threshold=threshold,
+        scale=None if scale == "none" else scale,
+        columns=flags.read_names(columns),
+        schema=facts,
+        neighbours=neighbours,
+        table=table,
+        ledger=ledger,
+        engine=flags.read_engine(engine, master, remote, spark_conf),
+    )
     if dry_run:
-        plan = build.plan(rows, open_data(data, chosen).names, **terms)
-        if as_json:
-            flags.print_json(plan.as_dict())
-        else:
-            typer.echo(str(plan))
-            typer.echo(f"For about {rows:,} rows (change with --rows). No row was read and nothing was charged.")
+        flags.print_plan(request.plan(rows, open_data(data, request.engine).names), rows, as_json)
         return
     if out is None:
         raise UsageError("where should the synopsis go? Give --out FILE.parquet, a file that does not exist yet.")
     if out.suffix.lower() != ".parquet":
         raise UsageError("a synopsis is a Parquet file. Give --out a name that ends in .parquet.")
-    from cloister.sinks import check_free
-
     check_free(out)
     with flags.progress(as_json) as step:
-        made = build.synopsis(data, **terms, table=table, ledger=ledger, engine=chosen, progress=step)
-    made.save(out)
+        released = request.release(data, step)
+    certificate = released.save(out)
     if as_json:
-        flags.print_json({"out": str(out), **made.release.as_dict()})
+        flags.print_json({"out": str(out), **certificate.as_dict()})
     else:
-        show(made, out)
+        show(released, out)
 
 
 def ask(data: list[str], suggest_k: bool, sample: int | None, count: str | None, out: Path | None, as_json: bool) -> None:
     """Questions to a released synopsis: free, and without the data."""
-    from cloister.clustering.synopsis.value import Synopsis
+    from cloister.clustering.synopsis.synopsis import Synopsis
 
     if len(data) != 1:
         raise UsageError("one synopsis file is asked at a time.")
-    made = Synopsis.load(data[0])
+    released = Synopsis.load(data[0])
     answer: dict[str, Any] = {}
     if suggest_k:
-        found = made.suggest_k()
-        answer["suggest_k"] = {"k": found.clusters, "distances": found.distances.tolist(), "depths": found.depths.tolist()}
+        suggestion = released.suggest_k()
+        answer["suggest_k"] = {
+            "k": suggestion.clusters,
+            "distances": suggestion.distances.tolist(),
+            "depths": suggestion.depths.tolist(),
+        }
     if count is not None:
-        number = made.count(read_box(count))
+        number = released.count(read_box(count))
         answer["count"] = {"value": number.value, "standard_error": number.standard_error}
     if sample is not None:
         if out is None:
             raise UsageError("where should the made-up rows go? Give --out FILE, ending in .csv or .parquet.")
-        write_rows(made, sample, out)
+        write_rows(released, sample, out)
         answer["sample"] = {"rows": sample, "out": str(out)}
     if as_json:
         flags.print_json(answer)
@@ -154,20 +150,13 @@ def read_box(text: str) -> dict[str, tuple[float, float]]:
     return box
 
 
-def read_bounds(text: str | None) -> tuple[float, float] | None:
-    """Two numbers from LOW,HIGH."""
-    from cloister.cli.cluster import read_bounds as read
-
-    return read(text)
-
-
-def write_rows(made: Synopsis, count: int, out: Path) -> None:
+def write_rows(released: Synopsis, count: int, out: Path) -> None:
     """Made-up rows as CSV or Parquet."""
     from cloister.sinks import stage
 
     if out.suffix.lower() not in (".csv", ".parquet"):
         raise UsageError("made-up rows are written as .csv or .parquet. Give --out a name that ends so.")
-    rows = made.sample(count)
+    rows = released.sample(count)
     with stage(out, directory=False) as staged:
         if out.suffix.lower() == ".csv":
             from pyarrow import csv
@@ -180,11 +169,12 @@ def write_rows(made: Synopsis, count: int, out: Path) -> None:
         staged.commit()
 
 
-def show(made: Synopsis, out: Path) -> None:
+def show(released: Synopsis, out: Path) -> None:
     """What was released, for a person."""
-    typer.echo(f"{made.method}: {len(made):,} cells over {', '.join(made.columns)}, about {max(0, made.total):,.0f} rows")
-    typer.echo(f"Guarantee: {made.release.guarantee}")
-    typer.echo(f"Status: {made.release.status}")
-    for note in made.release.notes:
+    rows = max(0, released.total)
+    typer.echo(f"{released.method}: {len(released):,} cells over {', '.join(released.columns)}, about {rows:,.0f} rows")
+    typer.echo(f"Guarantee: {released.release.guarantee}")
+    typer.echo(f"Status: {released.release.status}")
+    for note in released.release.notes:
         typer.echo(f"Note: {note}")
     typer.echo(f"Written: {out}. Cluster it for free: cloister cluster --synopsis {out} --k K --out DIR")

@@ -1,1 +1,5 @@
-"""Private clusters: one estimator a file, one folder or file a method."""
+"""Private clusters and synopses.
+
+The walk: `request` (what a user wants, checked) -> `method` (the registry) -> a method's `plan` and `fit` in the vault ->
+`clusters` (the result, which saves itself). `kmeans` is scikit-learn's shell over it.
+"""

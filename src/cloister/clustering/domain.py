@@ -13,7 +13,7 @@ from cloister.encode import Encoding, Grid
 from cloister.errors import SchemaError, UsageError
 from cloister.kernels import BallClip, BoxClip, Clip
 
-__all__ = ["Ball", "Domain", "from_bounds"]
+__all__ = ["Ball", "Domain", "check_scale", "from_bounds"]
 
 GRID_BITS = 19  # a column spans 2**20 grid steps: squared distances stay exact in float64 up to 8,192 columns
 EXACT_BITS = 52
@@ -46,7 +46,7 @@ class Domain:
     encoding: Encoding
     clip: Clip
     halves: NDArray[np.int64] = field(repr=False)  # (d,) half-width of each column in grid steps
-    unit: float  # how long a grid step is where distances are told: in column widths, or in the data's own units
+    unit: float  # the length of a grid step in reported distances: in column widths, or in the data's own units
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -55,6 +55,16 @@ class Domain:
     @property
     def is_ball(self) -> bool:
         return isinstance(self.clip, BallClip)
+
+    @property
+    def shape(self) -> str:
+        """How a certificate names the form of the bounds."""
+        return "ball" if self.is_ball else "box"
+
+    @property
+    def bounds(self) -> list[list[float]]:
+        """The lowest and highest value of each column, in its own units, as a certificate lists them."""
+        return [[g.center - g.half * g.step, g.center + g.half * g.step] for g in self.encoding.numbers]
 
     @property
     def radius(self) -> float:
@@ -93,8 +103,7 @@ def from_bounds(names: Sequence[str], bounds: Any, scale: str | None, defaults: 
         step = float(bounds.radius) / half
         grids = tuple(Grid(name, float(c), step, half) for name, c in zip(names, center, strict=True))
         return Domain(Encoding(grids, radius=half), BallClip(half, columns), np.full(columns, half, dtype=np.int64), step)
-    if scale not in ("bounds", None):
-        raise UsageError('scale must be "bounds" (each column\'s width counts the same) or None (own units).')
+    check_scale(scale)
     low, high = pair(bounds, columns)
     widths = (high - low) / 2
     steps = widths / half if scale == "bounds" else np.full(columns, widths.max() / half)
@@ -106,14 +115,20 @@ def from_bounds(names: Sequence[str], bounds: Any, scale: str | None, defaults: 
             'Use scale="bounds" (--scale bounds), or leave it out.'
         )
     middles = low + widths
-    said = np.full(columns, np.nan) if defaults is None else np.asarray(defaults, dtype=np.float64)
-    places = np.where(np.isnan(said), 0.0, (said - middles) / steps)
+    public = np.full(columns, np.nan) if defaults is None else np.asarray(defaults, dtype=np.float64)
+    places = np.where(np.isnan(public), 0.0, (public - middles) / steps)
     grids = tuple(
         Grid(name, float(middle), float(step), int(h), int(np.clip(np.rint(place), -h, h)))
         for name, middle, step, h, place in zip(names, middles, steps, halves, places, strict=True)
     )
     unit = 1 / (2 * half) if scale == "bounds" else float(steps[0])
     return Domain(Encoding(grids), BoxClip(tuple(int(h) for h in halves)), halves, unit)
+
+
+def check_scale(scale: str | None) -> None:
+    """Refuse a scale that does not exist."""
+    if scale not in ("bounds", None):
+        raise UsageError('scale must be "bounds" (each column\'s width counts the same) or None (own units).')
 
 
 def half_width(columns: int) -> int:

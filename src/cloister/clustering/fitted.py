@@ -1,4 +1,4 @@
-"""What a private clustering gives: released values only, in grid steps."""
+"""What a method hands back: released values only, in grid steps."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
+
+from cloister.clustering.domain import Domain
 
 __all__ = ["Fitted", "Loss"]
 
@@ -23,6 +25,7 @@ class Loss:
 class Fitted:
     """Centres, noisy sizes, the noise's part in each coordinate, and what was chosen on the way."""
 
+    domain: Domain  # the task's, or the one that was made from estimated bounds
     centers: NDArray[np.int32]  # (k, d)
     sizes: NDArray[np.float64]  # (k,)
     errors: NDArray[np.float64]  # (k, d)

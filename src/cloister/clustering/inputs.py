@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +12,7 @@ from cloister.sources import open_source
 from cloister.sources.in_memory import ArraySource
 from cloister.vault import open_data
 
-__all__ = ["Input", "read_input"]
+__all__ = ["Input", "read_input", "read_to_label"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,38 +21,38 @@ class Input:
 
     data: Any
     names: tuple[str, ...]
-    named: bool = False  # the names are the user's own, not made up for an array
+    named: bool = False  # the names are the user's own, not x0, x1, ... of an array
 
     @property
     def texts(self) -> tuple[str, ...]:
         """The columns whose type says that they hold text; files such as CSV do not say."""
         return tuple(getattr(self.data, "texts", ()))
 
-    def remember(self, estimator: Any, columns: Sequence[str]) -> None:
-        """Keep how many columns were used and what they were called, as scikit-learn does."""
-        estimator.n_features_in_ = len(columns)
-        if self.named:
-            estimator.feature_names_in_ = np.asarray(columns, dtype=object)
-        elif hasattr(estimator, "feature_names_in_"):
-            del estimator.feature_names_in_
 
-
-def read_input(X: Any, estimator: Any, fitted: bool = False) -> Input:
+def read_input(X: Any, engine: Any) -> Input:
     """The user's data, checked for its form and never for its values."""
-    if isinstance(X, np.ndarray | list | tuple) and not is_paths(X):
-        array = to_array(X)
-        if fitted and array.shape[1] != estimator.n_features_in_:
-            raise UsageError(
-                f"X has {array.shape[1]} features, but {type(estimator).__name__} is expecting "
-                f"{estimator.n_features_in_} features as input."
-            )
-        names = tuple(getattr(estimator, "feature_names_in_", ())) if fitted else ()
-        source = ArraySource(array, names) if names else open_source(array)
+    if is_array(X):
+        source = open_source(to_array(X))
         return Input(source, source.names)
+    source = open_data(X, engine)
+    return Input(source, source.names, named=True)
+
+
+def read_to_label(X: Any, columns: tuple[str, ...], engine: Any) -> Any:
+    """Rows to be labelled: an array has the columns that were clustered, anything else names its own."""
+    if not is_array(X):
+        return open_data(X, engine)
+    array = to_array(X)
+    if array.shape[1] != len(columns):
+        raise UsageError(f"X has {array.shape[1]} features, but KMeans is expecting {len(columns)} features as input.")
+    return ArraySource(array, columns)
+
+
+def is_array(X: Any) -> bool:
+    """Whether this is rows of cells without names: an array, or a list of rows."""
     if hasattr(type(X), "tocsr"):
         raise UsageError("Sparse data is not supported. Convert it with X.toarray().")
-    source = open_data(X, estimator.engine)
-    return Input(source, source.names, named=True)
+    return isinstance(X, np.ndarray | list | tuple) and not is_paths(X)
 
 
 def is_paths(X: Any) -> bool:

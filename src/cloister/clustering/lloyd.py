@@ -15,8 +15,7 @@ D. Su et al., "Differentially private k-means clustering", CODASPY 2016, and TOP
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from math import floor, sqrt
 
 import numpy as np
@@ -25,56 +24,100 @@ from numpy.typing import NDArray
 from cloister.clustering.chance import PublicChance
 from cloister.clustering.domain import Domain
 from cloister.clustering.fitted import Fitted
+from cloister.clustering.progress import Progress
 from cloister.clustering.seeding.packing import sphere_packing
 from cloister.clustering.task import Task
-from cloister.kernels import CenterSums, Rows
-from cloister.kernels.per_unit import for_unit
-from cloister.privacy.budgets import ApproxDP, Budget
+from cloister.clustering.terms import buy_size
+from cloister.errors import UsageError
+from cloister.kernels import CenterSums
+from cloister.privacy.budgets import ApproxDP
 from cloister.privacy.mechanisms import Precision, Spend
-from cloister.privacy.plan import Plan, Step, cut, make_step, shares
+from cloister.privacy.plan import Plan, Step, cut, make_step
 from cloister.schema import Neighbours
-from cloister.schema.unit import Unit, rows_each
 from cloister.vault import Vault
 
-__all__ = ["fit_lloyd", "plan_lloyd"]
+__all__ = ["Lloyd"]
 
-SIZE_SHARE = 1  # of SIZE_SHARE + ROUNDS_SHARE, for the number of rows
-ROUNDS_SHARE = 49
 DEVIATION = 0.225  # mean distance of a coordinate from its middle, as a part of the width: Su et al. 2016, section 4
 FEWEST, MOST = 2, 7  # rounds
 
 
-@dataclass(frozen=True, slots=True)
-class LloydPlan:
-    """The steps of one private Lloyd."""
+class Lloyd:
+    """Improved DPLloyd, for public bounds and a fixed number of clusters."""
 
-    size: Step | None
-    rest: Spend
-    unit: Unit | None = None
+    name = "lloyd"
 
-    @classmethod
-    def start(cls, budget: Budget, neighbours: Neighbours, unit: Unit | None = None) -> LloydPlan:
-        """What is spent before the number of rows is known."""
-        if neighbours is Neighbours.REPLACE_ONE:
-            return cls(None, shares(budget, {"rounds": 1})["rounds"])
-        parts = shares(budget, {"size": SIZE_SHARE, "rounds": ROUNDS_SHARE})
-        size = make_step("size", for_unit(Rows(), unit).sensitivity(neighbours), parts["size"])
-        return cls(size, parts["rounds"], unit)
+    def __init__(self, name: str = "lloyd") -> None:
+        pass
 
-    def rounds(self, domain: Domain, clusters: int, rows: float, neighbours: Neighbours, most: int | None) -> list[Step]:
-        """The steps that follow, for this (noisy) number of rows."""
-        columns = len(domain.halves)
-        # a person's rows move a sum together: fewer people stand against the noise
-        count = most or number_of_rounds(self.rest, columns, clusters, rows / rows_each(self.unit), neighbours)
-        kernel = CenterSums(np.zeros((clusters, columns), dtype=np.int32), domain.clip)
-        names = [f"round {i + 1}" for i in range(count)]
-        spends = cut(self.rest, dict.fromkeys(names, 1))
-        weights = count_and_sum_weights(columns, isinstance(self.rest, Precision))
-        steps = []
-        for name in names:
-            step = make_step(name, for_unit(kernel, self.unit).sensitivity(neighbours), spends[name], weights)
-            steps.append(Step(step.name, step.mechanism, step.event, expectation(step, domain, clusters, rows)))
-        return steps
+    def check(self, task: Task) -> None:
+        """The start is laid over public bounds, for a number of clusters."""
+        if task.domain is None or task.clusters is None:
+            raise UsageError('method "lloyd" needs bounds and a number of clusters. Give both, or use method "votes".')
+
+    def plan(self, task: Task, rows: float) -> Plan:
+        """The plan for a table of about so many rows; no row is read."""
+        domain, clusters = domain_and_clusters(task)
+        terms = task.terms
+        size, rounds = start(task)
+        steps = plan_rounds(task, rounds, rows)
+        expect: dict[str, str] = {step.name: step.expect for step in steps}
+        if size is not None:
+            expect["size"] = f"number of rows +-{size.mechanism.deviation()['counts']:.3g}"
+            steps = [size, *steps]
+        facts: Mapping[str, object] = {"rows": round(rows), "columns": len(domain.halves), "clusters": clusters}
+        gaussian = isinstance(terms.budget, ApproxDP)
+        choices = {"noise": "Gaussian, since delta > 0" if gaussian else "Laplace, since delta = 0"}
+        events = tuple(step.event for step in steps)
+        return Plan(terms.budget, terms.neighbours, events, expect, facts, choices, terms.protected)
+
+    def fit(self, vault: Vault, task: Task, random: PublicChance, progress: Progress) -> Fitted:
+        """Run private Lloyd inside an open vault, from public centres."""
+        domain, clusters = domain_and_clusters(task)
+        size, rounds = start(task)
+        rows = buy_size(vault, size, progress)
+        centers = sphere_packing(domain, clusters, random)
+        sizes = np.full(clusters, rows / clusters)
+        errors = np.full(centers.shape, np.inf)
+        steps = plan_rounds(task, rounds, rows)
+        for step in steps:
+            progress(step.name)
+            released = vault.measure(CenterSums(centers, domain.clip), step.mechanism, step.name)
+            counts = released.value["counts"].astype(np.float64)  # (k,)
+            sums = released.value["sums"].astype(np.float64)  # (k, d)
+            filled = counts >= 1
+            moved = np.where(filled[:, None], sums / np.maximum(counts, 1)[:, None], centers)
+            centers = domain.put(moved)
+            sizes = np.maximum(counts, 0)
+            errors = standard_error(centers, counts, released.deviation)
+        return Fitted(domain, centers, sizes, errors, len(steps), rows)
+
+
+def domain_and_clusters(task: Task) -> tuple[Domain, int]:
+    """What `Lloyd.check` has seen to be there."""
+    assert task.domain is not None
+    assert task.clusters is not None
+    return task.domain, task.clusters
+
+
+def start(task: Task) -> tuple[Step | None, Spend]:
+    """The step that buys the number of rows, and what is left for all rounds together."""
+    spends = task.terms.shares({"rounds": 1})
+    return task.terms.size_step(spends.get("size")), spends["rounds"]
+
+
+def plan_rounds(task: Task, spend: Spend, rows: float) -> list[Step]:
+    """The rounds for this (noisy) number of rows; whatever their number, they spend the same in total."""
+    domain, clusters = domain_and_clusters(task)
+    columns, terms = len(domain.halves), task.terms
+    # a person's rows move a sum together: fewer people stand against the noise
+    people = rows / terms.rows_each
+    count = task.rounds or number_of_rounds(spend, columns, clusters, people, terms.neighbours)
+    sensitivity = terms.sensitivity(CenterSums(np.zeros((clusters, columns), dtype=np.int32), domain.clip))
+    spends = cut(spend, {f"round {i + 1}": 1 for i in range(count)})
+    weights = count_and_sum_weights(columns, isinstance(spend, Precision))
+    steps = [make_step(name, sensitivity, each, weights) for name, each in spends.items()]
+    return [Step(step.name, step.mechanism, step.event, expectation(step, domain, clusters, rows)) for step in steps]
 
 
 def count_and_sum_weights(columns: int, gaussian: bool) -> dict[str, str]:
@@ -111,53 +154,6 @@ def expectation(step: Step, domain: Domain, clusters: int, rows: float) -> str:
     width = 2 * float(np.max(domain.halves))
     place = noise["sums"] / max(1.0, rows / clusters) / width
     return f"counts +-{noise['counts']:.3g} rows, centres +-{min(place, 1):.2%} of a column's width"
-
-
-def plan_lloyd(task: Task, rows: float, unit: Unit | None = None) -> Plan:
-    """The plan for a table of about so many rows; no row is read."""
-    budget, neighbours, domain, clusters, most = given(task)
-    start = LloydPlan.start(budget, neighbours, unit)
-    steps = start.rounds(domain, clusters, rows, neighbours, most)
-    expect: dict[str, str] = {step.name: step.expect for step in steps}
-    if start.size is not None:
-        expect["size"] = f"number of rows +-{start.size.mechanism.deviation()['counts']:.3g}"
-        steps = [start.size, *steps]
-    facts: Mapping[str, object] = {"rows": round(rows), "columns": len(domain.halves), "clusters": clusters}
-    choices = {"noise": "Gaussian, since delta > 0" if isinstance(budget, ApproxDP) else "Laplace, since delta = 0"}
-    return Plan(budget, neighbours, tuple(step.event for step in steps), expect, facts, choices, str(unit or "row"))
-
-
-def given(task: Task) -> tuple[Budget, Neighbours, Domain, int, int | None]:
-    """What Lloyd needs to be told."""
-    assert task.domain is not None
-    assert task.clusters is not None
-    return task.budget, task.neighbours, task.domain, task.clusters, task.rounds
-
-
-def fit_lloyd(
-    vault: Vault, task: Task, random: PublicChance, progress: Callable[[str], None] = lambda _: None
-) -> tuple[Fitted, Domain]:
-    """Run private Lloyd inside an open vault, from public centres."""
-    budget, neighbours, domain, clusters, most = given(task)
-    plan = LloydPlan.start(budget, neighbours, vault.unit)
-    progress("size")
-    rows = vault.size(plan.size.mechanism if plan.size else None)
-    centers = sphere_packing(domain, clusters, random)
-    columns = centers.shape[1]
-    sizes = np.full(clusters, rows / clusters)
-    errors = np.full((clusters, columns), np.inf)
-    steps = plan.rounds(domain, clusters, rows, neighbours, most)
-    for step in steps:
-        progress(step.name)
-        released = vault.measure(CenterSums(centers, domain.clip), step.mechanism, step.name)
-        counts = released.value["counts"].astype(np.float64)  # (k,)
-        sums = released.value["sums"].astype(np.float64)  # (k, d)
-        filled = counts >= 1
-        moved = np.where(filled[:, None], sums / np.maximum(counts, 1)[:, None], centers)
-        centers = domain.put(moved)
-        sizes = np.maximum(counts, 0)
-        errors = standard_error(centers, counts, released.deviation)
-    return Fitted(centers, sizes, errors, len(steps), rows), domain
 
 
 def standard_error(

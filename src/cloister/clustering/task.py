@@ -1,24 +1,31 @@
-"""What is to be clustered, from public facts alone."""
+"""What a clustering method works on, from public facts alone."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 from cloister.clustering.domain import Domain
-from cloister.privacy.budgets import Budget
-from cloister.schema import Neighbours
+from cloister.clustering.terms import Terms
+from cloister.encode import Bins, Encoding
 
 __all__ = ["Task"]
 
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """Columns, where their values may lie, how many clusters are wanted, and the budget."""
+    """Columns, where their values may lie, what may be spent, and how many clusters are wanted."""
 
     names: tuple[str, ...]
-    domain: Domain | None  # None: bounds are found inside the budget
-    scale: str | None
+    domain: Domain | None  # None: bounds are estimated inside the budget
+    terms: Terms
     clusters: int | None  # None: their number is chosen from what is released
-    budget: Budget
-    neighbours: Neighbours
     rounds: int | None = None  # of Lloyd; None: as many as the budget carries
+    seeding: str = "kmeans++"  # of the cells of a synopsis
+    scale: str | None = "bounds"  # of the domain that is made from estimated bounds
+
+    @property
+    def encoding(self) -> Encoding:
+        """How rows are read at first: on the grid, or only counted while the bounds are not known."""
+        if self.domain is not None:
+            return self.domain.encoding
+        return Encoding(categories=tuple(Bins(name, ()) for name in self.names))

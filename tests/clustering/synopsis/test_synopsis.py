@@ -12,8 +12,8 @@ import pytest
 from sklearn.cluster import KMeans as PlainKMeans
 
 import cloister as cl
-from cloister.clustering.synopsis.build import plan
 from cloister.clustering.synopsis.queries import kept_weights
+from cloister.clustering.synopsis.request import SynopsisRequest
 from cloister.errors import BudgetExceeded, SchemaError, UsageError
 from cloister.testing import seeded_noise
 from tests.real_data import real
@@ -257,7 +257,7 @@ def test_an_empty_table_is_released_like_any_other() -> None:
 
 def test_a_plan_needs_no_rows() -> None:
     """A plan prints its steps from the number of rows and the columns alone."""
-    text = str(plan(5000, ["x", "y"], 1.0, (0, 1)))
+    text = str(SynopsisRequest(budget=1.0, bounds=(0, 1)).plan(5000, ["x", "y"]))
     assert "10 ** 2 cells" in text
     assert "level 2" in text
 

@@ -40,19 +40,53 @@ LARGE = 750_000
 FEWEST_MEMBERS = 8  # DE/rand/2 needs six
 GENERATIONS = 200
 MATCHING = 10  # generations after which centres are put in the order of the best member's again
-PATIENCE = 50  # generations in which nobody gets better, after which it is over
+PATIENCE = 50  # generations without a better member, after which it ends
 SETTLED = 1e-7  # of its loss: a member whose own move gains less is left alone until it changes
 
 
 @dataclass(frozen=True, slots=True)
 class Evolved:
-    """The best centres found, with how they were found."""
+    """The best centres, with what the search for them took."""
 
     centers: NDArray[np.float64]  # (k, d)
     loss: float
     start_loss: float
     evaluations: int  # looks at all points with one set of centres
     generations: int
+
+
+@dataclass(slots=True)
+class Population:
+    """Members of the evolution, each a set of centres, with the loss of each."""
+
+    members: NDArray[np.float32]  # (p, k, d)
+    losses: NDArray[np.float64]  # (p,)
+    unsettled: NDArray[np.bool_]  # (p,) whether a member may still gain by its own move
+
+    @property
+    def best(self) -> NDArray[np.float32]:
+        """The member of the smallest loss, (k, d)."""
+        best: NDArray[np.float32] = self.members[int(np.argmin(self.losses))]
+        return best
+
+    def replace_worse(self, members: NDArray[np.float32], losses: NDArray[np.float64]) -> None:
+        """Take over every new member that is better than the old one in its place."""
+        better = losses < self.losses
+        self.members[better], self.losses[better] = members[better], losses[better]
+        self.unsettled |= better
+
+    def settle(self, columns: NDArray[np.float32], mass: NDArray[np.float32]) -> int:
+        """Move every member that still gains by it; returns how many looks at all points that took."""
+        from cloister.kernels.loops.fitness import improve  # loads numba, which no other seeding needs
+
+        which = np.flatnonzero(self.unsettled)
+        if not len(which):
+            return 0
+        losses, moved = improve(columns, mass, np.ascontiguousarray(self.members[which]))
+        gains = losses < self.losses[which] * (1 - SETTLED)
+        self.members[which[gains]], self.losses[which[gains]] = moved[gains], losses[gains]
+        self.unsettled[which[~gains]] = False
+        return len(which)
 
 
 def crossover_rate(generation: int, generations: int) -> float:
@@ -94,7 +128,7 @@ def evolve(
         Public: it decides which cells the members start from.
     generations : int
     """
-    from cloister.kernels.loops.fitness import improve, weighted_loss
+    from cloister.kernels.loops.fitness import improve, weighted_loss  # loads numba, which no other seeding needs
 
     middle = np.average(points, axis=0, weights=weights)
     reach = float(np.abs(points - middle).max()) or 1.0
@@ -103,35 +137,32 @@ def evolve(
     size = population_size(clusters, points.shape[1], len(points))
 
     first = draw_members(columns, weights, clusters, size, random)
-    loss, members = improve(columns, mass, first)
+    losses, members = improve(columns, mass, first)
     evaluations = size
-    best_start = first[int(np.argmin(loss))]
+    best_start = first[int(np.argmin(losses))]
+    population = Population(members, losses, np.ones(size, dtype=bool))
     lowest, highest = columns.min(axis=1), columns.max(axis=1)  # (d,) each
-    unsettled = np.ones(size, dtype=bool)
     quiet, done = 0, 0
     for generation in range(generations):
         done = generation + 1
         if generation % MATCHING == 0:
-            match_centers(members, members[int(np.argmin(loss))].copy())
+            match_centers(members, population.best.copy())
         trial = np.clip(mutate_and_cross(members, crossover_rate(generation, generations), random), lowest, highest)
         against = oppose(trial, members.min(axis=0), members.max(axis=0), random)
-        trial_loss, trial = improve(columns, mass, trial)
-        against_loss, against = improve(columns, mass, against)
+        trial_losses, trial = improve(columns, mass, trial)
+        against_losses, against = improve(columns, mass, against)
         evaluations += 2 * size
-        evaluations += settle(columns, mass, members, loss, unsettled)
-        opposite = against_loss < trial_loss
+        evaluations += population.settle(columns, mass)
+        opposite = against_losses < trial_losses
         trial = np.where(opposite[:, None, None], against, trial)
-        trial_loss = np.where(opposite, against_loss, trial_loss)
-        better = trial_loss < loss
-        members[better], loss[better] = trial[better], trial_loss[better]
-        unsettled |= better
-        quiet = 0 if unsettled.any() else quiet + 1
+        population.replace_worse(trial, np.where(opposite, against_losses, trial_losses))
+        quiet = 0 if population.unsettled.any() else quiet + 1
         if quiet >= PATIENCE:
             break
 
     # Ranked in single precision, decided in double: what is handed out is never worse than what it began with.
     start = best_start.astype(np.float64) * reach + middle
-    end = members[int(np.argmin(loss))].astype(np.float64) * reach + middle
+    end = population.best.astype(np.float64) * reach + middle
     start_loss, end_loss = weighted_loss(points, weights, start), weighted_loss(points, weights, end)
     centers = end if end_loss <= start_loss else start
     return Evolved(centers, min(start_loss, end_loss), start_loss, evaluations, done)
@@ -179,23 +210,3 @@ def oppose(
     against = t * (low + high) - trial
     inside = low + random.random(trial.shape, dtype=np.float32) * (high - low)
     return np.where((against < low) | (against > high), inside, against)
-
-
-def settle(
-    columns: NDArray[np.float32],
-    mass: NDArray[np.float32],
-    members: NDArray[np.float32],
-    loss: NDArray[np.float64],
-    unsettled: NDArray[np.bool_],
-) -> int:
-    """Move, in place, every member that still gains by it; says how many looks at the points that took."""
-    from cloister.kernels.loops.fitness import improve
-
-    which = np.flatnonzero(unsettled)
-    if not len(which):
-        return 0
-    moved_loss, moved = improve(columns, mass, np.ascontiguousarray(members[which]))
-    gains = moved_loss < loss[which] * (1 - SETTLED)
-    members[which[gains]], loss[which[gains]] = moved[gains], moved_loss[gains]
-    unsettled[which[~gains]] = False
-    return len(which)

@@ -28,11 +28,11 @@ def sphere_packing(domain: Domain, clusters: int, random: PublicChance) -> NDArr
     best = place(domain, clusters, 0.0, random)
     for _ in range(HALVINGS):
         middle = (low + high) / 2
-        found = place(domain, clusters, middle, random)
-        if found is None:
+        packed = place(domain, clusters, middle, random)
+        if packed is None:
             high = middle
         else:
-            low, best = middle, found
+            low, best = middle, packed
     assert best is not None, "spheres of radius 0 always fit"
     return domain.put(best)
 

@@ -1,4 +1,4 @@
-"""Two noisy levels that must tell the same story: the least-squares counts of the second level.
+"""Two noisy estimates of the same counts: the least-squares counts of two levels, and the best total.
 
 Post-processing of released counts with public noise.
 
@@ -14,7 +14,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Agreed", "agree"]
+from cloister.clustering.synopsis.noisy_cells import variance_of
+from cloister.privacy.plan import Step
+
+__all__ = ["Agreed", "agree", "best_total"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,3 +53,11 @@ def agree(
     common = total_variances / sizes**2 - lower_variance / sizes  # (groups,)
     counts = lower + ((totals - sums) / sizes)[groups]
     return Agreed(counts, lower_variance + common[groups], common[groups], totals, total_variances)
+
+
+def best_total(size: Step | None, rows: float, total: float, variance: float) -> float:
+    """The number of rows from the step that bought it and from the sum of the cells, by their variances."""
+    if size is None:
+        return rows
+    bought = variance_of(size.mechanism.deviation())
+    return float((rows / bought + total / variance) / (1 / bought + 1 / variance))

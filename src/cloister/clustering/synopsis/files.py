@@ -14,22 +14,35 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from cloister.clustering.chance import public_chance
 from cloister.clustering.domain import Domain
-from cloister.clustering.synopsis.cells import Cells
-from cloister.clustering.synopsis.value import Synopsis, SynopsisClusters, release_of_clusters
+from cloister.clustering.synopsis.noisy_cells import Cells
 from cloister.encode import Encoding, Grid
-from cloister.errors import SourceError, UsageError
+from cloister.errors import SourceError
 from cloister.kernels import BallClip, BoxClip
 from cloister.privacy.release import Release
 from cloister.sinks import stage
-from cloister.vault import Vault
 
-__all__ = ["cluster_file", "fingerprint", "load", "read_about", "save"]
+__all__ = ["About", "Contents", "fingerprint", "load", "read_about", "save"]
 
 VERSION = 2
 ABOUT, CERTIFICATE = b"cloister.synopsis", b"cloister.release"
 FOREIGN = "is not a synopsis file. Give the file that cloister synopsis wrote."
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """What a file says of itself, without its cells."""
+
+    domain: Domain
+    total: float
+    release: Release
+
+
+@dataclass(frozen=True, slots=True)
+class Contents(About):
+    """All that a synopsis file holds."""
+
+    cells: Cells
 
 
 def about_of(domain: Domain, total: float) -> str:
@@ -52,23 +65,23 @@ def fingerprint(cells: Cells, domain: Domain, total: float) -> str:
     return digest.hexdigest()
 
 
-def save(synopsis: Synopsis, path: str | PathLike[str]) -> None:
+def save(contents: Contents, path: str | PathLike[str]) -> None:
     """Stage the file, then rename it into place."""
-    cells, domain = synopsis.cells, synopsis.domain
+    cells, domain = contents.cells, contents.domain
     columns: dict[str, Any] = {}
     for part in ("lower", "upper", "points"):
         for j in range(len(domain.columns)):
             columns[f"{part} {j}"] = getattr(cells, part)[:, j]
     for part in ("counts", "variances", "common", "groups"):
         columns[part] = getattr(cells, part)
-    about = about_of(domain, synopsis.total)
-    table = pa.table(columns).replace_schema_metadata({ABOUT: about, CERTIFICATE: synopsis.release.to_json()})
+    about = about_of(domain, contents.total)
+    table = pa.table(columns).replace_schema_metadata({ABOUT: about, CERTIFICATE: contents.release.to_json()})
     with stage(path, directory=False) as staged:
         pq.write_table(table, staged.path, compression="zstd")
         staged.commit()
 
 
-def load(path: str | PathLike[str]) -> Synopsis:
+def load(path: str | PathLike[str]) -> Contents:
     """Read and check a synopsis file."""
     name = os.fspath(path)
     about = read_about(name)
@@ -83,16 +96,7 @@ def load(path: str | PathLike[str]) -> Synopsis:
         raise SourceError(f"{name} is damaged: a part of the synopsis is missing. Ask for the original.") from None
     if about.release.result.get("sha256") != fingerprint(cells, about.domain, about.total):
         raise SourceError(f"{name} was changed after it was written: its cells are not those of its certificate.")
-    return Synopsis(cells, about.domain, about.total, about.release)
-
-
-@dataclass(frozen=True, slots=True)
-class About:
-    """What a file says of itself, without its cells."""
-
-    domain: Domain
-    total: float
-    release: Release
+    return Contents(about.domain, about.total, about.release, cells)
 
 
 def read_about(name: str) -> About:
@@ -118,24 +122,6 @@ def read_about(name: str) -> About:
     if release.kind != "synopsis":
         raise SourceError(f"{name} {FOREIGN}")
     return About(domain, total, release)
-
-
-def cluster_file(path: str | PathLike[str], k: int, engine: Any = "spark", random_state: Any = None) -> SynopsisClusters:
-    """Cluster a synopsis file on Spark, for one too large for this machine: MLlib's weighted k-means with k-means||.
-
-    The file has to be where Spark's workers can read it. Its certificate is checked, its cells are not read here.
-    """
-    name = os.fspath(path)
-    about = read_about(name)
-    if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1:
-        raise UsageError("the number of clusters must be a whole number of at least 1. Give --k 1 or more.")
-    features = [f"points {j}" for j in range(len(about.domain.columns))]
-    seed = int(public_chance(random_state).integers(2**31))
-    centers, sizes, loss = Vault.public_clusters(name, features, "counts", about.total, int(k), seed, engine)
-    mean = loss / float(sizes.sum()) * about.domain.unit**2
-    decoded = about.domain.decode(about.domain.put(centers))
-    release = release_of_clusters(about.release, decoded, sizes, mean, "kmeans|| by MLlib")
-    return SynopsisClusters(decoded, sizes, mean, release, about.domain, len(features), engine)
 
 
 def domain_of(grids: tuple[Grid, ...], radius: int | None, unit: float) -> Domain:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cloister.clustering.chance import PublicChance
-from cloister.clustering.synopsis.cells import Cells
+from cloister.clustering.synopsis.noisy_cells import Cells
 from cloister.errors import UsageError
 
 __all__ = ["Count", "count_in", "draw_rows", "kept_weights"]

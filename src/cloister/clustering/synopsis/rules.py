@@ -11,9 +11,10 @@ from math import ceil, sqrt
 import numpy as np
 from numpy.typing import NDArray
 
+from cloister.errors import UsageError
 from cloister.privacy.mechanisms import Gaussian, Laplace, Mechanism
 
-__all__ = ["first_side", "rule_epsilon", "second_sides", "uniform_side"]
+__all__ = ["check_cap", "first_side", "rule_epsilon", "second_sides", "uniform_side"]
 
 UNIFORM = 10.0  # Su et al. 2016: theta
 C1, C2 = 10.0, 5.0  # LETEO, section 4.2
@@ -70,3 +71,12 @@ def second_sides(counts: NDArray[np.int64], epsilon: float, columns: int) -> NDA
     worth = (np.maximum(counts, 0) * epsilon / C2) ** (2 * columns / (2 + columns))
     sides = np.ceil(np.minimum(LARGEST_SIDE, worth ** (1 / columns)) - 1e-9)
     return np.maximum(1, sides).astype(np.int64)
+
+
+def check_cap(side: int, columns: int, most: int, why: str = "") -> None:
+    """Refuse a grid with more cells than the cap."""
+    if side**columns > most:
+        raise UsageError(
+            f"the grid would have {side} ** {columns} cells{why}, and at most {most:,} are allowed. Use method tree, which "
+            "grows with the rows and not with the columns, fewer columns, or a sparse grid (threshold)."
+        )

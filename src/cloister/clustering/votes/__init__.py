@@ -1,1 +1,1 @@
-"""k-means by votes: the plan, the candidates and what is learned of them, the bounds, the fit."""
+"""The default method: seed by votes over more cells than clusters, then refine by clipped Lloyd."""

@@ -1,4 +1,4 @@
-"""Bounds of each column, found inside the budget.
+"""Bounds of each column, estimated inside the budget.
 
 Privacy
 -------
@@ -10,19 +10,20 @@ public or follow from released counts; a value outside them falls into the neare
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import log, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
 
+from cloister.clustering.progress import Progress
 from cloister.encode import Bins, Encoding
 from cloister.kernels import ValueCounts
 from cloister.privacy.mechanisms import Laplace, Spend, calibrate
 from cloister.vault import Vault
 
-__all__ = ["BOUNDS_STEPS", "find_bounds"]
+__all__ = ["BOUNDS_STEPS", "estimate_bounds"]
 
 EXPONENTS = range(-20, 40)  # |x| from 4**e up to 4**(e+1)
 ZOOMS = 3
@@ -34,27 +35,27 @@ COVER = 0.95  # full bins must hold this part of the rows, or coarser bins are l
 Array = NDArray[np.float64]
 
 
-def find_bounds(
-    vault: Vault, names: Sequence[str], spend: Spend, rows: float, progress: Callable[[str], None]
+def estimate_bounds(
+    vault: Vault, names: Sequence[str], spend: Spend, rows: float, progress: Progress
 ) -> tuple[Array, Array]:
     """The lower and upper bound of each column, for a table of about so many rows."""
     magnitudes = 4.0 ** np.array(EXPONENTS)
     edges = np.concatenate([-magnitudes[::-1], magnitudes])  # cell i: edges[i] to edges[i + 1]; the middle one holds 0
     low, high = np.empty(len(names)), np.empty(len(names))
-    for j, seen in enumerate(histograms(vault, names, [edges] * len(names), spend, "bounds 1", progress)):
-        i, k = seen.first_range(rows)
+    for j, histogram in enumerate(histograms(vault, names, [edges] * len(names), spend, "bounds 1", progress)):
+        i, k = histogram.first_range(rows)
         low[j], high[j] = edges[max(i, 0)], edges[min(k, len(edges) - 1)]
     for zoom in range(ZOOMS):
         all_edges = [np.linspace(a, b, BINS + 1) for a, b in zip(low, high, strict=True)]
-        for j, seen in enumerate(histograms(vault, names, all_edges, spend, f"bounds {zoom + 2}", progress)):
-            i, k = seen.narrow_range(rows)
+        for j, histogram in enumerate(histograms(vault, names, all_edges, spend, f"bounds {zoom + 2}", progress)):
+            i, k = histogram.narrow_range(rows)
             low[j], high[j] = all_edges[j][i], all_edges[j][k]
     return low, high
 
 
 def histograms(
-    vault: Vault, names: Sequence[str], edges: list[Array], spend: Spend, step: str, progress: Callable[[str], None]
-) -> list[Seen]:
+    vault: Vault, names: Sequence[str], edges: list[Array], spend: Spend, step: str, progress: Progress
+) -> list[ColumnHistogram]:
     """A noisy histogram of each column over the cells between its edges."""
     progress(step)
     columns = tuple(Bins(name, tuple(float(e) for e in inner[1:-1])) for name, inner in zip(names, edges, strict=True))
@@ -64,11 +65,11 @@ def histograms(
     released = vault.measure(kernel, mechanism, step)
     tests = log(len(names) * BOUNDS_STEPS * 128 / (2 * DOUBT))
     cells = np.split(released.value["counts"].astype(np.float64), np.cumsum(kernel.sizes)[:-1])
-    return [Seen(counts, released.deviation["counts"], tests, isinstance(mechanism, Laplace)) for counts in cells]
+    return [ColumnHistogram(counts, released.deviation["counts"], tests, isinstance(mechanism, Laplace)) for counts in cells]
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class ColumnHistogram:
     """The noisy histogram of one column."""
 
     counts: Array

@@ -16,8 +16,7 @@ its rows stay inside the vault.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Protocol
 
@@ -25,31 +24,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cloister.clustering.chance import PublicChance
+from cloister.clustering.clipped_rounds import part_of, round_kernel, round_weights, sum_noise
 from cloister.clustering.domain import Domain, from_bounds
 from cloister.clustering.fitted import Fitted, Loss
+from cloister.clustering.progress import Progress
 from cloister.clustering.task import Task
-from cloister.clustering.votes.bounds import BOUNDS_STEPS, find_bounds
-from cloister.clustering.votes.plan import (
-    VotesPlan,
-    after_size,
-    event,
-    lloyd_rounds,
-    part,
-    round_kernel,
-    size_spend,
-    sum_noise,
-    weights_of_a_round,
-)
+from cloister.clustering.terms import buy_size
+from cloister.clustering.votes.bounds import estimate_bounds
+from cloister.clustering.votes.plan import VotesPlan, after_size, explain_choices, lloyd_rounds, plan_votes
 from cloister.clustering.votes.sketch import Round, Sketch, sketch_of_moments
-from cloister.kernels import ClippedCost, Kernel, Moments, Rows, Sensitivity, Summary
-from cloister.privacy.budgets import ApproxDP
+from cloister.kernels import ClippedCost, Kernel, Moments, Sensitivity, Summary
 from cloister.privacy.mechanisms import Mechanism, Precision, Released, Spend, calibrate
 from cloister.privacy.plan import Plan
 from cloister.schema import Neighbours
-from cloister.schema.unit import Unit, rows_each
 from cloister.vault import Vault
 
-__all__ = ["fit_votes", "plan_votes"]
+__all__ = ["Votes"]
 
 FEWEST_ROWS = 10.0  # a noisy number of rows below this is taken for this
 LOSS_CAP = 6.0  # times the mean square that the sketch expects, at least, is what one row may add to the loss
@@ -62,91 +52,61 @@ class Door(Protocol):
     def measure(self, kernel: Kernel, mechanism: Mechanism, step: str) -> Released[Summary]: ...
 
 
-def plan_votes(task: Task, rows: float, unit: Unit | None = None) -> Plan:
-    """The plan for a table of about so many rows; no row is read."""
-    columns, each = len(task.names), rows_each(unit)
-    plan = make_plan(task, rows, each)
-    clusters = task.clusters or plan.cells[-1] // 2
-    rounds = task.rounds or lloyd_rounds(plan.lloyd, rows / each, columns, clusters, task.neighbours)
-    events = plan.events(rounds, BOUNDS_STEPS)
-    size = size_spend(task.budget, task.neighbours)
-    if size:
-        events = (event("size", size), *events)
-    facts = {"rows": round(rows), "columns": columns, "clusters": task.clusters or "auto"}
-    expect = expectations(plan, rows / each, columns, clusters, rounds, task.neighbours)
-    return Plan(task.budget, task.neighbours, events, expect, facts, choices(task, plan, rows), str(unit or "row"))
+class Votes:
+    """The default method, and what "auto" picks."""
 
+    name = "votes"
 
-def make_plan(task: Task, rows: float, each: int) -> VotesPlan:
-    """The written rule for this number of rows."""
-    return after_size(rows, len(task.names), task.clusters, task.budget, task.neighbours, each, task.domain is None)
+    def __init__(self, name: str = "votes") -> None:
+        pass
 
+    def check(self, task: Task) -> None:
+        """Bounds and the number of clusters may both be missing: nothing to refuse."""
 
-def choices(task: Task, plan: VotesPlan, rows: float) -> dict[str, str]:
-    """What was chosen, with the reason."""
-    chosen = {
-        "method": "votes, then clipped Lloyd",
-        "noise": "Gaussian, since delta > 0" if isinstance(task.budget, ApproxDP) else "Laplace, since delta = 0",
-    }
-    if task.domain is None:
-        chosen["bounds"] = "found inside the budget, since none were given"
-    if plan.rate < 1:
-        chosen["seeding"] = f"on a secret sample of about {float(plan.rate) * rows:,.0f} rows, since the table is large"
-    return chosen
+    def plan(self, task: Task, rows: float) -> Plan:
+        """The plan for a table of about so many rows; no row is read."""
+        return plan_votes(task, rows)
 
+    def fit(self, vault: Vault, task: Task, random: PublicChance, progress: Progress) -> Fitted:
+        """Run votes and clipped Lloyd inside an open vault."""
+        size = task.terms.size_step(task.terms.size_epsilon)
+        rows = max(buy_size(vault, size, progress), FEWEST_ROWS)
+        variance = size.mechanism.deviation()["counts"] ** 2 if size else 0.0
+        table = RowEstimate(rows, variance, task.terms.rows_each)
+        plan = after_size(task, rows)
+        domain = task.domain or self._estimate_domain(vault, task, plan, rows, progress)
+        most = task.clusters or max(2, plan.cells[-1] // 2)
+        search = Search(domain, task.terms.neighbours, most, table, random, progress)
+        if plan.rate < 1:
+            with vault.sample("seeding", plan.rate) as sample:
+                sketch = search.seed(sample, plan)
+        else:
+            sketch = search.seed(vault, plan)
+        clusters = task.clusters or sketch.suggest_clusters(most, random)
+        search = replace(search, clusters=clusters)
+        rounds = lloyd_rounds(task, plan.lloyd, table.rows, clusters)
+        spend = part_of(plan.lloyd, Fraction(1, rounds))
+        for i in range(rounds):
+            sketch = search.round(vault, sketch, RoundStep(f"lloyd {i + 1}", clusters, spend))
+        centers = domain.put(sketch.means)
+        loss = search.loss(vault, sketch, centers, plan.loss)
+        errors = np.repeat(sketch.errors[:, None], len(task.names), axis=1)
+        choices = explain_choices(task, plan, rows)
+        return Fitted(
+            domain, centers, sketch.weights, errors, len(plan.cells) + rounds, table.rows, loss=loss, choices=choices
+        )
 
-def expectations(
-    plan: VotesPlan, rows: float, columns: int, clusters: int, rounds: int, neighbours: Neighbours
-) -> dict[str, str]:
-    """The error to expect of each step, for clusters of equal size."""
-    seen = rows * float(plan.rate)
-    expect = {"seeding": f"moments, then votes over {', '.join(str(c) for c in plan.cells)} candidates"}
-    for i, cells in enumerate(plan.cells):
-        error = sum_noise(plan.seeding, columns, neighbours) * cells / seen
-        expect[f"votes {i + 1}"] = f"{cells} candidates, each +-{min(error, 1):.2%} of its clipping radius"
-    for i in range(rounds):
-        error = sum_noise(part(plan.lloyd, Fraction(1, rounds)), columns, neighbours) * clusters / rows
-        expect[f"lloyd {i + 1}"] = f"centres +-{min(error, 1):.2%} of their clipping radius"
-    return expect
-
-
-def fit_votes(
-    vault: Vault, task: Task, random: PublicChance, progress: Callable[[str], None] = lambda _: None
-) -> tuple[Fitted, Domain]:
-    """Run votes and clipped Lloyd inside an open vault."""
-    progress("size")
-    each = rows_each(vault.unit)
-    size = size_spend(task.budget, task.neighbours)
-    counter = calibrate(vault.sensitivity(Rows()), size) if size else None
-    table = Table(max(vault.size(counter), FEWEST_ROWS), counter.deviation()["counts"] ** 2 if counter else 0.0, each)
-    plan = make_plan(task, table.rows, each)
-    chosen = choices(task, plan, table.rows)
-    domain = task.domain
-    if domain is None:
+    @staticmethod
+    def _estimate_domain(vault: Vault, task: Task, plan: VotesPlan, rows: float, progress: Progress) -> Domain:
+        """The domain that bounds from the budget give; from here on rows are read on its grid."""
         assert plan.bounds is not None, "a plan without a domain buys one"
-        domain = from_bounds(task.names, find_bounds(vault, task.names, plan.bounds, table.rows, progress), task.scale)
+        domain = from_bounds(task.names, estimate_bounds(vault, task.names, plan.bounds, rows, progress), task.scale)
         vault.recode(domain.encoding)
-    run = Run(domain, task.neighbours, random, progress)
-    most = task.clusters or max(2, plan.cells[-1] // 2)
-    if plan.rate < 1:
-        with vault.sample("seeding", plan.rate) as sample:
-            sketch = run.seed(sample, plan, table, most)
-    else:
-        sketch = run.seed(vault, plan, table, most)
-    clusters = task.clusters or sketch.suggest_clusters(most, random)
-    columns = len(task.names)
-    rounds = task.rounds or lloyd_rounds(plan.lloyd, table.rows / each, columns, clusters, task.neighbours)
-    spend = part(plan.lloyd, Fraction(1, rounds))
-    for i in range(rounds):
-        sketch = run.round(vault, sketch, clusters, clusters, spend, f"lloyd {i + 1}", table, Fraction(1))
-    centers = domain.put(sketch.means)
-    loss = run.loss(vault, sketch, centers, plan.loss, table.rows)
-    errors = np.repeat(sketch.errors[:, None], columns, axis=1)
-    return Fitted(centers, sketch.weights, errors, len(plan.cells) + rounds, table.rows, loss, chosen), domain
+        return domain
 
 
 @dataclass(slots=True)
-class Table:
+class RowEstimate:
     """What is known about the number of rows: every round's votes add up to it and sharpen it."""
 
     rows: float
@@ -154,6 +114,7 @@ class Table:
     each: int = 1  # rows of a person at most
 
     def sharpen(self, votes: float, variance: float) -> None:
+        """Take in another estimate, weighed by its variance."""
         if self.variance == 0:
             return
         self.rows = max(self.rows + self.variance / (self.variance + variance) * (votes - self.rows), FEWEST_ROWS)
@@ -161,15 +122,27 @@ class Table:
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class RoundStep:
+    """One round: its name, how many candidates it votes on, what it spends, and the rate of the sample it runs on."""
+
+    name: str
+    cells: int
+    spend: Spend
+    rate: Fraction = Fraction(1)
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
     """The rounds of one fit."""
 
     domain: Domain
     neighbours: Neighbours
+    clusters: int
+    table: RowEstimate
     random: PublicChance
-    progress: Callable[[str], None]
+    progress: Progress
 
-    def seed(self, door: Door, plan: VotesPlan, table: Table, clusters: int) -> Sketch:
+    def seed(self, door: Door, plan: VotesPlan) -> Sketch:
         """From the moments of the columns to a sketch with as many cells as the budget carries."""
         self.progress("moments")
         kernel = Moments(self.domain.clip, len(self.domain.halves))
@@ -180,37 +153,27 @@ class Run:
             released.value["squares"].astype(np.float64) * unit,
             released.deviation["sums"],
             released.deviation["squares"] * unit,
-            table.rows * float(plan.rate),
+            self.table.rows * float(plan.rate),
             self.domain,
         )
         for i, cells in enumerate(plan.cells):
-            sketch = self.round(door, sketch, cells, clusters, plan.seeding, f"votes {i + 1}", table, plan.rate)
+            sketch = self.round(door, sketch, RoundStep(f"votes {i + 1}", cells, plan.seeding, plan.rate))
         return sketch
 
-    def round(
-        self,
-        door: Door,
-        sketch: Sketch,
-        cells: int,
-        clusters: int,
-        spend: Spend,
-        step: str,
-        table: Table,
-        rate: Fraction,
-    ) -> Sketch:
+    def round(self, door: Door, sketch: Sketch, step: RoundStep) -> Sketch:
         """One round: candidates from the sketch, votes and clipped sums around them, a better sketch."""
-        self.progress(step)
-        q = float(rate)
-        gaussian = isinstance(spend, Precision)
-        candidates = self.domain.put(sketch.candidates(cells, clusters, self.domain, self.random))
+        self.progress(step.name)
+        table, rate = self.table, float(step.rate)
+        gaussian = isinstance(step.spend, Precision)
+        candidates = self.domain.put(sketch.candidates(step.cells, self.clusters, self.domain, self.random))
         places, columns = candidates.astype(np.float64), candidates.shape[1]
-        noise = sum_noise(spend, columns, self.neighbours)
-        radii = sketch.radii(places, table.rows * q, noise, not gaussian, self.domain, self.random)
+        noise = sum_noise(step.spend, columns, self.neighbours)
+        radii = sketch.radii(places, table.rows * rate, noise, not gaussian, self.domain, self.random)
         kernel = round_kernel(candidates, radii.move, radii.square, gaussian, self.domain.clip)
-        weights = weights_of_a_round(columns, gaussian, self.neighbours)
-        released = door.measure(kernel, calibrate(door.sensitivity(kernel), spend, weights), step)
+        weights = round_weights(columns, gaussian, self.neighbours)
+        released = door.measure(kernel, calibrate(door.sensitivity(kernel), step.spend, weights), step.name)
         unit = 2.0**kernel.shift
-        seen = Round(
+        votes = Round(
             places,
             radii,
             released.value["counts"].astype(np.float64),
@@ -220,17 +183,18 @@ class Run:
             released.deviation["sums"],
             released.deviation["squares"] * unit,
         )
-        drawn = table.rows * table.each * q * (1 - q)  # rows come in whole people: at most so many each
-        variance = (len(candidates) * seen.count_noise**2 + drawn) / q**2
-        table.sharpen(float(seen.counts.sum()) / q, variance)
-        return sketch.update(seen, table.rows * q, clusters, self.domain)
+        drawn = table.rows * table.each * rate * (1 - rate)  # rows come in whole people: at most so many each
+        variance = (len(candidates) * votes.count_noise**2 + drawn) / rate**2
+        table.sharpen(float(votes.counts.sum()) / rate, variance)
+        return sketch.update(votes, table.rows * rate, self.clusters, self.domain)
 
-    def loss(self, vault: Vault, sketch: Sketch, centers: NDArray[np.int32], spend: Spend, rows: float) -> Loss:
+    def loss(self, vault: Vault, sketch: Sketch, centers: NDArray[np.int32], spend: Spend) -> Loss:
         """The mean squared distance to the nearest centre, each row's part capped, with its standard error.
 
         The cap grows while its noise stays below a hundredth of what the sketch expects.
         """
         self.progress("loss")
+        rows = self.table.rows
         expected = float(sketch.weights @ sketch.spreads / sketch.weights.sum())
         probe = ClippedCost(centers, 1 << 20, self.domain.clip)
         noise = calibrate(vault.sensitivity(probe), spend).deviation()["cost"] / probe.limit  # in caps

@@ -21,20 +21,18 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import sqrt
 
-import numpy as np
-from numpy.typing import NDArray
-
+from cloister.clustering.clipped_rounds import event_of, part_of, sum_noise
+from cloister.clustering.task import Task
 from cloister.clustering.votes.bounds import BOUNDS_STEPS
-from cloister.kernels import BoxClip, Clip, ClippedSums, Euclidean, Taxicab
 from cloister.privacy.accounting import epsilon_before_sampling, gaussian_precision, sampled_gaussian_precision
-from cloister.privacy.budgets import ApproxDP, Budget
-from cloister.privacy.events import Event, GaussianEvent, LaplaceEvent, SampledEvent
-from cloister.privacy.mechanisms import Precision, Spend, calibrate
+from cloister.privacy.budgets import ApproxDP
+from cloister.privacy.events import Event, SampledEvent
+from cloister.privacy.mechanisms import Precision, Spend
+from cloister.privacy.plan import Plan
 from cloister.schema import Neighbours
 
-__all__ = ["VotesPlan", "after_size", "lloyd_rounds", "round_kernel", "size_spend", "sum_noise", "weights_of_a_round"]
+__all__ = ["VotesPlan", "after_size", "explain_choices", "lloyd_rounds", "plan_votes"]
 
-SIZE_SHARE = Fraction(2, 100)
 BOUNDS_SHARE = Fraction(15, 100)
 MOMENTS_SHARE = Fraction(4, 100)
 LOSS_SHARE = Fraction(2, 100)
@@ -44,13 +42,9 @@ MOST_LLOYD = 5
 QUIET = 0.0005  # more rounds while their noise, at three times the usual radius, adds less than this part of the loss
 MOST_CELLS = 512
 CELL_SIGNAL = 1.5
-THETA, PHI = 1.0, 0.15  # precision of sums : counts : squares = sqrt d : THETA : PHI
-REPLACED_SQUARES = 0.03  # of the precision under replace-one
-LEAST_COUNT_SHARE = 0.04
 SAMPLE_ROWS, SAMPLE_ROWS_PER_CLUSTER, SAMPLE_FROM = 20_000, 500, 3
 RATE_BITS = 32
-MOST_AUTO = 32  # clusters that are looked for when their number is not given
-UNIT_RADIUS = 1 << 20
+MOST_AUTO = 32  # most clusters when their number is chosen here
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,117 +52,104 @@ class VotesPlan:
     """What follows the number of rows."""
 
     rate: Fraction  # of the secret sample that seeding runs on; 1: all rows
-    bounds: Spend | None  # of each of the steps that find the bounds
+    bounds: Spend | None  # of each of the steps that estimate the bounds; None: they are public
     moments: Spend
     cells: tuple[int, ...]  # in each seeding round
     seeding: Spend  # of each seeding round
     lloyd: Spend  # of all rounds of Lloyd together
     loss: Spend
 
-    def events(self, lloyd_rounds: int, bounds_steps: int = 0) -> tuple[Event, ...]:
+    def events(self, lloyd_rounds: int) -> tuple[Event, ...]:
         """Every step's charge."""
         seeding = (
-            event("moments", self.moments),
-            *(event(f"votes {i + 1}", self.seeding) for i in range(len(self.cells))),
+            event_of("moments", self.moments),
+            *(event_of(f"votes {i + 1}", self.seeding) for i in range(len(self.cells))),
         )
-        bounds = [event(f"bounds {i + 1}", self.bounds) for i in range(bounds_steps)] if self.bounds is not None else []
+        bounds = [] if self.bounds is None else [event_of(f"bounds {i + 1}", self.bounds) for i in range(BOUNDS_STEPS)]
         first: tuple[Event, ...] = seeding if self.rate == 1 else (SampledEvent("seeding", self.rate, seeding),)
-        each = part(self.lloyd, Fraction(1, lloyd_rounds))
-        last = (*(event(f"lloyd {i + 1}", each) for i in range(lloyd_rounds)), event("loss", self.loss))
+        each = part_of(self.lloyd, Fraction(1, lloyd_rounds))
+        last = (*(event_of(f"lloyd {i + 1}", each) for i in range(lloyd_rounds)), event_of("loss", self.loss))
         return (*bounds, *first, *last)
 
 
-def event(step: str, spend: Spend) -> LaplaceEvent | GaussianEvent:
-    """The event of a step that spends all it may."""
-    return GaussianEvent(step, spend.value) if isinstance(spend, Precision) else LaplaceEvent(step, spend)
+def plan_votes(task: Task, rows: float) -> Plan:
+    """The plan for a table of about so many rows; no row is read."""
+    terms = task.terms
+    plan = after_size(task, rows)
+    clusters = task.clusters or plan.cells[-1] // 2
+    rounds = lloyd_rounds(task, plan.lloyd, rows, clusters)
+    size = terms.size_epsilon
+    events = (*([event_of("size", size)] if size else []), *plan.events(rounds))
+    facts = {"rows": round(rows), "columns": len(task.names), "clusters": task.clusters or "auto"}
+    expect = expectations(task, plan, rows, clusters, rounds)
+    return Plan(terms.budget, terms.neighbours, events, expect, facts, explain_choices(task, plan, rows), terms.protected)
 
 
-def part(spend: Spend, share: Fraction) -> Spend:
-    """A share of a spend: of epsilon, or of precision."""
-    return Precision(spend.value * share) if isinstance(spend, Precision) else spend * share
+def explain_choices(task: Task, plan: VotesPlan, rows: float) -> dict[str, str]:
+    """What was chosen, with the reason."""
+    gaussian = isinstance(task.terms.budget, ApproxDP)
+    choices = {
+        "method": "votes, then clipped Lloyd",
+        "noise": "Gaussian, since delta > 0" if gaussian else "Laplace, since delta = 0",
+    }
+    if task.domain is None:
+        choices["bounds"] = "found inside the budget, since none were given"
+    if plan.rate < 1:
+        choices["seeding"] = f"on a secret sample of about {float(plan.rate) * rows:,.0f} rows, since the table is large"
+    return choices
 
 
-def size_spend(budget: Budget, neighbours: Neighbours) -> Fraction:
-    """The pure epsilon that the number of rows costs."""
-    return budget.epsilon * SIZE_SHARE if neighbours is Neighbours.ADD_REMOVE else Fraction(0)
+def expectations(task: Task, plan: VotesPlan, rows: float, clusters: int, rounds: int) -> dict[str, str]:
+    """The error to expect of each step, for clusters of equal size."""
+    columns, neighbours = len(task.names), task.terms.neighbours
+    people = rows / task.terms.rows_each
+    sampled = people * float(plan.rate)
+    expect = {"seeding": f"moments, then votes over {', '.join(str(c) for c in plan.cells)} candidates"}
+    for i, cells in enumerate(plan.cells):
+        error = sum_noise(plan.seeding, columns, neighbours) * cells / sampled
+        expect[f"votes {i + 1}"] = f"{cells} candidates, each +-{min(error, 1):.2%} of its clipping radius"
+    for i in range(rounds):
+        error = sum_noise(part_of(plan.lloyd, Fraction(1, rounds)), columns, neighbours) * clusters / people
+        expect[f"lloyd {i + 1}"] = f"centres +-{min(error, 1):.2%} of their clipping radius"
+    return expect
 
 
-def weights_of_a_round(columns: int, gaussian: bool, neighbours: Neighbours) -> dict[str, str]:
-    """How the sums, counts and squares of a round share its spend.
-
-    Under replace-one with Gaussian noise a row that changes its vote moves the sums by half (squared) of what one that stays
-    can, so the counts ride free up to there: stays costs sums + squares / 2, changes costs sums / 2 + counts + squares.
-    """
-    if gaussian and neighbours is Neighbours.REPLACE_ONE:
-        sums, counts, squares = 1 - REPLACED_SQUARES, (1 - 3 * REPLACED_SQUARES) / 2, 2 * REPLACED_SQUARES
-    elif gaussian:
-        sums, squares = sqrt(columns), PHI
-        counts = max(THETA, LEAST_COUNT_SHARE * (sums + THETA + squares))
-    else:
-        sums, counts, squares = (columns / THETA) ** (2 / 3), 1.0, PHI
-    return {"counts": f"{counts:.9f}", "sums": f"{sums:.9f}", "squares": f"{squares:.9f}"}
-
-
-def round_kernel(candidates: NDArray[np.int32], move: float, square: float, gaussian: bool, within: Clip) -> ClippedSums:
-    """The kernel of a round: moves clipped in L2 for Gaussian noise, in L1 for Laplace noise: what each is calibrated to."""
-    if gaussian:
-        return ClippedSums(candidates, Euclidean(max(1, round(move))), max(1, round(square)), within)
-    length = max(1, round(move * sqrt(candidates.shape[1])))
-    return ClippedSums(candidates, Taxicab(length), max(1, round(square)), within)
-
-
-def sum_noise(spend: Spend, columns: int, neighbours: Neighbours) -> float:
-    """The deviation of one coordinate of a round's sums, in clipping radii."""
-    gaussian = isinstance(spend, Precision)
-    origin, within = np.zeros((1, columns), dtype=np.int32), BoxClip((1,) * columns)
-    kernel = round_kernel(origin, UNIT_RADIUS, UNIT_RADIUS, gaussian, within)
-    mechanism = calibrate(kernel.sensitivity(neighbours), spend, weights_of_a_round(columns, gaussian, neighbours))
-    return mechanism.deviation()["sums"] / UNIT_RADIUS
-
-
-def after_size(
-    rows: float,
-    columns: int,
-    clusters: int | None,
-    budget: Budget,
-    neighbours: Neighbours,
-    rows_each: int = 1,
-    find_bounds: bool = False,
-) -> VotesPlan:
+def after_size(task: Task, rows: float) -> VotesPlan:
     """The plan for this (noisy) number of rows. Whatever it is, the total is the same.
 
-    `rows_each` rows of a person count where the guarantee is per person: noise grows with them. Without a number of clusters
-    there are as many cells as for the most that can be told apart.
+    Where the guarantee is per person, noise grows with the rows that each may have. Without a number of clusters there are as
+    many cells as for the most that can be told apart.
     """
-    left = budget.epsilon - size_spend(budget, neighbours)
+    budget, neighbours, clusters = task.terms.budget, task.terms.neighbours, task.clusters
+    left = budget.epsilon - (task.terms.size_epsilon or 0)
     gaussian = isinstance(budget, ApproxDP)
     kind = "gaussian" if gaussian else "laplace"
     cells, least = SEED_CELLS[kind], LEAST_LLOYD[kind]
     whole: Spend = Precision(gaussian_precision(left, budget.delta)) if gaussian else left
-    bounds_share = BOUNDS_SHARE if find_bounds else Fraction(0)
+    bounds_share = BOUNDS_SHARE if task.domain is None else Fraction(0)
     kept = 1 - bounds_share
     rest = kept * (1 - MOMENTS_SHARE - LOSS_SHARE)
     seeding_share = kept * MOMENTS_SHARE + rest * len(cells) / (len(cells) + least)
     lloyd_share = rest * least / (len(cells) + least)
     rate = sample_rate(rows, clusters or MOST_AUTO, neighbours)
-    on_sample = part(whole, seeding_share)
+    on_sample = part_of(whole, seeding_share)
     if rate < 1 and isinstance(whole, Precision):
         on_table = whole.value * (1 - seeding_share)
         on_sample = Precision(sampled_gaussian_precision(left, budget.delta, rate, on_table))
     elif rate < 1 and isinstance(on_sample, Fraction):
         on_sample = epsilon_before_sampling(on_sample, rate)
     moments_part = kept * MOMENTS_SHARE / seeding_share
-    each = part(on_sample, (1 - moments_part) / len(cells))
-    affordable = affordable_cells(rows * float(rate) / rows_each, columns, each, neighbours)
+    each = part_of(on_sample, (1 - moments_part) / len(cells))
+    affordable = affordable_cells(rows * float(rate) / task.terms.rows_each, len(task.names), each, neighbours)
     most = clusters or most_clusters(affordable)
     return VotesPlan(
         rate,
-        part(whole, bounds_share / BOUNDS_STEPS) if find_bounds else None,
-        part(on_sample, moments_part),
+        part_of(whole, bounds_share / BOUNDS_STEPS) if bounds_share else None,
+        part_of(on_sample, moments_part),
         tuple(int(max(most, min(c * most, affordable, max(MOST_CELLS, 4 * most)))) for c in cells),
         each,
-        part(whole, lloyd_share),
-        part(whole, kept * LOSS_SHARE),
+        part_of(whole, lloyd_share),
+        part_of(whole, kept * LOSS_SHARE),
     )
 
 
@@ -178,7 +159,7 @@ def affordable_cells(rows: float, columns: int, spend: Spend, neighbours: Neighb
 
 
 def most_clusters(affordable: float) -> int:
-    """How many clusters are looked for when their number is not given: half of the affordable cells, 2 to 32."""
+    """The most clusters when their number is chosen here: half of the affordable cells, 2 to 32."""
     return int(min(MOST_AUTO, max(2, affordable / 2)))
 
 
@@ -190,9 +171,15 @@ def sample_rate(rows: float, clusters: int, neighbours: Neighbours) -> Fraction:
     return Fraction(int(wanted / rows * 2**RATE_BITS), 2**RATE_BITS)
 
 
-def lloyd_rounds(whole: Spend, rows: float, columns: int, clusters: int, neighbours: Neighbours) -> int:
-    """As many rounds as add little noise: a cluster's squared error d (3 noise k / n)^2 grows with them, or their square."""
-    gaussian = isinstance(whole, Precision)
-    once = columns * (3 * sum_noise(whole, columns, neighbours) * clusters / rows) ** 2
+def lloyd_rounds(task: Task, whole: Spend, rows: float, clusters: int) -> int:
+    """As many rounds as the user wants, or as add little noise.
+
+    A cluster's squared error d (3 noise k / n)^2 grows with the number of rounds (Gaussian) or its square (Laplace).
+    """
+    if task.rounds:
+        return task.rounds
+    gaussian, columns = isinstance(whole, Precision), len(task.names)
+    noise = sum_noise(whole, columns, task.terms.neighbours)
+    once = columns * (3 * noise * clusters * task.terms.rows_each / rows) ** 2
     fitting = [t for t in range(1, MOST_LLOYD + 1) if once * t ** (1 if gaussian else 2) <= QUIET]
     return max([LEAST_LLOYD["gaussian" if gaussian else "laplace"], *fitting])

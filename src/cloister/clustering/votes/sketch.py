@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import warnings
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cloister.clustering.chance import PublicChance
 from cloister.clustering.domain import Domain
+from cloister.clustering.seeding.weighted import best_of_restarts, nearest
 
-__all__ = ["Radii", "Round", "Sketch", "sketch_of_moments", "weighted_kmeans"]
+__all__ = ["Radii", "Round", "Sketch", "sketch_of_moments"]
 
 Array = NDArray[np.float64]
 
 POINTS_PER_CELL = 25  # public points drawn from the sketch for each cell that is wanted
-RESTARTS = 20
+RESTARTS, ITERATIONS = 20, 30  # of a search for the clusters among the cells
+CANDIDATE_ITERATIONS = 6  # of one search for candidates: they need not be the best
 NEAR = 0.8  # part of the rows, as the sketch expects them, that a clipping radius leaves alone
 QUIET = 0.0005  # noise below this part of the loss does not matter: it may buy a wider radius
 UNEXPLAINED = 0.1  # of a cell's mean square that its own move may not explain away
@@ -49,7 +48,7 @@ class Round:
 
 @dataclass(frozen=True, slots=True)
 class Sketch:
-    """Rows as a mixture of cells, as far as releases tell.
+    """Rows as a mixture of cells, estimated from what was released.
 
     Attributes
     ----------
@@ -78,9 +77,9 @@ class Sketch:
         if wanted == clusters and len(self.means) == clusters:
             return self.means
         if wanted == clusters and len(self.means) > clusters:
-            return weighted_kmeans(self.means, self.weights, clusters, random, RESTARTS)
+            return best_of_restarts(self.means, self.weights, clusters, random, restarts=RESTARTS, iterations=ITERATIONS)
         points, weights = self.draw(POINTS_PER_CELL * wanted, domain, random)
-        return weighted_kmeans(points, weights, wanted, random, restarts=1, rounds=6)
+        return best_of_restarts(points, weights, wanted, random, restarts=1, iterations=CANDIDATE_ITERATIONS)
 
     def radii(
         self, candidates: Array, rows: float, noise: float, laplace: bool, domain: Domain, random: PublicChance
@@ -91,7 +90,7 @@ class Sketch:
         grows the round becomes one of plain Lloyd. `noise` is the deviation of a sum's coordinate in radii.
         """
         points, weights = self.draw(max(2000, 4 * len(candidates)), domain, random)
-        labels, squares = nearest_candidates(points, candidates)
+        labels, squares = nearest(points, candidates)
         far = np.sqrt(squares)
         loss = float(weights @ squares / weights.sum())
         columns = candidates.shape[1]
@@ -105,34 +104,34 @@ class Sketch:
         expected = float(weights @ np.minimum(squares / square**2, 1.0) / weights.sum())
         return Radii(move, square, expected)
 
-    def update(self, seen: Round, rows: float, clusters: int, domain: Domain) -> Sketch:
+    def update(self, votes: Round, rows: float, clusters: int, domain: Domain) -> Sketch:
         """The sketch after a round.
 
         A move is shrunk by its own noise, 1 - E|noise|^2 / |move|^2 and not below 0 (James and Stein). The mean square of
         all cells is drawn towards what the sketch expected by its noise, and each cell's towards that. Of more cells than
         clusters only the largest are kept, until they add up to the rows: the others are what noise explains.
         """
-        floor = np.maximum(seen.counts, max(2 * seen.count_noise, 1.0))
-        moves = seen.sums / floor[:, None]
+        floor = np.maximum(votes.counts, max(2 * votes.count_noise, 1.0))
+        moves = votes.sums / floor[:, None]
         lengths = (moves**2).sum(axis=1)
-        noise = moves.shape[1] * (seen.sum_noise / floor) ** 2
+        noise = moves.shape[1] * (votes.sum_noise / floor) ** 2
         kept = np.maximum(0.0, 1 - noise / np.maximum(lengths, 1e-300))
-        means = domain.put(seen.candidates + kept[:, None] * moves).astype(np.float64)
-        spreads = self._spreads(seen, rows, floor, kept**2 * lengths)
-        errors = seen.sum_noise / floor  # of the move before it is shrunk: a move shrunk to nothing is not exact
+        means = domain.put(votes.candidates + kept[:, None] * moves).astype(np.float64)
+        spreads = self._spreads(votes, rows, floor, kept**2 * lengths)
+        errors = votes.sum_noise / floor  # of the move before it is shrunk: a move shrunk to nothing is not exact
         if len(means) == clusters:
-            return Sketch(means, np.maximum(seen.counts, 1.0), spreads, self.shape, errors)
-        order = np.argsort(-seen.counts, kind="stable")
-        enough = int(np.searchsorted(np.cumsum(seen.counts[order]), rows)) + 1
+            return Sketch(means, np.maximum(votes.counts, 1.0), spreads, self.shape, errors)
+        order = np.argsort(-votes.counts, kind="stable")
+        enough = int(np.searchsorted(np.cumsum(votes.counts[order]), rows)) + 1
         cells = order[: max(clusters, enough)]
-        cells = cells[seen.counts[cells] > 0] if (seen.counts[cells] > 0).any() else order[:1]
-        weights = np.maximum(seen.counts[cells], 1.0)
+        cells = cells[votes.counts[cells] > 0] if (votes.counts[cells] > 0).any() else order[:1]
+        weights = np.maximum(votes.counts[cells], 1.0)
         return Sketch(means[cells], weights, spreads[cells], self.shape, errors[cells])
 
-    def _spreads(self, seen: Round, rows: float, floor: Array, explained: Array) -> Array:
+    def _spreads(self, votes: Round, rows: float, floor: Array, explained: Array) -> Array:
         """The mean squared distance of each cell's rows to its new mean."""
-        cap, expected = seen.radii.square**2, seen.radii.expected
-        squares, noise = seen.squares / cap, seen.square_noise / cap
+        cap, expected = votes.radii.square**2, votes.radii.expected
+        squares, noise = votes.squares / cap, votes.square_noise / cap
         blur = len(squares) * (noise / rows) ** 2
         pooled = expected + (squares.sum() / rows - expected) * expected**2 / (expected**2 + 4 * blur)
         pooled = float(np.clip(pooled, 0.1 * expected, 1.0))
@@ -150,8 +149,11 @@ class Sketch:
         total = float(self.weights @ ((self.means - middle) ** 2).sum(axis=1)) + inside
         scores = {}
         for clusters in range(2, max(3, min(most, len(self.means)) + 1)):
-            centers = weighted_kmeans(self.means, self.weights, min(clusters, len(self.means)), random, restarts=10)
-            within = float(self.weights @ nearest_candidates(self.means, centers)[1]) + inside
+            wanted = min(clusters, len(self.means))
+            centers = best_of_restarts(
+                self.means, self.weights, wanted, random, restarts=RESTARTS // 2, iterations=ITERATIONS
+            )
+            within = float(self.weights @ nearest(self.means, centers)[1]) + inside
             scores[clusters] = (total - within) / (clusters - 1) / (within / max(total_weight - clusters, 1.0))
         best = max(scores.values())
         return min(clusters for clusters, score in scores.items() if score >= 0.95 * best)
@@ -177,38 +179,8 @@ def sketch_of_moments(
     return Sketch(middle, one * rows, one * variance.sum(), variance / variance.sum(), one * np.inf)
 
 
-def one_thread() -> AbstractContextManager[Any]:
-    """A few thousand points are done sooner by one thread than two threads have found each other."""
-    from threadpoolctl import threadpool_limits
-
-    return threadpool_limits(1)  # type: ignore[no-any-return]
-
-
 def quantile(values: Array, weights: Array) -> float:
     """The value below which the rows that the sketch counts as near lie."""
     order = np.argsort(values)
     below = np.cumsum(weights[order])
     return float(values[order][np.searchsorted(below, NEAR * below[-1])])
-
-
-def nearest_candidates(points: Array, candidates: Array) -> tuple[NDArray[np.intp], Array]:
-    """The nearest candidate of each released point, and the squared distance to it."""
-    from sklearn.metrics import pairwise_distances_argmin
-
-    with one_thread():
-        labels = pairwise_distances_argmin(points.astype(np.float32), candidates.astype(np.float32))
-    return labels, ((points - candidates[labels]) ** 2).sum(axis=1)
-
-
-def weighted_kmeans(
-    points: Array, weights: Array, clusters: int, random: PublicChance, restarts: int = RESTARTS, rounds: int = 30
-) -> Array:
-    """The best of several weighted k-means runs on released points."""
-    from sklearn.cluster import KMeans
-
-    seed = int(random.integers(2**31))  # public: where the search starts
-    with warnings.catch_warnings(), one_thread():
-        warnings.simplefilter("ignore")  # points that coincide are no surprise here
-        model = KMeans(clusters, n_init=restarts, max_iter=rounds, random_state=seed)
-        model.fit(points.astype(np.float32), sample_weight=weights)  # a search: seven digits are plenty
-    return np.asarray(model.cluster_centers_, dtype=np.float64)

@@ -6,9 +6,9 @@ import pyarrow as pa
 import pytest
 
 from cloister import Schema
-from cloister.clustering.columns import choose_columns
 from cloister.clustering.domain import from_bounds
 from cloister.clustering.inputs import Input
+from cloister.clustering.number_columns import choose_columns
 from cloister.errors import CloisterError, SchemaError, UsageError
 from cloister.sources import open_source
 

@@ -1,4 +1,4 @@
-"""Which columns are worked on, and what is publicly known of them: from the user, the schema and the columns' types."""
+"""Which number columns are worked on, and what is publicly known of them: from the user, the schema and the columns' types."""
 
 from __future__ import annotations
 
@@ -12,45 +12,45 @@ from cloister.clustering.inputs import Input
 from cloister.errors import SchemaError, UsageError
 from cloister.schema import Number, Role, Schema
 
-__all__ = ["Chosen", "choose_columns"]
+__all__ = ["NumberColumns", "choose_columns"]
 
 
 @dataclass(frozen=True, slots=True)
-class Chosen:
+class NumberColumns:
     """The columns to work on, with the bounds and defaults that are known of them."""
 
     names: list[str]
-    bounds: Any  # None: to be found inside the budget
+    bounds: Any  # None: to be estimated inside the budget
     defaults: list[float] | None = None  # NaN: the middle of the bounds
 
 
-def choose_columns(rows: Input, schema: Schema | None, columns: Sequence[str] | None, bounds: Any) -> Chosen:
+def choose_columns(rows: Input, schema: Schema | None, columns: Sequence[str] | None, bounds: Any) -> NumberColumns:
     """The columns that a user named, or all that can be numbers; bounds and defaults from the schema where it has them.
 
     A column that neither the user nor the schema describes must say by its type that it holds numbers.
     """
-    found = Chosen(list(rows.names if columns is None else columns), bounds)
+    chosen = NumberColumns(list(rows.names if columns is None else columns), bounds)
     if schema is not None:
-        found = by_schema(found.names, schema, columns, bounds)
-    missing = [name for name in found.names if rows.names and name not in rows.names]
+        chosen = by_schema(chosen.names, schema, columns, bounds)
+    missing = [name for name in chosen.names if rows.names and name not in rows.names]
     if missing:
         raise SchemaError(f'the data has no column "{missing[0]}". Its columns: {", ".join(rows.names[:20])}.')
-    guessed = [name for name in found.names if columns is None and (schema is None or name not in schema)]
-    if guessed and not getattr(rows.data, "typed", True):
+    undescribed = [name for name in chosen.names if columns is None and (schema is None or name not in schema)]
+    if undescribed and not getattr(rows.data, "typed", True):
         raise UsageError(
             "a CSV file does not say which of its columns are numbers. Name those to use: columns=[...] or --columns a,b; or "
             "give a schema."
         )
-    others = [name for name in guessed if name in rows.texts]
-    if others:
+    texts = [name for name in undescribed if name in rows.texts]
+    if texts:
         raise UsageError(
-            f'column "{others[0]}" holds text, or else no numbers. Say which columns to use: columns=["age", "income"], or '
+            f'column "{texts[0]}" holds text, or else no numbers. Say which columns to use: columns=["age", "income"], or '
             "--columns."
         )
-    return found
+    return chosen
 
 
-def by_schema(names: list[str], schema: Schema, columns: Sequence[str] | None, bounds: Any) -> Chosen:
+def by_schema(names: list[str], schema: Schema, columns: Sequence[str] | None, bounds: Any) -> NumberColumns:
     """What the schema leaves of the columns, with what it knows of them."""
     for name in columns or ():
         if not may_be_number(schema, name):
@@ -67,8 +67,8 @@ def by_schema(names: list[str], schema: Schema, columns: Sequence[str] | None, b
     elif columns is None and is_by_column(bounds):
         raise UsageError("bounds are given one a column. Say which columns they are for: columns=[...].")
     kinds = [schema[name].kind if name in schema else None for name in names]
-    said = [kind.default if isinstance(kind, Number) else None for kind in kinds]
-    return Chosen(names, bounds, [np.nan if default is None else float(default) for default in said])
+    defaults = [kind.default if isinstance(kind, Number) else None for kind in kinds]
+    return NumberColumns(names, bounds, [np.nan if default is None else float(default) for default in defaults])
 
 
 def may_be_number(schema: Schema, name: str) -> bool:

@@ -14,32 +14,30 @@ D. Su et al., "Differentially private k-means clustering and a hybrid approach t
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cloister.clustering.chance import PublicChance
+from cloister.clustering.clipped_rounds import event_of, part_of, round_kernel, round_weights
 from cloister.clustering.domain import Domain
 from cloister.clustering.fitted import Fitted
+from cloister.clustering.progress import Progress
 from cloister.clustering.seeding.canopy import suggest
-from cloister.clustering.seeding.weighted import SEEDINGS, cluster_points, nearest_of
-from cloister.clustering.synopsis.build import MOST_CELLS, check, release_cells
-from cloister.clustering.synopsis.cells import Cells, log_densities
+from cloister.clustering.seeding.weighted import check_seeding, cluster_points, nearest
+from cloister.clustering.synopsis.noisy_cells import Cells, log_densities
 from cloister.clustering.synopsis.queries import kept_weights
-from cloister.clustering.synopsis.steps import Terms, plan_synopsis, rest_spend
+from cloister.clustering.synopsis.shape import find_shape
 from cloister.clustering.task import Task
-from cloister.clustering.votes.plan import event, part, round_kernel, weights_of_a_round
+from cloister.clustering.terms import Terms
 from cloister.errors import UsageError
-from cloister.privacy.events import Event
 from cloister.privacy.mechanisms import Precision, Spend, calibrate
 from cloister.privacy.plan import Plan
-from cloister.schema.unit import Unit
 from cloister.vault import Vault
 
-__all__ = ["ThroughSynopsis"]
+__all__ = ["Hybrid", "ThroughSynopsis"]
 
 REFINING = Fraction(1, 3)  # the hybrid's part for its rounds
 ROUNDS = 2
@@ -50,86 +48,103 @@ GRID_COLUMNS = 3  # up to so many columns the hybrid starts from an adaptive gri
 MOST_CLUSTERS = 30  # looked at when their number is to be suggested
 
 
-@dataclass(frozen=True, slots=True)
 class ThroughSynopsis:
-    """How to cluster: the synopsis' method or "hybrid", and the seeding."""
+    """Release a synopsis of the shape that the method is named after, and cluster its cells."""
 
-    method: str
-    seeding: str = "kmeans++"
+    def __init__(self, name: str) -> None:
+        self.name = name
 
-    def check(self, task: Task, unit: Unit | None) -> None:
+    def check(self, task: Task) -> None:
         """Refuse, before a charge, what can be known to be wrong without the rows."""
-        if self.seeding not in SEEDINGS:
-            raise UsageError(f'seeding "{self.seeding}" is not known. Choose one of: {", ".join(SEEDINGS)}.')
+        check_seeding(task.seeding)
         if task.domain is None:
             raise UsageError(
-                f'method "{self.method}" needs public bounds: a grid is laid over them. Give bounds=(low, high) or a schema, '
+                f'method "{self.name}" needs public bounds: a grid is laid over them. Give bounds=(low, high) or a schema, '
                 'or use method "votes", which finds bounds inside the budget.'
             )
-        check(self.grid(task), "0.5", None, MOST_CELLS, task.domain, self.terms(task, unit))
+        find_shape(self.shape(task)).check(task.domain, self.terms(task))
 
-    def grid(self, task: Task) -> str:
-        """The synopsis' method."""
-        if self.method != "hybrid":
-            return self.method
-        return "adaptive-grid" if len(task.names) <= GRID_COLUMNS else "tree"
+    def shape(self, task: Task) -> str:
+        """The shape of the synopsis."""
+        return self.name
 
-    def terms(self, task: Task, unit: Unit | None) -> Terms:
+    def terms(self, task: Task) -> Terms:
         """What the synopsis may spend."""
-        return Terms(task.budget, task.neighbours, unit, REFINING if self.method == "hybrid" else Fraction(0))
+        return task.terms
 
     def rounds(self, task: Task) -> int:
         """Rounds of refinement on the rows."""
-        return min(MOST_ROUNDS, task.rounds or ROUNDS) if self.method == "hybrid" else 0
+        return 0
 
-    def plan(self, task: Task, rows: float, unit: Unit | None = None) -> Plan:
+    def plan(self, task: Task, rows: float) -> Plan:
         """What a fit would spend and what to expect of it; no row is read."""
         assert task.domain is not None
-        terms = self.terms(task, unit)
-        made = plan_synopsis(terms, task.domain, rows, self.grid(task))
-        events: list[Event] = list(made.events)
-        rounds = self.rounds(task)
-        if rounds:
-            spend = part(rest_spend(terms, self.grid(task)), Fraction(1, rounds))
-            events += [event(f"round {i + 1}", spend) for i in range(rounds)]
+        cells = find_shape(self.shape(task)).plan(task.domain, self.terms(task), rows)
+        events = [event_of(name, spend) for name, spend in self.refinements(task)]
         facts = {"rows": round(rows), "columns": len(task.names), "clusters": task.clusters or "auto"}
-        return Plan(task.budget, task.neighbours, tuple(events), made.expect, facts, self.choices(task), str(unit or "row"))
+        return replace(cells, events=(*cells.events, *events), facts=facts, choices=self.choices(task))
+
+    def refinements(self, task: Task) -> list[tuple[str, Spend]]:
+        """The rounds on the rows, by name, with what each may spend."""
+        rounds = self.rounds(task)
+        if not rounds:
+            return []
+        spend = part_of(find_shape(self.shape(task)).rest(self.terms(task)), Fraction(1, rounds))
+        return [(f"round {i + 1}", spend) for i in range(rounds)]
 
     def choices(self, task: Task) -> dict[str, str]:
         """What was chosen, with the reason."""
-        chosen = {"method": f"{self.grid(task)} synopsis, then weighted k-means on its cells", "seeding": self.seeding}
-        if self.method == "hybrid":
-            chosen["method"] += f", then {self.rounds(task)} rounds on the rows"
-        return chosen
+        method = f"{self.shape(task)} synopsis, then weighted k-means on its cells"
+        if rounds := self.rounds(task):
+            method += f", then {rounds} rounds on the rows"
+        return {"method": method, "seeding": task.seeding}
 
-    def fit(
-        self,
-        vault: Vault,
-        task: Task,
-        random: PublicChance,
-        progress: Callable[[str], None] = lambda _: None,
-    ) -> tuple[Fitted, Domain]:
-        """Release a synopsis inside an open vault and cluster it; in the hybrid refine the centres."""
+    def fit(self, vault: Vault, task: Task, random: PublicChance, progress: Progress) -> Fitted:
+        """Release a synopsis inside an open vault and cluster it; then refine the centres, where there are rounds for it."""
         domain = task.domain
         assert domain is not None
-        terms = self.terms(task, vault.unit)
-        cells, total = release_cells(vault, domain, terms, self.grid(task), progress=progress)
+        cells, total = find_shape(self.shape(task)).build(vault, domain, self.terms(task), progress)
         weights = kept_weights(cells.counts, total)
         full = weights > 0
-        if not full.any():  # all that can be said of a table of nobody
+        if not full.any():  # an empty table: every cell counts the same
             full[:], weights[:] = True, 1.0
         points, mass = cells.points[full], weights[full]
         progress("clusters")
         clusters = task.clusters or suggest(points, mass, MOST_CLUSTERS, log_densities(cells, weights)[full]).clusters
-        centers, sizes = clusters_of(points, mass, clusters, self.seeding, random)
-        errors = noise_of_means(cells.take(full), mass, centers)
-        rounds = self.rounds(task)
-        placed = domain.put(centers)
-        for i in range(rounds):
-            progress(f"round {i + 1}")
-            spend = part(rest_spend(terms, self.grid(task)), Fraction(1, rounds))
-            placed, sizes, errors = refine(vault, domain, placed, sizes, errors, spend, f"round {i + 1}", task)
-        return Fitted(placed, sizes, errors, rounds, total, None, self.choices(task)), domain
+        centers, sizes = clusters_of(points, mass, clusters, task.seeding, random)
+        estimate = Estimate(domain.put(centers), sizes, noise_of_means(cells.take(full), mass, centers))
+        steps = self.refinements(task)
+        for name, spend in steps:
+            progress(name)
+            estimate = refine(vault, domain, estimate, name, spend, task)
+        return Fitted(
+            domain, estimate.centers, estimate.sizes, estimate.errors, len(steps), total, choices=self.choices(task)
+        )
+
+
+class Hybrid(ThroughSynopsis):
+    """A synopsis for two thirds of the budget, then rounds of clipped Lloyd on the rows."""
+
+    def shape(self, task: Task) -> str:
+        """A grid in few columns, where it is finer; a tree beyond."""
+        return "adaptive-grid" if len(task.names) <= GRID_COLUMNS else "tree"
+
+    def terms(self, task: Task) -> Terms:
+        """What the synopsis may spend: a third is kept for the rounds."""
+        return replace(task.terms, rest=REFINING)
+
+    def rounds(self, task: Task) -> int:
+        """Rounds of refinement on the rows."""
+        return min(MOST_ROUNDS, task.rounds or ROUNDS)
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """Centres in grid steps, how many rows each has, and the noise's part in each coordinate."""
+
+    centers: NDArray[np.int32]  # (k, d)
+    sizes: NDArray[np.float64]  # (k,)
+    errors: NDArray[np.float64]  # (k, d)
 
 
 def clusters_of(
@@ -137,15 +152,15 @@ def clusters_of(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Centres and sizes; where there are fewer cells than clusters, every cell and some of them twice."""
     if clusters <= len(points):
-        found = cluster_points(points, weights, clusters, seeding, random)
-        return found.centers, found.sizes
+        best = cluster_points(points, weights, clusters, seeding, random)
+        return best.centers, best.sizes
     which = np.arange(clusters) % len(points)
     return points[which], weights[which] / np.bincount(which)[which]
 
 
 def noise_of_means(cells: Cells, weights: NDArray[np.float64], centers: NDArray[np.float64]) -> NDArray[np.float64]:
     """The counts' noise in each coordinate of a centre sum w p / sum w, to first order, (k, d)."""
-    label = nearest_of(cells.points, centers)
+    label, _ = nearest(cells.points, centers)
     spread = np.zeros(centers.shape)
     np.add.at(spread, label, cells.variances[:, None] * (cells.points - centers[label]) ** 2)
     mass = np.bincount(label, weights=weights, minlength=len(centers))
@@ -153,34 +168,26 @@ def noise_of_means(cells: Cells, weights: NDArray[np.float64], centers: NDArray[
     return errors
 
 
-def refine(
-    vault: Vault,
-    domain: Domain,
-    centers: NDArray[np.int32],
-    sizes: NDArray[np.float64],
-    errors: NDArray[np.float64],
-    spend: Spend,
-    step: str,
-    task: Task,
-) -> tuple[NDArray[np.int32], NDArray[np.float64], NDArray[np.float64]]:
+def refine(vault: Vault, domain: Domain, before: Estimate, name: str, spend: Spend, task: Task) -> Estimate:
     """One round of clipped Lloyd: a centre moves by the mean clipped move of its rows, weighed by how sure either is."""
     gaussian = isinstance(spend, Precision)
-    places = centers.astype(np.float64)
+    places = before.centers.astype(np.float64)
     clusters, columns = places.shape
     radius = domain.radius / 2
     if clusters > 1:
         gaps = ((places[:, None] - places[None]) ** 2).sum(axis=2)
         np.fill_diagonal(gaps, np.inf)
         radius = max(1.0, RADIUS * float(np.sqrt(np.median(gaps.min(axis=1)))))
-    kernel = round_kernel(centers, radius, radius, gaussian, domain.clip)
-    mechanism = calibrate(vault.sensitivity(kernel), spend, weights_of_a_round(columns, gaussian, task.neighbours))
-    released = vault.measure(kernel, mechanism, step)
+    kernel = round_kernel(before.centers, radius, radius, gaussian, domain.clip)
+    mechanism = calibrate(vault.sensitivity(kernel), spend, round_weights(columns, gaussian, task.terms.neighbours))
+    released = vault.measure(kernel, mechanism, name)
     counts = released.value["counts"].astype(np.float64)
     sums = released.value["sums"].astype(np.float64)
     held = np.maximum(counts, 1.0)[:, None]
     noise = (released.deviation["sums"] / held) ** 2  # (k, 1), variance of a coordinate of the mean move
-    doubt = np.maximum(errors**2, (EXPECTED_MOVE * radius) ** 2)  # how far a centre may be off before the round
+    doubt = np.maximum(before.errors**2, (EXPECTED_MOVE * radius) ** 2)  # how far a centre may be off before the round
     doubt = np.minimum(doubt, radius**2)
     gain = np.where(counts[:, None] >= 1, doubt / (doubt + noise), 0.0)  # (k, d): the better of two estimates, mixed
     moved = domain.put(places + gain * sums / held)
-    return moved, np.maximum(counts, 0.0), np.sqrt(np.where(gain > 0, gain * noise, errors**2))
+    errors = np.sqrt(np.where(gain > 0, gain * noise, before.errors**2))
+    return Estimate(moved, np.maximum(counts, 0.0), errors)

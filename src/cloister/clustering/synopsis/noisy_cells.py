@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cloister.clustering.domain import Domain
 
-__all__ = ["Cells", "grid_boxes", "inside_domain", "log_densities", "nested_boxes"]
+__all__ = ["Built", "Cells", "even_cells", "grid_boxes", "inside_domain", "log_densities", "nested_boxes", "variance_of"]
+
+LEAST_VARIANCE = 1e-12
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -33,6 +37,25 @@ class Cells:
     def take(self, which: NDArray[np.bool_]) -> Cells:
         """Some of the cells."""
         return Cells(*(getattr(self, name)[which] for name in self.__slots__))
+
+
+class Built(NamedTuple):
+    """Released cells in grid steps, and the best estimate of the number of rows."""
+
+    cells: Cells
+    total: float
+
+
+def even_cells(lower: NDArray[np.float64], upper: NDArray[np.float64], counts: NDArray[np.int64], variance: float) -> Cells:
+    """Cells with independent counts of one variance, whose rows are taken to lie in the middle."""
+    flat = np.full(len(counts), variance)
+    nothing = np.zeros(len(counts))
+    return Cells(lower, upper, (lower + upper) / 2, counts.astype(np.float64), flat, nothing, np.arange(len(counts)))
+
+
+def variance_of(deviation: Mapping[str, float]) -> float:
+    """The variance of a count's noise; at an absurd epsilon it rounds to 0, where weights would divide by it."""
+    return max(LEAST_VARIANCE, deviation["counts"] ** 2)
 
 
 def edges(places: NDArray[np.int64], sides: NDArray[np.int64] | int, halves: NDArray[np.int64]) -> NDArray[np.float64]:

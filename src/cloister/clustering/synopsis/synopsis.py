@@ -1,8 +1,9 @@
-"""A synopsis as a value: released cells, with everything that can be done with them for free."""
+"""`Synopsis`: released cells, with everything that can be done with them for free."""
 
 from __future__ import annotations
 
 import dataclasses
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from os import PathLike
@@ -13,63 +14,20 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from cloister.clustering.chance import public_chance
+from cloister.clustering.clusters import Clusters
 from cloister.clustering.domain import Domain
-from cloister.clustering.inputs import read_input
-from cloister.clustering.seeding.canopy import Suggestion, canopy_centers, suggest
-from cloister.clustering.seeding.weighted import cluster_points, lloyd
-from cloister.clustering.synopsis.cells import Cells, log_densities
+from cloister.clustering.seeding.canopy import Suggestion, suggest
+from cloister.clustering.seeding.weighted import cluster_points
+from cloister.clustering.synopsis.files import Contents, load, read_about, save
+from cloister.clustering.synopsis.noisy_cells import Cells, log_densities
 from cloister.clustering.synopsis.queries import Count, count_in, draw_rows, kept_weights, read_box
 from cloister.errors import UsageError
-from cloister.kernels import Labels
 from cloister.privacy.release import Release
 from cloister.vault import Vault
 
-__all__ = ["Synopsis", "SynopsisClusters", "release_of_clusters"]
+__all__ = ["Synopsis"]
 
 FREE = "The centres come from a released synopsis alone: they cost nothing beyond it."
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class SynopsisClusters:
-    """Clusters of a released synopsis.
-
-    Attributes
-    ----------
-    cluster_centers_ : ndarray (k, d), in the columns' own units
-    cluster_sizes_ : ndarray (k,), how many rows each stands for
-    loss_ : float
-        Mean squared distance of the synopsis' weight to its centres, in squared column widths (or own units).
-    release_ : Release
-        The synopsis' certificate with the centres in its result.
-    """
-
-    cluster_centers_: NDArray[np.float64]
-    cluster_sizes_: NDArray[np.float64]
-    loss_: float
-    release_: Release
-    domain: Domain = dataclasses.field(repr=False)
-    n_features_in_: int = 0
-    engine: Any = None
-    ledger: Any = None
-
-    def predict(self, X: Any) -> Any:
-        """The nearest centre of each row, for whoever holds the rows. It is not a private release."""
-        return self._label(X, None)
-
-    def _label(self, X: Any, table: str | None) -> Any:
-        """Label rows; with the name of the released table its ledger records that the holder got labels."""
-        rows = read_input(X, self, fitted=True)
-        steps = (self.cluster_centers_ - self.domain.decode(np.zeros((1, self.n_features_in_)))) / self.domain.lengths()
-        return Vault.label(
-            rows.data,
-            self.domain.encoding,
-            Labels(self.domain.put(steps), self.domain.clip).apply,
-            name="cluster",
-            purpose="labels",
-            engine=self.engine,
-            table=table,
-            ledger=self.ledger if table else None,
-        ).value
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -96,8 +54,8 @@ class Synopsis:
     >>> import numpy as np
     >>> import cloister as cl
     >>> rows = np.random.default_rng(0).normal([[0.2, 0.2]] * 500 + [[0.8, 0.8]] * 500, 0.05)
-    >>> made = cl.synopsis(rows, budget=4, bounds=(0, 1))
-    >>> made.cluster(2).cluster_centers_.shape
+    >>> cells = cl.synopsis(rows, budget=4, bounds=(0, 1))
+    >>> cells.cluster(2).cluster_centers_.shape
     (2, 2)
     """
 
@@ -107,13 +65,18 @@ class Synopsis:
     release: Release
 
     @property
+    def release_(self) -> Release:
+        """The certificate, under the name that it has on every result."""
+        return self.release
+
+    @property
     def columns(self) -> tuple[str, ...]:
         """The names of the columns."""
         return self.domain.columns
 
     @property
     def method(self) -> str:
-        """How it was made."""
+        """Its shape: "adaptive-grid", "uniform-grid" or "tree"."""
         return str(self.release.parameters["method"])
 
     def __len__(self) -> int:
@@ -128,7 +91,7 @@ class Synopsis:
         """A weight for each cell, not negative, adding up to about `total`."""
         return kept_weights(self.cells.counts, self.total)
 
-    def cluster(self, k: int, seeding: str = "kmeans++", random_state: Any = None) -> SynopsisClusters:
+    def cluster(self, k: int, seeding: str = "kmeans++", random_state: Any = None) -> Clusters:
         """Cluster the cells by weighted k-means, for any k, as often as you like.
 
         Parameters
@@ -138,20 +101,14 @@ class Synopsis:
         random_state : int or numpy Generator, optional
             For the seeding. Public.
         """
-        if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1:
-            raise UsageError("the number of clusters must be a whole number of at least 1. Give --k 1 or more.")
-        weights = self._some_weights()
+        clusters = at_least_one(k)
+        weights = self._positive_weights()
         full = weights > 0
-        random = public_chance(random_state)
-        if seeding == "canopy" and k <= full.sum():
-            start = canopy_centers(self.cells.points[full], weights[full], int(k), log_densities(self.cells, weights)[full])
-            found = lloyd(self.cells.points[full], weights[full], start)
-        else:
-            found = cluster_points(self.cells.points[full], weights[full], int(k), seeding, random)
-        centers = self.domain.decode(self.domain.put(found.centers))
-        loss = found.loss / float(weights.sum()) * self.domain.unit**2
-        release = release_of_clusters(self.release, centers, found.sizes, loss, seeding)
-        return SynopsisClusters(centers, found.sizes, loss, release, self.domain, len(self.columns))
+        points, mass = self.cells.points[full], weights[full]
+        densities = log_densities(self.cells, weights)[full]
+        best = cluster_points(points, mass, clusters, seeding, public_chance(random_state), densities)
+        loss = best.loss / float(weights.sum())
+        return release_clusters(self.release, self.domain, best.centers, best.sizes, loss, seeding)
 
     def suggest_k(self, most: int = 30, relative: bool = True) -> Suggestion:
         """How many clusters there seem to be: where the max-min distance of the dense cells changes most.
@@ -160,7 +117,7 @@ class Synopsis:
         """
         if most < 2:
             raise UsageError("suggest_k looks at 2 clusters or more. Give most=2 or more.")
-        weights = self._some_weights()
+        weights = self._positive_weights()
         full = weights > 0
         return suggest(self.cells.points[full], weights[full], int(most), log_densities(self.cells, weights)[full], relative)
 
@@ -168,7 +125,7 @@ class Synopsis:
         """n made-up rows that follow the synopsis."""
         if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 0:
             raise UsageError("the number of made-up rows must be a whole number of at least 0.")
-        rows = draw_rows(self.cells, self._some_weights(), int(n), public_chance(random_state))
+        rows = draw_rows(self.cells, self._positive_weights(), int(n), public_chance(random_state))
         decoded = self.domain.decode(self.domain.put(rows))
         return pa.table({name: decoded[:, j] for j, name in enumerate(self.columns)})
 
@@ -191,27 +148,34 @@ class Synopsis:
         columns = {f"{name} {part}": parts[part][:, j] for j, name in enumerate(self.columns) for part in parts}
         return pa.table({**columns, "count": self.cells.counts, "standard error": np.sqrt(self.cells.variances)})
 
-    def save(self, path: str | PathLike[str]) -> None:
-        """Write the synopsis with its certificate to one new Parquet file."""
-        from cloister.clustering.synopsis.files import save
-
-        save(self, path)
-
-    @staticmethod
-    def cluster_file(path: str | PathLike[str], k: int, engine: Any = "spark", random_state: Any = None) -> SynopsisClusters:
-        """Cluster a synopsis file on Spark without loading it here: MLlib's weighted k-means."""
-        from cloister.clustering.synopsis.files import cluster_file
-
-        return cluster_file(path, k, engine, random_state)
+    def save(self, path: str | PathLike[str]) -> Release:
+        """Write the synopsis with its certificate to one new Parquet file; returns the certificate."""
+        save(Contents(self.domain, self.total, self.release, self.cells), path)
+        return self.release
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Synopsis:
         """Open a synopsis file; the data is not needed."""
-        from cloister.clustering.synopsis.files import load
+        contents = load(path)
+        return cls(contents.cells, contents.domain, contents.total, contents.release)
 
-        return load(path)
+    @staticmethod
+    def cluster_file(path: str | PathLike[str], k: int, engine: Any = "spark", random_state: Any = None) -> Clusters:
+        """Cluster a synopsis file on Spark, for one too large for this machine: MLlib's weighted k-means with k-means||.
 
-    def _some_weights(self) -> NDArray[np.float64]:
+        The file has to be where Spark's workers can read it. Its certificate is checked, its cells are not read here.
+        """
+        name = os.fspath(path)
+        about = read_about(name)
+        clusters = at_least_one(k)
+        features = [f"points {j}" for j in range(len(about.domain.columns))]
+        seed = int(public_chance(random_state).integers(2**31))
+        centers, sizes, loss = Vault.public_clusters(name, features, "counts", about.total, clusters, seed, engine)
+        mean = loss / float(sizes.sum())
+        clusters_on_spark = release_clusters(about.release, about.domain, centers, sizes, mean, "kmeans|| by MLlib")
+        return dataclasses.replace(clusters_on_spark, engine=engine)
+
+    def _positive_weights(self) -> NDArray[np.float64]:
         """The weights, of which at least one must be above 0."""
         weights = self.weights()
         if not (weights > 0).any():
@@ -221,16 +185,32 @@ class Synopsis:
         return weights
 
 
-def release_of_clusters(
-    release: Release, centers: NDArray[np.float64], sizes: NDArray[np.float64], loss: float, seeding: str
-) -> Release:
-    """A synopsis' certificate, for centres that were made from it."""
+def at_least_one(k: Any) -> int:
+    """A number of clusters, checked."""
+    if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1:
+        raise UsageError("the number of clusters must be a whole number of at least 1. Give --k 1 or more.")
+    return int(k)
+
+
+def release_clusters(
+    release: Release,
+    domain: Domain,
+    centers: NDArray[np.float64],
+    sizes: NDArray[np.float64],
+    loss: float,
+    seeding: str,
+) -> Clusters:
+    """Clusters of a released synopsis, with its certificate: centres and mean loss are in grid steps."""
+    places = domain.put(centers)
+    mean = loss * domain.unit**2
     unit = "squared column widths" if release.parameters["scale"] == "bounds" else "squared units of the data"
     result = {
-        "centers": centers.tolist(),
+        "centers": domain.decode(places).tolist(),
         "sizes": sizes.tolist(),
-        "loss": {"mean_squared_distance": loss, "of": "the synopsis", "unit": unit},
+        "loss": {"mean_squared_distance": mean, "of": "the synopsis", "unit": unit},
         "synopsis": release.digest(),
     }
-    parameters = {**release.parameters, "n_clusters": len(centers), "choices": {"seeding": seeding}}
-    return dataclasses.replace(release, kind="kmeans", parameters=parameters, result=result, notes=(*release.notes, FREE))
+    parameters = {**release.parameters, "n_clusters": len(places), "choices": {"seeding": seeding}}
+    notes = (*release.notes, FREE)
+    certificate = dataclasses.replace(release, kind="kmeans", parameters=parameters, result=result, notes=notes)
+    return Clusters(domain, places, sizes, certificate, loss_=mean)

@@ -1,0 +1,136 @@
+"""Private clusters: what every way of clustering ends in, whoever asked for it."""
+
+from __future__ import annotations
+
+import csv
+import dataclasses
+import hashlib
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cloister.clustering.domain import Domain
+from cloister.clustering.inputs import read_to_label
+from cloister.kernels import Labels
+from cloister.privacy.release import Release
+from cloister.sinks import stage
+from cloister.vault import Vault
+
+if TYPE_CHECKING:
+    from cloister.privacy.ledger import Ledger
+
+__all__ = ["Clusters"]
+
+LABELS_NOTE = "labels.parquet beside this certificate is for the holder only: no guarantee covers it."
+LABELS_STAMP = {"cloister": "for the holder only: labels are not a private release"}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Clusters:
+    """Centres, noisy sizes and the certificate: released values only.
+
+    Attributes
+    ----------
+    domain
+        The public grid.
+    places : ndarray (k, d)
+        The centres in grid steps.
+    cluster_sizes_ : ndarray (k,)
+        How many rows each stands for; noisy.
+    release_ : Release
+        The certificate.
+    standard_errors_ : ndarray (k, d) or None
+        The noise's part in each coordinate; None for clusters of a synopsis that was released before.
+    loss_ : float or None
+        A private estimate of the mean squared distance to the nearest centre, in squared column widths (or own units).
+    n_iter_ : int
+        Rounds on the rows.
+    engine, ledger
+        With which rows are labelled, and where that is recorded.
+    """
+
+    domain: Domain = dataclasses.field(repr=False)
+    places: NDArray[np.int32] = dataclasses.field(repr=False)
+    cluster_sizes_: NDArray[np.float64]
+    release_: Release
+    standard_errors_: NDArray[np.float64] | None = None
+    loss_: float | None = None
+    n_iter_: int = 0
+    engine: Any = None
+    ledger: str | Ledger | None = dataclasses.field(default=None, repr=False)
+
+    @property
+    def cluster_centers_(self) -> NDArray[np.float64]:
+        """The centres in the columns' own units, (k, d)."""
+        return self.domain.decode(self.places)
+
+    @property
+    def n_features_in_(self) -> int:
+        """How many columns were clustered."""
+        return len(self.domain.columns)
+
+    def predict(self, X: Any) -> Any:
+        """The nearest centre of each row, for whoever holds the rows. It is not a private release.
+
+        On Spark: the DataFrame with a column "cluster" more, made when it is read.
+        """
+        return self.label(X, record=False)
+
+    def label(self, X: Any, *, record: bool = True) -> Any:
+        """As `predict`; with `record` the ledger of the released table notes that the holder got labels."""
+        table = self.release_.ledger["table"] if record and self.release_.ledger else None
+        return Vault.label(
+            read_to_label(X, self.domain.columns, self.engine),
+            self.domain.encoding,
+            Labels(self.places, self.domain.clip).apply,
+            name="cluster",
+            purpose="labels",
+            engine=self.engine,
+            table=table,
+            ledger=self.ledger if table else None,
+        ).value
+
+    def save(self, path: str | PathLike[str], *, label: Any = None) -> Release:
+        """Write a new folder with centers.csv and release.json, and with `label` the labels of these rows.
+
+        Parameters
+        ----------
+        path
+            A folder that does not exist yet; it appears whole or not at all.
+        label : rows, optional
+            Whatever `predict` takes. Their labels go into labels.parquet, for the holder only, and the ledger notes it.
+
+        Returns
+        -------
+        Release
+            The certificate as it was written: with the hash of centers.csv.
+        """
+        with stage(path, directory=True) as staged:
+            centers = staged.path / "centers.csv"
+            self._write_centers(centers)
+            files = {"centers.csv": hashlib.sha256(centers.read_bytes()).hexdigest()}
+            notes = self.release_.notes if label is None else (*self.release_.notes, LABELS_NOTE)
+            certificate = dataclasses.replace(self.release_, files=files, notes=notes)
+            (staged.path / "release.json").write_text(certificate.to_json(), encoding="utf-8")
+            if label is not None:
+                self._write_labels(label, staged.path / "labels.parquet")
+            staged.commit()
+        return certificate
+
+    def _write_centers(self, path: Path) -> None:
+        with path.open("w", newline="", encoding="utf-8") as file:
+            writer = csv.writer(file)
+            writer.writerow(["cluster", "size", *self.domain.columns])
+            for i, (size, center) in enumerate(zip(self.cluster_sizes_, self.cluster_centers_, strict=True)):
+                writer.writerow([i, f"{size:.0f}", *(f"{value:.9g}" for value in center)])
+
+    def _write_labels(self, X: Any, path: Path) -> None:
+        """The label of every row; the file itself says for whom it is."""
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        pq.write_table(pa.table({"cluster": self.label(X)}).replace_schema_metadata(LABELS_STAMP), path)

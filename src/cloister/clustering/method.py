@@ -1,0 +1,63 @@
+"""The seam between a request and the ways to cluster: the `Method` protocol and the registry of methods.
+
+A new method is one file (or folder) with a class that follows the protocol, and one line in `METHODS`. A new shape of a
+synopsis is registered in `synopsis/shape.py` and is a method by that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Protocol
+
+from cloister.clustering.chance import PublicChance
+from cloister.clustering.fitted import Fitted
+from cloister.clustering.progress import Progress
+from cloister.clustering.synopsis.shape import SHAPES
+from cloister.clustering.task import Task
+from cloister.errors import UsageError
+from cloister.privacy.plan import Plan
+from cloister.vault import Vault
+
+__all__ = ["METHODS", "Method", "find_method"]
+
+
+class Method(Protocol):
+    """One way to find private clusters. It is made from the name that the user typed."""
+
+    def __init__(self, name: str) -> None: ...
+
+    @property
+    def name(self) -> str:
+        """The name in the certificate."""
+        ...
+
+    def check(self, task: Task) -> None:
+        """Refuse, before a charge, what can be known to be wrong without the rows."""
+        ...
+
+    def plan(self, task: Task, rows: float) -> Plan:
+        """What a fit of about so many rows would spend and what to expect of it; no row is read."""
+        ...
+
+    def fit(self, vault: Vault, task: Task, random: PublicChance, progress: Progress) -> Fitted:
+        """Find the clusters inside an open vault. `random` is for public choices only."""
+        ...
+
+
+METHODS: Mapping[str, str] = {  # name -> where its class is; loaded when it is asked for
+    "auto": "cloister.clustering.votes.fit:Votes",
+    "votes": "cloister.clustering.votes.fit:Votes",
+    "lloyd": "cloister.clustering.lloyd:Lloyd",
+    **dict.fromkeys(SHAPES, "cloister.clustering.synopsis.through_synopsis:ThroughSynopsis"),
+    "hybrid": "cloister.clustering.synopsis.through_synopsis:Hybrid",
+}
+
+
+def find_method(name: str) -> Method:
+    """The method of this name."""
+    if name not in METHODS:
+        raise UsageError(f'method "{name}" is not known. Choose one of: {", ".join(METHODS)}.')
+    module, _, kind = METHODS[name].partition(":")
+    method: Method = getattr(import_module(module), kind)(name)
+    return method

@@ -1,0 +1,147 @@
+"""`ClusterRequest`: private k-means without scikit-learn. A request -> a plan -> a fit in the vault -> `Clusters`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from cloister.clustering.chance import public_chance
+from cloister.clustering.clusters import Clusters
+from cloister.clustering.domain import Domain, check_scale, from_bounds
+from cloister.clustering.fitted import Fitted
+from cloister.clustering.inputs import Input
+from cloister.clustering.method import Method, find_method
+from cloister.clustering.number_columns import NumberColumns
+from cloister.clustering.progress import Progress, silent
+from cloister.clustering.table_request import TableRequest
+from cloister.clustering.task import Task
+from cloister.errors import UsageError
+from cloister.privacy.plan import Plan
+from cloister.vault import Vault
+
+__all__ = ["ClusterRequest"]
+
+MOST_CLUSTERS = 4096
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClusterRequest(TableRequest):
+    """What a user wants clustered, and how. The fields are the parameters of `KMeans`, which documents them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> request = ClusterRequest(n_clusters=2, budget=10, bounds=(0, 1))
+    >>> request.plan(5000, ["age", "income"]).keeps_budget()
+    True
+    >>> request.fit(np.random.default_rng(0).random((500, 2))).cluster_centers_.shape
+    (2, 2)
+    """
+
+    n_clusters: int | str = 8
+    method: str = "auto"
+    max_iter: int | None = None
+    random_state: Any = None
+    seeding: str = "kmeans++"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.max_iter is not None and (isinstance(self.max_iter, bool) or self.max_iter < 1):
+            raise UsageError("max_iter must be a whole number of at least 1, or None.")
+        find_method(self.method)
+        number_of_clusters(self.n_clusters)
+
+    def task(self, rows: Input) -> Task:
+        """What the method is to do, checked as far as it can be without the rows."""
+        columns = self.choose_columns(rows)
+        task = Task(
+            tuple(columns.names),
+            self._domain(columns),
+            self.terms,
+            number_of_clusters(self.n_clusters),
+            self.max_iter,
+            self.seeding,
+            self.scale,
+        )
+        find_method(self.method).check(task)
+        return task
+
+    def _domain(self, columns: NumberColumns) -> Domain | None:
+        """Where values may lie; None where that is to be estimated inside the budget."""
+        if columns.bounds is None and columns.names:
+            check_scale(self.scale)
+            return None
+        return from_bounds(columns.names, columns.bounds, self.scale, columns.defaults)
+
+    def plan(self, rows: float, names: Sequence[str]) -> Plan:
+        """What a fit of about so many rows of these columns would spend and what to expect of it; no row is read."""
+        return find_method(self.method).plan(self.task(Input(None, tuple(names))), rows)
+
+    def read(self, data: Any) -> Input:
+        """The user's data. What can be refused without it is refused first: opening it may start Spark."""
+        if self.columns is not None:
+            self.task(Input(None, ()))
+        return super().read(data)
+
+    def fit(self, data: Any, progress: Progress = silent) -> Clusters:
+        """Charge the budget, find the clusters in the vault, and hand out what was released."""
+        rows = self.read(data)
+        task = self.task(rows)
+        method = find_method(self.method)
+        random = public_chance(self.random_state)
+        with self.open_vault(rows, task.encoding, f"k-means, {task.clusters or 'some'} clusters") as vault:
+            return self._release(vault, task, method, method.fit(vault, task, random, progress))
+
+    def _release(self, vault: Vault, task: Task, method: Method, fitted: Fitted) -> Clusters:
+        """The certificate, and the clusters that it is about: released values only."""
+        domain = fitted.domain
+        parameters = {
+            "n_clusters": len(fitted.centers),
+            "method": method.name,
+            "columns": list(domain.columns),
+            "bounds": domain.bounds,
+            "bounds_from": "the budget" if task.domain is None else "public facts",
+            "shape": domain.shape,
+            "scale": None if domain.is_ball else self.scale,
+            "rounds": fitted.rounds,
+            "choices": fitted.choices,
+        }
+        errors = fitted.errors * domain.lengths()  # (k, d)
+        result: dict[str, Any] = {
+            "centers": domain.decode(fitted.centers).tolist(),
+            "sizes": fitted.sizes.tolist(),
+            "standard_errors": [[float(f"{e:.6g}") if np.isfinite(e) else None for e in row] for row in errors],
+        }
+        square = domain.unit**2
+        if fitted.loss is not None:
+            result["loss"] = {
+                "mean_squared_distance": fitted.loss.mean * square,
+                "standard_error": fitted.loss.error * square,
+                "clipped_at": fitted.loss.cap * square,
+                "unit": "squared column widths" if parameters["scale"] == "bounds" else "squared units of the data",
+            }
+        return Clusters(
+            domain,
+            fitted.centers,
+            fitted.sizes,
+            vault.release("kmeans", parameters, result, self.notes(fitted.rows)),
+            standard_errors_=errors,
+            loss_=None if fitted.loss is None else fitted.loss.mean * square,
+            n_iter_=fitted.rounds,
+            engine=self.engine,
+            ledger=self.ledger,
+        )
+
+
+def number_of_clusters(wanted: Any) -> int | None:
+    """A whole number of at least 1, or None for "auto"."""
+    if isinstance(wanted, str) and wanted == "auto":
+        return None
+    if isinstance(wanted, bool) or not isinstance(wanted, int | np.integer) or wanted < 1:
+        raise UsageError('the number of clusters must be a whole number of at least 1, or "auto".')
+    if wanted > MOST_CLUSTERS:
+        raise UsageError(f"the number of clusters must be at most {MOST_CLUSTERS:,}: more take minutes and tell little.")
+    return int(wanted)

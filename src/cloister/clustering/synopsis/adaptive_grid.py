@@ -1,0 +1,119 @@
+"""LETEO's adaptive grid: a coarse grid first, then each of its cells cut as finely as its noisy count is worth.
+
+Privacy
+-------
+Released: the noisy number of rows (add-remove only), then the noisy counts of all cells of the first level, then of the
+second, whose shape follows from the released first. Neighbours: both relations. Sensitivity: a row lies in one cell of each
+level. Budget: a fiftieth for the number of rows; alpha of the rest to the first level. Post-processing: consistency of
+the two levels, the total, leaving out cells that lie outside a public ball.
+
+References
+----------
+LETEO technical report, 2021, section 4.2.
+W. Qardaji, W. Yang and N. Li, "Differentially private grids for geospatial data", ICDE 2013.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from cloister.clustering.domain import Domain
+from cloister.clustering.progress import Progress
+from cloister.clustering.synopsis.consistency import agree, best_total
+from cloister.clustering.synopsis.noisy_cells import Built, Cells, inside_domain, nested_boxes, variance_of
+from cloister.clustering.synopsis.rules import check_cap, first_side, rule_epsilon, second_sides
+from cloister.clustering.synopsis.shape import ShapeOptions
+from cloister.clustering.terms import Terms, buy_size
+from cloister.errors import UsageError
+from cloister.kernels.cells import GridCells, NestedCells
+from cloister.privacy.budgets import exact
+from cloister.privacy.mechanisms import Spend
+from cloister.privacy.plan import Plan, Step, make_step
+from cloister.vault import Vault
+
+__all__ = ["AdaptiveGrid"]
+
+
+class Levels(NamedTuple):
+    """The steps of an adaptive grid."""
+
+    size: Step | None
+    one: Step
+    two: Step
+
+    def first_side(self, rows: float, columns: int) -> int:
+        """Into how many intervals the first level cuts each column."""
+        return first_side(rows, rule_epsilon(self.one.mechanism) + rule_epsilon(self.two.mechanism), columns)
+
+
+@dataclass(frozen=True, slots=True)
+class AdaptiveGrid:
+    """Two levels, made consistent."""
+
+    options: ShapeOptions
+
+    def steps(self, terms: Terms) -> Levels:
+        """The number of rows, alpha of the rest for the first level, 1 - alpha for the second."""
+        part = exact(self.options.alpha, "alpha")
+        if part >= 1:
+            raise UsageError("alpha must lie between 0 and 1: the first level's part of the budget. 0.5 is a good choice.")
+        spends = terms.shares({"level 1": part, "level 2": 1 - part})
+        one, two = (make_step(name, terms.counting(), spends[name]) for name in ("level 1", "level 2"))
+        return Levels(terms.size_step(spends.get("size")), one, two)
+
+    def check(self, domain: Domain, terms: Terms) -> None:
+        """Refuse a wrong alpha, and more columns than the coarsest first level can take."""
+        self.steps(terms)
+        columns = len(domain.halves)
+        coarsest = first_side(0, 1, columns)
+        check_cap(coarsest, columns, self.options.most_cells, f" at its coarsest, for {columns} columns")
+
+    def plan(self, domain: Domain, terms: Terms, rows: float) -> Plan:
+        """What the grid would spend on about so many rows."""
+        columns = len(domain.halves)
+        steps = self.steps(terms)
+        side = steps.first_side(rows, columns)
+        noise = {step.name: step.mechanism.deviation()["counts"] for step in (steps.size, steps.one, steps.two) if step}
+        expect = {"size": f"number of rows +-{noise['size']:.3g}"} if steps.size else {}
+        expect["level 1"] = f"{side} ** {columns} cells, counts +-{noise['level 1']:.3g}"
+        expect["level 2"] = f"counts +-{noise['level 2']:.3g}"
+        facts = {"rows": round(rows), "columns": columns, "method": "adaptive-grid", "cells a column": side}
+        events = (*([steps.size.event] if steps.size else []), steps.one.event, steps.two.event)
+        return Plan(terms.budget, terms.neighbours, events, expect, facts, unit=terms.protected)
+
+    def build(self, vault: Vault, domain: Domain, terms: Terms, progress: Progress) -> Built:
+        """Release both levels inside an open vault and make them consistent."""
+        columns, most = len(domain.halves), self.options.most_cells
+        steps = self.steps(terms)
+        rows = buy_size(vault, steps.size, progress)
+        side = steps.first_side(rows, columns)
+        check_cap(side, columns, most)
+        halves, sides = tuple(int(h) for h in domain.halves), (side,) * columns
+        progress("level 1")
+        upper = vault.measure(GridCells(halves, sides), steps.one.mechanism, "level 1")
+        inner = second_sides(upper.value["counts"], rule_epsilon(steps.two.mechanism), columns)
+        if float((inner.astype(np.float64) ** columns).sum()) > most:
+            raise UsageError(
+                f"the second level would have more than {most:,} cells. Use method tree, which grows with the rows and not with "
+                "the columns, or fewer columns."
+            )
+        progress("level 2")
+        lower = vault.measure(NestedCells(halves, sides, inner), steps.two.mechanism, "level 2")
+        agreed = agree(
+            upper.value["counts"].astype(np.float64),
+            variance_of(upper.deviation),
+            lower.value["counts"].astype(np.float64),
+            variance_of(lower.deviation),
+            inner**columns,
+        )
+        low, high, groups = nested_boxes(side, inner, domain)
+        cells = Cells(low, high, (low + high) / 2, agreed.counts, agreed.variances, agreed.common, groups)
+        total = best_total(steps.size, rows, float(agreed.totals.sum()), float(agreed.total_variances.sum()))
+        return Built(inside_domain(cells, domain), total)
+
+    def rest(self, terms: Terms) -> Spend:
+        """What is left for the rounds that follow."""
+        return terms.shares({"levels": 1})["rest"]

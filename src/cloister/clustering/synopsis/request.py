@@ -1,0 +1,154 @@
+"""`synopsis`: spend a budget once on cells with noisy counts. A request -> a plan -> cells in the vault -> `Synopsis`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from cloister.clustering.domain import Domain, from_bounds
+from cloister.clustering.inputs import Input
+from cloister.clustering.progress import Progress, silent
+from cloister.clustering.synopsis.files import fingerprint
+from cloister.clustering.synopsis.rules import check_cap
+from cloister.clustering.synopsis.shape import MOST_CELLS, Shape, ShapeOptions, find_shape
+from cloister.clustering.synopsis.synopsis import Synopsis
+from cloister.clustering.table_request import TableRequest
+from cloister.errors import UsageError
+from cloister.privacy.budgets import ApproxDP, Number
+from cloister.privacy.plan import Plan
+
+if TYPE_CHECKING:
+    from cloister.privacy.ledger import Ledger
+
+__all__ = ["SynopsisRequest", "synopsis"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SynopsisRequest(TableRequest):
+    """What a user wants a synopsis of, and in which shape. The fields are the parameters of `synopsis`, which documents them."""
+
+    method: str = "adaptive-grid"
+    alpha: Number = "0.5"
+    threshold: int | None = None
+    most_cells: int = MOST_CELLS
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _ = self.shape
+
+    @property
+    def shape(self) -> Shape:
+        """How the domain is cut into cells."""
+        return find_shape(self.method, ShapeOptions(self.alpha, self.threshold, self.most_cells))
+
+    def domain(self, rows: Input) -> Domain:
+        """Where values may lie, checked against the shape as far as it can be without the rows."""
+        columns = self.choose_columns(rows)
+        if columns.bounds is None and columns.names:
+            raise UsageError(
+                "the bounds of the data are not known, and a grid needs them. Give bounds=(low, high) or --bounds low,high "
+                "from what is publicly known, or a schema with bounds."
+            )
+        domain = from_bounds(columns.names, columns.bounds, self.scale, columns.defaults)
+        self.shape.check(domain, self.terms)
+        return domain
+
+    def plan(self, rows: int, names: Sequence[str]) -> Plan:
+        """What a synopsis of about so many rows of these columns would spend; no row is read and nothing is charged."""
+        domain = self.domain(Input(None, tuple(names)))
+        plan = self.shape.plan(domain, self.terms, rows)
+        if self.threshold is None and "cells a column" in plan.facts:
+            side, columns = plan.facts["cells a column"], len(domain.halves)
+            check_cap(side, columns, self.most_cells, f" for about {rows:,} rows")
+        return plan
+
+    def release(self, data: Any, progress: Progress = silent) -> Synopsis:
+        """Charge the budget, release the cells in the vault, and hand them out."""
+        rows = self.read(data)
+        domain = self.domain(rows)
+        with self.open_vault(rows, domain.encoding, f"synopsis, {self.method}") as vault:
+            cells, total = self.shape.build(vault, domain, self.terms, progress)
+            parameters = {
+                "method": self.method,
+                "columns": list(domain.columns),
+                "bounds": domain.bounds,
+                "shape": domain.shape,
+                "scale": None if domain.is_ball else self.scale,
+                **({"alpha": str(self.alpha)} if self.method == "adaptive-grid" else {}),
+                **({"threshold": int(self.threshold)} if self.threshold is not None else {}),
+            }
+            result = {"cells": len(cells), "total": total, "sha256": fingerprint(cells, domain, total)}
+            return Synopsis(cells, domain, total, vault.release("synopsis", parameters, result, self.notes()))
+
+    def notes(self, rows: float | None = None) -> tuple[str, ...]:
+        """What a reader of the certificate should know."""
+        notes = super().notes(rows)
+        if self.threshold is not None and isinstance(self.terms.budget, ApproxDP):
+            return (*notes, "A sparse grid uses Laplace noise: delta stays unspent.")
+        return notes
+
+
+def synopsis(
+    data: Any,
+    budget: Any = 1.0,
+    bounds: Any = None,
+    method: str = "adaptive-grid",
+    *,
+    alpha: Number = "0.5",
+    threshold: int | None = None,
+    most_cells: int = MOST_CELLS,
+    scale: str | None = "bounds",
+    columns: Sequence[str] | None = None,
+    schema: Any = None,
+    neighbours: str | None = None,
+    table: str | None = None,
+    ledger: str | Ledger | None = None,
+    engine: Any = None,
+    progress: Progress = silent,
+) -> Synopsis:
+    """Release cells of the domain with noisy counts: a synopsis of the table, to be clustered, sampled and asked for free.
+
+    Parameters
+    ----------
+    data : array, frame, path, or anything that `cloister` reads
+    budget : number, PureDP, ApproxDP or Identifiability, default 1.0
+    bounds : pair (low, high), `Ball`, or None
+        Public bounds of the columns. None: taken from the schema.
+    method : "adaptive-grid", "uniform-grid" or "tree"
+        Grids suit two or three columns; the tree any number up to 62.
+    alpha : number, default 0.5
+        The first level's part of an adaptive grid's budget.
+    threshold : int, optional
+        For a uniform grid: write down only cells whose noisy count is at least this. The grid may then have any number of
+        cells up to 2**52.
+    most_cells : int, default 4,194,304
+        A dense grid with more cells is refused; a tree stops splitting there.
+    scale, columns, schema, neighbours, table, ledger, engine
+        As in `KMeans`.
+
+    Privacy
+    -------
+    Everything is released through the vault; `Synopsis.release` says at what cost. Both neighbour relations; any budget. A
+    schema's unit makes the guarantee per person.
+
+    References
+    ----------
+    LETEO technical report, 2021, section 4; D. Su et al. 2016 (uniform grid); J. Zhang et al. 2016 (tree).
+    """
+    request = SynopsisRequest(
+        budget=budget,
+        bounds=bounds,
+        method=method,
+        alpha=alpha,
+        threshold=threshold,
+        most_cells=most_cells,
+        scale=scale,
+        columns=columns,
+        schema=schema,
+        neighbours=neighbours,
+        table=table,
+        ledger=ledger,
+        engine=engine,
+    )
+    return request.release(data, progress)

@@ -1,0 +1,84 @@
+"""What a user says of a table when asking for clusters or a synopsis of it. Checked before anything is charged."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from cloister.clustering.inputs import Input, read_input
+from cloister.clustering.number_columns import NumberColumns, choose_columns
+from cloister.clustering.terms import Terms
+from cloister.encode import Encoding
+from cloister.privacy.budgets import as_budget, relation
+from cloister.privacy.notes import guarantee_notes
+from cloister.schema import Schema
+from cloister.schema.unit import unit_of
+from cloister.vault import Vault
+
+if TYPE_CHECKING:
+    from cloister.privacy.ledger import Ledger
+
+__all__ = ["TableRequest"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableRequest:
+    """The budget, the columns and where their values may lie, and in whose name it is charged. No rows.
+
+    The fields are what users of `KMeans` and `synopsis` know; `terms` and `table_name` are what they mean together.
+    """
+
+    budget: Any = 1.0
+    bounds: Any = None
+    scale: str | None = "bounds"
+    columns: Sequence[str] | None = None
+    schema: Any = None
+    neighbours: str | None = None
+    table: str | None = None
+    ledger: str | Ledger | None = None
+    engine: Any = None
+
+    def __post_init__(self) -> None:
+        if self.schema is not None and not isinstance(self.schema, Schema):
+            object.__setattr__(self, "schema", Schema.from_toml(self.schema))
+        _ = self.terms  # refuses a budget or a relation that is none
+
+    @property
+    def terms(self) -> Terms:
+        """What may be spent, under which relation, and whom it protects."""
+        budget = as_budget(self.budget)
+        neighbours = self.neighbours or (self.schema.neighbours if self.schema else None)
+        return Terms(budget, relation(budget, neighbours), unit_of(self.schema))
+
+    @property
+    def table_name(self) -> str | None:
+        """The table's name in the ledger; None: unledgered."""
+        return self.table or (self.schema.table if self.schema else None)
+
+    def read(self, data: Any) -> Input:
+        """The user's data with the names of its columns; no row is read."""
+        return data if isinstance(data, Input) else read_input(data, self.engine)
+
+    def choose_columns(self, rows: Input) -> NumberColumns:
+        """The columns to work on, with the bounds that are known of them."""
+        return choose_columns(rows, self.schema, self.columns, self.bounds)
+
+    def open_vault(self, rows: Input, encoding: Encoding, purpose: str) -> Vault:
+        """A vault over the rows, with this request's budget; entering it charges the ledger."""
+        terms = self.terms
+        return Vault.open(
+            rows.data,
+            encoding,
+            budget=terms.budget,
+            neighbours=terms.neighbours,
+            purpose=purpose,
+            engine=self.engine,
+            table=self.table_name,
+            ledger=self.ledger,
+            unit=terms.unit,
+        )
+
+    def notes(self, rows: float | None = None) -> tuple[str, ...]:
+        """What a reader of the certificate should know; `rows`, released, to judge delta by."""
+        return guarantee_notes(self.terms.budget, self.terms.unit, rows)
