@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cloister.anonymization.counting.histogram import Histogram
+from cloister.anonymization.counting.tuple_counts import TupleCounts
 from cloister.anonymization.searching import guards
 from cloister.anonymization.searching.guards import Closeness, Diversity, EntropyDiversity, KAnonymity, KMap
 from cloister.errors import UsageError
@@ -19,11 +19,11 @@ from tests.anonymization import brute_force as counting
 ROWS = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 4), st.integers(0, 6)), min_size=1, max_size=60)
 
 
-def histogram(rows: list[tuple[int, int, int]]) -> tuple[np.ndarray, int, Histogram]:
+def histogram(rows: list[tuple[int, int, int]]) -> tuple[np.ndarray, int, TupleCounts]:
     """Classes, sensitive values and persons as labels and a histogram."""
     tuples, counts = np.unique(np.array(rows), axis=0, return_counts=True)
     _, labels = np.unique(tuples[:, 0], return_inverse=True)
-    parts = Histogram(
+    parts = TupleCounts(
         tuples[:, :1].astype(np.int32), counts, sensitive=tuples[:, 1:2].astype(np.int32), persons=tuples[:, 2]
     )
     return labels, int(labels.max()) + 1, parts
@@ -94,13 +94,13 @@ def test_ordered_distance_by_hand() -> None:
 def test_a_population_is_needed_for_k_map() -> None:
     """k-map without a population is refused in words."""
     with pytest.raises(UsageError, match="population"):
-        KMap(2).passes(np.zeros(1, np.int64), 1, Histogram(np.zeros((1, 1), np.int32), np.ones(1, np.int64)))
+        KMap(2).passes(np.zeros(1, np.int64), 1, TupleCounts(np.zeros((1, 1), np.int32), np.ones(1, np.int64)))
 
 
 def test_a_sensitive_column_is_needed_for_diversity() -> None:
     """l-diversity without a sensitive column is refused in words."""
     with pytest.raises(UsageError, match="sensitive"):
-        Diversity(2).passes(np.zeros(1, np.int64), 1, Histogram(np.zeros((1, 1), np.int32), np.ones(1, np.int64)))
+        Diversity(2).passes(np.zeros(1, np.int64), 1, TupleCounts(np.zeros((1, 1), np.int32), np.ones(1, np.int64)))
 
 
 @pytest.mark.parametrize(

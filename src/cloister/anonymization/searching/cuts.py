@@ -8,10 +8,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from cloister.anonymization.counting.columns import Block, Domain, Scale, make_domain, offsets_of
-from cloister.anonymization.counting.histogram import Histogram
+from cloister.anonymization.counting.scale import Scale
+from cloister.anonymization.counting.tuple_counts import TupleCounts
+from cloister.anonymization.searching.column_blocks import Block, BlockColumn, blocks_of, offsets_of
 from cloister.anonymization.searching.gains import Gain, class_information, loss_costs, square_costs
-from cloister.anonymization.searching.guards import Guard, KAnonymity, passing
+from cloister.anonymization.searching.guards import ClassGuard, KAnonymity, passing
 from cloister.kernels.loops import partition
 from cloister.schema.hierarchies import Hierarchy
 
@@ -56,27 +57,27 @@ class Workspace:
 
     def __init__(
         self,
-        rows: Histogram,
+        rows: TupleCounts,
         columns: Sequence[Hierarchy | Scale],
         k: int,
-        guards: Sequence[Guard],
+        guards: Sequence[ClassGuard],
         gain: Gain,
         allowed: int,
     ) -> None:
         self.rows = rows
         self.columns = columns
-        self.domains: list[Domain] = [make_domain(j, column) for j, column in enumerate(columns)]
-        self.offsets = offsets_of(self.domains)
+        self.blocks: list[BlockColumn] = [blocks_of(j, column) for j, column in enumerate(columns)]
+        self.offsets = offsets_of(self.blocks)
         self.flat = rows.codes + self.offsets[:-1]  # (t, q)
         self.k, self.gain, self.allowed = k, gain, allowed
         # rows alone are counted while weighing; whatever else must hold is checked when a candidate is taken
-        self.guards: list[Guard] = [KAnonymity(k), *guards] if rows.persons is not None else list(guards)
+        self.guards: list[ClassGuard] = [KAnonymity(k), *guards] if rows.persons is not None else list(guards)
         self.total = rows.total
         self._one_class = np.zeros(len(rows.codes), np.int32)
 
     def root(self) -> Cut | None:
         """Everything in one class; None if even that breaks a guard."""
-        blocks = tuple(domain.root for domain in self.domains)
+        blocks = tuple(column.root for column in self.blocks)
         block = np.repeat(np.arange(len(blocks), dtype=np.int32), np.diff(self.offsets))
         within = np.zeros(len(block), np.int32)
         for each in blocks:
@@ -96,7 +97,7 @@ class Workspace:
         column = np.array([block.column for block in blocks])
         costs = loss_costs(blocks)
         if self.gain is Gain.DISTANCE:
-            costs = square_costs(blocks, self.domains, self._tally(cut))
+            costs = square_costs(blocks, self.blocks, self._count_codes(cut))
         lost, low, floor = (
             np.zeros(ways.sum(), np.int64),
             np.full(ways.sum(), partition.NONE),
@@ -113,7 +114,7 @@ class Workspace:
         way = np.arange(ways.sum()) - first_candidate[block]
         information = self._information(cut, lost, relief, spread, block)
         others = np.empty_like(floor)
-        partition.floor_of_others(floor, column, len(self.domains), others)
+        partition.floor_of_others(floor, column, len(self.blocks), others)
         anonymity = np.minimum(low, others[block])
         score = information / (1.0 + np.maximum(floor.min() - anonymity, 0))
         is_open = (cut.lost + lost <= self.allowed) & ((lost == 0) | (information > 0))
@@ -127,7 +128,7 @@ class Workspace:
         `expected` rows were thought to be lost; each one more, lost to a guard, takes its row's share of information back.
         """
         old = cut.blocks[block]
-        parts = self.domains[old.column].children(old, way)
+        parts = self.blocks[old.column].children(old, way)
         child = np.full(len(cut.block), -1, np.int32)
         after, within = cut.block.copy(), cut.within.copy()
         for rank, part in enumerate(parts):
@@ -137,14 +138,14 @@ class Workspace:
             within[where] = part.within if part.slots else 0
         blocks = (*cut.blocks[:block], parts[0], *cut.blocks[block + 1 :], *parts[1:])
         rows, starts, sizes = np.empty_like(cut.rows), np.empty(len(cut.rows) + 1, np.int64), np.empty_like(cut.rows)
-        made = partition.split(
+        classes = partition.split(
             self.flat, self.rows.counts, cut.rows, cut.starts, old.column, child, len(parts), rows, starts, sizes
         )
-        starts, sizes = starts[: made + 1], sizes[:made]
+        starts, sizes = starts[: classes + 1], sizes[:classes]
         holds = sizes >= self.k
         if self.guards:
-            labels = np.repeat(np.arange(made), np.diff(starts))
-            holds &= self._passing(labels, made, rows)
+            labels = np.repeat(np.arange(classes), np.diff(starts))
+            holds &= self._passing(labels, classes, rows)
         lost = cut.lost
         if not holds.all():
             lost += int(sizes[~holds].sum())
@@ -182,21 +183,21 @@ class Workspace:
         if self.gain is Gain.ENTROPY:  # the suppressed rows are one class
             return (spread + _times_log(cut.lost) - _times_log(cut.lost + lost)) / float(self.total)
         if self.gain is Gain.CLASS:
-            tally = self._tally(cut, by_class=True)
-            held = np.array([tally[each.column][each.codes].sum() for each in cut.blocks])[block]
-            told = class_information(cut.blocks, tally) / float(self.total)
-            kept: NDArray[np.float64] = told * (1 - lost / np.maximum(held, 1))  # a suppressed row tells nothing
+            counts = self._count_codes(cut, by_class=True)
+            rows = np.array([counts[each.column][each.codes].sum() for each in cut.blocks])[block]
+            information = class_information(cut.blocks, counts) / float(self.total)
+            kept: NDArray[np.float64] = information * (1 - lost / np.maximum(rows, 1))  # a suppressed row tells nothing
             return kept
-        return relief / float(self.total * len(self.domains))
+        return relief / float(self.total * len(self.blocks))
 
-    def _tally(self, cut: Cut, by_class: bool = False) -> list[NDArray[np.float64]]:
+    def _count_codes(self, cut: Cut, by_class: bool = False) -> list[NDArray[np.float64]]:
         """Rows still published by code of each column, and by class."""
-        if self.gain is Gain.DISTANCE and not any(domain.is_numeric for domain in self.domains):
-            return [np.zeros(0)] * len(self.domains)  # labels are all equally far
+        if self.gain is Gain.DISTANCE and not any(column.is_numeric for column in self.blocks):
+            return [np.zeros(0)] * len(self.blocks)  # labels are all equally far
         target = self.rows.target if by_class and self.rows.target is not None else self._one_class
-        found = np.zeros((int(self.offsets[-1]), int(target.max(initial=0)) + 1))
-        partition.tally(self.flat, self.rows.counts, cut.rows, target, found)
-        parts = np.split(found, self.offsets[1:-1])
+        counts = np.zeros((int(self.offsets[-1]), int(target.max(initial=0)) + 1))
+        partition.tally(self.flat, self.rows.counts, cut.rows, target, counts)
+        parts = np.split(counts, self.offsets[1:-1])
         return parts if by_class else [part[:, 0] for part in parts]
 
 
