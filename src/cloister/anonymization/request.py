@@ -221,7 +221,7 @@ def _guards(settings: Settings, schema: Schema | None) -> tuple[tuple[str, ...],
 
     def asked(column: int, *, needs_sensitive: bool) -> list[ClassGuard]:
         return [
-            GUARDS[name].ask(bound, column, is_ordered=bool(settings.ordered))
+            GUARDS[name].from_parameter(bound, column, is_ordered=bool(settings.ordered))
             for name, bound in bounds.items()
             if GUARDS[name].needs_sensitive is needs_sensitive
         ]

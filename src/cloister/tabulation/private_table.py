@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from cloister.errors import DataError, UsageError
 from cloister.privacy.release import Release
 from cloister.sinks import stage
-from cloister.tabulation.axes import Layout
+from cloister.tabulation.axes import TableLayout
 from cloister.tabulation.margins import Axes
 
 __all__ = ["PrivateTable"]
@@ -43,7 +43,7 @@ class PrivateTable:
     counts : array, one axis a column; not negative, and every margin is a sum of it
     fitted : array, the same before counts were made not negative: unbiased
     sums : for each measure, an array of sums by cell
-    release : Release, the certificate
+    release, release_ : Release, the certificate, under the name that every result of Cloister has it
 
     `rows` says all of it with margins, total and 95% intervals; `save` writes it.
     """
@@ -61,7 +61,7 @@ class PrivateTable:
     @classmethod
     def from_layout(
         cls,
-        layout: Layout,
+        layout: TableLayout,
         counts: Array,
         fitted: Array,
         errors: Mapping[Axes, float],
@@ -90,6 +90,11 @@ class PrivateTable:
     def certified(self, release: Release) -> PrivateTable:
         """The same with its certificate."""
         return dataclasses.replace(self, release=release)
+
+    @property
+    def release_(self) -> Release | None:
+        """The certificate."""
+        return self.release
 
     @property
     def total(self) -> float:

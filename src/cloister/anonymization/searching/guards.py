@@ -68,7 +68,7 @@ class ClassGuard:
     note: ClassVar[str | None] = None  # what a reader of the certificate should know of it
 
     @classmethod
-    def ask(cls, bound: Any, column: int, *, is_ordered: bool) -> ClassGuard:
+    def from_parameter(cls, bound: Any, column: int, *, is_ordered: bool) -> ClassGuard:
         """The guard that a parameter of a request asks for."""
         raise NotImplementedError
 
@@ -114,7 +114,7 @@ class KMap(_AtLeast):
     note = "k-map counts rows of the population table: it holds for people where each of them has one row."
 
     @classmethod
-    def ask(cls, bound: Any, column: int, *, is_ordered: bool) -> KMap:
+    def from_parameter(cls, bound: Any, column: int, *, is_ordered: bool) -> KMap:
         """At least so many rows of the population."""
         return cls(bound)
 
@@ -141,7 +141,7 @@ class Diversity(ClassGuard):
         _whole("l", self.l)
 
     @classmethod
-    def ask(cls, bound: Any, column: int, *, is_ordered: bool) -> Diversity:
+    def from_parameter(cls, bound: Any, column: int, *, is_ordered: bool) -> Diversity:
         """At least so many different values."""
         return cls(bound, column)
 
@@ -167,7 +167,7 @@ class EntropyDiversity(ClassGuard):
             raise UsageError("l must be a number of at least 1.")
 
     @classmethod
-    def ask(cls, bound: Any, column: int, *, is_ordered: bool) -> EntropyDiversity:
+    def from_parameter(cls, bound: Any, column: int, *, is_ordered: bool) -> EntropyDiversity:
         """At least so many effectively different values."""
         return cls(bound, column)
 
@@ -200,7 +200,7 @@ class Closeness(ClassGuard):
             raise UsageError("t must lie between 0 and 1.")
 
     @classmethod
-    def ask(cls, bound: Any, column: int, *, is_ordered: bool) -> Closeness:
+    def from_parameter(cls, bound: Any, column: int, *, is_ordered: bool) -> Closeness:
         """At most so far from the table."""
         return cls(bound, column, is_ordered)
 
