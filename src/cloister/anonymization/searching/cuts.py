@@ -13,10 +13,12 @@ from cloister.anonymization.counting.tuple_counts import TupleCounts
 from cloister.anonymization.searching.column_blocks import Block, BlockColumn, blocks_of, offsets_of
 from cloister.anonymization.searching.gains import Gain, class_information, loss_costs, square_costs
 from cloister.anonymization.searching.guards import ClassGuard, KAnonymity, passing
-from cloister.kernels.loops import partition
+from cloister.kernels.loops.partition_choice import partition_loops
 from cloister.schema.hierarchies import Hierarchy
 
 __all__ = ["Candidates", "Cut", "Workspace"]
+
+_NO_CLASS = np.iinfo(np.int64).max  # the size of the smallest class among none, as the loops have it
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -100,11 +102,13 @@ class Workspace:
             costs = square_costs(blocks, self.blocks, self._count_codes(cut))
         lost, low, floor = (
             np.zeros(ways.sum(), np.int64),
-            np.full(ways.sum(), partition.NONE),
-            np.full(len(blocks), partition.NONE),
+            np.full(ways.sum(), _NO_CLASS),
+            np.full(len(blocks), _NO_CLASS),
         )
         relief, spread = np.zeros(ways.sum()), np.zeros(ways.sum())
-        partition.weigh(
+        work = self.flat.size + (len(cut.starts) - 1) * int(first[-1])
+        loops = partition_loops(work, wants_spread=self.gain is Gain.ENTROPY)
+        loops.weigh(
             self.flat, self.rows.counts, cut.rows, cut.starts, cut.block,
             (first[cut.block] + cut.within).astype(np.int32), first, first_candidate,
             np.array([block.is_tree for block in blocks]), costs.before, costs.after, costs.left, costs.right,
@@ -114,7 +118,7 @@ class Workspace:
         way = np.arange(ways.sum()) - first_candidate[block]
         information = self._information(cut, lost, relief, spread, block)
         others = np.empty_like(floor)
-        partition.floor_of_others(floor, column, len(self.blocks), others)
+        loops.floor_of_others(floor, column, len(self.blocks), others)
         anonymity = np.minimum(low, others[block])
         score = information / (1.0 + np.maximum(floor.min() - anonymity, 0))
         is_open = (cut.lost + lost <= self.allowed) & ((lost == 0) | (information > 0))
@@ -138,7 +142,7 @@ class Workspace:
             within[where] = part.within if part.slots else 0
         blocks = (*cut.blocks[:block], parts[0], *cut.blocks[block + 1 :], *parts[1:])
         rows, starts, sizes = np.empty_like(cut.rows), np.empty(len(cut.rows) + 1, np.int64), np.empty_like(cut.rows)
-        classes = partition.split(
+        classes = partition_loops(len(cut.rows)).split(
             self.flat, self.rows.counts, cut.rows, cut.starts, old.column, child, len(parts), rows, starts, sizes
         )
         starts, sizes = starts[: classes + 1], sizes[:classes]
@@ -196,7 +200,7 @@ class Workspace:
             return [np.zeros(0)] * len(self.blocks)  # labels are all equally far
         target = self.rows.target if by_class and self.rows.target is not None else self._one_class
         counts = np.zeros((int(self.offsets[-1]), int(target.max(initial=0)) + 1))
-        partition.tally(self.flat, self.rows.counts, cut.rows, target, counts)
+        partition_loops(self.flat.size).tally(self.flat, self.rows.counts, cut.rows, target, counts)
         parts = np.split(counts, self.offsets[1:-1])
         return parts if by_class else [part[:, 0] for part in parts]
 

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from cloister.anonymization.counting.count_table import CountedTable
 from cloister.anonymization.counting.tuple_counts import TupleCounts
 from cloister.anonymization.request import Request
-from cloister.anonymization.searching.localize import localize
 from cloister.anonymization.searching.specialize import specialize
 from cloister.anonymization.writing.recoding import Recoding
 
@@ -32,6 +31,8 @@ class SearchResult:
 def find_recoding(request: Request, counted: CountedTable) -> SearchResult:
     """Find how to publish a table."""
     if request.scope == "local":
+        from cloister.anonymization.searching.localize import localize  # here: it loads numba
+
         local = localize(counted, request.k, guards=request.guards)
         reason = f"every row is in a class that cannot be split without breaking k = {request.k}"
         reason += " or another guard" if request.guards else ""

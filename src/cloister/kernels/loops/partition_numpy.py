@@ -1,0 +1,139 @@
+"""The loops of `partition` without a compiler, which says what their arguments are: for small tables.
+
+They give the same integers, and the same floating-point numbers to the last bit: terms are added one by one in the order of
+the classes, as the compiled loops add them. Entropy is not among them, since logarithms may differ in their last bit.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+NONE = np.iinfo(np.int64).max  # the size of the smallest class among none
+
+
+def weigh(
+    flat: NDArray[np.int32],
+    counts: NDArray[np.int64],
+    rows: NDArray[np.int64],
+    starts: NDArray[np.int64],
+    block: NDArray[np.int32],
+    slot: NDArray[np.int32],
+    first: NDArray[np.int64],
+    first_candidate: NDArray[np.int64],
+    is_tree: NDArray[np.bool_],
+    before: NDArray[np.float64],
+    after: NDArray[np.float64],
+    left: NDArray[np.float64],
+    right: NDArray[np.float64],
+    k: int,
+    wants_spread: bool,
+    lost: NDArray[np.int64],
+    relief: NDArray[np.float64],
+    spread: NDArray[np.float64],
+    low: NDArray[np.int64],
+    floor: NDArray[np.int64],
+) -> None:
+    """Weigh every candidate of a cut."""
+    assert not wants_spread, "entropy is weighed by the compiled loop"
+    q, classes, slots = flat.shape[1], len(starts) - 1, int(first[-1])
+    here = block[flat[rows[starts[:-1]]]]  # (classes, q): the blocks of a class
+    sizes = np.add.reduceat(counts[rows], starts[:-1])
+    np.minimum.at(floor, here.ravel(), np.repeat(sizes, q))
+    cost = np.zeros(classes)
+    for j in range(q):
+        cost += before[here[:, j]]
+    stays = q - cost  # what a row loses when it is suppressed
+    table = _rows_by_slot(flat, counts, rows, starts, np.where(first[block] < first[block + 1], slot, slots), slots)
+    of_slot = np.repeat(np.arange(len(is_tree)), np.diff(first))  # (slots,)
+    of_class, at = np.nonzero(table * is_tree[of_slot])
+    parts, blocks = table[of_class, at], of_slot[at]
+    candidates = first_candidate[blocks]
+    is_kept = parts >= k
+    gains = np.where(is_kept, parts * (before[blocks] - after[at]), -(parts * stays[of_class]))
+    relief += np.bincount(candidates, gains, len(relief))
+    lost += np.bincount(candidates[~is_kept], parts[~is_kept], len(lost)).astype(np.int64)
+    np.minimum.at(low, candidates[is_kept], parts[is_kept].astype(np.int64))
+    column = np.zeros(len(is_tree), np.int64)
+    column[here] = np.arange(q)
+    for b in np.flatnonzero(~is_tree & (np.diff(first) > 1)):
+        mine = np.flatnonzero(here[:, column[b]] == b)
+        ways = slice(first_candidate[b], first_candidate[b + 1])
+        under = np.cumsum(table[mine, first[b] : first[b + 1] - 1], axis=1)
+        sides = np.stack([under, sizes[mine, None] - under], axis=1)  # (classes, 2, ways)
+        is_kept = sides >= k
+        gains = sides * (before[b] - np.stack([left[ways], right[ways]]))
+        gains = np.where(is_kept, gains, -(sides * stays[mine, None, None]))
+        if len(mine):
+            relief[ways] += np.add.accumulate(gains.reshape(-1, gains.shape[2]))[-1]
+            lost[ways] += np.where(is_kept, 0, sides).sum(axis=(0, 1)).astype(np.int64)
+            low[ways] = np.minimum(low[ways], np.where(is_kept, sides, np.inf).min(axis=(0, 1)))
+
+
+def _rows_by_slot(
+    flat: NDArray[np.int32],
+    counts: NDArray[np.int64],
+    rows: NDArray[np.int64],
+    starts: NDArray[np.int64],
+    slot: NDArray[np.int64],
+    slots: int,
+) -> NDArray[np.float64]:
+    """Rows by class and slot, (classes, slots); codes of blocks that cannot be specialized have a slot beyond the last."""
+    classes = len(starts) - 1
+    begin = np.full(len(flat), classes * (slots + 1))  # tuples that are suppressed count as a class beyond the last
+    begin[rows] = np.repeat(np.arange(classes) * (slots + 1), np.diff(starts))
+    table = np.zeros((classes + 1) * (slots + 1))
+    weights = counts.astype(np.float64)  # sums of whole numbers, exact in any order
+    for codes in flat.T:
+        table += np.bincount(slot[codes] + begin, weights, len(table))
+    return table.reshape(classes + 1, slots + 1)[:classes, :slots]
+
+
+def split(
+    flat: NDArray[np.int32],
+    counts: NDArray[np.int64],
+    rows: NDArray[np.int64],
+    starts: NDArray[np.int64],
+    column: int,
+    child: NDArray[np.int32],
+    children: int,
+    new_rows: NDArray[np.int64],
+    new_starts: NDArray[np.int64],
+    sizes: NDArray[np.int64],
+) -> int:
+    """Split every class by the child that holds a tuple's code in one column; how many classes there are then."""
+    keys = np.repeat(np.arange(len(starts) - 1) * (children + 1), np.diff(starts))
+    keys += child[flat[rows, column]] + 1
+    order = np.argsort(keys, kind="stable")
+    new_rows[:] = rows[order]
+    keys = keys[order]
+    begins = np.flatnonzero(np.diff(keys, prepend=-1))
+    classes = len(begins)
+    new_starts[:classes] = begins
+    new_starts[classes] = len(rows)
+    sizes[:classes] = np.add.reduceat(counts[new_rows], begins)
+    return classes
+
+
+def tally(
+    flat: NDArray[np.int32],
+    counts: NDArray[np.int64],
+    rows: NDArray[np.int64],
+    target: NDArray[np.int32],
+    found: NDArray[np.float64],
+) -> None:
+    """Count rows by code and class."""
+    keys = flat[rows].astype(np.int64) * found.shape[1] + target[rows][:, None]
+    weights = np.repeat(counts[rows], flat.shape[1])
+    found += np.bincount(keys.ravel(), weights, found.size).reshape(found.shape)
+
+
+def floor_of_others(floor: NDArray[np.int64], column: NDArray[np.int64], columns: int, least: NDArray[np.int64]) -> None:
+    """For each block the smallest floor among the other blocks of its column."""
+    order = np.lexsort([floor, column])
+    is_first = np.diff(column[order], prepend=-1) != 0
+    lowest, second = np.full(columns, NONE), np.full(columns, NONE)
+    lowest[column[order[is_first]]] = floor[order[is_first]]
+    is_second = np.append(False, is_first[:-1]) & ~is_first
+    second[column[order[is_second]]] = floor[order[is_second]]
+    least[:] = np.where(floor == lowest[column], second[column], lowest[column])
