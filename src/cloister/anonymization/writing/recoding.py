@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from cloister.anonymization.counting.leaf_coder import LeafCoder
 from cloister.anonymization.writing.tuple_ranks import TupleRanks
 from cloister.errors import UsageError
+from cloister.schema.arrow_numpy import from_mask, from_numbers, from_texts
 
 __all__ = ["STAR", "RecodedColumn", "Recoding"]
 
@@ -113,7 +114,7 @@ class Recoding:
         A null is published as a null, where its class publishes it at all; a suppressed row as ``*``, or not at all.
         """
         lookup = self._lookup()
-        shown = [pa.array([label or None for label in (*column.labels, STAR)], pa.string()) for column in self.columns]
+        shown = [from_texts([label or None for label in (*column.labels, STAR)]) for column in self.columns]
         stars = np.array([len(column.labels) for column in self.columns], np.int32)
         table = np.concatenate([self.classes, stars[None]])  # the last class is the suppressed one
 
@@ -122,9 +123,9 @@ class Recoding:
             labels = lookup(codes)
             for j, column in enumerate(self.columns):
                 at = batch.schema.get_field_index(column.name)
-                texts = shown[j].take(pa.array(table[labels, j]))
+                texts = shown[j].take(from_numbers(table[labels, j]))
                 batch = batch.set_column(at, column.name, texts)
-            return batch if self.is_starred else batch.filter(pa.array(labels >= 0))
+            return batch if self.is_starred else batch.filter(from_mask(labels >= 0))
 
         return rewrite
 
