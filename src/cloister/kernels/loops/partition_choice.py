@@ -10,21 +10,24 @@ from __future__ import annotations
 import sys
 from types import ModuleType
 
-__all__ = ["partition_loops"]
+__all__ = ["compiled", "pays_to_compile"]
 
-MOST_STEPS = 2**25  # numbers that NumPy gathers and adds in about 0.3 s; loading numba and the loops takes 0.6 s
+MOST_STEPS = 2**26  # numbers that NumPy goes over in about 0.3 s, some of them; loading numba and the loops takes 0.6 s
 
 _steps = 0
 
 
-def partition_loops(work: int, *, wants_spread: bool = False) -> ModuleType:
-    """The loops for a call that goes over about so many numbers; only the compiled ones measure the spread of entropy."""
+def pays_to_compile(work: int) -> bool:
+    """Whether a step over so many numbers should take the compiled loops; if not, its work is added up."""
     global _steps
-    if wants_spread or "numba" in sys.modules or _steps + work > MOST_STEPS:
-        from cloister.kernels.loops import partition  # here: it loads numba
-
-        return partition
+    if "numba" in sys.modules or _steps + work > MOST_STEPS:
+        return True
     _steps += work
-    from cloister.kernels.loops import partition_numpy
+    return False
 
-    return partition_numpy
+
+def compiled() -> ModuleType:
+    """The compiled loops."""
+    from cloister.kernels.loops import partition  # here: it loads numba
+
+    return partition

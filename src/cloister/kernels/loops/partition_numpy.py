@@ -1,7 +1,9 @@
 """The loops of `partition` without a compiler, which says what their arguments are: for small tables.
 
-They give the same integers, and the same floating-point numbers to the last bit: terms are added one by one in the order of
-the classes, as the compiled loops add them. Entropy is not among them, since logarithms may differ in their last bit.
+They keep the rows of every class by code (`count_codes`), so that weighing goes over classes in place of tuples, and a split
+counts all children but the largest, which is what is left of its class (`split_counts`). They give the same integers, and
+the same floating-point numbers to the last bit: terms are added one by one in the order of the classes, as the compiled
+loops add them. Entropy is not among them, since logarithms may differ in their last bit.
 """
 
 from __future__ import annotations
@@ -12,7 +14,45 @@ from numpy.typing import NDArray
 NONE = np.iinfo(np.int64).max  # the size of the smallest class among none
 
 
+def count_codes(
+    flat: NDArray[np.int32], counts: NDArray[np.int64], rows: NDArray[np.int64], starts: NDArray[np.int64], codes: int
+) -> NDArray[np.float64]:
+    """Rows of each class by code, (classes, codes): whole numbers, so exact in any order."""
+    classes, q = len(starts) - 1, flat.shape[1]
+    begin = np.repeat(np.arange(classes) * codes, np.diff(starts))
+    keys = flat[rows] + begin[:, None]
+    weights = np.repeat(counts[rows].astype(np.float64), q)
+    return np.bincount(keys.ravel(), weights, classes * codes).reshape(classes, codes).astype(np.float64, copy=False)
+
+
+def split_counts(
+    by_code: NDArray[np.float64],
+    flat: NDArray[np.int32],
+    counts: NDArray[np.int64],
+    old_starts: NDArray[np.int64],
+    rows: NDArray[np.int64],
+    starts: NDArray[np.int64],
+) -> NDArray[np.float64]:
+    """The rows of each new class by code, from those of the old classes: only children beside the largest are counted."""
+    parent = np.searchsorted(old_starts, starts[:-1], side="right") - 1  # a class is split in its place
+    widths = np.diff(starts)
+    order = np.lexsort([-widths, parent])
+    largest = order[np.flatnonzero(np.diff(parent[order], prepend=-1))]  # (old classes,)
+    is_counted = np.ones(len(parent), bool)
+    is_counted[largest] = False
+    after = by_code[parent]
+    if is_counted.any():
+        chosen = rows[np.repeat(is_counted, widths)]
+        part = count_codes(flat, counts, chosen, np.append(0, np.cumsum(widths[is_counted])), by_code.shape[1])
+        after[is_counted] = part
+        siblings = parent[is_counted]
+        firsts = np.flatnonzero(np.diff(siblings, prepend=-1))
+        after[largest[siblings[firsts]]] -= np.add.reduceat(part, firsts, axis=0)
+    return after
+
+
 def weigh(
+    by_code: NDArray[np.float64],
     flat: NDArray[np.int32],
     counts: NDArray[np.int64],
     rows: NDArray[np.int64],
@@ -27,15 +67,12 @@ def weigh(
     left: NDArray[np.float64],
     right: NDArray[np.float64],
     k: int,
-    wants_spread: bool,
     lost: NDArray[np.int64],
     relief: NDArray[np.float64],
-    spread: NDArray[np.float64],
     low: NDArray[np.int64],
     floor: NDArray[np.int64],
 ) -> None:
-    """Weigh every candidate of a cut."""
-    assert not wants_spread, "entropy is weighed by the compiled loop"
+    """Weigh every candidate of a cut. by_code : IN (classes, codes); the rest as of the compiled loop, without spread."""
     q, classes, slots = flat.shape[1], len(starts) - 1, int(first[-1])
     here = block[flat[rows[starts[:-1]]]]  # (classes, q): the blocks of a class
     sizes = np.add.reduceat(counts[rows], starts[:-1])
@@ -43,14 +80,18 @@ def weigh(
     cost = np.zeros(classes)
     for j in range(q):
         cost += before[here[:, j]]
-    stays = q - cost  # what a row loses when it is suppressed
-    table = _rows_by_slot(flat, counts, rows, starts, np.where(first[block] < first[block + 1], slot, slots), slots)
+    rest = q - cost  # what a row still has to lose when it is suppressed
+    if not slots:
+        return
+    codes = np.flatnonzero(first[block] < first[block + 1])  # of blocks that can be specialized
+    codes = codes[np.argsort(slot[codes], kind="stable")]
+    table = np.add.reduceat(by_code[:, codes], np.searchsorted(slot[codes], np.arange(slots)), axis=1)  # (classes, slots)
     of_slot = np.repeat(np.arange(len(is_tree)), np.diff(first))  # (slots,)
     of_class, at = np.nonzero(table * is_tree[of_slot])
     parts, blocks = table[of_class, at], of_slot[at]
     candidates = first_candidate[blocks]
     is_kept = parts >= k
-    gains = np.where(is_kept, parts * (before[blocks] - after[at]), -(parts * stays[of_class]))
+    gains = np.where(is_kept, parts * (before[blocks] - after[at]), -(parts * rest[of_class]))
     relief += np.bincount(candidates, gains, len(relief))
     lost += np.bincount(candidates[~is_kept], parts[~is_kept], len(lost)).astype(np.int64)
     np.minimum.at(low, candidates[is_kept], parts[is_kept].astype(np.int64))
@@ -59,34 +100,15 @@ def weigh(
     for b in np.flatnonzero(~is_tree & (np.diff(first) > 1)):
         mine = np.flatnonzero(here[:, column[b]] == b)
         ways = slice(first_candidate[b], first_candidate[b + 1])
-        under = np.cumsum(table[mine, first[b] : first[b + 1] - 1], axis=1)
+        under = np.cumsum(table[mine, first[b] : first[b + 1] - 1], axis=1).astype(np.int64)
         sides = np.stack([under, sizes[mine, None] - under], axis=1)  # (classes, 2, ways)
         is_kept = sides >= k
         gains = sides * (before[b] - np.stack([left[ways], right[ways]]))
-        gains = np.where(is_kept, gains, -(sides * stays[mine, None, None]))
+        gains = np.where(is_kept, gains, -(sides * rest[mine, None, None]))
         if len(mine):
             relief[ways] += np.add.accumulate(gains.reshape(-1, gains.shape[2]))[-1]
-            lost[ways] += np.where(is_kept, 0, sides).sum(axis=(0, 1)).astype(np.int64)
-            low[ways] = np.minimum(low[ways], np.where(is_kept, sides, np.inf).min(axis=(0, 1)))
-
-
-def _rows_by_slot(
-    flat: NDArray[np.int32],
-    counts: NDArray[np.int64],
-    rows: NDArray[np.int64],
-    starts: NDArray[np.int64],
-    slot: NDArray[np.int64],
-    slots: int,
-) -> NDArray[np.float64]:
-    """Rows by class and slot, (classes, slots); codes of blocks that cannot be specialized have a slot beyond the last."""
-    classes = len(starts) - 1
-    begin = np.full(len(flat), classes * (slots + 1))  # tuples that are suppressed count as a class beyond the last
-    begin[rows] = np.repeat(np.arange(classes) * (slots + 1), np.diff(starts))
-    table = np.zeros((classes + 1) * (slots + 1))
-    weights = counts.astype(np.float64)  # sums of whole numbers, exact in any order
-    for codes in flat.T:
-        table += np.bincount(slot[codes] + begin, weights, len(table))
-    return table.reshape(classes + 1, slots + 1)[:classes, :slots]
+            lost[ways] += np.where(is_kept, 0, sides).sum(axis=(0, 1))
+            low[ways] = np.minimum(low[ways], np.where(is_kept, sides, NONE).min(axis=(0, 1)))
 
 
 def split(
