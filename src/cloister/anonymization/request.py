@@ -206,7 +206,7 @@ def _guards(settings: Settings, schema: Schema | None) -> tuple[tuple[str, ...],
     own = [as_class_guard(guard) for guard in settings.guards]
     bounds = {name: bound for name in GUARDS if (bound := getattr(settings, name)) is not None}
     looks = [guard.column for guard in own if guard.column is not None]
-    needs_sensitive = looks or any(GUARDS[name].needs_sensitive for name in bounds)
+    needs_sensitive = looks or any(GUARDS[name].is_sensitive for name in bounds)
     sensitive = _names([settings.sensitive] if isinstance(settings.sensitive, str) else settings.sensitive, "sensitive")
     if sensitive and not needs_sensitive:
         raise UsageError("a sensitive column goes with l-diversity or t-closeness. Ask for one of them, or drop it.")
@@ -219,19 +219,16 @@ def _guards(settings: Settings, schema: Schema | None) -> tuple[tuple[str, ...],
         if any(column >= len(sensitive) for column in looks):
             raise UsageError(f"a guard looks at a sensitive column that is not there: {len(sensitive)} are named.")
 
-    def asked(column: int, *, needs_sensitive: bool) -> list[ClassGuard]:
-        return [
-            GUARDS[name].from_parameter(bound, column, is_ordered=bool(settings.ordered))
-            for name, bound in bounds.items()
-            if GUARDS[name].needs_sensitive is needs_sensitive
-        ]
+    def asked(column: int, *, is_sensitive: bool) -> list[ClassGuard]:
+        chosen = {name: bound for name, bound in bounds.items() if GUARDS[name].is_sensitive is is_sensitive}
+        return [GUARDS[name].make(bound, column, bool(settings.ordered)) for name, bound in chosen.items()]
 
-    by_column = [guard for column in range(len(sensitive)) for guard in asked(column, needs_sensitive=True)]
+    by_column = [guard for column in range(len(sensitive)) for guard in asked(column, is_sensitive=True)]
     if (settings.population is None) != (settings.k_map is None):
         raise UsageError("k-map needs both a population table and a number. Give --population FILE and --k-map K.")
     if settings.ordered and settings.t_closeness is None:
         raise UsageError("an ordered distance goes with t-closeness. Ask for it, or drop ordered.")
-    return sensitive, (*by_column, *own, *asked(0, needs_sensitive=False))
+    return sensitive, (*by_column, *own, *asked(0, is_sensitive=False))
 
 
 def _apart(quasi: Sequence[str], sensitive: Sequence[str], dropped: Sequence[str], target: str | None) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import cloister as cl
@@ -77,6 +77,7 @@ def test_a_day_lies_between(low: int, gap: int) -> None:
     assert low < day_between(low, low + gap) <= low + gap
 
 
+@settings(deadline=None)  # it may run beside others on few cores
 @given(st.lists(NUMBERS, min_size=2, max_size=8, unique=True), st.booleans())
 def test_every_value_lies_in_its_label(values: list[float], has_null: bool) -> None:
     """Whatever interval of values is published, its label as others read it holds those values and no other."""

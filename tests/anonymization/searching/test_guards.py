@@ -110,3 +110,35 @@ def test_senseless_guards_are_refused(make: object) -> None:
     """A guard that means nothing is refused when it is written down."""
     with pytest.raises(UsageError):
         make()  # type: ignore[operator]
+
+
+def test_every_registered_guard_is_a_parameter_and_makes_itself() -> None:
+    """A parameter of the registry is one of the estimator's, and the guard that it makes says what others ask of it."""
+    import cloister as cl
+
+    parameters = cl.TopDownSpecialization().get_params()
+    for name, parameter in guards.GUARDS.items():
+        assert name in parameters
+        guard = parameter.make(1, 0, False)
+        assert isinstance(guard, guards.ClassGuard)
+        assert (guard.column is not None) == parameter.is_sensitive
+        assert guard.counts_on_output or guard.counts_on_table
+
+
+def test_a_guard_of_ones_own_needs_only_passes() -> None:
+    """A plain guard is counted on the output, looks at no sensitive column, and keeps its words."""
+
+    class AtMost:
+        """At most so many rows in every class."""
+
+        def passes(self, labels: np.ndarray, classes: int, rows: TupleCounts) -> np.ndarray:
+            return guards.sizes(labels, classes, rows.counts) <= 3
+
+        def __str__(self) -> str:
+            return "at most 3 rows"
+
+    guard = guards.as_class_guard(AtMost())
+    assert (str(guard), guard.column, guard.covers_homogeneity) == ("at most 3 rows", None, False)
+    assert (guard.counts_on_output, guard.counts_on_table, guard.note) == (True, False, None)
+    labels, classes, parts = histogram([(0, 0, 0), (1, 0, 1), (1, 1, 2), (1, 1, 3), (1, 2, 4)])
+    assert guard.passes(labels, classes, parts).tolist() == [True, False]

@@ -13,7 +13,7 @@ Sweeney, k-anonymity, 2002. Machanavajjhala et al., l-diversity, 2007. Li et al.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
@@ -32,6 +32,7 @@ __all__ = [
     "Diversity",
     "EntropyDiversity",
     "Guard",
+    "GuardParameter",
     "KAnonymity",
     "KMap",
     "as_class_guard",
@@ -61,16 +62,10 @@ class ClassGuard:
     """
 
     column: int | None = None  # which of the sensitive columns it looks at; None: at none
-    needs_sensitive: ClassVar[bool] = False  # made once for every sensitive column, else once for the table
     covers_homogeneity: ClassVar[bool] = False  # whether it bounds what a class tells about its sensitive values
     counts_on_output: ClassVar[bool] = True  # whether the published rows show what it counts
     counts_on_table: ClassVar[bool] = False  # whether it counts persons or a population, which only the table shows
     note: ClassVar[str | None] = None  # what a reader of the certificate should know of it
-
-    @classmethod
-    def from_parameter(cls, bound: Any, column: int, *, is_ordered: bool) -> ClassGuard:
-        """The guard that a parameter of a request asks for."""
-        raise NotImplementedError
 
     def against(self, rows: TupleCounts) -> ClassGuard:
         """The same guard with what it compares with fixed to these tuples."""
@@ -113,11 +108,6 @@ class KMap(_AtLeast):
     counts_on_table = True
     note = "k-map counts rows of the population table: it holds for people where each of them has one row."
 
-    @classmethod
-    def from_parameter(cls, bound: Any, column: int, *, is_ordered: bool) -> KMap:
-        """At least so many rows of the population."""
-        return cls(bound)
-
     def passes(self, labels: NDArray[np.int64], classes: int, rows: TupleCounts) -> NDArray[np.bool_]:
         """Which classes hold it."""
         if rows.population is None:
@@ -134,16 +124,10 @@ class Diversity(ClassGuard):
 
     l: int  # noqa: E741
     column: int = 0
-    needs_sensitive: ClassVar[bool] = True
     covers_homogeneity: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         _whole("l", self.l)
-
-    @classmethod
-    def from_parameter(cls, bound: Any, column: int, *, is_ordered: bool) -> Diversity:
-        """At least so many different values."""
-        return cls(bound, column)
 
     def passes(self, labels: NDArray[np.int64], classes: int, rows: TupleCounts) -> NDArray[np.bool_]:
         """Which classes hold it."""
@@ -159,17 +143,11 @@ class EntropyDiversity(ClassGuard):
 
     l: float  # noqa: E741
     column: int = 0
-    needs_sensitive: ClassVar[bool] = True
     covers_homogeneity: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if not (math.isfinite(self.l) and self.l >= 1):
             raise UsageError("l must be a number of at least 1.")
-
-    @classmethod
-    def from_parameter(cls, bound: Any, column: int, *, is_ordered: bool) -> EntropyDiversity:
-        """At least so many effectively different values."""
-        return cls(bound, column)
 
     def passes(self, labels: NDArray[np.int64], classes: int, rows: TupleCounts) -> NDArray[np.bool_]:
         """Which classes hold it."""
@@ -192,17 +170,11 @@ class Closeness(ClassGuard):
     column: int = 0
     is_ordered: bool = False
     reference: tuple[float, ...] | None = None
-    needs_sensitive: ClassVar[bool] = True
     covers_homogeneity: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if not 0 <= self.t <= 1:
             raise UsageError("t must lie between 0 and 1.")
-
-    @classmethod
-    def from_parameter(cls, bound: Any, column: int, *, is_ordered: bool) -> Closeness:
-        """At most so far from the table."""
-        return cls(bound, column, is_ordered)
 
     def against(self, rows: TupleCounts) -> Closeness:
         """The same guard with the distribution of these tuples as its reference, unless it has one."""
@@ -237,12 +209,20 @@ class _PlainGuard(ClassGuard):
         return str(self.guard)
 
 
-# the parameters of a request that ask for a guard, in the order in which a certificate lists them
-GUARDS: dict[str, type[ClassGuard]] = {
-    "l_diversity": Diversity,
-    "entropy_l_diversity": EntropyDiversity,
-    "t_closeness": Closeness,
-    "k_map": KMap,
+@dataclass(frozen=True, slots=True)
+class GuardParameter:
+    """A parameter of a request that asks for a guard: from its value, and, where it has one, the number of a column."""
+
+    make: Callable[[Any, int, bool], ClassGuard]  # value, column, whether distances are ordered
+    is_sensitive: bool = True  # one guard for every sensitive column, else one for the table
+
+
+# in the order in which a certificate lists them
+GUARDS = {
+    "l_diversity": GuardParameter(lambda least, column, _: Diversity(least, column)),
+    "entropy_l_diversity": GuardParameter(lambda least, column, _: EntropyDiversity(least, column)),
+    "t_closeness": GuardParameter(lambda most, column, is_ordered: Closeness(most, column, is_ordered)),
+    "k_map": GuardParameter(lambda least, *_: KMap(least), is_sensitive=False),
 }
 
 

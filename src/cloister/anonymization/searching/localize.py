@@ -64,14 +64,10 @@ def localize(table: CountedTable, k: int, *, guards: Sequence[ClassGuard] = (), 
     share : float
         Share of the rows left that a round must finish at least.
 
-    Raises
-    ------
-    UsageError
-        If even the table as a whole breaks a guard.
-
     Privacy
     -------
-    Syntactic, not differentially private. The recoding lists the tuples of the table: it is for the holder.
+    Syntactic, not differentially private. The recoding lists the tuples of the table: it is for the holder. A table that
+    breaks a guard even as a whole is refused.
     """
     if not 0 <= share < 1:
         raise UsageError("the share of a round must be at least 0 and below 1.")

@@ -8,15 +8,18 @@ loops add them. Entropy is not among them, since logarithms may differ in their 
 
 from __future__ import annotations
 
+from typing import TypeAlias
+
 import numpy as np
 from numpy.typing import NDArray
 
+I32: TypeAlias = NDArray[np.int32]
+I64: TypeAlias = NDArray[np.int64]
+F64: TypeAlias = NDArray[np.float64]
 NONE = np.iinfo(np.int64).max  # the size of the smallest class among none
 
 
-def count_codes(
-    flat: NDArray[np.int32], counts: NDArray[np.int64], rows: NDArray[np.int64], starts: NDArray[np.int64], codes: int
-) -> NDArray[np.float64]:
+def count_codes(flat: I32, counts: I64, rows: I64, starts: I64, codes: int) -> F64:
     """Rows of each class by code, (classes, codes): whole numbers, so exact in any order."""
     classes, q = len(starts) - 1, flat.shape[1]
     begin = np.repeat(np.arange(classes) * codes, np.diff(starts))
@@ -25,14 +28,7 @@ def count_codes(
     return np.bincount(keys.ravel(), weights, classes * codes).reshape(classes, codes).astype(np.float64, copy=False)
 
 
-def split_counts(
-    by_code: NDArray[np.float64],
-    flat: NDArray[np.int32],
-    counts: NDArray[np.int64],
-    old_starts: NDArray[np.int64],
-    rows: NDArray[np.int64],
-    starts: NDArray[np.int64],
-) -> NDArray[np.float64]:
+def split_counts(by_code: F64, flat: I32, counts: I64, old_starts: I64, rows: I64, starts: I64) -> F64:
     """The rows of each new class by code, from those of the old classes: only children beside the largest are counted."""
     parent = np.searchsorted(old_starts, starts[:-1], side="right") - 1  # a class is split in its place
     widths = np.diff(starts)
@@ -52,26 +48,10 @@ def split_counts(
 
 
 def weigh(
-    by_code: NDArray[np.float64],
-    flat: NDArray[np.int32],
-    counts: NDArray[np.int64],
-    rows: NDArray[np.int64],
-    starts: NDArray[np.int64],
-    block: NDArray[np.int32],
-    slot: NDArray[np.int32],
-    first: NDArray[np.int64],
-    first_candidate: NDArray[np.int64],
-    is_tree: NDArray[np.bool_],
-    before: NDArray[np.float64],
-    after: NDArray[np.float64],
-    left: NDArray[np.float64],
-    right: NDArray[np.float64],
-    k: int,
-    lost: NDArray[np.int64],
-    relief: NDArray[np.float64],
-    low: NDArray[np.int64],
-    floor: NDArray[np.int64],
-) -> None:
+    by_code: F64, flat: I32, counts: I64, rows: I64, starts: I64, block: I32, slot: I32, first: I64, first_candidate: I64,
+    is_tree: NDArray[np.bool_], before: F64, after: F64, left: F64, right: F64, k: int,
+    lost: I64, relief: F64, low: I64, floor: I64,
+) -> None:  # fmt: skip
     """Weigh every candidate of a cut. by_code : IN (classes, codes); the rest as of the compiled loop, without spread."""
     q, classes, slots = flat.shape[1], len(starts) - 1, int(first[-1])
     here = block[flat[rows[starts[:-1]]]]  # (classes, q): the blocks of a class
@@ -112,17 +92,9 @@ def weigh(
 
 
 def split(
-    flat: NDArray[np.int32],
-    counts: NDArray[np.int64],
-    rows: NDArray[np.int64],
-    starts: NDArray[np.int64],
-    column: int,
-    child: NDArray[np.int32],
-    children: int,
-    new_rows: NDArray[np.int64],
-    new_starts: NDArray[np.int64],
-    sizes: NDArray[np.int64],
-) -> int:
+    flat: I32, counts: I64, rows: I64, starts: I64, column: int, child: I32, children: int,
+    new_rows: I64, new_starts: I64, sizes: I64,
+) -> int:  # fmt: skip
     """Split every class by the child that holds a tuple's code in one column; how many classes there are then."""
     keys = np.repeat(np.arange(len(starts) - 1) * (children + 1), np.diff(starts))
     keys += child[flat[rows, column]] + 1
@@ -137,20 +109,14 @@ def split(
     return classes
 
 
-def tally(
-    flat: NDArray[np.int32],
-    counts: NDArray[np.int64],
-    rows: NDArray[np.int64],
-    target: NDArray[np.int32],
-    found: NDArray[np.float64],
-) -> None:
+def tally(flat: I32, counts: I64, rows: I64, target: I32, found: F64) -> None:
     """Count rows by code and class."""
     keys = flat[rows].astype(np.int64) * found.shape[1] + target[rows][:, None]
     weights = np.repeat(counts[rows], flat.shape[1])
     found += np.bincount(keys.ravel(), weights, found.size).reshape(found.shape)
 
 
-def floor_of_others(floor: NDArray[np.int64], column: NDArray[np.int64], columns: int, least: NDArray[np.int64]) -> None:
+def floor_of_others(floor: I64, column: I64, columns: int, least: I64) -> None:
     """For each block the smallest floor among the other blocks of its column."""
     order = np.lexsort([floor, column])
     is_first = np.diff(column[order], prepend=-1) != 0
