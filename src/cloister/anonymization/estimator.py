@@ -8,6 +8,7 @@ from typing import Any
 
 from cloister.anonymization.parameters import Parameters
 from cloister.anonymization.publish import publish_table
+from cloister.anonymization.reporting.publication_plan import PublicationPlan, plan_publication
 from cloister.anonymization.request import Request, Settings, read_request
 from cloister.anonymization.searching.guards import Guard
 from cloister.privacy.release import Release
@@ -143,6 +144,10 @@ class TopDownSpecialization(Parameters):
     def request(self) -> Request:
         """What the parameters ask for, checked; no row is read."""
         return read_request(Settings(**self.get_params()))
+
+    def plan(self, names: Sequence[str]) -> PublicationPlan:
+        """What would be done to a table with these columns: their roles, hierarchies, guards. No row is read."""
+        return plan_publication(self.request(), names)
 
     def publish(
         self,

@@ -182,10 +182,10 @@ def hash_of_rows(rows: Iterable[Mapping[str, Any]]) -> str:
 
 def without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """A JSON object whose keys differ: of two that are alike readers take either."""
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    merged = dict(pairs)
+    if len(merged) < len(pairs):
         raise DataError("the file was changed after it was written: a key stands in it twice.")
-    return found
+    return merged
 
 
 def read_certificate(path: Path) -> Release | None:
@@ -200,9 +200,9 @@ def read_certificate(path: Path) -> Release | None:
         text = (table.schema.metadata or {}).get(CERTIFICATE.encode(), b"").decode()
         rows = table.to_pylist() if text else []
     else:
-        found = json.loads(path.read_text(encoding="utf-8"), object_pairs_hook=without_doubles)
-        inside = isinstance(found, dict) and found.keys() == {"release", "rows"} and isinstance(found["rows"], list)
-        text, rows = (json.dumps(found["release"]), found["rows"]) if inside else ("", [])
+        whole = json.loads(path.read_text(encoding="utf-8"), object_pairs_hook=without_doubles)
+        is_table = isinstance(whole, dict) and whole.keys() == {"release", "rows"} and isinstance(whole["rows"], list)
+        text, rows = (json.dumps(whole["release"]), whole["rows"]) if is_table else ("", [])
     if not text:
         return None
     release = Release.from_json(text)

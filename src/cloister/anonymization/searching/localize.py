@@ -113,7 +113,7 @@ class _Classes:
         offsets = np.cumsum([0, *(level.size for level in self.levels)])
         widths = np.array([tree.leaves for tree in self.trees])
         labels, left = np.full(len(counts), -1, np.int64), np.arange(len(counts))
-        at = made = number = 0
+        at = classed = number = 0  # the vector to try next, classes so far, rounds so far
         while counts[left].any():
             wanted = int(np.ceil(share * counts[left].sum()))
             class_of = np.empty(len(left), np.int64)
@@ -130,8 +130,8 @@ class _Classes:
             if not is_done.any():
                 continue
             kept, renamed = np.unique(class_of[is_done], return_inverse=True)
-            labels[left[is_done]] = made + renamed
-            made += len(kept)
+            labels[left[is_done]] = classed + renamed
+            classed += len(kept)
             number += 1
             left = left[~is_done]
         return labels, number
