@@ -19,7 +19,8 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from cloister.errors import SchemaError
-from cloister.schema.cell_values import as_numpy, numbers, texts
+from cloister.schema.arrow_numpy import to_numbers
+from cloister.schema.cell_values import numbers, texts
 
 __all__ = ["Bins", "Coder", "Codes", "Encoded", "Encoding", "Grid", "pull_into_ball"]
 
@@ -113,12 +114,12 @@ class Codes:
         domain = pc.utf8_trim_whitespace(pa.array(self.domain, pa.string()))
         if pa.types.is_dictionary(values.type) and not values.dictionary.null_count:
             by_code = np.append(self.look_up(values.dictionary), self._code_of_null(domain)).astype(np.int32)
-            places = as_numpy(values.indices.cast(pa.int64()).fill_null(len(by_code) - 1))
+            places = to_numbers(values.indices.cast(pa.int64()), null=len(by_code) - 1)
             codes: NDArray[np.int32] = by_code[places]
             return codes
         cells = texts(values).fill_null("")
-        found = pc.index_in(cells, value_set=domain.cast(cells.type)).fill_null(self.default)
-        return as_numpy(found)
+        places = pc.index_in(cells, value_set=domain.cast(cells.type)).fill_null(self.default)
+        return to_numbers(places)
 
     def _code_of_null(self, domain: pa.Array) -> int:
         code: int = pc.index(domain, "").as_py()

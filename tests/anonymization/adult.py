@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 
-from cloister.anonymization.counting.histogram import Histogram
+from cloister.anonymization.counting.tuple_counts import TupleCounts
 from cloister.anonymization.searching.specialize import Specialization
 from cloister.schema.hierarchies import Hierarchy, find_hierarchies, read_hierarchy
 from tests.real_data import real
@@ -23,7 +23,7 @@ class Adult:
     data: pa.Table
     names: list[str]
     trees: list[Hierarchy]
-    rows: Histogram
+    rows: TupleCounts
 
 
 @cache
@@ -36,7 +36,7 @@ def adult() -> Adult:
     trees = [read_hierarchy(files[name]) for name in names]
     codes = np.stack([tree.codes(data[name].combine_chunks()) for name, tree in zip(names, trees, strict=True)], axis=1)
     tuples, counts = np.unique(codes, axis=0, return_counts=True)
-    return Adult(data, names, trees, Histogram(tuples, counts))
+    return Adult(data, names, trees, TupleCounts(tuples, counts))
 
 
 def training_rows() -> tuple[np.ndarray, np.ndarray, np.ndarray]:

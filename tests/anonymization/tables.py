@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from hypothesis import strategies as st
 
-from cloister.anonymization.counting.columns import Scale
-from cloister.anonymization.counting.histogram import Histogram
+from cloister.anonymization.counting.scale import Scale
+from cloister.anonymization.counting.tuple_counts import TupleCounts
 from cloister.schema.hierarchies import Hierarchy, flat
 
 
@@ -22,13 +22,13 @@ class Table:
     target: list[int]
     persons: list[int]
 
-    def histogram(self, *, persons: bool = False) -> Histogram:
+    def histogram(self, *, persons: bool = False) -> TupleCounts:
         parts = [self.codes, np.array([self.sensitive, self.target]).T]
         if persons:
             parts.append(np.array(self.persons)[:, None])
         q = self.codes.shape[1]
         tuples, counts = np.unique(np.hstack(parts), axis=0, return_counts=True)
-        return Histogram(
+        return TupleCounts(
             np.ascontiguousarray(tuples[:, :q], dtype=np.int32),
             counts.astype(np.int64),
             sensitive=tuples[:, q : q + 1].astype(np.int32),
@@ -82,7 +82,7 @@ def tables(draw: st.DrawFn, *, min_rows: int = 1) -> Table:
     )
 
 
-def labels_of_rows(table: Table, rows: Histogram, labels: np.ndarray, *, persons: bool = False) -> list[int]:
+def labels_of_rows(table: Table, rows: TupleCounts, labels: np.ndarray, *, persons: bool = False) -> list[int]:
     """The class of each whole row."""
     parts = [rows.codes, rows.sensitive, rows.target[:, None]] + ([rows.persons[:, None]] if persons else [])
     place = {tuple(entry): int(label) for entry, label in zip(np.hstack(parts).tolist(), labels, strict=True)}

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 
 import cloister as cl
-from cloister.anonymization.writing import rows as rewriting
+from cloister.anonymization.writing import rewriting
 from cloister.anonymization.writing.recoding import Recoding
 from cloister.engines.base import Shuffle
 from cloister.engines.local import shuffle

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import cloister as cl
-from cloister.anonymization.writing.rows import Rewriting
+from cloister.anonymization.writing.rewriting import Rewriting
 from cloister.datasets import PUPILS, pupils
 from tests.engines.spark import jobs
 from tests.spark_hosts import Host
@@ -95,7 +95,7 @@ def test_a_job_that_fails_leaves_nothing(classic: Host, table: Path, tmp_path: P
 
 def publish_and_fail(path: Path, out: str) -> None:
     """In the host: publish with a rewrite that fails on every worker."""
-    from cloister.anonymization import estimator as anonymize
+    from cloister.anonymization import publish as anonymize
 
     made = anonymize.make_rewriting
     anonymize.make_rewriting = lambda *arguments: Failing(*made(*arguments).__getstate__().values())

@@ -1,32 +1,19 @@
-"""k-anonymous tables by top-down specialization: the estimator."""
+"""k-anonymous tables by top-down specialization: the estimator, a shell over the walk in `publish`."""
 
 from __future__ import annotations
 
-import dataclasses
-import hashlib
 import os
-import shutil
-from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from cloister.anonymization.counting.domains import MOST_CODES, MOST_VALUES, look_at, quasi_domain, read_trees, value_codes
-from cloister.anonymization.counting.histogram import Histogram
-from cloister.anonymization.counting.tally import Counted, Leaves, count_population, count_table
 from cloister.anonymization.parameters import Parameters
-from cloister.anonymization.reporting.summary import ColumnSummary, Summary
-from cloister.anonymization.request import Request, read_request
-from cloister.anonymization.searching.guards import Guard, KAnonymity
-from cloister.anonymization.searching.search import Found, search
-from cloister.anonymization.writing.recount import Classes, count_output, fewest_people, planned, require
-from cloister.anonymization.writing.rows import Rewriting, make_rewriting
-from cloister.privacy.release import Release, Syntactic
-from cloister.sinks import Staged, check_free, stage
-from cloister.vault import Holder, Vault
+from cloister.anonymization.publish import publish_table
+from cloister.anonymization.reporting.publication_plan import PublicationPlan, plan_publication
+from cloister.anonymization.request import Request, Settings, read_request
+from cloister.anonymization.searching.guards import Guard
+from cloister.privacy.release import Release
 
-__all__ = ["TopDownSpecialization", "certificate_of", "commit_both", "write_table"]
-
-Progress = Callable[[str], None]
+__all__ = ["TopDownSpecialization"]
 
 
 class TopDownSpecialization(Parameters):
@@ -78,7 +65,7 @@ class TopDownSpecialization(Parameters):
     ----------
     release_ : Release, the certificate
     recoding_ : Recoding, what was done to the quasi-identifiers
-    summary_ : Summary
+    summary_ : TableSummary
 
     Privacy
     -------
@@ -154,158 +141,26 @@ class TopDownSpecialization(Parameters):
         self.ledger = ledger
         self.engine = engine
 
+    def request(self) -> Request:
+        """What the parameters ask for, checked; no row is read."""
+        return read_request(Settings(**self.get_params()))
+
+    def plan(self, names: Sequence[str]) -> PublicationPlan:
+        """What would be done to a table with these columns: their roles, hierarchies, guards. No row is read."""
+        return plan_publication(self.request(), names)
+
     def publish(
         self,
         X: Any,
         out: str | os.PathLike[str],
         *,
         format: str | None = None,
-        progress: Progress = lambda _: None,
+        progress: Callable[[str], None] = lambda _: None,
     ) -> Release:
         """Write the rows of X, k-anonymous, to a new file (on Spark: a new folder), with its certificate beside it.
 
         The certificate is ``<out>.release.json``. What is written is counted again before it appears under its name.
         """
-        request = read_request(self, out, format)
-        check_free(out)
-        check_free(certificate_of(out))
-        table = Vault.holding(X, purpose=request.purpose, engine=self.engine, table=request.table, ledger=self.ledger)
-        unwanted = request.dropped  # in other tables too
-        request = request.on(table.names)
-        trees = read_trees(self.hierarchies, request.quasi, table.names, request.schema)
-        people = None if self.population is None else Vault.holding(self.population, purpose="k-map", engine=self.engine)
-        if people is not None:
-            request.check_population(people.names)
-        table.record()
-        progress("counting")
-        counted, sensitive = count(table, people, request, trees)
-        progress("specializing")
-        found = search(request, counted)
-        progress("writing")
-        rewriting = make_rewriting(
-            found.recoding, table.types(table.names), request.dropped, request.pseudonyms, request.key, request.format,
-            request.sensitive,
-        )  # fmt: skip
-        known = {name: tree.leaves for name, tree in trees.items()}
-        self.release_, self.summary_ = write_table(
-            table, rewriting, request, found, counted.rows, sensitive, known, out, progress
-        )
-        self.recoding_ = dataclasses.replace(
-            found.recoding, dropped=unwanted, pseudonyms=request.pseudonyms, person=request.person
-        )
+        published = publish_table(self.request(), X, out, format=format, progress=progress)
+        self.release_, self.summary_, self.recoding_ = published.release, published.summary, published.recoding
         return self.release_
-
-
-def count(table: Holder, people: Holder | None, request: Request, trees: dict[str, Any]) -> tuple[Counted, list[Leaves]]:
-    """The histogram of the table, and how its sensitive values are coded."""
-    loose = {name: MOST_CODES for name in request.quasi if name not in trees}
-    seen = look_at([table, people] if people else [table], loose) if loose else {}
-    compared = dict.fromkeys([*request.sensitive, *([request.target] if request.target else [])], MOST_VALUES)
-    values = look_at([table], compared)
-    domains = [trees[name] if name in trees else quasi_domain(seen[name], request.schema) for name in request.quasi]
-    sensitive = [value_codes(values[name], request.schema, is_ordered=request.ordered) for name in request.sensitive]
-    target = value_codes(values[request.target], request.schema) if request.target else None
-    counted = count_table(table, request.quasi, domains, sensitive, target, request.person)
-    if people is not None:
-        counted = dataclasses.replace(counted, rows=count_population(counted, people, request.quasi))
-    return counted, sensitive
-
-
-def write_table(
-    table: Holder,
-    rewriting: Rewriting,
-    request: Request,
-    found: Found,
-    rows: Histogram,
-    sensitive: Sequence[Leaves],
-    known: Mapping[str, int],
-    out: str | os.PathLike[str],
-    progress: Progress,
-) -> tuple[Release, Summary]:
-    """Stage the rows, count them again, and let them appear with their certificate.
-
-    `known` says how many values a column may hold, where that is public.
-    """
-    plan, codes = planned(found.recoding, rows, found.labels)
-    guards: list[Guard] = [KAnonymity(request.k), *request.guards]
-    with stage(out, directory=False) as staged, stage(certificate_of(out), directory=False) as certificate:
-        table.rewrite(rewriting, str(staged.path), request.format, int(rows.counts.sum()) if request.shuffle else None)
-        progress("counting the output again")
-        counted = count_output(table.reopen(str(staged.path)), rewriting.recoding, sensitive)
-        require(counted, plan, codes, rows, guards)
-        people = fewest_people(found.recoding, rows, found.labels, codes)
-        summary = dataclasses.replace(summarize(table, rewriting, request, found, counted, known), people=people)
-        release = Release(
-            kind="k-anonymous table",
-            guarantee=Syntactic(request.k, request.unit_words, request.guards_in_words),
-            events=(),
-            parameters=request.parameters,
-            result=summary.as_dict(),
-            seeded=table.is_seeded,
-            ledger={"table": table.table, "entry": table.entry} if table.entry is not None else None,
-            notes=request.notes(summary),
-            files=hashes(staged.path, Path(out).name),
-        )
-        commit_both(staged, certificate, release)
-    table.complete(release.digest())
-    return release, summary
-
-
-def commit_both(staged: Staged, certificate: Staged, release: Release) -> None:
-    """Let a table appear with its certificate, or neither."""
-    certificate.path.write_text(release.to_json(), encoding="utf-8")
-    staged.commit()
-    try:
-        certificate.commit()
-    except BaseException:  # a table without its certificate is no release
-        (shutil.rmtree if staged.target.is_dir() else os.unlink)(staged.target)
-        raise
-
-
-def summarize(
-    table: Holder, rewriting: Rewriting, request: Request, found: Found, counted: Classes, known: Mapping[str, int]
-) -> Summary:
-    """What became of the table."""
-    sizes = counted.sizes
-    columns = tuple(
-        ColumnSummary(name, known.get(name), tuple(labels)) for name, labels in zip(request.quasi, counted.used, strict=True)
-    )
-    written = rewriting.schema.names
-    return Summary(
-        rows=int(sizes.sum()),
-        classes=len(sizes),
-        smallest=int(sizes.min()) if len(sizes) else 0,
-        average=float(sizes.mean()) if len(sizes) else 0.0,
-        suppressed=found.suppressed,
-        is_starred=found.is_starred,
-        loss=found.loss,
-        columns=columns,
-        dropped=tuple(name for name in table.names if name not in written),
-        pseudonyms=tuple(rewriting.pseudonyms),
-        untouched=tuple(name for name in written if name not in request.quasi and name not in rewriting.pseudonyms),
-        reason=found.reason,
-    )
-
-
-def certificate_of(out: str | os.PathLike[str]) -> Path:
-    """Where the certificate of an output is written."""
-    path = Path(out)
-    return path.with_name(f"{path.name}.release.json")
-
-
-def hashes(path: Path, name: str) -> dict[str, str]:
-    """The hash of each written file."""
-    files = (
-        {name: path}
-        if path.is_file()
-        else {
-            f"{name}/{file.relative_to(path)}": file
-            for file in sorted(path.rglob("*"))
-            if file.is_file() and not file.name.startswith(".")
-        }
-    )
-    found = {}
-    for shown, place in files.items():
-        with place.open("rb") as opened:
-            found[shown] = hashlib.file_digest(opened, "sha256").hexdigest()
-    return found

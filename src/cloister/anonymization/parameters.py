@@ -12,7 +12,7 @@ __all__ = ["Parameters"]
 
 
 class Parameters:
-    """A class whose ``__init__`` only stores what it is given."""
+    """A class whose ``__init__`` only stores its parameters."""
 
     @classmethod
     def _names(cls) -> list[str]:

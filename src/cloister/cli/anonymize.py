@@ -174,7 +174,7 @@ def names(text: str | None) -> list[str] | None:
 
 def show(release: Release, summary: str | None, out: Path, as_json: bool) -> None:
     """The result for a person, or for a program."""
-    from cloister.anonymization.estimator import certificate_of
+    from cloister.anonymization.writing.commit import certificate_of
 
     if as_json:
         flags.print_json({"out": str(out), "certificate": str(certificate_of(out)), **release.as_dict()})

@@ -82,7 +82,7 @@ def write_hierarchies(data: list[str], facts: str | None, folder: Path, as_json:
     """Draft a hierarchy for every quasi-identifier: from the public facts of a schema, or else from the rows."""
     import pyarrow as pa
 
-    from cloister.anonymization.counting.domains import MOST_CODES, look_at
+    from cloister.anonymization.counting.column_values import MOST_CODES, fetch_values
     from cloister.schema import Role, Schema
     from cloister.schema.drafts import draft as guess
     from cloister.schema.hierarchies import draft, draft_from_values
@@ -102,7 +102,7 @@ def write_hierarchies(data: list[str], facts: str | None, folder: Path, as_json:
         with contextlib.suppress(SchemaError):  # bounds or domain are not filled in
             files[column.name] = draft(column)
     rest = [column for column in columns if column.name not in files]
-    seen = look_at([Vault.holding(source, purpose="hierarchies")], {column.name: MOST_CODES for column in rest})
+    seen = fetch_values([(Vault.holding(source, purpose="hierarchies"), {column.name: MOST_CODES for column in rest})])
     skipped = []
     for column in rest:
         cells = seen[column.name]

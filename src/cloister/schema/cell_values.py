@@ -8,14 +8,14 @@ its cells needs it, and what the fast way reads the slow way reads alike, to the
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-__all__ = ["as_numpy", "days", "numbers", "texts"]
+from cloister.schema.arrow_numpy import to_numbers
+
+__all__ = ["days", "numbers", "texts"]
 
 # what a person writes as a number: no "inf", no "nan", no "1_000", no thousands separators
 _PLAIN = r"^[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?$"
@@ -41,18 +41,6 @@ def numbers(values: pa.Array) -> NDArray[np.float64]:
         return _in_days(values)
     inner = _unwrapped(values)
     return np.full(len(values), np.nan) if inner is None else numbers(inner)
-
-
-def as_numpy(values: pa.Array) -> NDArray[Any]:
-    """A column of numbers without nulls, as it lies in memory.
-
-    Arrow's own `to_numpy` loads pandas wherever that is installed: a quarter of a second for a small command.
-    """
-    assert not values.null_count, "a null has no number"
-    kind = np.dtype(values.type.to_pandas_dtype())
-    if not len(values):
-        return np.empty(0, kind)
-    return np.frombuffer(values.buffers()[1], kind, len(values), values.offset * kind.itemsize)
 
 
 def days(values: pa.Array) -> NDArray[np.float64]:
@@ -122,11 +110,11 @@ def _floats(values: pa.Array) -> NDArray[np.float64]:
         values = values.cast(pa.float64(), safe=False)
     if values.null_count:
         values = values.fill_null(np.nan)
-    return as_numpy(values)
+    return to_numbers(values)
 
 
 def _looked_up(by_code: NDArray[np.float64], values: pa.Array) -> NDArray[np.float64]:
-    codes = as_numpy(values.indices.cast(pa.int64()).fill_null(len(by_code)))
+    codes = to_numbers(values.indices.cast(pa.int64()), null=len(by_code))
     found: NDArray[np.float64] = np.append(by_code, np.nan)[codes]
     return found
 

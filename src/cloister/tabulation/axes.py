@@ -13,7 +13,7 @@ from cloister.encode import Codes, Encoding, Grid
 from cloister.errors import SchemaError, UsageError
 from cloister.schema import Category, Number, Schema
 
-__all__ = ["Axis", "Layout", "lay_out"]
+__all__ = ["Axis", "TableLayout", "lay_out"]
 
 MOST_VALUES = 50  # a number with a step and no more values than this gets a bin for each
 BINS = 10
@@ -30,7 +30,7 @@ class Axis:
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class TableLayout:
     """A table's axes as the user ordered them, how rows are read, and in which order the kernel has the axes."""
 
     axes: tuple[Axis, ...]
@@ -73,23 +73,9 @@ def lay_out(
     domains: Mapping[str, Sequence[str]],
     schema: Schema | None,
     names: tuple[str, ...],
-) -> Layout:
+) -> TableLayout:
     """The axes and the encoding that the user's public facts make."""
-    if isinstance(by, str) or not by:
-        raise UsageError("which columns make the cells? Give by=[...] or --by A,B.")
-    twice = [name for name in by if by.count(name) > 1]
-    if twice:
-        raise UsageError(f'column "{twice[0]}" is there twice in by.')
-    for name in [*by, *measures]:
-        if names and name not in names:
-            raise SchemaError(f'the data has no column "{name}". Its columns: {", ".join(names[:20])}.')
-    taken = {"count", "standard_error", "low", "high"}
-    taken |= {f"{what} of {name}" for what in ("sum", "standard_error") for name in measures}
-    if clash := [name for name in by if name in taken]:
-        raise UsageError(f'a table has a column "{clash[0]}" of its own. Rename that of the data first.')
-    unknown = [name for name in bins if name not in by]
-    if unknown:
-        raise UsageError(f'bins are given for "{unknown[0]}", which is not one of the columns of the table.')
+    check_names(by, measures, bins, names)
     axes: list[Axis] = []
     grids: list[Grid] = []
     categories: list[Codes] = []
@@ -108,7 +94,24 @@ def lay_out(
             grids.append(grid)
             axes.append(Axis(name, labels, inner))
     summed = tuple(grid_of(name, number_of(name, bounds, schema)) for name in measures)
-    return Layout(tuple(axes), Encoding((*grids, *summed), tuple(categories)), summed)
+    return TableLayout(tuple(axes), Encoding((*grids, *summed), tuple(categories)), summed)
+
+
+def check_names(by: tuple[str, ...], measures: tuple[str, ...], bins: Mapping[str, Any], names: tuple[str, ...]) -> None:
+    """Refuse columns that are missing, doubled, or named like those that a table adds."""
+    if isinstance(by, str) or not by:
+        raise UsageError("which columns make the cells? Give by=[...] or --by A,B.")
+    if repeated := [name for name in by if by.count(name) > 1]:
+        raise UsageError(f'column "{repeated[0]}" is there twice in by.')
+    for name in [*by, *measures]:
+        if names and name not in names:
+            raise SchemaError(f'the data has no column "{name}". Its columns: {", ".join(names[:20])}.')
+    own = {"count", "standard_error", "low", "high"}
+    own |= {f"{what} of {name}" for what in ("sum", "standard_error") for name in measures}
+    if clash := [name for name in by if name in own]:
+        raise UsageError(f'a table has a column "{clash[0]}" of its own. Rename that of the data first.')
+    if unknown := [name for name in bins if name not in by]:
+        raise UsageError(f'bins are given for "{unknown[0]}", which is not one of the columns of the table.')
 
 
 def kind_of(

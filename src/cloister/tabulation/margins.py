@@ -47,14 +47,14 @@ def precisions(shape: tuple[int, ...], variances: Mapping[Axes, float]) -> dict[
     A margin over T adds up n/n_T cells. Lifted back evenly its noise has variance v_T n_T / n along each of its effects.
     """
     cells = prod(shape)
-    found = {}
+    known = {}
     for kept in effects(len(shape)):
-        found[kept] = sum(
+        known[kept] = sum(
             cells / prod(shape[axis] for axis in measured) / variance
             for measured, variance in variances.items()
             if set(kept) <= set(measured)
         )
-    return found
+    return known
 
 
 def fit_cells(shape: tuple[int, ...], margins: Mapping[Axes, Array], variances: Mapping[Axes, float]) -> Array:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from cloister.errors import DataError, UsageError
 from cloister.privacy.release import Release
 from cloister.sinks import stage
-from cloister.tabulation.axes import Layout
+from cloister.tabulation.axes import TableLayout
 from cloister.tabulation.margins import Axes
 
 __all__ = ["PrivateTable"]
@@ -43,7 +43,7 @@ class PrivateTable:
     counts : array, one axis a column; not negative, and every margin is a sum of it
     fitted : array, the same before counts were made not negative: unbiased
     sums : for each measure, an array of sums by cell
-    release : Release, the certificate
+    release, release_ : Release, the certificate, under the name that every result of Cloister has it
 
     `rows` says all of it with margins, total and 95% intervals; `save` writes it.
     """
@@ -61,7 +61,7 @@ class PrivateTable:
     @classmethod
     def from_layout(
         cls,
-        layout: Layout,
+        layout: TableLayout,
         counts: Array,
         fitted: Array,
         errors: Mapping[Axes, float],
@@ -90,6 +90,11 @@ class PrivateTable:
     def certified(self, release: Release) -> PrivateTable:
         """The same with its certificate."""
         return dataclasses.replace(self, release=release)
+
+    @property
+    def release_(self) -> Release | None:
+        """The certificate."""
+        return self.release
 
     @property
     def total(self) -> float:
@@ -177,10 +182,10 @@ def hash_of_rows(rows: Iterable[Mapping[str, Any]]) -> str:
 
 def without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """A JSON object whose keys differ: of two that are alike readers take either."""
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    merged = dict(pairs)
+    if len(merged) < len(pairs):
         raise DataError("the file was changed after it was written: a key stands in it twice.")
-    return found
+    return merged
 
 
 def read_certificate(path: Path) -> Release | None:
@@ -195,9 +200,9 @@ def read_certificate(path: Path) -> Release | None:
         text = (table.schema.metadata or {}).get(CERTIFICATE.encode(), b"").decode()
         rows = table.to_pylist() if text else []
     else:
-        found = json.loads(path.read_text(encoding="utf-8"), object_pairs_hook=without_doubles)
-        inside = isinstance(found, dict) and found.keys() == {"release", "rows"} and isinstance(found["rows"], list)
-        text, rows = (json.dumps(found["release"]), found["rows"]) if inside else ("", [])
+        whole = json.loads(path.read_text(encoding="utf-8"), object_pairs_hook=without_doubles)
+        is_table = isinstance(whole, dict) and whole.keys() == {"release", "rows"} and isinstance(whole["rows"], list)
+        text, rows = (json.dumps(whole["release"]), whole["rows"]) if is_table else ("", [])
     if not text:
         return None
     release = Release.from_json(text)

@@ -10,13 +10,14 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import cloister as cl
-from cloister.anonymization.counting import columns
-from cloister.anonymization.counting.columns import Scale, ScaleColumn
+from cloister.anonymization.counting import scale
 from cloister.anonymization.counting.cut_points import day_between, inner_edges, number_between, word
+from cloister.anonymization.counting.scale import Scale
+from cloister.anonymization.searching.column_blocks import ScaleColumn
 from cloister.risk.fingerprints import spans
 
 NUMBERS = st.one_of(
@@ -76,6 +77,7 @@ def test_a_day_lies_between(low: int, gap: int) -> None:
     assert low < day_between(low, low + gap) <= low + gap
 
 
+@settings(deadline=None)  # it may run beside others on few cores
 @given(st.lists(NUMBERS, min_size=2, max_size=8, unique=True), st.booleans())
 def test_every_value_lies_in_its_label(values: list[float], has_null: bool) -> None:
     """Whatever interval of values is published, its label as others read it holds those values and no other."""
@@ -128,7 +130,7 @@ def test_a_removed_row_is_nowhere(tmp_path: Path) -> None:
 
 def test_cells_as_edges_are_caught(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Planted: with cells as the edges of intervals, as it once was, removed values do show."""
-    monkeypatch.setattr(columns, "inner_edges", lambda values, is_date: values[1:])
+    monkeypatch.setattr(scale, "inner_edges", lambda values, is_date: values[1:])
     monkeypatch.setattr(Scale, "ends", property(lambda self: (float(self.values[0]), float(self.values[-1]))))
     text = published(tmp_path / "out.csv")
     assert [value for value in REMOVED if value in text]

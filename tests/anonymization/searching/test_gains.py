@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from cloister.anonymization.counting.columns import Scale
-from cloister.anonymization.counting.histogram import Histogram
+from cloister.anonymization.counting.scale import Scale
+from cloister.anonymization.counting.tuple_counts import TupleCounts
 from cloister.anonymization.searching.cuts import Candidates, Workspace
 from cloister.anonymization.searching.gains import Gain
 from cloister.schema.hierarchies import Hierarchy, flat, intervals
@@ -14,11 +14,11 @@ from cloister.schema.hierarchies import Hierarchy, flat, intervals
 # sex (f, m) and level (1, 2 are low; 3, 4 are high); rows: m1 m1 f2 f4
 SEX = flat(["f", "m"])
 LEVEL = Hierarchy.from_paths([("1", "low", "*"), ("2", "low", "*"), ("3", "high", "*"), ("4", "high", "*")])
-ROWS = Histogram(np.array([[1, 0], [0, 1], [0, 3]], np.int32), np.array([2, 1, 1]))
+ROWS = TupleCounts(np.array([[1, 0], [0, 1], [0, 3]], np.int32), np.array([2, 1, 1]))
 
 
 def first_step(
-    gain: Gain, rows: Histogram = ROWS, columns: tuple[Hierarchy | Scale, ...] = (SEX, LEVEL), allowed: int = 0, k: int = 1
+    gain: Gain, rows: TupleCounts = ROWS, columns: tuple[Hierarchy | Scale, ...] = (SEX, LEVEL), allowed: int = 0, k: int = 1
 ) -> Candidates:
     """The candidates of the first step."""
     work = Workspace(rows, columns, k, [], gain, allowed)
@@ -47,7 +47,7 @@ def test_distance_gain_on_hierarchies() -> None:
 def test_distance_gain_on_intervals() -> None:
     """Numbers are measured to the middle of their interval, over the range between the outermost middles."""
     tree = intervals(0, 40, width=10)  # leaves with the middles 5, 15, 25, 35
-    rows = Histogram(np.array([[0], [1], [3]], np.int32), np.array([1, 1, 2]))
+    rows = TupleCounts(np.array([[0], [1], [3]], np.int32), np.array([1, 1, 2]))
     before = (15**2 + 5**2 + 2 * 15**2) / 30**2  # to 20
     after = (5**2 + 5**2 + 2 * 5**2) / 30**2  # to 10 and to 30
     assert first_step(Gain.DISTANCE, rows, (tree,)).information == pytest.approx([(before - after) / 4])
@@ -55,7 +55,7 @@ def test_distance_gain_on_intervals() -> None:
 
 def test_distance_gain_on_thresholds() -> None:
     """Of 0, 4, 10 with 3, 1, 2 rows: cut before 4 or before 10, each side measured to its own middle."""
-    rows = Histogram(np.array([[0], [1], [2]], np.int32), np.array([3, 1, 2]))
+    rows = TupleCounts(np.array([[0], [1], [2]], np.int32), np.array([3, 1, 2]))
     whole = 3 * 5**2 + 1 * 1**2 + 2 * 5**2
     before_4 = 0 + (3**2 + 2 * 3**2)  # 0 | 4, 10: to 0 and to 7
     before_10 = (3 * 2**2 + 2**2) + 0  # 0, 4 | 10: to 2 and to 10
@@ -70,7 +70,7 @@ def test_loss_gain() -> None:
 
 def test_loss_gain_on_thresholds() -> None:
     """An interval loses its width over the range: 0, 4, 10 cut before 4 leaves [4, 10] with 0.6."""
-    rows = Histogram(np.array([[0], [1], [2]], np.int32), np.array([3, 1, 2]))
+    rows = TupleCounts(np.array([[0], [1], [2]], np.int32), np.array([3, 1, 2]))
     scale = Scale(np.array([0.0, 4.0, 10.0]))
     expected = [1 - 3 * 0.6 / 6, 1 - 4 * 0.4 / 6]
     assert first_step(Gain.LOSS, rows, (scale,)).information == pytest.approx(expected)
@@ -85,14 +85,14 @@ def test_a_suppressed_row_costs_as_much_as_stars() -> None:
 
 def test_class_gain() -> None:
     """The class is that of the sex: a full bit by sex, and by level what three of one side still leave open."""
-    rows = Histogram(ROWS.codes, ROWS.counts, target=np.array([1, 0, 0], np.int32))
+    rows = TupleCounts(ROWS.codes, ROWS.counts, target=np.array([1, 0, 0], np.int32))
     left = 0.75 * -(2 / 3 * np.log2(2 / 3) + 1 / 3 * np.log2(1 / 3))
     assert first_step(Gain.CLASS, rows).information == pytest.approx([1.0, 1.0 - left])
 
 
 def test_class_gain_on_thresholds() -> None:
     """A threshold tells the class apart as far as the rows on its sides do."""
-    rows = Histogram(np.array([[0], [1], [2]], np.int32), np.array([2, 1, 1]), target=np.array([0, 0, 1], np.int32))
+    rows = TupleCounts(np.array([[0], [1], [2]], np.int32), np.array([2, 1, 1]), target=np.array([0, 0, 1], np.int32))
     whole = -(0.75 * np.log2(0.75) + 0.25 * np.log2(0.25))
     scale = Scale(np.array([0.0, 4.0, 10.0]))
     assert first_step(Gain.CLASS, rows, (scale,)).information == pytest.approx([whole - 0.5 * 1.0, whole])

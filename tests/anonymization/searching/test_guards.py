@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cloister.anonymization.counting.histogram import Histogram
+from cloister.anonymization.counting.tuple_counts import TupleCounts
 from cloister.anonymization.searching import guards
 from cloister.anonymization.searching.guards import Closeness, Diversity, EntropyDiversity, KAnonymity, KMap
 from cloister.errors import UsageError
@@ -19,11 +19,11 @@ from tests.anonymization import brute_force as counting
 ROWS = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 4), st.integers(0, 6)), min_size=1, max_size=60)
 
 
-def histogram(rows: list[tuple[int, int, int]]) -> tuple[np.ndarray, int, Histogram]:
+def histogram(rows: list[tuple[int, int, int]]) -> tuple[np.ndarray, int, TupleCounts]:
     """Classes, sensitive values and persons as labels and a histogram."""
     tuples, counts = np.unique(np.array(rows), axis=0, return_counts=True)
     _, labels = np.unique(tuples[:, 0], return_inverse=True)
-    parts = Histogram(
+    parts = TupleCounts(
         tuples[:, :1].astype(np.int32), counts, sensitive=tuples[:, 1:2].astype(np.int32), persons=tuples[:, 2]
     )
     return labels, int(labels.max()) + 1, parts
@@ -94,13 +94,13 @@ def test_ordered_distance_by_hand() -> None:
 def test_a_population_is_needed_for_k_map() -> None:
     """k-map without a population is refused in words."""
     with pytest.raises(UsageError, match="population"):
-        KMap(2).passes(np.zeros(1, np.int64), 1, Histogram(np.zeros((1, 1), np.int32), np.ones(1, np.int64)))
+        KMap(2).passes(np.zeros(1, np.int64), 1, TupleCounts(np.zeros((1, 1), np.int32), np.ones(1, np.int64)))
 
 
 def test_a_sensitive_column_is_needed_for_diversity() -> None:
     """l-diversity without a sensitive column is refused in words."""
     with pytest.raises(UsageError, match="sensitive"):
-        Diversity(2).passes(np.zeros(1, np.int64), 1, Histogram(np.zeros((1, 1), np.int32), np.ones(1, np.int64)))
+        Diversity(2).passes(np.zeros(1, np.int64), 1, TupleCounts(np.zeros((1, 1), np.int32), np.ones(1, np.int64)))
 
 
 @pytest.mark.parametrize(
@@ -110,3 +110,35 @@ def test_senseless_guards_are_refused(make: object) -> None:
     """A guard that means nothing is refused when it is written down."""
     with pytest.raises(UsageError):
         make()  # type: ignore[operator]
+
+
+def test_every_registered_guard_is_a_parameter_and_makes_itself() -> None:
+    """A parameter of the registry is one of the estimator's, and the guard that it makes says what others ask of it."""
+    import cloister as cl
+
+    parameters = cl.TopDownSpecialization().get_params()
+    for name, parameter in guards.GUARDS.items():
+        assert name in parameters
+        guard = parameter.make(1, 0, False)
+        assert isinstance(guard, guards.ClassGuard)
+        assert (guard.column is not None) == parameter.is_sensitive
+        assert guard.counts_on_output or guard.counts_on_table
+
+
+def test_a_guard_of_ones_own_needs_only_passes() -> None:
+    """A plain guard is counted on the output, looks at no sensitive column, and keeps its words."""
+
+    class AtMost:
+        """At most so many rows in every class."""
+
+        def passes(self, labels: np.ndarray, classes: int, rows: TupleCounts) -> np.ndarray:
+            return guards.sizes(labels, classes, rows.counts) <= 3
+
+        def __str__(self) -> str:
+            return "at most 3 rows"
+
+    guard = guards.as_class_guard(AtMost())
+    assert (str(guard), guard.column, guard.covers_homogeneity) == ("at most 3 rows", None, False)
+    assert (guard.counts_on_output, guard.counts_on_table, guard.note) == (True, False, None)
+    labels, classes, parts = histogram([(0, 0, 0), (1, 0, 1), (1, 1, 2), (1, 1, 3), (1, 2, 4)])
+    assert guard.passes(labels, classes, parts).tolist() == [True, False]

@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cloister.anonymization.counting.columns import Scale
-from cloister.anonymization.counting.histogram import Histogram
+from cloister.anonymization.counting.count_table import CountedTable
+from cloister.anonymization.counting.scale import Scale
+from cloister.anonymization.counting.tuple_counts import TupleCounts
 from cloister.anonymization.searching.guards import Closeness, Guard
 from cloister.anonymization.searching.lattice import binary_tree, vectors_by_cost
 from cloister.anonymization.searching.localize import localize
@@ -26,7 +27,7 @@ def test_any_output_holds_every_guard(table: Table, k: int, share: float, guards
     """Any table gives an output that passes an independent count of every guard, or a refusal."""
     n = len(table.codes)
     try:
-        found = localize(table.histogram(), table.columns, table.names, k, guards=guards, share=share)
+        found = localize(CountedTable(table.histogram(), table.columns, table.names), k, guards=guards, share=share)
     except UsageError:
         assert not guards_hold([("*",)] * n, table.sensitive, k, guards)
         return
@@ -39,7 +40,7 @@ def test_any_output_holds_every_guard(table: Table, k: int, share: float, guards
 def test_no_row_is_lost(table: Table, k: int, guards: tuple[Guard, ...]) -> None:
     """Whatever the guards, every row has a class."""
     try:
-        found = localize(table.histogram(), table.columns, table.names, k, guards=guards)
+        found = localize(CountedTable(table.histogram(), table.columns, table.names), k, guards=guards)
     except UsageError:
         return
     assert found.recoding.classify(table.codes).min() >= 0
@@ -50,7 +51,7 @@ def test_no_row_is_lost(table: Table, k: int, guards: tuple[Guard, ...]) -> None
 def test_classes_hold_k_persons(table: Table, k: int) -> None:
     """With several rows a person, every class holds at least k persons."""
     try:
-        found = localize(table.histogram(persons=True), table.columns, table.names, k)
+        found = localize(CountedTable(table.histogram(persons=True), table.columns, table.names), k)
     except UsageError:
         assert len(set(table.persons)) < k
         return
@@ -64,7 +65,7 @@ def test_every_label_covers_its_rows(table: Table, k: int, guards: tuple[Guard, 
     """A row is published as labels that its values lie under."""
     rows = table.histogram()
     try:
-        found = localize(rows, table.columns, table.names, k, guards=guards)
+        found = localize(CountedTable(rows, table.columns, table.names), k, guards=guards)
     except UsageError:
         return
     labels = found.recoding.classify(table.codes)
@@ -81,9 +82,9 @@ def test_every_label_covers_its_rows(table: Table, k: int, guards: tuple[Guard, 
 
 def test_left_over_rows_join_the_nearest_class() -> None:
     """Two rows that no round can finish join the class where they cost least."""
-    rows = Histogram(np.array([[0], [1], [2]], np.int32), np.array([10, 10, 2]))
+    rows = TupleCounts(np.array([[0], [1], [2]], np.int32), np.array([10, 10, 2]))
     tree = flat(["a", "b", "c"])
-    found = localize(rows, [tree], ["x"], 5)
+    found = localize(CountedTable(rows, [tree], ["x"]), 5)
     assert sorted(found.recoding.published(found.labels)) == [("*",), ("*",), ("b",)]
 
 
@@ -91,8 +92,10 @@ def test_what_no_class_can_take_joins_several() -> None:
     """Rows that would break t-closeness wherever they joined are published with several classes in one."""
     codes = [[0, 0], [1, 0], [1, 1], [1, 2], [1, 2], [2, 0], [2, 1], [2, 2]]
     sensitive = [[3], [2], [0], [2], [3], [3], [2], [3]]
-    rows = Histogram(np.array(codes, np.int32), np.array([1, 5, 2, 2, 3, 3, 3, 1]), sensitive=np.array(sensitive, np.int32))
-    found = localize(rows, [flat(["a", "b", "c"])] * 2, ["x", "y"], 4, guards=[Closeness(0.2)])
+    rows = TupleCounts(
+        np.array(codes, np.int32), np.array([1, 5, 2, 2, 3, 3, 3, 1]), sensitive=np.array(sensitive, np.int32)
+    )
+    found = localize(CountedTable(rows, [flat(["a", "b", "c"])] * 2, ["x", "y"]), 4, guards=[Closeness(0.2)])
     whole = np.repeat(np.arange(len(codes)), rows.counts)
     shown = found.recoding.published(found.labels)
     far = counting.farthest([shown[i] for i in whole], [sensitive[i][0] for i in whole], is_ordered=False)
@@ -102,8 +105,8 @@ def test_what_no_class_can_take_joins_several() -> None:
 
 def test_refined_inside() -> None:
     """A class whose parts all hold k is published in parts."""
-    rows = Histogram(np.array([[0, 0], [0, 1], [1, 0], [1, 1]], np.int32), np.array([5, 5, 5, 5]))
-    found = localize(rows, [flat(["a", "b"]), flat(["c", "d"])], ["x", "y"], 5, share=0.99)
+    rows = TupleCounts(np.array([[0, 0], [0, 1], [1, 0], [1, 1]], np.int32), np.array([5, 5, 5, 5]))
+    found = localize(CountedTable(rows, [flat(["a", "b"]), flat(["c", "d"])], ["x", "y"]), 5, share=0.99)
     assert len(set(found.recoding.published(found.labels))) == 4
 
 
@@ -143,7 +146,7 @@ def test_binary_trees(values: list[int], seed: int, has_null: bool) -> None:
 def test_adult_loses_no_more_than_the_bar(k: int, bar: float) -> None:
     """Adult, without a row lost, loses less than the local recoding that it is measured against."""
     table = adult()
-    found = localize(table.rows, table.trees, table.names, k)
+    found = localize(CountedTable(table.rows, table.trees, table.names), k)
     shown = counting.classes(found.recoding.published(found.labels))
     assert min(int(table.rows.counts[rows].sum()) for rows in shown.values()) >= k
     assert found.loss <= bar

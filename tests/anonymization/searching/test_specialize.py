@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cloister.anonymization.counting.columns import Scale
-from cloister.anonymization.counting.histogram import Histogram
+from cloister.anonymization.counting.count_table import CountedTable
+from cloister.anonymization.counting.scale import Scale
+from cloister.anonymization.counting.tuple_counts import TupleCounts
 from cloister.anonymization.searching.cuts import Workspace
 from cloister.anonymization.searching.gains import Gain
 from cloister.anonymization.searching.guards import Closeness, Diversity, EntropyDiversity, Guard, KMap
@@ -71,7 +72,7 @@ def test_any_output_holds_every_guard(
     n = len(table.codes)
     try:
         found = specialize(
-            table.histogram(), table.columns, table.names, k, gain=gain, suppression=suppression, guards=guards
+            CountedTable(table.histogram(), table.columns, table.names), k, gain=gain, suppression=suppression, guards=guards
         )
     except UsageError:
         assert not guards_hold([("*",)] * n, table.sensitive, k, guards)
@@ -87,7 +88,7 @@ def test_any_output_holds_every_guard(
 def test_nothing_is_left_to_specialize(table: Table, k: int, gain: str, guards: tuple[Guard, ...]) -> None:
     """Whichever label one would still refine, some class breaks a guard."""
     try:
-        found = specialize(table.histogram(), table.columns, table.names, k, gain=gain, guards=guards)
+        found = specialize(CountedTable(table.histogram(), table.columns, table.names), k, gain=gain, guards=guards)
     except UsageError:
         return
     current = np.stack([column.of[table.codes[:, j]] for j, column in enumerate(found.recoding.columns)], axis=1)
@@ -104,7 +105,7 @@ def test_nothing_is_left_to_specialize(table: Table, k: int, gain: str, guards: 
 def test_nothing_is_left_that_costs_no_row(table: Table, k: int, gain: str) -> None:
     """With suppression too: whichever label one would still refine, one more row falls below k."""
     try:
-        found = specialize(table.histogram(), table.columns, table.names, k, gain=gain, suppression=0.3)
+        found = specialize(CountedTable(table.histogram(), table.columns, table.names), k, gain=gain, suppression=0.3)
     except UsageError:
         return
     codes = table.codes[found.recoding.classify(table.codes) >= 0]
@@ -153,7 +154,7 @@ def test_classes_hold_k_persons(table: Table, k: int, suppression: float) -> Non
     """With several rows a person, every class holds at least k persons."""
     rows = table.histogram(persons=True)
     try:
-        found = specialize(rows, table.columns, table.names, k, suppression=suppression)
+        found = specialize(CountedTable(rows, table.columns, table.names), k, suppression=suppression)
     except UsageError:
         assert len(set(table.persons)) < k
         return
@@ -168,10 +169,10 @@ def test_order_of_tuples_does_not_matter(table: Table, k: int, gain: str, suppre
     rows = table.histogram()
     shuffled = np.random.default_rng(0).permutation(len(rows.codes))
     try:
-        one = specialize(rows, table.columns, table.names, k, gain=gain, suppression=suppression)
+        one = specialize(CountedTable(rows, table.columns, table.names), k, gain=gain, suppression=suppression)
     except UsageError:
         return
-    other = specialize(rows.take(shuffled), table.columns, table.names, k, gain=gain, suppression=suppression)
+    other = specialize(CountedTable(rows.take(shuffled), table.columns, table.names), k, gain=gain, suppression=suppression)
     assert one.recoding.to_json() == other.recoding.to_json()
     assert one.labels[shuffled].tolist() == other.labels.tolist()
 
@@ -182,7 +183,7 @@ def test_labels_and_recoding_agree(table: Table, k: int, suppression: float) -> 
     """The classes of the search are those that the recoding gives to the rows."""
     rows = table.histogram()
     try:
-        found = specialize(rows, table.columns, table.names, k, suppression=suppression)
+        found = specialize(CountedTable(rows, table.columns, table.names), k, suppression=suppression)
     except UsageError:
         return
     assert labels_of_rows(table, rows, found.labels) == found.recoding.classify(table.codes).tolist()
@@ -190,68 +191,70 @@ def test_labels_and_recoding_agree(table: Table, k: int, suppression: float) -> 
 
 def test_one_row() -> None:
     """A single row is published as it is for k = 1."""
-    rows = Histogram(np.array([[1]], np.int32), np.array([1]))
-    found = specialize(rows, [flat(["a", "b"])], ["x"], 1)
+    rows = TupleCounts(np.array([[1]], np.int32), np.array([1]))
+    found = specialize(CountedTable(rows, [flat(["a", "b"])], ["x"]), 1)
     assert found.recoding.published(found.labels) == [("b",)]
 
 
 def test_all_equal_rows_are_published_as_they_are() -> None:
     """Equal rows are one class however fine."""
-    rows = Histogram(np.array([[2, 0]], np.int32), np.array([10]))
-    found = specialize(rows, [flat(["a", "b", "c"]), Scale(np.array([5.0]))], ["x", "y"], 10)
+    rows = TupleCounts(np.array([[2, 0]], np.int32), np.array([10]))
+    found = specialize(CountedTable(rows, [flat(["a", "b", "c"]), Scale(np.array([5.0]))], ["x", "y"]), 10)
     assert found.recoding.published(found.labels) == [("c", "5")]
 
 
 def test_k_above_the_number_of_rows_is_refused() -> None:
     """More rows a class than the table has cannot be had, and the refusal names the guard."""
-    rows = Histogram(np.array([[0], [1]], np.int32), np.array([3, 4]))
+    rows = TupleCounts(np.array([[0], [1]], np.int32), np.array([3, 4]))
     with pytest.raises(UsageError, match="k-anonymity, k = 8"):
-        specialize(rows, [flat(["a", "b"])], ["x"], 8)
+        specialize(CountedTable(rows, [flat(["a", "b"])], ["x"]), 8)
 
 
 def test_no_rows_are_refused() -> None:
     """An empty table cannot be published."""
-    rows = Histogram(np.zeros((0, 1), np.int32), np.zeros(0, np.int64))
+    rows = TupleCounts(np.zeros((0, 1), np.int32), np.zeros(0, np.int64))
     with pytest.raises(UsageError, match="k-anonymity"):
-        specialize(rows, [flat(["a", "b"])], ["x"], 1)
+        specialize(CountedTable(rows, [flat(["a", "b"])], ["x"]), 1)
 
 
 def test_a_broken_candidate_does_not_stop_the_search() -> None:
     """A column that breaks k is skipped, and the others are still specialized."""
-    rows = Histogram(np.array([[0, 0], [1, 0], [0, 1], [0, 1]], np.int32), np.array([4, 1, 3, 2]))
-    found = specialize(rows, [flat(["a", "b"]), flat(["c", "d"])], ["x", "y"], 5)
+    rows = TupleCounts(np.array([[0, 0], [1, 0], [0, 1], [0, 1]], np.int32), np.array([4, 1, 3, 2]))
+    found = specialize(CountedTable(rows, [flat(["a", "b"]), flat(["c", "d"])], ["x", "y"]), 5)
     assert set(found.recoding.published(found.labels)) == {("*", "c"), ("*", "d")}
 
 
 def test_nulls_form_a_group() -> None:
     """Nulls of a number column are a class of their own once they part from the numbers."""
-    rows = Histogram(np.array([[0], [1], [2]], np.int32), np.array([5, 5, 5]))
-    found = specialize(rows, [Scale(np.array([1.0, 7.0]), has_null=True)], ["x"], 5)
+    rows = TupleCounts(np.array([[0], [1], [2]], np.int32), np.array([5, 5, 5]))
+    found = specialize(CountedTable(rows, [Scale(np.array([1.0, 7.0]), has_null=True)], ["x"]), 5)
     assert found.recoding.published(found.labels) == [("1",), ("7",), ("",)]
 
 
 def test_few_suppressed_rows_are_removed() -> None:
     """Fewer than k suppressed rows would stand out as a class of stars: they are removed."""
-    rows = Histogram(np.array([[0], [1], [2]], np.int32), np.array([50, 48, 2]))
-    found = specialize(rows, [flat(["a", "b", "c"])], ["x"], 5, gain="loss", suppression=0.02)
+    rows = TupleCounts(np.array([[0], [1], [2]], np.int32), np.array([50, 48, 2]))
+    found = specialize(CountedTable(rows, [flat(["a", "b", "c"])], ["x"]), 5, gain="loss", suppression=0.02)
     assert (found.suppressed, found.is_starred) == (2, False)
 
 
 def test_many_suppressed_rows_stay_as_stars() -> None:
     """At least k suppressed rows are a class like any other."""
-    rows = Histogram(np.array([[0], [1], [2], [3], [4]], np.int32), np.array([50, 41, 3, 3, 3]))
-    found = specialize(rows, [flat(["a", "b", "c", "d", "e"])], ["x"], 5, gain="loss", suppression=0.1)
+    rows = TupleCounts(np.array([[0], [1], [2], [3], [4]], np.int32), np.array([50, 41, 3, 3, 3]))
+    found = specialize(CountedTable(rows, [flat(["a", "b", "c", "d", "e"])], ["x"]), 5, gain="loss", suppression=0.1)
     assert (found.suppressed, found.is_starred) == (9, True)
 
 
 def test_removed_rows_do_not_move_the_reference() -> None:
     """Where removing rows would bring a class too far from those that stay, none is removed."""
-    rows = Histogram(
+    rows = TupleCounts(
         np.array([[0], [1], [1], [2]], np.int32),
         np.array([1, 12, 10, 11]),
         sensitive=np.array([[0], [0], [1], [0]], np.int32),
     )
-    found = specialize(rows, [flat(["a", "b", "c"])], ["x"], 4, gain="loss", suppression=0.2, guards=[Closeness(0.3)])
+    found = specialize(
+        CountedTable(rows, [flat(["a", "b", "c"])], ["x"]), 4, gain="loss", suppression=0.2, guards=[Closeness(0.3)]
+    )
     assert found.suppressed == 0
     assert len(found.recoding.classes) == 1
 
@@ -259,9 +262,9 @@ def test_removed_rows_do_not_move_the_reference() -> None:
 def test_k_map_counts_the_population() -> None:
     """Two rows may share a class with nobody if eight people of the population share it."""
     codes = np.array([[0], [1], [0], [1]], np.int32)
-    rows = Histogram(codes, np.array([1, 1, 0, 0]), population=np.array([0, 0, 8, 7]))
-    fine = specialize(rows, [flat(["a", "b"])], ["x"], 1, guards=[KMap(7)])
-    coarse = specialize(rows, [flat(["a", "b"])], ["x"], 1, guards=[KMap(8)])
+    rows = TupleCounts(codes, np.array([1, 1, 0, 0]), population=np.array([0, 0, 8, 7]))
+    fine = specialize(CountedTable(rows, [flat(["a", "b"])], ["x"]), 1, guards=[KMap(7)])
+    coarse = specialize(CountedTable(rows, [flat(["a", "b"])], ["x"]), 1, guards=[KMap(8)])
     assert (len(fine.recoding.classes), len(coarse.recoding.classes)) == (2, 1)
 
 
@@ -271,7 +274,7 @@ def test_the_best_binary_splits_of_adult() -> None:
     for values, where, known in ((ages, 28, 0.07282), (education, 13, 0.07035)):
         distinct, codes = np.unique(values, return_inverse=True)
         tuples, counts = np.unique(np.stack([codes, income], axis=1), axis=0, return_counts=True)
-        rows = Histogram(tuples[:, :1].astype(np.int32), counts, target=tuples[:, 1].astype(np.int32))
+        rows = TupleCounts(tuples[:, :1].astype(np.int32), counts, target=tuples[:, 1].astype(np.int32))
         work = Workspace(rows, [Scale(distinct.astype(np.float64))], 1, [], Gain.CLASS, 0)
         root = work.root()
         assert root is not None
@@ -285,14 +288,14 @@ def test_the_best_binary_splits_of_adult() -> None:
 def test_adult_loses_no_more_than_the_bar(suppression: float, bar: float) -> None:
     """Adult at k = 10 loses no more than the optimum over full domains, and less with suppression."""
     table: Adult = adult()
-    found = specialize(table.rows, table.trees, table.names, 10, gain="loss", suppression=suppression)
+    found = specialize(CountedTable(table.rows, table.trees, table.names), 10, gain="loss", suppression=suppression)
     assert loss_metric(table, found) <= bar
 
 
 def test_adult_rewritten_is_k_anonymous() -> None:
     """The rewritten table, counted again, has at least k equal rows everywhere and no row too many suppressed."""
     table = adult()
-    found = specialize(table.rows, table.trees, table.names, 10, gain="loss", suppression=0.02)
+    found = specialize(CountedTable(table.rows, table.trees, table.names), 10, gain="loss", suppression=0.02)
     rewrite = found.recoding.rewriter()
     batches = [rewrite(batch) for batch in table.data.to_batches(max_chunksize=5_000)]
     output = pa.Table.from_batches(batches)

@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cloister.anonymization.counting.columns import Scale
-from cloister.anonymization.counting.histogram import Histogram
+from cloister.anonymization.counting.count_table import CountedTable
+from cloister.anonymization.counting.scale import Scale
+from cloister.anonymization.counting.tuple_counts import TupleCounts
 from cloister.anonymization.searching.localize import localize
 from cloister.anonymization.searching.specialize import specialize
 from cloister.anonymization.writing.recoding import Recoding
@@ -20,7 +21,7 @@ from cloister.schema.hierarchies import flat
 from tests.anonymization.tables import Table, tables
 
 # sex a/b and a number that is null once in a while
-ROWS = Histogram(np.array([[0, 0], [0, 1], [1, 1], [1, 2]], np.int32), np.array([5, 5, 5, 5]))
+ROWS = TupleCounts(np.array([[0, 0], [0, 1], [1, 1], [1, 2]], np.int32), np.array([5, 5, 5, 5]))
 COLUMNS = [flat(["a", "b"]), Scale(np.array([10.0, 20.0]), has_null=True)]
 
 
@@ -30,7 +31,7 @@ def test_json_both_ways(table: Table, k: int, is_local: bool) -> None:
     """A recoding read back classifies every row as before, and writes the same JSON."""
     try:
         find = localize if is_local else specialize
-        recoding = find(table.histogram(), table.columns, table.names, k).recoding
+        recoding = find(CountedTable(table.histogram(), table.columns, table.names), k).recoding
     except UsageError:
         return
     again = Recoding.from_json(recoding.to_json())
@@ -40,22 +41,22 @@ def test_json_both_ways(table: Table, k: int, is_local: bool) -> None:
 
 def test_rewrite() -> None:
     """Quasi-identifiers become labels in their places, a null stays a null, other columns are untouched."""
-    recoding = specialize(ROWS, COLUMNS, ["sex", "age"], 5).recoding
+    recoding = specialize(CountedTable(ROWS, COLUMNS, ["sex", "age"]), 5).recoding
     batch = pa.record_batch({"id": [1, 2, 3], "age": [10.0, 20.0, None], "sex": ["a", " b", "b"]})
     assert recoding.rewriter()(batch).to_pydict() == {"id": [1, 2, 3], "age": ["10", "20", None], "sex": ["a", "b", "b"]}
 
 
 def test_unknown_rows_are_suppressed() -> None:
     """A value that the recoding does not know, and a tuple that no class holds, are removed."""
-    recoding = specialize(ROWS, COLUMNS, ["sex", "age"], 5).recoding
+    recoding = specialize(CountedTable(ROWS, COLUMNS, ["sex", "age"]), 5).recoding
     batch = pa.record_batch({"sex": ["a", "c", "a", "b"], "age": [10.0, 10.0, None, 10.0]})
     assert recoding.rewriter()(batch).to_pydict() == {"sex": ["a"], "age": ["10"]}
 
 
 def test_new_numbers_fall_into_their_interval() -> None:
     """A number between two known ones, or beyond them, is published as the interval that holds it."""
-    rows = Histogram(np.array([[0], [1], [2], [3]], np.int32), np.array([3, 2, 3, 2]))
-    recoding = specialize(rows, [Scale(np.array([1.0, 2.0, 5.0, 9.0]))], ["x"], 5).recoding
+    rows = TupleCounts(np.array([[0], [1], [2], [3]], np.int32), np.array([3, 2, 3, 2]))
+    recoding = specialize(CountedTable(rows, [Scale(np.array([1.0, 2.0, 5.0, 9.0]))], ["x"]), 5).recoding
     batch = pa.record_batch({"x": ["1.5", "4,9", "5", "9", "0", "10"]})
     low, high = "(-inf, 3)", "[3, inf)"
     assert recoding.rewriter()(batch).to_pydict() == {"x": [low, high, high, high, low, high]}
@@ -63,7 +64,7 @@ def test_new_numbers_fall_into_their_interval() -> None:
 
 def test_batches_do_not_matter() -> None:
     """A row is published alike whatever batch it is in."""
-    rewrite = specialize(ROWS, COLUMNS, ["sex", "age"], 5).recoding.rewriter()
+    rewrite = specialize(CountedTable(ROWS, COLUMNS, ["sex", "age"]), 5).recoding.rewriter()
     batch = pa.record_batch({"sex": ["a", "b", "a", "b"], "age": ["10", "", "20", "20"]})
     single = [rewrite(batch.slice(row, 1)).to_pydict() for row in range(4)]
     whole = rewrite(batch).to_pydict()
@@ -72,15 +73,15 @@ def test_batches_do_not_matter() -> None:
 
 def test_a_single_value_does_not_stand_for_others() -> None:
     """A number beyond a value that is published by itself is suppressed: the recoding does not know it."""
-    recoding = specialize(ROWS, COLUMNS, ["sex", "age"], 5).recoding
+    recoding = specialize(CountedTable(ROWS, COLUMNS, ["sex", "age"]), 5).recoding
     batch = pa.record_batch({"sex": ["a", "a", "b"], "age": [9.0, 10.0, 21.0]})
     assert recoding.rewriter()(batch).to_pydict() == {"sex": ["a"], "age": ["10"]}
 
 
 def test_infinite_edges_are_strict_json() -> None:
     """Open ends are written in a way that every reader of JSON understands, and read back."""
-    rows = Histogram(np.array([[0], [1], [2], [3]], np.int32), np.array([3, 2, 3, 2]))
-    recoding = specialize(rows, [Scale(np.array([1.0, 2.0, 5.0, 9.0]))], ["x"], 5).recoding
+    rows = TupleCounts(np.array([[0], [1], [2], [3]], np.int32), np.array([3, 2, 3, 2]))
+    recoding = specialize(CountedTable(rows, [Scale(np.array([1.0, 2.0, 5.0, 9.0]))], ["x"]), 5).recoding
     text = recoding.to_json()
     json.loads(text, parse_constant=lambda word: pytest.fail(f"{word} is not JSON"))
     assert Recoding.from_json(text).columns[0].edges.tolist() == [-np.inf, 2, 3, 6, np.inf]

@@ -11,16 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cloister.anonymization.counting.domains import read_trees
-from cloister.anonymization.counting.histogram import Histogram
-from cloister.anonymization.request import read_request
-from cloister.anonymization.searching.search import Found, search
+from cloister.anonymization.counting.count_request import count_tables, open_tables
+from cloister.anonymization.counting.tuple_counts import TupleCounts
+from cloister.anonymization.searching.find_recoding import SearchResult, find_recoding
 from cloister.errors import UsageError
 from cloister.risk import classes as measures
 from cloister.risk.measures import Reidentification, reidentification
 from cloister.risk.page import percent, ruled
 from cloister.risk.report import STAMP
-from cloister.vault import Vault
 
 if TYPE_CHECKING:
     from cloister.anonymization.estimator import TopDownSpecialization
@@ -135,45 +133,37 @@ def curve(
 
     Notes
     -----
-    One keyed fold over the rows; the searches run on the histogram.
+    The passes over the table are those of `count_tables`; the searches run on the tuples.
 
     Privacy
     -------
     Holder-only. The ledger records it when the table has a name.
     """
-    from cloister.anonymization.estimator import count
-
     if not ks:
         raise UsageError("name at least one k.")
-    request = read_request(model, "curve.parquet", None)
-    table = Vault.holding(X, purpose="loss and risk by k", engine=model.engine, table=request.table, ledger=model.ledger)
-    request = request.on(table.names)
-    trees = read_trees(model.hierarchies, request.quasi, table.names, request.schema)
-    people = None if model.population is None else Vault.holding(model.population, purpose="k-map", engine=model.engine)
-    if people is not None:
-        request.check_population(people.names)
-    table.record()
+    opened = open_tables(model.request(), X, "loss and risk by k")
+    request = opened.request
     progress("counting")
-    counted, _ = count(table, people, request, trees)
+    counted = count_tables(opened)
     points, refused = [], []
     for k in sorted(set(ks)):
         progress(f"specializing, k = {k}")
         try:
-            found = search(dataclasses.replace(request, k=k), counted)
+            result = find_recoding(dataclasses.replace(request, k=k), counted)
         except UsageError:
             refused.append(k)
             continue
-        risk = reidentification(class_sizes(found, counted.rows), threshold=threshold)
-        points.append(Point(k, found.loss, found.suppressed, risk))
+        risk = reidentification(class_sizes(result, counted.rows), threshold=threshold)
+        points.append(Point(k, result.loss, result.suppressed, risk))
     if not points:
         raise UsageError(f"even the table as a whole holds no k of {', '.join(map(str, refused))}. Ask for less.")
     return Curve(request.scope, counted.rows.total, threshold, tuple(points), tuple(refused))
 
 
-def class_sizes(found: Found, rows: Histogram) -> Any:
+def class_sizes(result: SearchResult, rows: TupleCounts) -> Any:
     """The rows, or people, of each published class; suppressed rows that stay are one."""
-    labels = found.labels
-    kept = np.flatnonzero((rows.counts > 0) & ((labels >= 0) | found.is_starred))
+    labels = result.labels
+    kept = np.flatnonzero((rows.counts > 0) & ((labels >= 0) | result.is_starred))
     _, mine = np.unique(labels[kept], return_inverse=True)
     number = int(mine.max()) + 1
     if rows.persons is not None:

@@ -5,7 +5,12 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
-__all__ = ["ColumnSummary", "Summary"]
+from cloister.anonymization.counting.count_request import OpenedTables
+from cloister.anonymization.searching.find_recoding import SearchResult
+from cloister.anonymization.writing.recount import PlannedOutput, PublishedClasses, fewest_people
+from cloister.anonymization.writing.rewriting import Rewriting
+
+__all__ = ["ColumnSummary", "TableSummary", "summarize"]
 
 _SHOWN = 6
 
@@ -29,7 +34,7 @@ class ColumnSummary:
 
 
 @dataclass(frozen=True, slots=True)
-class Summary:
+class TableSummary:
     """What became of a table.
 
     Privacy
@@ -86,3 +91,28 @@ class Summary:
     def total(self) -> int:
         """The rows of the table."""
         return self.rows + (0 if self.is_starred else self.suppressed)
+
+
+def summarize(
+    opened: OpenedTables, result: SearchResult, rewriting: Rewriting, plan: PlannedOutput, output: PublishedClasses
+) -> TableSummary:
+    """What became of a table, by the output that was counted again."""
+    quasi, sizes, written = opened.request.quasi, output.sizes, rewriting.schema.names
+    leaves = {name: tree.leaves for name, tree in opened.hierarchies.items()}
+    return TableSummary(
+        rows=int(sizes.sum()),
+        classes=len(sizes),
+        smallest=int(sizes.min()) if len(sizes) else 0,
+        average=float(sizes.mean()) if len(sizes) else 0.0,
+        suppressed=result.suppressed,
+        is_starred=result.is_starred,
+        loss=result.loss,
+        columns=tuple(
+            ColumnSummary(name, leaves.get(name), tuple(labels)) for name, labels in zip(quasi, output.used, strict=True)
+        ),
+        dropped=tuple(name for name in opened.table.names if name not in written),
+        pseudonyms=tuple(rewriting.pseudonyms),
+        untouched=tuple(name for name in written if name not in quasi and name not in rewriting.pseudonyms),
+        reason=result.reason,
+        people=fewest_people(plan),
+    )

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from types import ModuleType
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cloister.anonymization.counting.columns import Block, Domain, Scale, make_domain, offsets_of
-from cloister.anonymization.counting.histogram import Histogram
+from cloister.anonymization.counting.scale import Scale
+from cloister.anonymization.counting.tuple_counts import TupleCounts
+from cloister.anonymization.searching.column_blocks import Block, BlockColumn, blocks_of, offsets_of
 from cloister.anonymization.searching.gains import Gain, class_information, loss_costs, square_costs
-from cloister.anonymization.searching.guards import Guard, KAnonymity, passing
-from cloister.kernels.loops import partition
+from cloister.anonymization.searching.guards import ClassGuard, KAnonymity, passing
+from cloister.kernels.loops import partition_numpy
+from cloister.kernels.loops.partition_choice import compiled, pays_to_compile
 from cloister.schema.hierarchies import Hierarchy
 
 __all__ = ["Candidates", "Cut", "Workspace"]
+
+_NO_CLASS = np.iinfo(np.int64).max  # the size of the smallest class among none, as the loops have it
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -32,6 +37,7 @@ class Cut:
     steps: int = 0
     mark: int = 0  # equal for equal cuts, however they were reached
     refused: frozenset[int] = frozenset()  # candidates of trees that broke a guard: they never hold it again
+    by_code: NDArray[np.float64] | None = None  # (classes, codes) rows; None where the compiled loops do the work
 
     @property
     def labels(self) -> NDArray[np.int64]:
@@ -56,35 +62,36 @@ class Workspace:
 
     def __init__(
         self,
-        rows: Histogram,
+        rows: TupleCounts,
         columns: Sequence[Hierarchy | Scale],
         k: int,
-        guards: Sequence[Guard],
+        guards: Sequence[ClassGuard],
         gain: Gain,
         allowed: int,
     ) -> None:
         self.rows = rows
         self.columns = columns
-        self.domains: list[Domain] = [make_domain(j, column) for j, column in enumerate(columns)]
-        self.offsets = offsets_of(self.domains)
+        self.blocks: list[BlockColumn] = [blocks_of(j, column) for j, column in enumerate(columns)]
+        self.offsets = offsets_of(self.blocks)
         self.flat = rows.codes + self.offsets[:-1]  # (t, q)
         self.k, self.gain, self.allowed = k, gain, allowed
         # rows alone are counted while weighing; whatever else must hold is checked when a candidate is taken
-        self.guards: list[Guard] = [KAnonymity(k), *guards] if rows.persons is not None else list(guards)
+        self.guards: list[ClassGuard] = [KAnonymity(k), *guards] if rows.persons is not None else list(guards)
         self.total = rows.total
         self._one_class = np.zeros(len(rows.codes), np.int32)
 
     def root(self) -> Cut | None:
         """Everything in one class; None if even that breaks a guard."""
-        blocks = tuple(domain.root for domain in self.domains)
+        blocks = tuple(column.root for column in self.blocks)
         block = np.repeat(np.arange(len(blocks), dtype=np.int32), np.diff(self.offsets))
         within = np.zeros(len(block), np.int32)
         for each in blocks:
             within[self.offsets[each.column] + each.codes] = each.within if each.slots else 0
         tuples = np.arange(len(self.rows.codes))
         cut = Cut(blocks, block, within, tuples, np.array([0, len(tuples)]), 0, 0.0)
-        holds = self.total >= self.k and bool(self._passing(cut.labels, 1, tuples).all())
-        return cut if holds else None
+        if self.total < self.k or not self._passing(cut.labels, 1, tuples).all():
+            return None
+        return replace(cut, by_code=self._by_code(cut, cut.rows, cut.starts))
 
     def weigh(self, cut: Cut) -> Candidates:
         """The gain of everything that could be specialized next."""
@@ -96,24 +103,31 @@ class Workspace:
         column = np.array([block.column for block in blocks])
         costs = loss_costs(blocks)
         if self.gain is Gain.DISTANCE:
-            costs = square_costs(blocks, self.domains, self._tally(cut))
+            costs = square_costs(blocks, self.blocks, self._count_codes(cut))
         lost, low, floor = (
             np.zeros(ways.sum(), np.int64),
-            np.full(ways.sum(), partition.NONE),
-            np.full(len(blocks), partition.NONE),
+            np.full(ways.sum(), _NO_CLASS),
+            np.full(len(blocks), _NO_CLASS),
         )
         relief, spread = np.zeros(ways.sum()), np.zeros(ways.sum())
-        partition.weigh(
-            self.flat, self.rows.counts, cut.rows, cut.starts, cut.block,
-            (first[cut.block] + cut.within).astype(np.int32), first, first_candidate,
-            np.array([block.is_tree for block in blocks]), costs.before, costs.after, costs.left, costs.right,
-            self.k, self.gain is Gain.ENTROPY, lost, relief, spread, low, floor,
-        )  # fmt: skip
+        slot = (first[cut.block] + cut.within).astype(np.int32)
+        is_tree = np.array([block.is_tree for block in blocks])
+        if cut.by_code is not None:
+            partition_numpy.weigh(
+                cut.by_code, self.flat, self.rows.counts, cut.rows, cut.starts, cut.block, slot, first, first_candidate,
+                is_tree, costs.before, costs.after, costs.left, costs.right, self.k, lost, relief, low, floor,
+            )  # fmt: skip
+        else:
+            compiled().weigh(
+                self.flat, self.rows.counts, cut.rows, cut.starts, cut.block, slot, first, first_candidate,
+                is_tree, costs.before, costs.after, costs.left, costs.right, self.k, self.gain is Gain.ENTROPY,
+                lost, relief, spread, low, floor,
+            )  # fmt: skip
         block = np.repeat(np.arange(len(blocks)), ways)
         way = np.arange(ways.sum()) - first_candidate[block]
         information = self._information(cut, lost, relief, spread, block)
         others = np.empty_like(floor)
-        partition.floor_of_others(floor, column, len(self.domains), others)
+        loops_for(cut).floor_of_others(floor, column, len(self.blocks), others)
         anonymity = np.minimum(low, others[block])
         score = information / (1.0 + np.maximum(floor.min() - anonymity, 0))
         is_open = (cut.lost + lost <= self.allowed) & ((lost == 0) | (information > 0))
@@ -127,7 +141,7 @@ class Workspace:
         `expected` rows were thought to be lost; each one more, lost to a guard, takes its row's share of information back.
         """
         old = cut.blocks[block]
-        parts = self.domains[old.column].children(old, way)
+        parts = self.blocks[old.column].children(old, way)
         child = np.full(len(cut.block), -1, np.int32)
         after, within = cut.block.copy(), cut.within.copy()
         for rank, part in enumerate(parts):
@@ -137,14 +151,15 @@ class Workspace:
             within[where] = part.within if part.slots else 0
         blocks = (*cut.blocks[:block], parts[0], *cut.blocks[block + 1 :], *parts[1:])
         rows, starts, sizes = np.empty_like(cut.rows), np.empty(len(cut.rows) + 1, np.int64), np.empty_like(cut.rows)
-        made = partition.split(
+        classes = loops_for(cut).split(
             self.flat, self.rows.counts, cut.rows, cut.starts, old.column, child, len(parts), rows, starts, sizes
         )
-        starts, sizes = starts[: made + 1], sizes[:made]
+        starts, sizes = starts[: classes + 1], sizes[:classes]
+        by_code = self._by_code(cut, rows, starts)
         holds = sizes >= self.k
         if self.guards:
-            labels = np.repeat(np.arange(made), np.diff(starts))
-            holds &= self._passing(labels, made, rows)
+            labels = np.repeat(np.arange(classes), np.diff(starts))
+            holds &= self._passing(labels, classes, rows)
         lost = cut.lost
         if not holds.all():
             lost += int(sizes[~holds].sum())
@@ -153,9 +168,10 @@ class Workspace:
             information -= (lost - cut.lost - expected) / self.total
             rows = rows[np.repeat(holds, np.diff(starts))]
             starts = np.concatenate([[0], np.cumsum(np.diff(starts)[holds])])
+            by_code = None if by_code is None else by_code[holds]
         return replace(
             cut, blocks=blocks, block=after, within=within, rows=rows, starts=starts, lost=lost,
-            worth=cut.worth + information, steps=cut.steps + 1, mark=self.mark(cut, block, way),
+            worth=cut.worth + information, steps=cut.steps + 1, mark=self.mark(cut, block, way), by_code=by_code,
         )  # fmt: skip
 
     def mark(self, cut: Cut, block: int, way: int) -> int:
@@ -167,6 +183,15 @@ class Workspace:
         old = cut.blocks[block]
         place = (old.node,) if old.is_tree else (-1, int(old.codes[0]) + way)
         return hash((old.column, *place))
+
+    def _by_code(self, cut: Cut, rows: NDArray[np.int64], starts: NDArray[np.int64]) -> NDArray[np.float64] | None:
+        """Rows by code of each class after a step from a cut, as long as that is cheaper than loading compiled loops."""
+        codes = int(self.offsets[-1])
+        if self.gain is Gain.ENTROPY or pays_to_compile(self.flat.size + (len(starts) - 1) * codes):
+            return None
+        if cut.by_code is None:
+            return partition_numpy.count_codes(self.flat, self.rows.counts, rows, starts, codes)
+        return partition_numpy.split_counts(cut.by_code, self.flat, self.rows.counts, cut.starts, rows, starts)
 
     def _passing(self, labels: NDArray[np.int64], classes: int, rows: NDArray[np.int64]) -> NDArray[np.bool_]:
         return passing(self.guards, labels, classes, self.rows.take(rows)) if self.guards else np.ones(classes, bool)
@@ -182,22 +207,27 @@ class Workspace:
         if self.gain is Gain.ENTROPY:  # the suppressed rows are one class
             return (spread + _times_log(cut.lost) - _times_log(cut.lost + lost)) / float(self.total)
         if self.gain is Gain.CLASS:
-            tally = self._tally(cut, by_class=True)
-            held = np.array([tally[each.column][each.codes].sum() for each in cut.blocks])[block]
-            told = class_information(cut.blocks, tally) / float(self.total)
-            kept: NDArray[np.float64] = told * (1 - lost / np.maximum(held, 1))  # a suppressed row tells nothing
+            counts = self._count_codes(cut, by_class=True)
+            rows = np.array([counts[each.column][each.codes].sum() for each in cut.blocks])[block]
+            information = class_information(cut.blocks, counts) / float(self.total)
+            kept: NDArray[np.float64] = information * (1 - lost / np.maximum(rows, 1))  # a suppressed row tells nothing
             return kept
-        return relief / float(self.total * len(self.domains))
+        return relief / float(self.total * len(self.blocks))
 
-    def _tally(self, cut: Cut, by_class: bool = False) -> list[NDArray[np.float64]]:
+    def _count_codes(self, cut: Cut, by_class: bool = False) -> list[NDArray[np.float64]]:
         """Rows still published by code of each column, and by class."""
-        if self.gain is Gain.DISTANCE and not any(domain.is_numeric for domain in self.domains):
-            return [np.zeros(0)] * len(self.domains)  # labels are all equally far
+        if self.gain is Gain.DISTANCE and not any(column.is_numeric for column in self.blocks):
+            return [np.zeros(0)] * len(self.blocks)  # labels are all equally far
         target = self.rows.target if by_class and self.rows.target is not None else self._one_class
-        found = np.zeros((int(self.offsets[-1]), int(target.max(initial=0)) + 1))
-        partition.tally(self.flat, self.rows.counts, cut.rows, target, found)
-        parts = np.split(found, self.offsets[1:-1])
+        counts = np.zeros((int(self.offsets[-1]), int(target.max(initial=0)) + 1))
+        loops_for(cut).tally(self.flat, self.rows.counts, cut.rows, target, counts)
+        parts = np.split(counts, self.offsets[1:-1])
         return parts if by_class else [part[:, 0] for part in parts]
+
+
+def loops_for(cut: Cut) -> ModuleType:
+    """The loops that a cut is worked on by: both give the same numbers."""
+    return compiled() if cut.by_code is None else partition_numpy
 
 
 def _times_log(counts: int | NDArray[np.int64]) -> NDArray[np.float64]:

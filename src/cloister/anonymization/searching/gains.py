@@ -18,7 +18,7 @@ from enum import StrEnum
 import numpy as np
 from numpy.typing import NDArray
 
-from cloister.anonymization.counting.columns import Block, Domain
+from cloister.anonymization.searching.column_blocks import Block, BlockColumn
 
 __all__ = ["Costs", "Gain", "class_information", "loss_costs", "square_costs"]
 
@@ -55,41 +55,41 @@ def loss_costs(blocks: Sequence[Block]) -> Costs:
     )
 
 
-def square_costs(blocks: Sequence[Block], domains: Sequence[Domain], tally: Sequence[NDArray[np.float64]]) -> Costs:
-    """The mean squared distance of the rows of every block to it; `tally` counts the rows of each code of each column."""
+def square_costs(blocks: Sequence[Block], columns: Sequence[BlockColumn], counts: Sequence[NDArray[np.float64]]) -> Costs:
+    """The mean squared distance of the rows of every block to it; `counts` counts the rows of each code of each column."""
     before, after, left, right = [], [], [], []
     for block in blocks:
-        domain, rows = domains[block.column], tally[block.column]
-        if not domain.is_numeric:  # a label is as far from every value under it
+        column, rows = columns[block.column], counts[block.column]
+        if not column.is_numeric:  # a label is as far from every value under it
             before.append(block.loss**2)
             after.append(block.after**2)
         else:
-            before.append(_mean(domain.squares(block), rows[block.codes]))
-            parts = domain.children(block, 0) if block.is_tree and block.slots else ()
-            means = [_mean(domain.squares(part), rows[part.codes]) for part in parts]
+            before.append(_mean(column.squares(block), rows[block.codes]))
+            parts = column.children(block, 0) if block.is_tree and block.slots else ()
+            means = [_mean(column.squares(part), rows[part.codes]) for part in parts]
             after.append(np.array(means) if parts else np.zeros(block.slots))
-        sides = (np.zeros(block.ways),) * 2 if block.is_tree else domain.side_squares(block, rows[block.codes])
+        sides = (np.zeros(block.ways),) * 2 if block.is_tree else column.side_squares(block, rows[block.codes])
         left.append(sides[0])
         right.append(sides[1])
     return Costs(np.array(before), _joined(after), _joined(left), _joined(right))
 
 
-def class_information(blocks: Sequence[Block], tally: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
-    """Bits times rows by which each candidate lowers the entropy of the class; `tally` counts codes by class."""
-    found = []
+def class_information(blocks: Sequence[Block], counts: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
+    """Bits times rows by which each candidate lowers the entropy of the class; `counts` counts codes by class."""
+    falls = []
     for block in blocks:
         if not block.ways:
             continue
-        rows = tally[block.column][block.codes]  # (codes, classes)
+        rows = counts[block.column][block.codes]  # (codes, classes)
         whole = _impurity(rows.sum(axis=0))
         if block.is_tree:
             parts = np.zeros((block.slots, rows.shape[1]))
             np.add.at(parts, block.within, rows)
-            found.append(np.array([whole - _impurity(parts).sum()]))
+            falls.append(np.array([whole - _impurity(parts).sum()]))
         else:
             under = np.cumsum(rows, axis=0)[:-1]
-            found.append(whole - _impurity(under) - _impurity(rows.sum(axis=0) - under))
-    return _joined(found)
+            falls.append(whole - _impurity(under) - _impurity(rows.sum(axis=0) - under))
+    return _joined(falls)
 
 
 def _impurity(counts: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -1,9 +1,9 @@
 """What every class of a published table must hold: k-anonymity, l-diversity, t-closeness, k-map.
 
 All are pure functions of labelled tuples: which class each tuple is in, its count, its sensitive value; the measures behind
-them are those of `cloister.risk.classes`. All but the last step of a search and the check of the written output use the same
-ones. Each guard holds for the union of two classes that hold it, so a more general table never breaks one (the reference of
-t-closeness kept fixed).
+them are those of `cloister.risk.classes`. The search and the check of the written output use the same ones. Each guard holds
+for the union of two classes that hold it, so a more general table never breaks one (the reference of t-closeness kept
+fixed).
 
 References
 ----------
@@ -13,25 +13,29 @@ Sweeney, k-anonymity, 2002. Machanavajjhala et al., l-diversity, 2007. Li et al.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cloister.anonymization.counting.histogram import Histogram
+from cloister.anonymization.counting.tuple_counts import TupleCounts
 from cloister.errors import UsageError
 from cloister.risk import classes as measures
 from cloister.risk.classes import distances, distinct_values, distribution, effective_values, sizes
 
 __all__ = [
+    "GUARDS",
+    "ClassGuard",
     "Closeness",
     "Diversity",
     "EntropyDiversity",
     "Guard",
+    "GuardParameter",
     "KAnonymity",
     "KMap",
+    "as_class_guard",
     "distances",
     "distinct_persons",
     "distinct_values",
@@ -44,23 +48,50 @@ _SLACK = 1e-9  # of logarithms and distances in floating point
 
 
 class Guard(Protocol):
-    """A condition on every class."""
+    """A condition on every class: the least that a guard of a user's own has to be."""
 
-    def passes(self, labels: NDArray[np.int64], classes: int, rows: Histogram) -> NDArray[np.bool_]: ...
+    def passes(self, labels: NDArray[np.int64], classes: int, rows: TupleCounts) -> NDArray[np.bool_]: ...
 
     def __str__(self) -> str: ...
 
 
+class ClassGuard:
+    """A condition on every class, and what the other stations ask of it; the defaults are those of a plain guard.
+
+    A new guard is a class that derives from this one, and, where users ask for it by a parameter, an entry in `GUARDS`.
+    """
+
+    column: int | None = None  # which of the sensitive columns it looks at; None: at none
+    covers_homogeneity: ClassVar[bool] = False  # whether it bounds what a class tells about its sensitive values
+    counts_on_output: ClassVar[bool] = True  # whether the published rows show what it counts
+    counts_on_table: ClassVar[bool] = False  # whether it counts persons or a population, which only the table shows
+    note: ClassVar[str | None] = None  # what a reader of the certificate should know of it
+
+    def against(self, rows: TupleCounts) -> ClassGuard:
+        """The same guard with what it compares with fixed to these tuples."""
+        return self
+
+    def passes(self, labels: NDArray[np.int64], classes: int, rows: TupleCounts) -> NDArray[np.bool_]:
+        """Which classes hold it."""
+        raise NotImplementedError
+
+
 @dataclass(frozen=True, slots=True)
-class KAnonymity:
-    """At least k rows in every class; at least k persons when the histogram says whose rows they are."""
+class _AtLeast(ClassGuard):
+    """At least k of something in every class."""
 
     k: int
 
     def __post_init__(self) -> None:
         _whole("k", self.k)
 
-    def passes(self, labels: NDArray[np.int64], classes: int, rows: Histogram) -> NDArray[np.bool_]:
+
+class KAnonymity(_AtLeast):
+    """At least k rows in every class; at least k persons when the tuples say whose rows they are."""
+
+    counts_on_table = True
+
+    def passes(self, labels: NDArray[np.int64], classes: int, rows: TupleCounts) -> NDArray[np.bool_]:
         """Which classes hold it."""
         if rows.persons is None:
             return sizes(labels, classes, rows.counts) >= self.k
@@ -70,17 +101,35 @@ class KAnonymity:
         return f"k-anonymity, k = {self.k}"
 
 
+class KMap(_AtLeast):
+    """At least k rows of the population table share the published values of every class."""
+
+    counts_on_output = False
+    counts_on_table = True
+    note = "k-map counts rows of the population table: it holds for people where each of them has one row."
+
+    def passes(self, labels: NDArray[np.int64], classes: int, rows: TupleCounts) -> NDArray[np.bool_]:
+        """Which classes hold it."""
+        if rows.population is None:
+            raise UsageError("k-map needs a population table.")
+        return sizes(labels, classes, rows.population) >= self.k
+
+    def __str__(self) -> str:
+        return f"k-map, k = {self.k}"
+
+
 @dataclass(frozen=True, slots=True)
-class Diversity:
+class Diversity(ClassGuard):
     """At least l different sensitive values in every class."""
 
     l: int  # noqa: E741
     column: int = 0
+    covers_homogeneity: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         _whole("l", self.l)
 
-    def passes(self, labels: NDArray[np.int64], classes: int, rows: Histogram) -> NDArray[np.bool_]:
+    def passes(self, labels: NDArray[np.int64], classes: int, rows: TupleCounts) -> NDArray[np.bool_]:
         """Which classes hold it."""
         return distinct_values(labels, classes, _sensitive(rows, self.column), rows.counts) >= self.l
 
@@ -89,17 +138,18 @@ class Diversity:
 
 
 @dataclass(frozen=True, slots=True)
-class EntropyDiversity:
+class EntropyDiversity(ClassGuard):
     """The sensitive values of every class are as diverse as l equally frequent ones: entropy of at least log l."""
 
     l: float  # noqa: E741
     column: int = 0
+    covers_homogeneity: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if not (math.isfinite(self.l) and self.l >= 1):
             raise UsageError("l must be a number of at least 1.")
 
-    def passes(self, labels: NDArray[np.int64], classes: int, rows: Histogram) -> NDArray[np.bool_]:
+    def passes(self, labels: NDArray[np.int64], classes: int, rows: TupleCounts) -> NDArray[np.bool_]:
         """Which classes hold it."""
         effective = effective_values(labels, classes, _sensitive(rows, self.column), rows.counts)
         return np.log(np.maximum(effective, 1)) >= math.log(self.l) - _SLACK
@@ -109,7 +159,7 @@ class EntropyDiversity:
 
 
 @dataclass(frozen=True, slots=True)
-class Closeness:
+class Closeness(ClassGuard):
     """The sensitive values of every class are distributed like those of the whole table, to a distance of at most t.
 
     The distance is the earth mover's, with equal ground distances, or with those of an order (|i - j| / (values - 1)).
@@ -120,17 +170,20 @@ class Closeness:
     column: int = 0
     is_ordered: bool = False
     reference: tuple[float, ...] | None = None
+    covers_homogeneity: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if not 0 <= self.t <= 1:
             raise UsageError("t must lie between 0 and 1.")
 
-    def against(self, rows: Histogram) -> Closeness:
-        """The same guard with the distribution of these tuples as its reference."""
+    def against(self, rows: TupleCounts) -> Closeness:
+        """The same guard with the distribution of these tuples as its reference, unless it has one."""
+        if self.reference is not None:
+            return self
         values = _sensitive(rows, self.column)
         return Closeness(self.t, self.column, self.is_ordered, tuple(distribution(values, rows.counts).tolist()))
 
-    def passes(self, labels: NDArray[np.int64], classes: int, rows: Histogram) -> NDArray[np.bool_]:
+    def passes(self, labels: NDArray[np.int64], classes: int, rows: TupleCounts) -> NDArray[np.bool_]:
         """Which classes hold it."""
         values = _sensitive(rows, self.column)
         reference = distribution(values, rows.counts) if self.reference is None else np.array(self.reference)
@@ -142,25 +195,43 @@ class Closeness:
 
 
 @dataclass(frozen=True, slots=True)
-class KMap:
-    """At least k rows of the population table share the published values of every class."""
+class _PlainGuard(ClassGuard):
+    """A guard of a user's own."""
 
-    k: int
+    guard: Guard
+    column: int | None = None
 
-    def __post_init__(self) -> None:
-        _whole("k", self.k)
-
-    def passes(self, labels: NDArray[np.int64], classes: int, rows: Histogram) -> NDArray[np.bool_]:
+    def passes(self, labels: NDArray[np.int64], classes: int, rows: TupleCounts) -> NDArray[np.bool_]:
         """Which classes hold it."""
-        if rows.population is None:
-            raise UsageError("k-map needs a population table.")
-        return sizes(labels, classes, rows.population) >= self.k
+        return self.guard.passes(labels, classes, rows)
 
     def __str__(self) -> str:
-        return f"k-map, k = {self.k}"
+        return str(self.guard)
 
 
-def passing(guards: Sequence[Guard], labels: NDArray[np.int64], classes: int, rows: Histogram) -> NDArray[np.bool_]:
+@dataclass(frozen=True, slots=True)
+class GuardParameter:
+    """A parameter of a request that asks for a guard: from its value, and, where it has one, the number of a column."""
+
+    make: Callable[[Any, int, bool], ClassGuard]  # value, column, whether distances are ordered
+    is_sensitive: bool = True  # one guard for every sensitive column, else one for the table
+
+
+# in the order in which a certificate lists them
+GUARDS = {
+    "l_diversity": GuardParameter(lambda least, column, _: Diversity(least, column)),
+    "entropy_l_diversity": GuardParameter(lambda least, column, _: EntropyDiversity(least, column)),
+    "t_closeness": GuardParameter(lambda most, column, is_ordered: Closeness(most, column, is_ordered)),
+    "k_map": GuardParameter(lambda least, *_: KMap(least), is_sensitive=False),
+}
+
+
+def as_class_guard(guard: Guard) -> ClassGuard:
+    """A guard of a user's own, with the defaults for all that it does not say."""
+    return guard if isinstance(guard, ClassGuard) else _PlainGuard(guard, getattr(guard, "column", None))
+
+
+def passing(guards: Sequence[Guard], labels: NDArray[np.int64], classes: int, rows: TupleCounts) -> NDArray[np.bool_]:
     """Which classes hold every guard."""
     holds = np.ones(classes, bool)
     for guard in guards:
@@ -168,14 +239,14 @@ def passing(guards: Sequence[Guard], labels: NDArray[np.int64], classes: int, ro
     return holds
 
 
-def distinct_persons(labels: NDArray[np.int64], classes: int, rows: Histogram) -> NDArray[np.int64]:
+def distinct_persons(labels: NDArray[np.int64], classes: int, rows: TupleCounts) -> NDArray[np.int64]:
     """The different persons of each class."""
     assert rows.persons is not None
     real = rows.counts > 0
     return measures.distinct_persons(labels[real], classes, rows.persons[real])
 
 
-def _sensitive(rows: Histogram, column: int) -> NDArray[np.int32]:
+def _sensitive(rows: TupleCounts, column: int) -> NDArray[np.int32]:
     if rows.sensitive is None or column >= rows.sensitive.shape[1]:
         raise UsageError("l-diversity and t-closeness need a sensitive column.")
     return rows.sensitive[:, column]

@@ -11,7 +11,8 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from cloister.anonymization.counting.columns import Scale, ScaleColumn
+from cloister.anonymization.counting.scale import Scale
+from cloister.anonymization.searching.column_blocks import ScaleColumn
 from cloister.schema.hierarchies import Hierarchy
 
 __all__ = ["binary_tree", "level_costs", "vectors_by_cost"]
@@ -21,9 +22,9 @@ LIMIT = 16_384  # recodings that are tried at most
 _Bundle: TypeAlias = tuple[NDArray[np.int64], NDArray[np.float64], tuple[int, ...]]
 
 
-def level_costs(tree: Hierarchy, levels: NDArray[np.int32], tally: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The mean loss of the rows at each level; `tally` counts the rows of each leaf."""
-    share = tally / max(float(tally.sum()), 1.0)
+def level_costs(tree: Hierarchy, levels: NDArray[np.int32], counts: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The mean loss of the rows at each level; `counts` counts the rows of each leaf."""
+    share = counts / max(float(counts.sum()), 1.0)
     costs: NDArray[np.float64] = (tree.loss[levels] * share).sum(axis=1)
     return costs
 
@@ -60,13 +61,13 @@ def vectors_by_cost(costs: Sequence[NDArray[np.float64]], limit: int = LIMIT) ->
     return vectors[np.argsort(total, kind="stable")]
 
 
-def binary_tree(scale: Scale, tally: NDArray[np.float64]) -> Hierarchy:
+def binary_tree(scale: Scale, counts: NDArray[np.float64]) -> Hierarchy:
     """A tree over ordered values: every interval is halved where its rows are, until single values are left."""
     m = len(scale.values)
     names = ScaleColumn(0, scale)
     spans = [(code, code + 1) for code in range(m)]
     above: dict[tuple[int, int], tuple[int, int]] = {}
-    below = np.concatenate([[0.0], np.cumsum(tally[:m])])
+    below = np.concatenate([[0.0], np.cumsum(counts[:m])])
     open_spans = [(0, m)] if m > 1 else []
     inner: list[tuple[int, int]] = []
     while open_spans:

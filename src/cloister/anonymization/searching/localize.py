@@ -24,12 +24,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from cloister.anonymization.counting.columns import Scale
-from cloister.anonymization.counting.histogram import Histogram
-from cloister.anonymization.searching.guards import Closeness, Guard, KAnonymity, passing, sizes
+from cloister.anonymization.counting.count_table import CountedTable
+from cloister.anonymization.counting.scale import Scale
+from cloister.anonymization.counting.tuple_counts import TupleCounts
+from cloister.anonymization.searching.guards import ClassGuard, KAnonymity, passing, sizes
 from cloister.anonymization.searching.lattice import binary_tree, level_costs, vectors_by_cost
+from cloister.anonymization.searching.make_recoding import make_local
 from cloister.anonymization.searching.specialize import refusal
-from cloister.anonymization.writing.recoding import Recoding, make_local
+from cloister.anonymization.writing.recoding import Recoding
 from cloister.errors import UsageError
 from cloister.kernels.loops import rounds
 from cloister.schema.hierarchies import Hierarchy
@@ -50,43 +52,28 @@ class Localization:
     loss: float  # mean over rows and columns
 
 
-def localize(
-    rows: Histogram,
-    columns: Sequence[Hierarchy | Scale],
-    names: Sequence[str],
-    k: int,
-    *,
-    guards: Sequence[Guard] = (),
-    share: float = SHARE,
-) -> Localization:
-    """Recode a histogram locally, by rounds.
+def localize(table: CountedTable, k: int, *, guards: Sequence[ClassGuard] = (), share: float = SHARE) -> Localization:
+    """Recode a counted table locally, by rounds.
 
     Parameters
     ----------
-    rows : Histogram
-    columns : sequence of Hierarchy or Scale
-        One for each quasi-identifier. A Scale is halved where its rows are.
-    names : sequence of str
-    k : int
-    guards : sequence of Guard
-        What every class must hold beside k-anonymity.
+    table : CountedTable
+        A Scale among its columns is halved where its rows are.
+    k, guards
+        As of `specialize`.
     share : float
         Share of the rows left that a round must finish at least.
 
-    Raises
-    ------
-    UsageError
-        If even the table as a whole breaks a guard.
-
     Privacy
     -------
-    Syntactic, not differentially private. The recoding lists the tuples of the table: it is for the holder.
+    Syntactic, not differentially private. The recoding lists the tuples of the table: it is for the holder. A table that
+    breaks a guard even as a whole is refused.
     """
     if not 0 <= share < 1:
         raise UsageError("the share of a round must be at least 0 and below 1.")
-    order = rows.order()
-    rows = rows.take(order)
-    holds = [KAnonymity(k)] + [g.against(rows) if isinstance(g, Closeness) and g.reference is None else g for g in guards]
+    order = table.rows.order()
+    rows, columns = table.rows.take(order), table.columns
+    holds = [KAnonymity(k), *(guard.against(rows) for guard in guards)]
     whole = np.zeros(len(rows.codes), np.int64)
     if rows.total < k or not passing(holds, whole, 1, rows).all():
         raise UsageError(refusal(rows, holds))
@@ -100,7 +87,7 @@ def localize(
     lost = sum(tree.loss[nodes[labels, j]] for j, tree in enumerate(trees))  # (t,)
     loss = float(lost @ rows.counts) / len(trees) / rows.total
     is_first = np.append(True, (rows.codes[1:] != rows.codes[:-1]).any(axis=1))  # a tuple may have several sensitive values
-    recoding = make_local(names, trees, rows.codes[is_first], labels[is_first], nodes)
+    recoding = make_local(table.names, trees, rows.codes[is_first], labels[is_first], nodes)
     placed = np.empty_like(labels)
     placed[order] = labels
     return Localization(recoding, placed, number, loss)
@@ -109,7 +96,7 @@ def localize(
 class _Classes:
     """The tuples of a histogram, and ways to class them."""
 
-    def __init__(self, rows: Histogram, trees: Sequence[Hierarchy], k: int, guards: Sequence[Guard]) -> None:
+    def __init__(self, rows: TupleCounts, trees: Sequence[Hierarchy], k: int, guards: Sequence[ClassGuard]) -> None:
         self.rows, self.trees, self.k = rows, trees, k
         self.guards = guards if len(guards) > 1 or rows.persons is not None else ()  # counts of rows are always checked
         self.levels = [tree.levels for tree in trees]
@@ -126,26 +113,25 @@ class _Classes:
         offsets = np.cumsum([0, *(level.size for level in self.levels)])
         widths = np.array([tree.leaves for tree in self.trees])
         labels, left = np.full(len(counts), -1, np.int64), np.arange(len(counts))
-        at = made = number = 0
+        at = classed = number = 0  # the vector to try next, classes so far, rounds so far
         while counts[left].any():
             wanted = int(np.ceil(share * counts[left].sum()))
-            found = np.empty(len(left), np.int64)
+            class_of = np.empty(len(left), np.int64)
             at, classes = rounds.advance(
-                self.rows.codes, counts, left, keys, offsets, widths, vectors, at, self.k, wanted, found
+                self.rows.codes, counts, left, keys, offsets, widths, vectors, at, self.k, wanted, class_of
             )
             if at == len(vectors):
                 break
             at += 1
-            is_done = found >= 0
+            is_done = class_of >= 0
             if self.guards:
-                is_done[is_done] = passing(self.guards, found[is_done], classes, self.rows.take(left[is_done]))[
-                    found[is_done]
-                ]
+                holds = passing(self.guards, class_of[is_done], classes, self.rows.take(left[is_done]))
+                is_done[is_done] = holds[class_of[is_done]]
             if not is_done.any():
                 continue
-            kept, renamed = np.unique(found[is_done], return_inverse=True)
-            labels[left[is_done]] = made + renamed
-            made += len(kept)
+            kept, renamed = np.unique(class_of[is_done], return_inverse=True)
+            labels[left[is_done]] = classed + renamed
+            classed += len(kept)
             number += 1
             left = left[~is_done]
         return labels, number

@@ -19,14 +19,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from cloister.anonymization.counting.columns import Scale
-from cloister.anonymization.counting.histogram import Histogram
+from cloister.anonymization.counting.count_table import CountedTable
+from cloister.anonymization.counting.tuple_counts import TupleCounts
 from cloister.anonymization.searching.cuts import Candidates, Cut, Workspace
 from cloister.anonymization.searching.gains import Gain
-from cloister.anonymization.searching.guards import Closeness, Guard, KAnonymity, passing
-from cloister.anonymization.writing.recoding import Recoding, make_global
+from cloister.anonymization.searching.guards import ClassGuard, KAnonymity, passing
+from cloister.anonymization.searching.make_recoding import make_global
+from cloister.anonymization.writing.recoding import Recoding
 from cloister.errors import UsageError
-from cloister.schema.hierarchies import Hierarchy
 
 __all__ = ["Specialization", "output_holds", "refusal", "specialize"]
 
@@ -46,31 +46,25 @@ class Specialization:
 
 
 def specialize(
-    rows: Histogram,
-    columns: Sequence[Hierarchy | Scale],
-    names: Sequence[str],
+    table: CountedTable,
     k: int,
     *,
     gain: Gain | str = Gain.ENTROPY,
     suppression: float = 0.0,
-    guards: Sequence[Guard] = (),
+    guards: Sequence[ClassGuard] = (),
     beam: int = BEAM,
 ) -> Specialization:
-    """Find a k-anonymous recoding of a histogram.
+    """Find a k-anonymous recoding of a counted table.
 
     Parameters
     ----------
-    rows : Histogram
-    columns : sequence of Hierarchy or Scale
-        One for each quasi-identifier; a Scale is split in two as it goes.
-    names : sequence of str
-        The names of the quasi-identifiers.
+    table : CountedTable
     k : int
-        Rows (persons, if the histogram has them) that every class holds at least.
+        Rows (persons, if the tuples say whose they are) that every class holds at least.
     gain : {"entropy", "distance", "loss", "class"}
     suppression : float
         Share of the rows that may be suppressed.
-    guards : sequence of Guard
+    guards : sequence of ClassGuard
         What every class must hold beside k-anonymity.
     beam : int
         How many cuts are followed at once, with suppression or the loss gain.
@@ -88,29 +82,33 @@ def specialize(
     KAnonymity(k)
     if not 0 <= suppression < 1:
         raise UsageError("the share of suppressed rows must be at least 0 and below 1.")
-    if gain is Gain.CLASS and rows.target is None:
+    if gain is Gain.CLASS and table.rows.target is None:
         raise UsageError("the class gain needs a target column.")
-    order = rows.order()
-    rows = rows.take(order)
-    fixed = [guard.against(rows) if isinstance(guard, Closeness) and guard.reference is None else guard for guard in guards]
-
-    def found_with(share: float) -> Specialization:
-        work = Workspace(rows, columns, k, fixed, gain, math.floor(share * rows.total + 1e-9))
-        root = work.root()
-        if root is None:
-            raise UsageError(refusal(rows, [KAnonymity(k), *fixed]))
-        cut = _greedy(work, root)
-        if beam > 1 and (gain is Gain.LOSS or share > 0):
-            cut = max(cut, _beam(work, root, beam), key=lambda end: end.worth)
-        return _finished(work, cut, names)
-
-    found = found_with(suppression)
-    if found.suppressed and not found.is_starred and not output_holds(found.labels, rows, k, guards):
+    order = table.rows.order()
+    ordered = replace(table, rows=table.rows.take(order))
+    end = _search(ordered, k, gain, suppression, guards, beam)
+    if end.suppressed and not end.is_starred and not output_holds(end.labels, ordered.rows, k, guards):
         # rows that are removed move the distribution that t-closeness compares with: then none is
-        found = found_with(0.0)
-    labels = np.empty_like(found.labels)
-    labels[order] = found.labels
-    return replace(found, labels=labels)
+        end = _search(ordered, k, gain, 0.0, guards, beam)
+    labels = np.empty_like(end.labels)
+    labels[order] = end.labels
+    return replace(end, labels=labels)
+
+
+def _search(
+    table: CountedTable, k: int, gain: Gain, suppression: float, guards: Sequence[ClassGuard], beam: int
+) -> Specialization:
+    """The better end of the greedy path and the beam."""
+    rows = table.rows
+    fixed = [guard.against(rows) for guard in guards]
+    work = Workspace(rows, table.columns, k, fixed, gain, math.floor(suppression * rows.total + 1e-9))
+    root = work.root()
+    if root is None:
+        raise UsageError(refusal(rows, [KAnonymity(k), *fixed]))
+    cut = _greedy(work, root)
+    if beam > 1 and (gain is Gain.LOSS or suppression > 0):
+        cut = max(cut, _beam(work, root, beam), key=lambda end: end.worth)
+    return _finished(work, cut, table.names)
 
 
 def _greedy(work: Workspace, cut: Cut) -> Cut:
@@ -185,14 +183,14 @@ def _finished(work: Workspace, cut: Cut, names: Sequence[str]) -> Specialization
     return Specialization(recoding, labels, cut.lost, is_starred, cut.steps, _reason(work, cut))
 
 
-def output_holds(labels: NDArray[np.int64], rows: Histogram, k: int, guards: Sequence[Guard]) -> bool:
+def output_holds(labels: NDArray[np.int64], rows: TupleCounts, k: int, guards: Sequence[ClassGuard]) -> bool:
     """Whether the published tuples alone hold every guard, t-closeness against their own distribution."""
     kept = np.flatnonzero(labels >= 0)
     published = rows.take(kept)
     return bool(passing([KAnonymity(k), *guards], labels[kept], int(labels.max()) + 1, published).all())
 
 
-def refusal(rows: Histogram, guards: Sequence[Guard]) -> str:
+def refusal(rows: TupleCounts, guards: Sequence[ClassGuard]) -> str:
     """Which guard even one class of all rows breaks, in words."""
     whole = np.zeros(len(rows.codes), np.int64)
     for guard in guards:
@@ -206,13 +204,12 @@ def _reason(work: Workspace, cut: Cut) -> str:
     if not len(candidates.block):
         return "every value is published as it is."
     labels = len(np.unique(candidates.block))
-    told = (
+    reason = (
         f"{labels} label{'s' if labels > 1 else ''} could still be refined, but then a class would fall below k = {work.k}"
     )
     if work.guards:
-        told += " or break another guard"
+        reason += " or break another guard"
     if work.allowed:
-        told += (
-            f" (at most {work.allowed - cut.lost} more rows may be suppressed, and only where that tells more than it costs)"
-        )
-    return f"{told}."
+        left = work.allowed - cut.lost
+        reason += f" (at most {left} more rows may be suppressed, and only where that tells more than it costs)"
+    return f"{reason}."

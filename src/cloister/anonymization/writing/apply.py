@@ -9,20 +9,20 @@ from typing import Any
 
 import numpy as np
 
-from cloister.anonymization.counting.histogram import Histogram
-from cloister.anonymization.counting.tally import Leaves, numbered_persons
-from cloister.anonymization.estimator import certificate_of, commit_both, hashes
+from cloister.anonymization.counting.count_table import number_persons
+from cloister.anonymization.counting.tuple_counts import TupleCounts
 from cloister.anonymization.reporting.notes import usual_notes
 from cloister.anonymization.searching.guards import KAnonymity, distinct_persons
-from cloister.anonymization.writing.recoding import Ranks, Recoding
-from cloister.anonymization.writing.recount import Classes, count_output, planned, require
-from cloister.anonymization.writing.rows import format_of, make_rewriting, read_key
+from cloister.anonymization.writing.commit import check_both_free, stage_table
+from cloister.anonymization.writing.recoding import Recoding
+from cloister.anonymization.writing.recount import PlannedOutput, PublishedClasses, check_output, count_output, plan_output
+from cloister.anonymization.writing.rewriting import format_of, make_rewriting, read_key
+from cloister.anonymization.writing.tuple_ranks import TupleRanks
 from cloister.encode import Encoding
 from cloister.errors import SchemaError, SourceError, UsageError
 from cloister.kernels.keyed import RowKeys
 from cloister.privacy.release import Release, Syntactic
 from cloister.schema.table import nearest
-from cloister.sinks import check_free, stage
 from cloister.vault import Holder, Vault
 
 __all__ = ["apply_recoding", "read_recoding"]
@@ -56,7 +56,7 @@ def apply_recoding(
     ledger: Any = None,
     engine: Any = None,
 ) -> Release:
-    """Write the rows of X as a recoding says, and count what came of it.
+    """Write the rows of X as a recoding says, and count what came of it: two passes over them, one over the output.
 
     Parameters
     ----------
@@ -85,73 +85,84 @@ def apply_recoding(
     """
     if k is not None:
         KAnonymity(k)
-    written = format_of(out, format)
-    check_free(out)
-    check_free(certificate_of(out))
+    format = format_of(out, format)
+    check_both_free(out)
     has_key = key_file is not None or key_variable is not None
     if has_key and not recoding.pseudonyms:
         raise UsageError("a key is there, but the recoding has no pseudonyms. Drop the key.")
     key = read_key(key_file, key_variable) if has_key else b""
     rows = Vault.holding(X, purpose="a saved recoding, applied", engine=engine, table=table, ledger=ledger)
+    check_columns(recoding, rows.names, identifiers)
+    rows.record()
+    pseudonyms = tuple(name for name in recoding.pseudonyms if has_key and name in rows.names and name not in identifiers)
+    dropped = dropped_columns(recoding, identifiers)
+    rewriting = make_rewriting(recoding, rows.types(rows.names), dropped, pseudonyms, key, format)
+    tuples = count_tuples(rows, recoding)
+    plan = plan_output(recoding, tuples, recoding.classify(tuples.codes))
+    with stage_table(out) as staged:
+        rows.rewrite(rewriting, str(staged.path), format)
+        output = count_output(rows.reopen(str(staged.path)), recoding, ())
+        check_output(output, plan, ())
+        smallest = smallest_class(output, plan)
+        if k is not None and smallest < k:
+            raise UsageError(
+                f"under this recoding the smallest class of these rows has {smallest}, fewer than k = {k}. Nothing was "
+                "written; anonymize the table anew."
+            )
+        untouched = [name for name in rewriting.schema.names if name not in recoding.names and name not in pseudonyms]
+        release = Release(
+            kind="rows under a saved recoding",
+            guarantee=Syntactic(
+                None if k is None else smallest,
+                "row" if recoding.person is None else f'person (column "{recoding.person}")',
+            ),
+            events=(),
+            parameters={"quasi": list(recoding.names), "k": k},
+            result={"rows": int(output.sizes.sum()), "classes": len(output.sizes), "smallest": smallest},
+            ledger={"table": table, "entry": rows.entry} if rows.entry is not None else None,
+            notes=(WARNING, *usual_notes(untouched=untouched, pseudonyms=pseudonyms)),
+            files=staged.hashes(),
+        )
+        staged.commit(release)
+    rows.complete(release.digest())
+    return release
+
+
+def check_columns(recoding: Recoding, names: Sequence[str], identifiers: Sequence[str]) -> None:
+    """Refuse rows without the columns that a recoding needs, and an identifier that it publishes."""
     for name in (*recoding.names, *identifiers):
-        if name not in rows.names:
-            raise SchemaError(f'the data has no column "{name}".{nearest(name, rows.names)}')
-    if recoding.person is not None and recoding.person not in rows.names:
+        if name not in names:
+            raise SchemaError(f'the data has no column "{name}".{nearest(name, names)}')
+    if recoding.person is not None and recoding.person not in names:
         raise SchemaError(
             f'the recoding counted persons, and the data has no column "{recoding.person}" to tell them apart. Add it (it '
             "is not published), or anonymize the table anew."
         )
     if twice := next((name for name in identifiers if name in recoding.names), None):
         raise UsageError(f'column "{twice}" cannot be both a quasi-identifier and an identifier. Choose one.')
-    rows.record()
-    pseudonyms = tuple(name for name in recoding.pseudonyms if has_key and name in rows.names and name not in identifiers)
+
+
+def dropped_columns(recoding: Recoding, identifiers: Sequence[str]) -> tuple[str, ...]:
+    """The columns that are not published as they are: pseudonyms among them, the column of persons unless it is recoded."""
     person = [recoding.person] if recoding.person is not None and recoding.person not in recoding.names else []
-    dropped = tuple(dict.fromkeys([*recoding.dropped, *recoding.pseudonyms, *person, *identifiers]))
-    rewriting = make_rewriting(recoding, rows.types(rows.names), dropped, pseudonyms, key, written)
-    histogram = count_rows(rows, recoding)
-    plan, codes = planned(recoding, histogram, recoding.classify(histogram.codes))
-    with stage(out, directory=False) as staged, stage(certificate_of(out), directory=False) as certificate:
-        rows.rewrite(rewriting, str(staged.path), written)
-        counted = count_output(rows.reopen(str(staged.path)), recoding, ())
-        require(counted, plan, codes, histogram, ())
-        if not len(counted.sizes):
-            raise UsageError("the recoding describes none of these rows. Nothing was written; anonymize the table anew.")
-        smallest = fewest(counted, codes, histogram)
-        unit = "row" if recoding.person is None else f'person (column "{recoding.person}")'
-        if k is not None and smallest < k:
-            raise UsageError(
-                f"under this recoding the smallest class of these rows has {smallest}, fewer than k = {k}. Nothing was "
-                "written; anonymize the table anew."
-            )
-        names = [name for name in rewriting.schema.names if name not in recoding.names and name not in pseudonyms]
-        release = Release(
-            kind="rows under a saved recoding",
-            guarantee=Syntactic(None if k is None else smallest, unit),
-            events=(),
-            parameters={"quasi": list(recoding.names), "k": k},
-            result={"rows": int(counted.sizes.sum()), "classes": len(counted.sizes), "smallest": smallest},
-            ledger={"table": table, "entry": rows.entry} if rows.entry is not None else None,
-            notes=(WARNING, *usual_notes(untouched=names, pseudonyms=pseudonyms)),
-            files=hashes(staged.path, Path(out).name),
-        )
-        commit_both(staged, certificate, release)
-    rows.complete(release.digest())
-    return release
+    return tuple(dict.fromkeys([*recoding.dropped, *recoding.pseudonyms, *person, *identifiers]))
 
 
-def count_rows(rows: Holder, recoding: Recoding) -> Histogram:
+def count_tuples(rows: Holder, recoding: Recoding) -> TupleCounts:
     """The tuples of leaf codes; negative where the recoding does not know a value."""
-    coders = tuple(Leaves(c.name, c.leaves, c.edges, c.is_date, c.null) for c in recoding.columns)
+    coders = tuple(column.coder for column in recoding.columns)
     keyed = rows.count(Encoding(categories=coders), RowKeys(len(coders)), recoding.person).value
-    persons = None if recoding.person is None else numbered_persons(keyed.keys[:, -2:])
-    return Histogram(keyed.keys[:, : len(coders)].astype(np.int32), keyed.counts, persons=persons)
+    persons = None if recoding.person is None else number_persons(keyed.keys[:, -2:])
+    return TupleCounts(keyed.keys[:, : len(coders)].astype(np.int32), keyed.counts, persons=persons)
 
 
-def fewest(counted: Classes, codes: Any, rows: Histogram) -> int:
+def smallest_class(output: PublishedClasses, plan: PlannedOutput) -> int:
     """The size of the smallest class of the output: its rows, or its persons, where they count."""
-    if rows.persons is None:
-        return int(counted.sizes.min())
-    keys = counted.keyed.keys.astype(np.int32)  # one a class: there are no sensitive values
-    of = Ranks(keys).find(codes.astype(np.int32))
+    if not len(output.sizes):
+        raise UsageError("the recoding describes none of these rows. Nothing was written; anonymize the table anew.")
+    if plan.rows.persons is None:
+        return int(output.sizes.min())
+    keys = output.tuples.codes  # one a class: there are no sensitive values
+    of = TupleRanks(keys).find(plan.codes.astype(np.int32))
     inside = np.flatnonzero(of < len(keys))
-    return int(distinct_persons(of[inside], len(keys), rows.take(inside)).min())
+    return int(distinct_persons(of[inside], len(keys), plan.rows.take(inside)).min())

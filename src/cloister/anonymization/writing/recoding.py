@@ -8,7 +8,7 @@ no class holds is suppressed.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,20 +16,19 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from cloister.anonymization.counting.columns import Block, Scale
+from cloister.anonymization.counting.leaf_coder import LeafCoder
+from cloister.anonymization.writing.tuple_ranks import TupleRanks
 from cloister.errors import UsageError
-from cloister.schema.hierarchies import MISSING, Hierarchy
-from cloister.schema.hierarchies.tree import leaf_codes
+from cloister.schema.arrow_numpy import from_mask, from_numbers, from_texts
 
-__all__ = ["Ranks", "Recoded", "Recoding", "make_global", "make_local"]
+__all__ = ["STAR", "RecodedColumn", "Recoding"]
 
 STAR = "*"
 VERSION = 2  # 1 did not say which columns must not be published
-_DENSE = 1 << 22  # tuples of a table that is looked up directly
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Recoded:
+class RecodedColumn:
     """A column of a recoding: how its values become codes, and the labels it may be published as.
 
     `leaves` are the texts of the values (or None, and `edges` bound the intervals of numbers or days that share a leaf); the
@@ -46,9 +45,13 @@ class Recoded:
 
     def codes(self, values: pa.Array) -> NDArray[np.int32]:
         """The code of each value; negative for a value that the recoding does not know."""
-        found = leaf_codes(values, self.leaves, self.edges, is_date=self.is_date)
-        found[found == MISSING] = self.null
-        return np.where(found >= 0, self.of[found], -1).astype(np.int32)
+        leaves = self.coder.look_up(values)
+        return np.where(leaves >= 0, self.of[leaves], -1).astype(np.int32)
+
+    @property
+    def coder(self) -> LeafCoder:
+        """How the values become leaves."""
+        return LeafCoder(self.name, self.leaves, self.edges, self.is_date, self.null)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -57,7 +60,7 @@ class Recoding:
 
     Parameters
     ----------
-    columns : tuple of Recoded
+    columns : tuple of RecodedColumn
         One for each quasi-identifier.
     keys : array of int32, (m, q)
         Tuples of codes.
@@ -79,7 +82,7 @@ class Recoding:
     On rows other than those that it was found on it guarantees nothing: their classes may be smaller than k.
     """
 
-    columns: tuple[Recoded, ...]
+    columns: tuple[RecodedColumn, ...]
     keys: NDArray[np.int32]
     members: NDArray[np.int32]
     classes: NDArray[np.int32]
@@ -111,7 +114,7 @@ class Recoding:
         A null is published as a null, where its class publishes it at all; a suppressed row as ``*``, or not at all.
         """
         lookup = self._lookup()
-        shown = [pa.array([label or None for label in (*column.labels, STAR)], pa.string()) for column in self.columns]
+        shown = [from_texts([label or None for label in (*column.labels, STAR)]) for column in self.columns]
         stars = np.array([len(column.labels) for column in self.columns], np.int32)
         table = np.concatenate([self.classes, stars[None]])  # the last class is the suppressed one
 
@@ -120,9 +123,9 @@ class Recoding:
             labels = lookup(codes)
             for j, column in enumerate(self.columns):
                 at = batch.schema.get_field_index(column.name)
-                texts = shown[j].take(pa.array(table[labels, j]))
+                texts = shown[j].take(from_numbers(table[labels, j]))
                 batch = batch.set_column(at, column.name, texts)
-            return batch if self.is_starred else batch.filter(pa.array(labels >= 0))
+            return batch if self.is_starred else batch.filter(from_mask(labels >= 0))
 
         return rewrite
 
@@ -153,7 +156,7 @@ class Recoding:
             if whole["kind"] != "recoding" or whole["version"] != VERSION:
                 raise ValueError
             columns = tuple(
-                Recoded(
+                RecodedColumn(
                     str(entry["name"]),
                     None if entry["leaves"] is None else tuple(entry["leaves"]),
                     None if entry["edges"] is None else np.array([float(edge) for edge in entry["edges"]]),
@@ -178,127 +181,11 @@ class Recoding:
 
     def _lookup(self) -> Callable[[NDArray[np.int32]], NDArray[np.int64]]:
         """A function from tuples of codes to classes; -1 for a tuple that no class holds."""
-        ranks = Ranks(self.keys)
+        ranks = TupleRanks(self.keys)
         members = np.append(self.members.astype(np.int64), -1)
         return lambda codes: members[ranks.find(codes)]
-
-
-class Ranks:
-    """The place of a tuple among known tuples.
-
-    A tuple is one number where that fits 63 bits; it is looked up in a table of all numbers where that is small, else
-    searched. Where it does not fit, columns are paired one after the other.
-    """
-
-    def __init__(self, keys: NDArray[np.int32]) -> None:
-        self._count = len(keys)
-        self._sizes = keys.max(axis=0, initial=0).astype(np.int64) + 1  # (q,)
-        possible = 1
-        for size in self._sizes.tolist():
-            possible *= size
-        self._table: NDArray[np.int64] | None = None
-        self._stages: list[NDArray[np.int64]] = []
-        if possible <= _DENSE:
-            self._table = np.full(possible + 1, len(keys))  # the last is for what is not known
-            self._table[self._numbers(keys)] = np.arange(len(keys))
-            return
-        self._fits = possible < 2**63
-        rank = self._numbers(keys) if self._fits else np.zeros(len(keys), np.int64)
-        for column in [None] if self._fits else keys.T:
-            stage, rank = np.unique(rank if column is None else _paired(rank, column), return_inverse=True)
-            self._stages.append(stage)
-        self._place = np.full(len(keys) + 1, len(keys))
-        self._place[rank] = np.arange(len(keys))
-
-    def find(self, tuples: NDArray[np.int32]) -> NDArray[np.int64]:
-        """The index of each tuple; the number of known tuples for one that is not known."""
-        if self._table is not None:
-            return self._table[self._numbers(tuples)]
-        if not self._count:
-            return np.zeros(len(tuples), np.int64)
-        if self._fits:
-            number = self._numbers(tuples)
-            at = np.minimum(np.searchsorted(self._stages[0], number), self._count - 1)
-            return np.where(self._stages[0][at] == number, self._place[at], self._count)
-        rank = np.zeros(len(tuples), np.int64)
-        for stage, column in zip(self._stages, tuples.T, strict=True):
-            pair = _paired(rank, column)
-            at = np.minimum(np.searchsorted(stage, pair), len(stage) - 1)
-            rank = np.where((rank >= 0) & (column >= 0) & (stage[at] == pair), at, -1)
-        return self._place[np.where(rank >= 0, rank, self._count)]
-
-    def _numbers(self, tuples: NDArray[np.int32]) -> NDArray[np.int64]:
-        """Each tuple as one number; -1 for one outside the range of the known ones."""
-        number = np.zeros(len(tuples), np.int64)
-        is_outside = np.zeros(len(tuples), bool)
-        for column, size in zip(tuples.T, self._sizes.tolist(), strict=True):
-            number = number * size + column
-            is_outside |= (column < 0) | (column >= size)
-        number[is_outside] = -1
-        return number
 
 
 def _listed(edges: NDArray[np.float64]) -> list[float | str]:
     """Numbers for JSON, which has no infinite ones: those are words."""
     return [edge if np.isfinite(edge) else str(edge) for edge in edges.tolist()]
-
-
-def _paired(rank: NDArray[np.int64], column: NDArray[np.int32]) -> NDArray[np.int64]:
-    return (rank << 31) | column.astype(np.int64)
-
-
-def make_global(
-    names: Sequence[str],
-    columns: Sequence[Hierarchy | Scale],
-    blocks: Sequence[Block],
-    samples: NDArray[np.int32],
-    is_starred: bool,
-) -> Recoding:
-    """The recoding of a cut; `samples` holds the leaf codes of one tuple of each class."""
-    recoded = []
-    for j, (name, domain) in enumerate(zip(names, columns, strict=True)):
-        mine = sorted((block for block in blocks if block.column == j), key=lambda block: int(block.codes.min()))
-        of = np.empty(domain.leaves, np.int32)
-        for at, block in enumerate(mine):
-            of[block.codes] = at
-        recoded.append(_recoded(name, domain, of, tuple(block.label for block in mine)))
-    classes = np.stack([column.of[samples[:, j]] for j, column in enumerate(recoded)], axis=1)
-    return Recoding(tuple(recoded), classes, np.arange(len(classes), dtype=np.int32), classes, is_starred)
-
-
-def make_local(
-    names: Sequence[str],
-    trees: Sequence[Hierarchy],
-    tuples: NDArray[np.int32],
-    members: NDArray[np.int64],
-    classes: NDArray[np.int32],
-) -> Recoding:
-    """The recoding of classes of tuples; `classes` holds the node of each class in each column."""
-    recoded = [
-        _recoded(name, tree, np.arange(tree.leaves, dtype=np.int32), tree.nodes)
-        for name, tree in zip(names, trees, strict=True)
-    ]
-    kept = members >= 0
-    return Recoding(tuple(recoded), tuples[kept], members[kept].astype(np.int32), classes, is_starred=False)
-
-
-def _recoded(name: str, domain: Hierarchy | Scale, of: NDArray[np.int32], labels: tuple[str, ...]) -> Recoded:
-    if isinstance(domain, Scale):
-        null = len(domain.values) if domain.has_null else -1
-        return Recoded(name, None, _reaching(domain, of), domain.is_date, null, of, labels)
-    leaves = domain.nodes[: domain.leaves]
-    null = leaves.index("") if "" in leaves else -1
-    return Recoded(name, None if domain.edges is not None else leaves, domain.edges, domain.is_date, null, of, labels)
-
-
-def _reaching(scale: Scale, of: NDArray[np.int32]) -> NDArray[np.float64]:
-    """The edges, the outermost as far out as the intervals that they end are published; single values reach nowhere."""
-    if not len(scale.values):
-        return scale.edges
-    edges, ends = scale.edges.copy(), scale.ends
-    under = np.bincount(of)
-    if scale.top is not None or under[of[0]] > 1:
-        edges[0] = ends[0]
-    if scale.top is not None or under[of[len(scale.values) - 1]] > 1:
-        edges[-1] = ends[1]
-    return edges

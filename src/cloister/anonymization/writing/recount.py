@@ -8,23 +8,24 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from cloister.anonymization.counting.histogram import Histogram
-from cloister.anonymization.counting.tally import Leaves
-from cloister.anonymization.searching.guards import Guard, KAnonymity, KMap, passing, sizes
-from cloister.anonymization.writing.recoding import STAR, Ranks, Recoding
+from cloister.anonymization.counting.leaf_coder import LeafCoder
+from cloister.anonymization.counting.tuple_counts import TupleCounts
+from cloister.anonymization.searching.guards import ClassGuard, passing, sizes
+from cloister.anonymization.writing.recoding import STAR, Recoding
+from cloister.anonymization.writing.tuple_ranks import TupleRanks
 from cloister.encode import Encoding
 from cloister.errors import EngineError
 from cloister.kernels.keyed import Keyed, RowKeys, distinct
 from cloister.vault import Holder
 
-__all__ = ["Classes", "count_output", "fewest_people", "planned", "require"]
+__all__ = ["PlannedOutput", "PublishedClasses", "check_output", "count_output", "fewest_people", "plan_output"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Classes:
+class PublishedClasses:
     """Published tuples with their counts: codes of labels, codes of sensitive values, rows."""
 
-    labels: tuple[Leaves, ...]  # the texts that each column is published as
+    labels: tuple[LeafCoder, ...]  # the texts that each column is published as
     keyed: Keyed  # (codes of labels, codes of sensitive values) -> rows
 
     @property
@@ -39,6 +40,13 @@ class Classes:
         return sizes(of, int(of.max(initial=-1)) + 1, self.keyed.counts)
 
     @property
+    def tuples(self) -> TupleCounts:
+        """The keys as tuples of labels, with their sensitive values."""
+        q, keys = len(self.labels), self.keyed.keys
+        sensitive = keys[:, q:].astype(np.int32) if keys.shape[1] > q else None
+        return TupleCounts(keys[:, :q].astype(np.int32), self.keyed.counts, sensitive=sensitive)
+
+    @property
     def used(self) -> list[list[str]]:
         """The labels of each column that occur, in the order of the hierarchy."""
         shown = []
@@ -48,17 +56,30 @@ class Classes:
         return shown
 
 
-def published_labels(recoding: Recoding) -> tuple[Leaves, ...]:
+def published_labels(recoding: Recoding) -> tuple[LeafCoder, ...]:
     """The texts that each column may be published as; two nodes with the same text are one to whoever reads them."""
-    found = []
+    coders = []
     for column in recoding.columns:
         words = tuple(dict.fromkeys([*column.labels, STAR, ""]))
-        found.append(Leaves(column.name, words, None, False, words.index("")))
-    return tuple(found)
+        coders.append(LeafCoder(column.name, words, None, False, words.index("")))
+    return tuple(coders)
 
 
-def planned(recoding: Recoding, rows: Histogram, labels: NDArray[np.int64]) -> tuple[Classes, NDArray[np.int64]]:
-    """What the output should hold, and the codes of the labels of each tuple; suppressed tuples that go are not in it."""
+@dataclass(frozen=True, slots=True, eq=False)
+class PlannedOutput:
+    """What the output should hold, by the rows that were counted before it was written.
+
+    `codes` are the codes of the labels of each tuple of `rows`, (t, q); suppressed tuples that go are not in `classes`.
+    """
+
+    classes: PublishedClasses
+    codes: NDArray[np.int64]
+    rows: TupleCounts
+    is_kept: NDArray[np.bool_]  # (t,) whether the rows of a tuple are published
+
+
+def plan_output(recoding: Recoding, rows: TupleCounts, labels: NDArray[np.int64]) -> PlannedOutput:
+    """What the output should hold, if tuples have these classes (-1: suppressed)."""
     texts = published_labels(recoding)
     codes = np.empty((len(labels), len(texts)), np.int64)
     for j, (column, known) in enumerate(zip(recoding.columns, texts, strict=True)):
@@ -68,53 +89,47 @@ def planned(recoding: Recoding, rows: Histogram, labels: NDArray[np.int64]) -> t
         codes[:, j] = np.where(labels >= 0, of_label[recoding.classes[labels, j]], place[STAR])
     kept = (rows.counts > 0) & ((labels >= 0) | recoding.is_starred)
     parts = [codes] if rows.sensitive is None else [codes, rows.sensitive.astype(np.int64)]
-    return Classes(texts, distinct(np.hstack(parts)[kept], rows.counts[kept])), codes
+    return PlannedOutput(PublishedClasses(texts, distinct(np.hstack(parts)[kept], rows.counts[kept])), codes, rows, kept)
 
 
-def count_output(output: Holder, recoding: Recoding, sensitive: Sequence[Leaves]) -> Classes:
+def count_output(output: Holder, recoding: Recoding, sensitive: Sequence[LeafCoder]) -> PublishedClasses:
     """What the output does hold."""
     texts = published_labels(recoding)
     encoding = Encoding(categories=(*texts, *sensitive))
-    return Classes(texts, output.count(encoding, RowKeys(len(texts) + len(sensitive))).value)
+    return PublishedClasses(texts, output.count(encoding, RowKeys(len(texts) + len(sensitive))).value)
 
 
-def fewest_people(recoding: Recoding, rows: Histogram, labels: NDArray[np.int64], codes: NDArray[np.int64]) -> int | None:
+def fewest_people(plan: PlannedOutput) -> int | None:
     """How many people the class with the fewest has; None where rows are counted."""
-    if rows.persons is None:
+    if plan.rows.persons is None:
         return None
-    kept = (rows.counts > 0) & ((labels >= 0) | recoding.is_starred)
-    once = distinct(np.column_stack([codes, rows.persons])[kept]).keys  # a person counts once in a class
-    return int(distinct(once[:, : codes.shape[1]]).counts.min()) if len(once) else 0
+    # a person counts once in a class
+    once = distinct(np.column_stack([plan.codes, plan.rows.persons])[plan.is_kept]).keys
+    return int(distinct(once[:, : plan.codes.shape[1]]).counts.min()) if len(once) else 0
 
 
-def require(found: Classes, plan: Classes, codes: NDArray[np.int64], rows: Histogram, guards: Sequence[Guard]) -> None:
+def check_output(output: PublishedClasses, plan: PlannedOutput, guards: Sequence[ClassGuard]) -> None:
     """Refuse an output that is not what was planned, or that breaks a guard.
 
     Persons and the population are not in the output: their guards are counted on the table, over the classes of the
     output, which by then are known to be those that were planned.
     """
-    same = np.array_equal(found.keyed.keys, plan.keyed.keys) and np.array_equal(found.keyed.counts, plan.keyed.counts)
-    if not same:
+    written, planned = output.keyed, plan.classes.keyed
+    if not (np.array_equal(written.keys, planned.keys) and np.array_equal(written.counts, planned.counts)):
         raise EngineError(
             "the output was counted again and does not hold the rows that were planned: the table changed on the way, or the "
             "machines of the cluster do not share its folder. Nothing was published; run it again."
         )
-    q = len(found.labels)
-    seen = Histogram(
-        found.keyed.keys[:, :q].astype(np.int32),
-        found.keyed.counts,
-        sensitive=found.keyed.keys[:, q:].astype(np.int32) if found.keyed.keys.shape[1] > q else None,
-    )
-    of = found.of
-    mine = [guard for guard in guards if not isinstance(guard, KMap)]
-    holds = passing(mine, of, int(of.max(initial=-1)) + 1, seen).all()
-    if rows.persons is not None or rows.population is not None:
-        classes = seen.codes[np.flatnonzero(np.diff(of, prepend=-1))]  # one key of each
-        whole = Ranks(classes).find(codes.astype(np.int32))
-        inside = np.flatnonzero(whole < len(classes))  # a tuple of people who are not in the output may match none
-        others = [guard for guard in guards if isinstance(guard, (KAnonymity, KMap))]
-        table = replace(rows.take(inside), sensitive=None)
-        holds = holds and passing(others, whole[inside], len(classes), table).all()
+    published, labels = output.tuples, output.of
+    classes = int(labels.max(initial=-1)) + 1
+    holds = passing([guard for guard in guards if guard.counts_on_output], labels, classes, published).all()
+    if plan.rows.persons is not None or plan.rows.population is not None:
+        firsts = published.codes[np.flatnonzero(np.diff(labels, prepend=-1))]  # one key of each class
+        of = TupleRanks(firsts).find(plan.codes.astype(np.int32))
+        inside = np.flatnonzero(of < len(firsts))  # a tuple of people who are not in the output may match none
+        table = replace(plan.rows.take(inside), sensitive=None)
+        on_table = [guard for guard in guards if guard.counts_on_table]
+        holds = holds and passing(on_table, of[inside], len(firsts), table).all()
     if not holds:
         raise EngineError(
             "the output was counted again and breaks a guard. Nothing was published. This is a bug: please report it."

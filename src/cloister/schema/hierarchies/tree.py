@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from cloister.errors import SchemaError
+from cloister.schema.arrow_numpy import from_texts, to_numbers
 from cloister.schema.cell_values import days, numbers, texts
 
 __all__ = ["MISSING", "UNKNOWN", "Hierarchy", "leaf_codes", "spliced"]
@@ -143,7 +144,7 @@ def leaf_codes(
     if is_coded or (len(values) > _MANY and _is_plain_text(values.type)):
         encoded = values if is_coded else values.dictionary_encode()
         if is_coded or len(encoded.dictionary) < len(values) // 2:  # most columns repeat few texts: each is looked up once
-            places = encoded.indices.cast(pa.int64()).fill_null(len(encoded.dictionary)).to_numpy(zero_copy_only=False)
+            places = to_numbers(encoded.indices.cast(pa.int64()), null=len(encoded.dictionary))
             once = leaf_codes(encoded.dictionary, leaves, edges, is_date=is_date)
             looked_up: NDArray[np.int32] = np.append(once, np.int32(MISSING))[places]
             return looked_up
@@ -155,10 +156,9 @@ def leaf_codes(
         codes[cells == edges[-1]] = bins - 1
         codes[(codes < 0) | (codes >= bins)] = UNKNOWN  # NaN sorts last: what is no number is unknown too
     else:
-        places = pc.index_in(words, pa.array(leaves, words.type))
-        codes = pc.fill_null(places, UNKNOWN).to_numpy(zero_copy_only=False).astype(np.int32)
-    blank = pc.fill_null(pc.equal(words, pa.scalar("", words.type)), True)
-    codes[blank.to_numpy(zero_copy_only=False)] = MISSING
+        assert leaves is not None
+        codes = to_numbers(pc.index_in(words, from_texts(leaves).cast(words.type)), null=UNKNOWN).astype(np.int32)
+    codes[to_numbers(pc.binary_length(words), null=0) == 0] = MISSING
     return codes
 
 

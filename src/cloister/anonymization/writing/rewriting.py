@@ -117,25 +117,25 @@ def read_key(file: str | os.PathLike[str] | None, variable: str | None) -> bytes
 
 
 def format_of(out: str | os.PathLike[str], format: str | None = None) -> str:
-    """The format that an output is written in: as it is said, or as its name ends."""
+    """The format that an output is written in: the one that was asked for, or the one that its name ends in."""
     if "://" in os.fspath(out):
         raise SinkError(f"{out} is a URL, and an output is a path. On a cluster give one that all its machines share.")
     if format is not None and format not in FORMATS.values():
         raise SinkError(f'format "{format}" cannot be written. Choose parquet or csv.')
-    found = format or FORMATS.get(Path(out).suffix.lower())
-    if found is None:
+    chosen = format or FORMATS.get(Path(out).suffix.lower())
+    if chosen is None:
         raise SinkError(f"{out}: the name does not say the format. Let it end in .csv or .parquet.")
-    return found
+    return chosen
 
 
 def _pseudonyms(cells: pa.Array, key: bytes) -> pa.Array:
     """A keyed hash of each cell's text; a blank stays a blank."""
     encoded = texts(cells).dictionary_encode()
-    made = [
+    hashes = [
         hmac.new(key, word.encode(), hashlib.sha256).hexdigest()[:_PSEUDONYM_CHARACTERS] if word else None
         for word in encoded.dictionary.to_pylist()
     ]
-    return pa.array(made, pa.string()).take(encoded.indices)
+    return pa.array(hashes, pa.string()).take(encoded.indices)
 
 
 def _is_text(kind: pa.DataType) -> bool:

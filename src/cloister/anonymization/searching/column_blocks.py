@@ -1,4 +1,4 @@
-"""The columns that a specialization cuts: trees of labels, and ordered numbers that are split as it goes.
+"""The columns that a specialization cuts into blocks: trees of labels, and ordered numbers that are split as it goes.
 
 A cut of a column is a set of blocks that hold each of its codes once. A block knows how it can be specialized: a block of a
 tree has one way, into its children; a block of ordered codes has one way for each place between two codes.
@@ -13,73 +13,14 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from cloister.anonymization.counting.cut_points import inner_edges, word
+from cloister.anonymization.counting.cut_points import word
+from cloister.anonymization.counting.scale import Scale
 from cloister.schema.hierarchies import Hierarchy
 from cloister.schema.numerals import label_text
 
-__all__ = ["Block", "Domain", "Scale", "ScaleColumn", "TreeColumn", "make_domain", "offsets_of"]
+__all__ = ["Block", "BlockColumn", "ScaleColumn", "TreeColumn", "blocks_of", "offsets_of"]
 
 _NO_COSTS = np.zeros(0)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Scale:
-    """Ordered values of a column without a hierarchy: code i is the i-th value, and nulls, if any, are the last code.
-
-    Parameters
-    ----------
-    values : array of float64, (m,)
-        The values, rising.
-    has_null : bool
-        Whether code m stands for nulls.
-    is_date : bool
-        Whether the values are days since 1970.
-    top : float, optional
-        Code i is not one value but all from the i-th up to the next; the last reaches to `top`.
-    bounds : pair of float, optional
-        Public bounds of the column: what the outermost intervals are published with. Without them, or where a value lies
-        outside, those are open: ``(-inf, 20)``, ``[60, inf)``.
-
-    Attributes
-    ----------
-    edges : array of float64, (m + 1,)
-        What each code reaches from and to: round places between the values, and the outermost values themselves.
-
-    Privacy
-    -------
-    The values are cells of the table. Labels show a value only where all rows of a class hold it; the ends of intervals
-    are round numbers between two values, or public bounds.
-    """
-
-    values: NDArray[np.float64]
-    has_null: bool = False
-    is_date: bool = False
-    top: float | None = None
-    bounds: tuple[float, float] | None = None
-    edges: NDArray[np.float64] = field(init=False, repr=False)
-
-    def __post_init__(self) -> None:
-        if not len(self.values):
-            object.__setattr__(self, "edges", np.zeros(1))
-            return
-        last = float(self.values[-1])
-        end = last if self.top is None else self.top
-        if self.is_date:
-            end = float(np.nextafter(last + 1, last))  # the last day, but not the next midnight
-        inner = self.values[1:] if self.top is not None else inner_edges(self.values, is_date=self.is_date)
-        object.__setattr__(self, "edges", np.concatenate([self.values[:1], inner, [end]]))
-
-    @property
-    def ends(self) -> tuple[float, float]:
-        """What the outermost intervals are published with: public bounds that hold every value, else nothing."""
-        low, high = self.bounds or (-np.inf, np.inf)
-        most = self.values[-1] if self.top is None else self.top
-        return low if low <= self.values[0] else -np.inf, high if high >= most else np.inf
-
-    @property
-    def leaves(self) -> int:
-        """How many codes there are."""
-        return len(self.values) + self.has_null
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -109,7 +50,7 @@ class Block:
         object.__setattr__(self, "ways", min(self.slots, 1) if self.is_tree else max(self.slots - 1, 0))
 
 
-class Domain(Protocol):
+class BlockColumn(Protocol):
     """What the search asks of a column."""
 
     leaves: int
@@ -122,9 +63,9 @@ class Domain(Protocol):
     def side_squares(self, block: Block, rows: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
 
 
-def make_domain(column: int, domain: Hierarchy | Scale) -> TreeColumn | ScaleColumn:
-    """The blocks of a column."""
-    return TreeColumn(column, domain) if isinstance(domain, Hierarchy) else ScaleColumn(column, domain)
+def blocks_of(number: int, column: Hierarchy | Scale) -> TreeColumn | ScaleColumn:
+    """The blocks of the column with this number."""
+    return TreeColumn(number, column) if isinstance(column, Hierarchy) else ScaleColumn(number, column)
 
 
 class TreeColumn:
@@ -183,7 +124,7 @@ class ScaleColumn:
         self._scale = scale
         self._values = scale.values
         self._range = float(np.ptp(scale.values)) if len(scale.values) else 0.0
-        self._known: dict[tuple[int, int], Block] = {}
+        self._intervals: dict[tuple[int, int], Block] = {}
         self._has_null = scale.has_null
         self._middle = np.append(scale.values, scale.values.mean() if len(scale.values) else 0.0)[: scale.leaves]
 
@@ -222,12 +163,12 @@ class ScaleColumn:
         )
 
     def _interval(self, low: int, high: int) -> Block:
-        known = self._known.get((low, high))
-        if known is None:
-            known = self._known[low, high] = self._made(low, high)
-        return known
+        block = self._intervals.get((low, high))
+        if block is None:
+            block = self._intervals[low, high] = self._make_interval(low, high)
+        return block
 
-    def _made(self, low: int, high: int) -> Block:
+    def _make_interval(self, low: int, high: int) -> Block:
         values, span = self._values[low:high], self._range or 1.0
         codes = np.arange(low, high, dtype=np.int32)
         loss = float(values[-1] - values[0]) / span
@@ -279,6 +220,6 @@ def _side(values: NDArray[np.float64], rows: NDArray[np.float64], span: float) -
     return result
 
 
-def offsets_of(domains: Sequence[Domain]) -> NDArray[np.int32]:
+def offsets_of(columns: Sequence[BlockColumn]) -> NDArray[np.int32]:
     """Where the codes of each column begin when all share one range."""  # (q + 1,)
-    return np.concatenate([[0], np.cumsum([domain.leaves for domain in domains])]).astype(np.int32)
+    return np.concatenate([[0], np.cumsum([column.leaves for column in columns])]).astype(np.int32)

@@ -7,50 +7,42 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from cloister.anonymization.counting.histogram import Histogram
-from cloister.anonymization.counting.tally import Counted
+from cloister.anonymization.counting.count_table import CountedTable
+from cloister.anonymization.counting.tuple_counts import TupleCounts
 from cloister.anonymization.request import Request
-from cloister.anonymization.searching.localize import localize
 from cloister.anonymization.searching.specialize import specialize
 from cloister.anonymization.writing.recoding import Recoding
 
-__all__ = ["Found", "search"]
+__all__ = ["SearchResult", "find_recoding"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Found:
+class SearchResult:
     """A recoding, and what it does to the tuples that it was found on."""
 
     recoding: Recoding
     labels: NDArray[np.int64]  # (t,) the class of each tuple, -1: suppressed
     suppressed: int  # rows
-    is_starred: bool
+    is_starred: bool  # whether suppressed rows stay, published as *
     loss: float
-    reason: str
+    reason: str  # why the search stopped
 
 
-def search(request: Request, counted: Counted) -> Found:
+def find_recoding(request: Request, counted: CountedTable) -> SearchResult:
     """Find how to publish a table."""
-    rows, domains = counted.rows, counted.domains
     if request.scope == "local":
-        done = localize(rows, domains, request.quasi, request.k, guards=request.guards)
+        from cloister.anonymization.searching.localize import localize  # here: it loads numba
+
+        local = localize(counted, request.k, guards=request.guards)
         reason = f"every row is in a class that cannot be split without breaking k = {request.k}"
         reason += " or another guard" if request.guards else ""
-        return Found(done.recoding, done.labels, 0, False, done.loss, f"{reason} ({done.rounds} rounds).")
-    end = specialize(
-        rows,
-        domains,
-        request.quasi,
-        request.k,
-        gain=request.gain,
-        suppression=request.suppression,
-        guards=request.guards,
-    )
-    loss = loss_of(end.recoding, rows, end.labels)
-    return Found(end.recoding, end.labels, end.suppressed, end.is_starred, loss, end.reason)
+        return SearchResult(local.recoding, local.labels, 0, False, local.loss, f"{reason} ({local.rounds} rounds).")
+    end = specialize(counted, request.k, gain=request.gain, suppression=request.suppression, guards=request.guards)
+    loss = loss_of(end.recoding, counted.rows, end.labels)
+    return SearchResult(end.recoding, end.labels, end.suppressed, end.is_starred, loss, end.reason)
 
 
-def loss_of(recoding: Recoding, rows: Histogram, labels: NDArray[np.int64]) -> float:
+def loss_of(recoding: Recoding, rows: TupleCounts, labels: NDArray[np.int64]) -> float:
     """Mean over rows and columns of (leaves under the published value - 1) / (leaves - 1); a suppressed row counts 1."""
     total = 0.0
     for j, column in enumerate(recoding.columns):

@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import cloister as cl
-from cloister.anonymization.writing import rows as rewriting
+from cloister.anonymization.writing import rewriting
 
 CODES = pa.array([0, 1] * 10 + [2], pa.int8())
 SECRET = "onlyremoved"

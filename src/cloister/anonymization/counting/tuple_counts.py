@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 
 from cloister.errors import UsageError
 
-__all__ = ["Histogram"]
+__all__ = ["TupleCounts"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Histogram:
+class TupleCounts:
     """How many rows hold each tuple of quasi-identifiers (and sensitive values, class, person where they matter).
 
     Parameters
@@ -62,9 +62,9 @@ class Histogram:
             keys += list(self.sensitive.T[::-1])
         return np.lexsort([self.counts, *keys, *self.codes.T[::-1]])
 
-    def take(self, rows: NDArray[np.int64]) -> Histogram:
+    def take(self, rows: NDArray[np.int64]) -> TupleCounts:
         """Some of the tuples."""
-        return Histogram(
+        return TupleCounts(
             np.ascontiguousarray(self.codes[rows]),
             self.counts[rows],
             None if self.sensitive is None else self.sensitive[rows],

@@ -1,0 +1,73 @@
+"""The different cells of columns that no hierarchy and no schema describes, fetched in one pass.
+
+Privacy
+-------
+The cells are for the holder. They show in the output only as labels that at least k rows share, and the ends of intervals
+among them are round numbers or public bounds, not cells.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from cloister.kernels.distinct_values import DistinctValues
+from cloister.vault import Holder
+
+__all__ = ["MOST_CODES", "MOST_VALUES", "ColumnValues", "fetch_values"]
+
+MOST_CODES = 4_096  # of a quasi-identifier without a hierarchy; more numbers are cut into intervals first
+MOST_VALUES = 65_536  # of a sensitive column or a target
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ColumnValues:
+    """The different cells of one column."""
+
+    name: str
+    words: list[str]
+    numbers: NDArray[np.float64]  # NaN where a cell is no number
+    days: NDArray[np.float64]
+    is_date: bool
+    is_many: bool
+
+    @property
+    def is_numeric(self) -> bool:
+        """Whether these are quantities: all numbers, none written like a code with zeros in front."""
+        is_code = any(word.lstrip("+-")[:1] == "0" and word.lstrip("+-")[1:2].isdigit() for word in self.words)
+        return len(self.numbers) > 0 and bool(np.isfinite(self.numbers).all()) and not is_code
+
+    @property
+    def is_calendar(self) -> bool:
+        """Whether these are days."""
+        return len(self.days) > 0 and bool(np.isfinite(self.days).all()) and (self.is_date or not self.is_numeric)
+
+
+def fetch_values(wanted: Sequence[tuple[Holder, Mapping[str, int]]]) -> dict[str, ColumnValues]:
+    """The different cells of some columns, over one table or several; each table is gone through once.
+
+    Parameters
+    ----------
+    wanted : sequence of a table and a mapping of its columns to limits
+        Which columns are fetched from which table, and above how many different cells a column has too many.
+    """
+    limits = {name: limit for _, columns in wanted for name, limit in columns.items()}
+    parts: dict[str, list[pa.Table]] = {name: [] for name in limits}
+    for table, columns in wanted:
+        if columns:
+            cells = table.distinct(DistinctValues(tuple(columns), tuple(columns.values()))).value
+            for j, name in enumerate(columns):
+                parts[name].append(cells.filter(pc.equal(cells["column"], j)))
+    return {name: _joined(name, pa.concat_tables(parts[name]), limit) for name, limit in limits.items()}
+
+
+def _joined(name: str, cells: pa.Table, limit: int) -> ColumnValues:
+    words = sorted({word for word in cells["text"].to_pylist() if word is not None})
+    is_many = bool(pc.any(cells["is_many"]).as_py()) or len(words) > limit
+    as_numbers, as_days = (cells[key].to_numpy() for key in ("number", "day"))
+    return ColumnValues(name, words, as_numbers, as_days, bool(pc.any(cells["is_date"]).as_py()), is_many)

@@ -1,0 +1,59 @@
+"""The first station: the table and perhaps a population, opened as a request asks, and counted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from cloister.anonymization.counting.column_values import MOST_CODES, MOST_VALUES, fetch_values
+from cloister.anonymization.counting.count_table import CountedTable, add_population, count_table
+from cloister.anonymization.counting.leaf_coder import value_coder
+from cloister.anonymization.counting.quasi_columns import column_from_values, read_hierarchies
+from cloister.anonymization.request import Request
+from cloister.schema.hierarchies import Hierarchy
+from cloister.vault import Holder, Vault
+
+__all__ = ["OpenedTables", "count_tables", "open_tables"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OpenedTables:
+    """A table in the hands of its holder, the request fitted to its columns, their hierarchies, and a population if any."""
+
+    request: Request
+    table: Holder
+    hierarchies: Mapping[str, Hierarchy]
+    population: Holder | None
+
+
+def open_tables(request: Request, X: Any, purpose: str) -> OpenedTables:
+    """Open what a request needs and check the columns; the ledger records it, and no row is read yet."""
+    table = Vault.holding(X, purpose=purpose, engine=request.engine, table=request.table, ledger=request.ledger)
+    fitted = request.on(table.names)
+    hierarchies = read_hierarchies(fitted.hierarchies, fitted.quasi, table.names, fitted.schema)
+    population = None
+    if fitted.population is not None:
+        population = Vault.holding(fitted.population, purpose="k-map", engine=fitted.engine)
+        fitted.check_population(population.names)
+    table.record()
+    return OpenedTables(fitted, table, hierarchies, population)
+
+
+def count_tables(opened: OpenedTables) -> CountedTable:
+    """The tuples of the table with their counts: one pass, and one before it where the values of a column are not known."""
+    request, table, population = opened.request, opened.table, opened.population
+    without_hierarchy = {name: MOST_CODES for name in request.quasi if name not in opened.hierarchies}
+    compared = dict.fromkeys([*request.sensitive, *([request.target] if request.target else [])], MOST_VALUES)
+    wanted = [(table, {**without_hierarchy, **compared})]
+    if population is not None:
+        wanted.append((population, without_hierarchy))
+    values = fetch_values(wanted)
+    columns = {
+        name: opened.hierarchies[name] if name in opened.hierarchies else column_from_values(values[name], request.schema)
+        for name in request.quasi
+    }
+    sensitive = [value_coder(values[name], request.schema, is_ordered=request.ordered) for name in request.sensitive]
+    target = value_coder(values[request.target], request.schema) if request.target else None
+    counted = count_table(table, columns, sensitive, target, request.person)
+    return counted if population is None else add_population(counted, population)

@@ -1,0 +1,121 @@
+"""One keyed fold over a table: how many rows hold each tuple of quasi-identifiers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cloister.anonymization.counting.leaf_coder import LeafCoder, coder_of
+from cloister.anonymization.counting.scale import Scale
+from cloister.anonymization.counting.tuple_counts import TupleCounts
+from cloister.encode import Encoding
+from cloister.errors import SchemaError, UsageError
+from cloister.kernels.keyed import RowKeys
+from cloister.schema.hierarchies import MISSING, UNKNOWN, Hierarchy
+from cloister.vault import Holder
+
+__all__ = ["CountedTable", "add_population", "count_table", "number_persons"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CountedTable:
+    """A table as a search sees it: its tuples with their counts, and how each quasi-identifier generalises.
+
+    Parameters
+    ----------
+    rows : TupleCounts
+    columns : sequence of Hierarchy or Scale
+        One for each quasi-identifier, with a leaf for nulls where there are some. A Scale is split as the search goes.
+    names : sequence of str
+        The quasi-identifiers.
+    sensitive : sequence of LeafCoder
+        How the sensitive values of `rows` were coded.
+    """
+
+    rows: TupleCounts
+    columns: Sequence[Hierarchy | Scale]
+    names: Sequence[str]
+    sensitive: Sequence[LeafCoder] = ()
+
+
+def count_table(
+    table: Holder,
+    columns: Mapping[str, Hierarchy | Scale],
+    sensitive: Sequence[LeafCoder] = (),
+    target: LeafCoder | None = None,
+    person: str | None = None,
+) -> CountedTable:
+    """Count a table; a value that a hierarchy lacks is refused, with its column and how many rows hold one."""
+    coders = [coder_of(name, column) for name, column in columns.items()]
+    compared = [*sensitive, *([target] if target else [])]
+    encoding = Encoding(categories=(*coders, *compared))
+    keyed = table.count(encoding, RowKeys(len(coders) + len(compared)), person).value
+    q, s = len(coders), len(sensitive)
+    codes = keyed.keys[:, :q].astype(np.int32)
+    for j, (name, column) in enumerate(columns.items()):
+        if unknown := int(keyed.counts[codes[:, j] == UNKNOWN].sum()):
+            raise SchemaError(_lacking(name, column, unknown))
+    for j, coder in enumerate(compared, q):
+        if (keyed.keys[:, j] < 0).any():  # a table that changes while it is read
+            raise UsageError(
+                f'column "{coder.name}" changed while it was read. Run it again on a table that stays as it is.'
+            )
+    complete = []
+    for j, column in enumerate(columns.values()):
+        is_null = codes[:, j] == MISSING
+        codes[is_null, j] = len(column.values) if isinstance(column, Scale) else column.leaves
+        complete.append(_with_null(column) if is_null.any() else column)
+    rows = TupleCounts(
+        codes,
+        keyed.counts,
+        sensitive=keyed.keys[:, q : q + s].astype(np.int32) if s else None,
+        target=keyed.keys[:, q + s].astype(np.int32) if target else None,
+        persons=None if person is None else number_persons(keyed.keys[:, -2:]),
+    )
+    return CountedTable(rows, complete, tuple(columns), tuple(sensitive))
+
+
+def add_population(counted: CountedTable, population: Holder) -> CountedTable:
+    """The same with how many people of a population hold each tuple; people whom no label describes do not count."""
+    coders = [coder_of(name, column) for name, column in zip(counted.names, counted.columns, strict=True)]
+    keyed = population.count(Encoding(categories=tuple(coders)), RowKeys(len(coders))).value
+    codes = keyed.keys.astype(np.int32)
+    for j, column in enumerate(counted.columns):
+        if isinstance(column, Scale) and column.has_null:
+            codes[codes[:, j] == MISSING, j] = len(column.values)
+    known = (codes >= 0).all(axis=1)
+    rows = counted.rows
+    people = replace(
+        rows,
+        codes=np.concatenate([rows.codes, codes[known]]),
+        counts=np.concatenate([rows.counts, np.zeros(known.sum(), np.int64)]),
+        population=np.concatenate([np.zeros(len(rows.codes), np.int64), keyed.counts[known]]),
+        **{
+            part: np.concatenate([values, np.zeros((known.sum(), *values.shape[1:]), values.dtype)])
+            for part in ("sensitive", "target", "persons")
+            if (values := getattr(rows, part)) is not None
+        },
+    )
+    return replace(counted, rows=people)
+
+
+def number_persons(pairs: NDArray[np.int64]) -> NDArray[np.int64]:
+    """A small number for each person, who is known by two large ones."""
+    whole = np.ascontiguousarray(pairs).view([("high", np.int64), ("low", np.int64)]).ravel()
+    return np.unique(whole, return_inverse=True)[1].astype(np.int64)
+
+
+def _with_null(column: Hierarchy | Scale) -> Hierarchy | Scale:
+    return replace(column, has_null=True) if isinstance(column, Scale) else column.with_null()
+
+
+def _lacking(name: str, column: Hierarchy | Scale, rows: int) -> str:
+    origin = column.origin if isinstance(column, Hierarchy) else "its values"
+    held = "1 row holds" if rows == 1 else f"{rows:,} rows hold"
+    return (
+        f'column "{name}": {held} a value that {origin} lacks. Add what is missing to the hierarchy, or correct the rows '
+        "(blanks need no line: they are a value of their own)."
+    )

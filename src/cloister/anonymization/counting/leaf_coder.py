@@ -1,0 +1,71 @@
+"""How the cells of a column become codes: those of a quasi-identifier leaves, those of a compared column values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from cloister.anonymization.counting.column_values import MOST_VALUES, ColumnValues
+from cloister.anonymization.counting.scale import Scale
+from cloister.errors import UsageError
+from cloister.schema import Category, Schema
+from cloister.schema.cell_values import days, numbers
+from cloister.schema.hierarchies import MISSING, Hierarchy
+from cloister.schema.hierarchies.tree import leaf_codes
+
+__all__ = ["LeafCoder", "coder_of", "value_coder"]
+
+
+@dataclass(frozen=True, slots=True)
+class LeafCoder:
+    """A column as codes: the place of a cell's text among `leaves`, or of its number between `edges`.
+
+    A blank is `null`, or MISSING where that is -1; anything else is UNKNOWN.
+    """
+
+    name: str
+    leaves: tuple[str, ...] | None
+    edges: NDArray[np.float64] | None = field(compare=False)
+    is_date: bool = False
+    null: int = -1
+
+    def look_up(self, values: pa.Array) -> NDArray[np.int32]:
+        """The code of each cell."""
+        codes = leaf_codes(values, self.leaves, self.edges, is_date=self.is_date)
+        codes[codes == MISSING] = self.null
+        return codes
+
+
+def coder_of(name: str, column: Hierarchy | Scale) -> LeafCoder:
+    """How the cells of a quasi-identifier become codes."""
+    if isinstance(column, Scale):
+        return LeafCoder(name, None, column.edges, column.is_date)
+    words = column.nodes[: column.leaves]
+    null = words.index("") if "" in words else -1
+    return LeafCoder(name, words if column.edges is None else None, column.edges, column.is_date, null)
+
+
+def value_coder(column: ColumnValues, schema: Schema | None, *, is_ordered: bool = False) -> LeafCoder:
+    """A code for each value of a sensitive column or a target, in their order where they have one; blanks are a value."""
+    if column.is_many:
+        raise UsageError(
+            f'column "{column.name}" has more than {MOST_VALUES:,} different values: too many to compare classes by. '
+            "Round it, or choose another column."
+        )
+    kind = schema[column.name].kind if schema is not None and column.name in schema else None
+    words = column.words
+    cells = numbers(pa.array(words, pa.string())) if column.is_numeric else days(pa.array(words, pa.string()))
+    if isinstance(kind, Category) and kind.domain is not None:
+        place = {value.strip(): i for i, value in enumerate(kind.domain)}
+        words = sorted(words, key=lambda word: (place.get(word, len(place)), word))
+    elif words and np.isfinite(cells).all():
+        words = [words[i] for i in np.argsort(cells, kind="stable")]
+    elif is_ordered and words:
+        raise UsageError(
+            f'column "{column.name}": the ordered distance needs numbers, dates, or a domain in the schema that lists the '
+            "values in order."
+        )
+    return LeafCoder(column.name, (*words, ""), None, False, len(words))

@@ -1,0 +1,86 @@
+"""The walk of `cloister anonymize`: request -> count -> search -> write -> report, each station entered once."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from cloister.anonymization.counting.count_request import count_tables, open_tables
+from cloister.anonymization.reporting.certificate import certify
+from cloister.anonymization.reporting.summary import TableSummary, summarize
+from cloister.anonymization.request import Request
+from cloister.anonymization.searching.find_recoding import find_recoding
+from cloister.anonymization.searching.guards import KAnonymity
+from cloister.anonymization.writing.commit import check_both_free, stage_table
+from cloister.anonymization.writing.recoding import Recoding
+from cloister.anonymization.writing.recount import check_output, count_output, plan_output
+from cloister.anonymization.writing.rewriting import format_of, make_rewriting
+from cloister.privacy.release import Release
+
+__all__ = ["PublishedTable", "publish_table"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PublishedTable:
+    """What a publication leaves in the hands of the holder, beside the files."""
+
+    release: Release
+    summary: TableSummary
+    recoding: Recoding
+
+
+def publish_table(
+    request: Request,
+    X: Any,
+    out: str | os.PathLike[str],
+    *,
+    format: str | None = None,
+    progress: Callable[[str], None] = lambda _: None,
+) -> PublishedTable:
+    """Write the rows of X as a request asks, with their certificate.
+
+    Notes
+    -----
+    Two passes over the table and one over the output: the tuples are counted before there is a recoding, the rows are
+    rewritten once it is known, and what lies on the disk is counted again before it appears. Numbers, dates and texts
+    without a hierarchy, sensitive columns and a target cost one pass more, before the count, for their different values; a
+    population one for its count, and one for the different values of columns without a hierarchy. The search reads no row.
+    The types of the columns are declared by the source, or seen in its first batch.
+
+    Privacy
+    -------
+    Syntactic. The ledger records it before the first row is read.
+    """
+    format = format_of(out, format)
+    check_both_free(out)
+    opened = open_tables(request, X, request.purpose)
+    table, fitted = opened.table, opened.request
+
+    progress("counting")
+    counted = count_tables(opened)
+
+    progress("specializing")
+    result = find_recoding(fitted, counted)
+
+    progress("writing")
+    rewriting = make_rewriting(
+        result.recoding, table.types(table.names), fitted.dropped, fitted.pseudonyms, fitted.key, format, fitted.sensitive
+    )
+    plan = plan_output(result.recoding, counted.rows, result.labels)
+    with stage_table(out) as staged:
+        table.rewrite(rewriting, str(staged.path), format, counted.rows.total if fitted.shuffle else None)
+        progress("counting the output again")
+        output = count_output(table.reopen(str(staged.path)), result.recoding, counted.sensitive)
+        check_output(output, plan, [KAnonymity(fitted.k), *fitted.guards])
+        summary = summarize(opened, result, rewriting, plan, output)
+        release = certify(fitted, summary, table, staged.hashes())
+        staged.commit(release)
+    table.complete(release.digest())
+    # the columns to drop are those of the request, also where this table lacks them: another one may have them
+    recoding = dataclasses.replace(
+        result.recoding, dropped=request.dropped, pseudonyms=fitted.pseudonyms, person=fitted.person
+    )
+    return PublishedTable(release, summary, recoding)

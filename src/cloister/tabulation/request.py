@@ -1,0 +1,152 @@
+"""A private table as it is asked for: checked, planned without a row, and run in the vault."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+from cloister.errors import UsageError
+from cloister.kernels import Histogram
+from cloister.kernels.per_unit import for_unit
+from cloister.kernels.tables import TableCounts
+from cloister.privacy.budgets import Budget, Number, as_budget, relation
+from cloister.privacy.ledger import Ledger
+from cloister.privacy.notes import unit_note
+from cloister.privacy.plan import Plan, Step, make_step, shares
+from cloister.schema import Neighbours, Schema
+from cloister.schema.unit import Unit, unit_of
+from cloister.tabulation.axes import TableLayout, lay_out
+from cloister.tabulation.margins import Axes
+from cloister.tabulation.private_table import PrivateTable
+from cloister.tabulation.settle import settle
+from cloister.vault import Vault, open_data
+
+__all__ = ["PlannedTable", "TabulationRequest"]
+
+MOST_CELLS = 2**22
+MOST_COLUMNS = 8
+CELLS_WEIGHT, MARGIN_WEIGHT, SUM_WEIGHT = 2, 1, 2
+WORTH = 16  # a margin is bought when each of its cells adds up more than so many cells
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedTable:
+    """A request fitted to the columns of a table: public facts alone."""
+
+    layout: TableLayout
+    budget: Budget
+    neighbours: Neighbours
+    unit: Unit | None
+    kernel: TableCounts
+    step: Step
+
+    def as_plan(self) -> Plan:
+        """What it spends, and what to expect of it."""
+        noise = self.step.mechanism.deviation()["cells"]
+        facts = {
+            "cells": prod(self.layout.shape),
+            "bought margins": len(self.kernel.margins),
+            "sums": len(self.layout.halves),
+        }
+        expect = {"table": f"cells +-{noise:.3g} before least squares"}
+        return Plan(self.budget, self.neighbours, (self.step.event,), expect, facts, unit=str(self.unit or "row"))
+
+
+@dataclass(frozen=True, slots=True)
+class TabulationRequest:
+    """What `tabulate`, which says what these mean, is asked for."""
+
+    by: Sequence[str]
+    budget: Any = 1.0
+    measures: Sequence[str] = ()
+    bins: Mapping[str, Any] | None = None
+    bounds: Mapping[str, tuple[float, float]] | None = None
+    domains: Mapping[str, Sequence[str]] | None = None
+    margins: bool | None = None
+    schema: Any = None  # a Schema from here on
+    neighbours: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.schema is not None and not isinstance(self.schema, Schema):
+            object.__setattr__(self, "schema", Schema.from_toml(self.schema))
+
+    def plan(self, names: Sequence[str]) -> Plan:
+        """What it would spend on a table with these columns; no row is read and nothing is charged."""
+        return self.on(names).as_plan()
+
+    def run(
+        self,
+        data: Any,
+        *,
+        table: str | None = None,
+        ledger: str | Ledger | None = None,
+        engine: Any = None,
+        progress: Callable[[str], None] = lambda _: None,
+    ) -> PrivateTable:
+        """Make the table: one look at the rows, and under replace-one, where it is public, their number."""
+        rows = open_data(data, engine)
+        planned = self.on(rows.names)
+        layout, kernel = planned.layout, planned.kernel
+        with Vault.open(
+            rows,
+            layout.encoding,
+            budget=planned.budget,
+            neighbours=planned.neighbours,
+            purpose=f"table by {', '.join(self.by)}",
+            engine=engine,
+            table=table or (self.schema.table if self.schema else None),
+            ledger=ledger,
+            unit=planned.unit,
+        ) as vault:
+            progress("table")
+            released = vault.measure(kernel, planned.step.mechanism, "table")
+            public_rows = vault.size(None) if planned.neighbours is Neighbours.REPLACE_ONE else None
+            counted = settle(
+                layout, kernel, released.value.parts, released.deviation, public_rows, gaussian=bool(planned.budget.delta)
+            )
+            parameters = {
+                "by": list(self.by),
+                "measures": list(self.measures),
+                "bins": {axis.name: list(axis.labels) for axis in layout.axes if axis.edges is not None},
+                "cells": prod(kernel.cells.shape),
+                "bought_margins": [[layout.axes[axis].name for axis in kept] for kept in layout.in_order(kernel.margins)],
+            }
+            result = {"total": float(counted.counts.sum()), "rows_sha256": counted.fingerprint()}
+            notes = (unit_note(planned.unit), "Values outside a column's domain count as its default.")
+            return counted.certified(vault.release("table", parameters, result, notes))
+
+    def on(self, names: Sequence[str]) -> PlannedTable:
+        """The request fitted to a table with these columns."""
+        layout = lay_out(
+            tuple(self.by), tuple(self.measures), self.bins or {}, self.bounds or {}, self.domains or {}, self.schema,
+            tuple(names),
+        )  # fmt: skip
+        budget = as_budget(self.budget)
+        neighbours = relation(budget, self.neighbours or (self.schema.neighbours if self.schema else None))
+        unit = unit_of(self.schema)
+        kernel, step = plan_step(layout, budget, neighbours, unit, self.margins)
+        return PlannedTable(layout, budget, neighbours, unit, kernel, step)
+
+
+def plan_step(
+    layout: TableLayout, budget: Budget, neighbours: Neighbours, unit: Unit | None, margins: bool | None
+) -> tuple[TableCounts, Step]:
+    """The kernel and the one step of a table."""
+    if len(layout.axes) > MOST_COLUMNS:
+        raise UsageError(f"a table has at most {MOST_COLUMNS} columns in by, and {len(layout.axes)} were given.")
+    shape = layout.shape
+    if prod(shape) > MOST_CELLS:
+        raise UsageError(
+            f"the table would have {prod(shape):,} cells, and at most {MOST_CELLS:,} are allowed. Use fewer columns or bins."
+        )
+    bought: list[Axes] = []
+    if len(shape) > 1 and margins is not False:
+        bought = [(axis,) for axis in range(len(shape)) if margins or prod(shape) / shape[axis] > WORTH]
+    kernel = TableCounts(Histogram(layout.edges, layout.sizes), tuple(bought), layout.halves)
+    weights: dict[str, Number] = {"cells": CELLS_WEIGHT}
+    weights |= {f"margin {i}": MARGIN_WEIGHT for i in range(len(bought))}
+    weights |= {f"sum {i}": SUM_WEIGHT for i in range(len(layout.halves))}
+    spend = shares(budget, {"table": 1})["table"]
+    return kernel, make_step("table", for_unit(kernel, unit).sensitivity(neighbours), spend, weights)

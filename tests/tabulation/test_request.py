@@ -1,0 +1,28 @@
+"""A request for a private table: its plan without rows, and its result."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pytest
+
+from cloister.errors import SchemaError
+from cloister.tabulation.request import TabulationRequest
+from cloister.tabulation.tabulate import plan_table, tabulate
+
+FACTS = {"domains": {"level": ["bachelor", "master"]}}
+
+
+def test_a_plan_is_what_is_spent() -> None:
+    """The events of the plan are those of the certificate, and both names of the certificate are one."""
+    plan = plan_table(["level"], ["level"], 1, **FACTS)
+    assert plan.events == TabulationRequest(["level"], 1, **FACTS).plan(["level"]).events
+    table = tabulate(pa.table({"level": ["bachelor"] * 7 + ["master"] * 3}), ["level"], 1, **FACTS)
+    assert table.release_ is not None
+    assert table.release_ is table.release
+    assert table.release_.events == plan.events
+
+
+def test_a_request_is_checked_without_rows() -> None:
+    """A column about which nothing is known is refused by the plan already."""
+    with pytest.raises(SchemaError, match="nothing is known"):
+        TabulationRequest(["school"]).plan(["school"])
