@@ -50,7 +50,7 @@ def risk(
     as_json: flags.Machine = False,
 ) -> None:
     """Measure re-identification risk and information loss, for the holder's eyes only."""
-    from cloister.risk.assess import assess
+    from cloister.risks.assess import assess
 
     runs = flags.read_engine(engine, master, remote, spark_conf)
     with flags.progress(as_json) as step:

@@ -16,10 +16,10 @@ from cloister.anonymization.counting.histogram import Histogram
 from cloister.anonymization.request import read_request
 from cloister.anonymization.searching.search import Found, search
 from cloister.errors import UsageError
-from cloister.risk import classes as measures
-from cloister.risk.measures import Reidentification, reidentification
-from cloister.risk.page import percent, ruled
-from cloister.risk.report import STAMP
+from cloister.risks import classes as measures
+from cloister.risks.description import percent, ruled
+from cloister.risks.measures import Reidentification, reidentification
+from cloister.risks.risk_report import STAMP
 from cloister.vault import Vault
 
 if TYPE_CHECKING:

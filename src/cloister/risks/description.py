@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from cloister.risk.measures import BINS
+from cloister.risks.measures import BINS
 
 if TYPE_CHECKING:
-    from cloister.risk.report import RiskReport
+    from cloister.risks.risk_report import RiskReport
 
 __all__ = ["page", "percent", "ruled"]
 

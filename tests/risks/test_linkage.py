@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cloister.errors import SchemaError, UsageError
-from cloister.risk.assess import assess
-from tests.risk.tables import PEOPLE, PUBLISHED, TOWN
+from cloister.risks.assess import assess
+from tests.risks.tables import PEOPLE, PUBLISHED, TOWN
 
 
 def test_an_untouched_table_is_linked_whole() -> None:

@@ -9,16 +9,16 @@ from pathlib import Path
 from typing import Any
 
 from cloister.errors import SchemaError, UsageError
-from cloister.risk.beside import PUBLISHED, Beside
-from cloister.risk.domains import Domain, make_domain, wants_spans
-from cloister.risk.learning import classifier_accuracy
-from cloister.risk.linkage import Linkage, record_linkage
-from cloister.risk.loss import information_loss
-from cloister.risk.measures import check_threshold, reidentification, sensitive_risk
-from cloister.risk.population import people_in_classes
-from cloister.risk.report import RiskReport
-from cloister.risk.search import Combination, single_out
-from cloister.risk.tuples import TOGETHER, Tuples, count_tuples
+from cloister.risks.label_domains import LabelDomain, make_label_domain, wants_spans
+from cloister.risks.learning import classifier_accuracy
+from cloister.risks.linkage import Linkage, record_linkage
+from cloister.risks.loss import information_loss
+from cloister.risks.measures import check_threshold, reidentification, sensitive_risk
+from cloister.risks.paired_rows import PUBLISHED, PairedRows
+from cloister.risks.population import people_in_classes
+from cloister.risks.risk_report import RiskReport
+from cloister.risks.singling_out import Combination, single_out
+from cloister.risks.tuples import TOGETHER, Tuples, count_tuples
 from cloister.schema import Category, Role, Schema
 from cloister.schema.hierarchies import Hierarchy, find_hierarchies, read_hierarchy
 from cloister.vault import Holder, Spark, Vault, open_data
@@ -149,7 +149,7 @@ def assess(
     if before is not None:
         original = Vault.holding(before, purpose=PURPOSE, engine=engine)
         has_order = original.spark is None and holder.spark is None
-        beside = Beside(before, rows) if has_order else None
+        beside = PairedRows(before, rows) if has_order else None
         report = _compared(report, tuples, original, beside, target, trees, spanned, notes)
     return replace(report, notes=tuple(notes))
 
@@ -167,7 +167,7 @@ def _compared(
     report: RiskReport,
     tuples: Tuples,
     original: Holder,
-    beside: Beside | None,
+    beside: PairedRows | None,
     target: str | None,
     trees: Mapping[str, Hierarchy],
     spanned: Sequence[str],
@@ -177,7 +177,7 @@ def _compared(
     quasi = report.quasi
     before = count_tuples(original, [*quasi, *([target] if target else [])], spanned=spanned)
     domains = [
-        make_domain(name, trees.get(name), before.values[before.column(name)], tuples.values[tuples.column(name)])
+        make_label_domain(name, trees.get(name), before.values[before.column(name)], tuples.values[tuples.column(name)])
         for name in quasi
     ]
     lost = information_loss(tuples, before, domains)
@@ -196,7 +196,7 @@ def _compared(
     return replace(report, loss=lost, linkage=linkage, learning=learning)
 
 
-def _linked(both: Beside, domains: Sequence[Domain], spanned: Sequence[str]) -> Linkage | None:
+def _linked(both: PairedRows, domains: Sequence[LabelDomain], spanned: Sequence[str]) -> Linkage | None:
     """Record linkage; None if some row is not covered by the published row in its place."""
     names = [domain.name for domain in domains]
     holder = Vault.holding(both, purpose=PURPOSE)

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cloister.errors import UsageError
-from cloister.risk.domains import Domain
-from cloister.risk.tuples import Tuples
+from cloister.risks.label_domains import LabelDomain
+from cloister.risks.tuples import Tuples
 
 __all__ = ["Learning", "classifier_accuracy"]
 
@@ -44,7 +44,7 @@ class Learning:
 
 
 def classifier_accuracy(
-    published: Tuples, original: Tuples, domains: Sequence[Domain], target: str, *, seed: int = 0
+    published: Tuples, original: Tuples, domains: Sequence[LabelDomain], target: str, *, seed: int = 0
 ) -> Learning:
     """The accuracy of a logistic regression on both tables.
 
@@ -52,7 +52,7 @@ def classifier_accuracy(
     ----------
     published, original : Tuples
         Over the quasi-identifiers and the target.
-    domains : sequence of Domain
+    domains : sequence of LabelDomain
         One for each quasi-identifier.
     target : str
         The column to predict; it is published as it is.
@@ -66,7 +66,7 @@ def classifier_accuracy(
     )
 
 
-def _accuracy(table: Tuples, domains: Sequence[Domain], target: str, seed: int) -> float:
+def _accuracy(table: Tuples, domains: Sequence[LabelDomain], target: str, seed: int) -> float:
     """The mean accuracy over folds of rows."""
     from sklearn.linear_model import LogisticRegression
 
@@ -101,7 +101,7 @@ def _accuracy(table: Tuples, domains: Sequence[Domain], target: str, seed: int) 
     return right / len(rows)
 
 
-def _features(domain: Domain, table: Tuples, kinds: NDArray[np.int64]) -> NDArray[np.float32]:
+def _features(domain: LabelDomain, table: Tuples, kinds: NDArray[np.int64]) -> NDArray[np.float32]:
     """A column as numbers."""  # (kinds, p)
     j = table.column(domain.name)
     ranges = domain.ranges(table.values[j])

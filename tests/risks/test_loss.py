@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cloister.risk.assess import assess
-from cloister.risk.loss import InformationLoss
-from tests.risk.tables import PEOPLE, PUBLISHED, TOWN
+from cloister.risks.assess import assess
+from cloister.risks.loss import InformationLoss
+from tests.risks.tables import PEOPLE, PUBLISHED, TOWN
 
 WORDS = st.lists(st.sampled_from("abcd"), min_size=2, max_size=30)
 

@@ -10,14 +10,14 @@ import pyarrow as pa
 from cloister.errors import UsageError
 from cloister.sources import Source
 
-__all__ = ["Beside", "PUBLISHED"]
+__all__ = ["PairedRows", "PUBLISHED"]
 
 PUBLISHED = "published "
 """Stands before the names of the columns of the anonymized table."""
 
 
 @dataclass(frozen=True)
-class Beside:
+class PairedRows:
     """Two tables with the same rows in the same order, as one."""
 
     original: Source

@@ -9,9 +9,9 @@ import pyarrow as pa
 import pyarrow.csv
 import pytest
 
-from cloister.risk.assess import assess
+from cloister.risks.assess import assess
 from tests.real_data import real
-from tests.risk.pycanon_tables import ADULT, TABLES, made_up
+from tests.risks.pycanon_tables import ADULT, TABLES, made_up
 
 ANSWERS = json.loads((Path(__file__).parent / "pycanon.json").read_text())
 

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cloister.errors import UsageError
-from cloister.risk import classes as measures
+from cloister.risks import classes as measures
 
 __all__ = ["FORMULAS", "Reidentification", "SensitiveRisk", "check_threshold", "reidentification", "sensitive_risk"]
 

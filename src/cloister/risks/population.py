@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cloister.errors import UsageError
-from cloister.risk.domains import Domain, make_domain
-from cloister.risk.fingerprints import EVERYTHING
-from cloister.risk.tuples import Tuples, Values, joined
+from cloister.risks.fingerprints import EVERYTHING
+from cloister.risks.label_domains import LabelDomain, make_label_domain
+from cloister.risks.tuples import Tuples, Values, joined
 from cloister.schema.hierarchies import Hierarchy
 
 __all__ = ["people_in_classes"]
@@ -63,19 +63,19 @@ def _are_raw(values: Values, tree: Hierarchy | None) -> bool:
     return tree is None and not is_wide and EVERYTHING not in values.fingerprints
 
 
-def _domain(name: str, tree: Hierarchy | None, table: Tuples, population: Tuples) -> Domain:
+def _domain(name: str, tree: Hierarchy | None, table: Tuples, population: Tuples) -> LabelDomain:
     """The leaves are what either of the two holds."""
     mine, theirs = table.values[table.column(name)], population.values[population.column(name)]
     if tree is not None:
-        return make_domain(name, tree, theirs, mine)
+        return make_label_domain(name, tree, theirs, mine)
     single = mine.fingerprints != EVERYTHING
     if mine.low is not None and mine.high is not None:
         single &= ~(mine.low < mine.high)
     marks, place = np.unique(np.concatenate([theirs.fingerprints, mine.fingerprints[single]]), return_index=True)
     if theirs.low is None or mine.low is None:
-        return make_domain(name, None, Values(marks), mine)
+        return make_label_domain(name, None, Values(marks), mine)
     ends = np.concatenate([theirs.low, mine.low[single]])[place]
-    return make_domain(name, None, Values(marks, ends, ends), mine)
+    return make_label_domain(name, None, Values(marks, ends, ends), mine)
 
 
 def _equal(table: Tuples, population: Tuples, quasi: Sequence[str], first: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -15,18 +15,18 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from cloister.errors import SchemaError
-from cloister.risk.fingerprints import EVERYTHING, NULL, fingerprints_of, spans
-from cloister.risk.tuples import Values
+from cloister.risks.fingerprints import EVERYTHING, NULL, fingerprints_of, spans
+from cloister.risks.tuples import Values
 from cloister.schema.cells import texts
 from cloister.schema.hierarchies import Hierarchy
 
-__all__ = ["Domain", "make_domain", "wants_spans"]
+__all__ = ["LabelDomain", "make_label_domain", "wants_spans"]
 
 _NO_NODES = np.zeros((0, 2), np.int64)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Domain:
+class LabelDomain:
     """The leaves of a column, in an order in which every label covers a range.
 
     Parameters
@@ -123,7 +123,7 @@ def wants_spans(tree: Hierarchy | None) -> bool:
     return tree is None or tree.edges is not None
 
 
-def make_domain(name: str, tree: Hierarchy | None, original: Values, published: Values | None = None) -> Domain:
+def make_label_domain(name: str, tree: Hierarchy | None, original: Values, published: Values | None = None) -> LabelDomain:
     """The domain of a column: its hierarchy, or else the values that its original holds."""
     marks = [original.fingerprints, *([] if published is None else [published.fingerprints])]
     if tree is not None:
@@ -135,24 +135,24 @@ def make_domain(name: str, tree: Hierarchy | None, original: Values, published: 
     return _of_words(name, original.fingerprints[real], has_null)
 
 
-def _of_numbers(name: str, marks: NDArray[np.int64], values: NDArray[np.float64], has_null: bool) -> Domain:
+def _of_numbers(name: str, marks: NDArray[np.int64], values: NDArray[np.float64], has_null: bool) -> LabelDomain:
     numbers, place = np.unique(values, return_inverse=True)  # 7 and 7.0 are one leaf
     real, leaves = len(numbers), len(numbers) + has_null
     known = {int(mark): (int(at), int(at) + 1) for mark, at in zip(marks, place, strict=True)}
     known[int(NULL)] = (real, real + 1)
     known[int(EVERYTHING)] = (0, leaves)
-    return Domain(name, leaves, np.append(numbers, [np.nan] * has_null), True, known, _NO_NODES)
+    return LabelDomain(name, leaves, np.append(numbers, [np.nan] * has_null), True, known, _NO_NODES)
 
 
-def _of_words(name: str, marks: NDArray[np.int64], has_null: bool) -> Domain:
+def _of_words(name: str, marks: NDArray[np.int64], has_null: bool) -> LabelDomain:
     leaves = len(marks) + has_null
     known = {int(mark): (at, at + 1) for at, mark in enumerate(marks)}
     known[int(NULL)] = (len(marks), len(marks) + 1)
     known[int(EVERYTHING)] = (0, leaves)
-    return Domain(name, leaves, None, False, known, _NO_NODES)
+    return LabelDomain(name, leaves, None, False, known, _NO_NODES)
 
 
-def _of_tree(name: str, tree: Hierarchy) -> Domain:
+def _of_tree(name: str, tree: Hierarchy) -> LabelDomain:
     words = texts(pa.array(tree.nodes, pa.string()))
     numbers = _leaf_numbers(tree, words)
     order = _layout(tree, numbers)
@@ -169,7 +169,7 @@ def _of_tree(name: str, tree: Hierarchy) -> Domain:
     known = {int(EVERYTHING): (0, tree.leaves)}
     for mark, (first, last) in zip(fingerprints_of(words).tolist(), nodes.tolist(), strict=True):
         known[mark] = (first, last)  # of two nodes with one label the more general: it comes later
-    return Domain(name, tree.leaves, numbers, False, known, nodes, tree.edges)
+    return LabelDomain(name, tree.leaves, numbers, False, known, nodes, tree.edges)
 
 
 def _leaf_numbers(tree: Hierarchy, words: pa.Array) -> NDArray[np.float64] | None:

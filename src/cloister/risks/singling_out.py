@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from cloister.errors import UsageError
-from cloister.risk.tuples import Tuples
+from cloister.risks.tuples import Tuples
 
 __all__ = ["Combination", "single_out"]
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cloister.errors import UsageError
-from cloister.risk.measures import FORMULAS, Reidentification, reidentification, sensitive_risk
+from cloister.risks.measures import FORMULAS, Reidentification, reidentification, sensitive_risk
 
 SIZES = st.lists(st.integers(1, 50), min_size=1, max_size=40).map(lambda sizes: np.array(sizes, np.int64))
 

@@ -17,8 +17,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from cloister.risk.domains import Domain
-from cloister.risk.tuples import Tuples
+from cloister.risks.label_domains import LabelDomain
+from cloister.risks.tuples import Tuples
 
 __all__ = ["FORMULAS", "ColumnLoss", "InformationLoss", "information_loss"]
 
@@ -59,7 +59,7 @@ class InformationLoss:
     columns: tuple[ColumnLoss, ...]
 
 
-def information_loss(published: Tuples, original: Tuples, domains: Sequence[Domain]) -> InformationLoss:
+def information_loss(published: Tuples, original: Tuples, domains: Sequence[LabelDomain]) -> InformationLoss:
     """Compare a published table with its original; `domains` has one entry a quasi-identifier, in the order of both."""
     n, before = published.rows, original.rows
     removed = max(0, before - n)
@@ -99,7 +99,7 @@ def information_loss(published: Tuples, original: Tuples, domains: Sequence[Doma
 
 
 def left_open(
-    domain: Domain, ranges: NDArray[np.int64], leaves: NDArray[np.int64], weights: NDArray[np.float64]
+    domain: LabelDomain, ranges: NDArray[np.int64], leaves: NDArray[np.int64], weights: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], float]:
     """The bits that each label leaves open about the value, given how often values occur; and those that * leaves open.
 

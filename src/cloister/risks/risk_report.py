@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from cloister.risk import loss as losses
-from cloister.risk import measures
-from cloister.risk.learning import Learning
-from cloister.risk.linkage import Linkage
-from cloister.risk.loss import InformationLoss
-from cloister.risk.measures import Reidentification, SensitiveRisk
-from cloister.risk.search import Combination
+from cloister.risks import loss as losses
+from cloister.risks import measures
+from cloister.risks.learning import Learning
+from cloister.risks.linkage import Linkage
+from cloister.risks.loss import InformationLoss
+from cloister.risks.measures import Reidentification, SensitiveRisk
+from cloister.risks.singling_out import Combination
 
 __all__ = ["STAMP", "RiskReport"]
 
@@ -47,7 +47,7 @@ class RiskReport:
         return data
 
     def __str__(self) -> str:
-        from cloister.risk.page import page
+        from cloister.risks.description import page
 
         return page(self)
 

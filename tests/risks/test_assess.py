@@ -10,18 +10,19 @@ import pyarrow.parquet as pq
 import pytest
 
 import cloister as cl
-from cloister.risk.assess import RiskReport, assess
-from tests.risk.tables import PEOPLE, PUBLISHED, TOWN
+from cloister.risks.assess import RiskReport, assess
+from tests.risks.tables import PEOPLE, PUBLISHED, TOWN
 from tests.spark_hosts import Host
 
 
-def test_the_package_is_the_function() -> None:
+def test_the_public_name_is_the_function() -> None:
     """cl.risk measures, also after parts of the package were imported by name."""
-    import cloister.risk.measures as part
+    import cloister.risks.measures as part
 
     assert part.FORMULAS
     assert cl.risk(PEOPLE, ["age"]) == assess(PEOPLE, ["age"])
-    assert cl.risk.assess.assess is assess
+    assert cl.risks.assess.assess is assess
+    assert cl.risk is assess
 
 
 def test_names_may_be_one_text() -> None:

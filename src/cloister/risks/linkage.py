@@ -14,9 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from cloister.risk.beside import PUBLISHED
-from cloister.risk.domains import Domain
-from cloister.risk.tuples import Tuples
+from cloister.risks.label_domains import LabelDomain
+from cloister.risks.paired_rows import PUBLISHED
+from cloister.risks.tuples import Tuples
 
 __all__ = ["Linkage", "record_linkage"]
 
@@ -38,14 +38,14 @@ class Linkage:
     by_chance: float  # share that a blind guess finds: 1 / rows
 
 
-def record_linkage(both: Tuples, domains: Sequence[Domain], sample: int = SAMPLE) -> Linkage:
+def record_linkage(both: Tuples, domains: Sequence[LabelDomain], sample: int = SAMPLE) -> Linkage:
     """Look for rows of the original in the published table.
 
     Parameters
     ----------
     both : Tuples
-        Over the columns of a table `Beside` its original.
-    domains : sequence of Domain
+        Over the columns of a table `PairedRows` its original.
+    domains : sequence of LabelDomain
         One for each quasi-identifier.
     sample : int
         How many rows are looked for, spread evenly over the table; all, if there are fewer.
@@ -79,7 +79,7 @@ def record_linkage(both: Tuples, domains: Sequence[Domain], sample: int = SAMPLE
     return Linkage(mean, error, tried, 1 / n)
 
 
-def _distance(domain: Domain, cells: NDArray[np.int64], labels: NDArray[np.int64]) -> NDArray[np.float32]:
+def _distance(domain: LabelDomain, cells: NDArray[np.int64], labels: NDArray[np.int64]) -> NDArray[np.float32]:
     """How far each cell of the original is from each label."""  # (u, v)
     if domain.is_scaled:
         return np.abs(domain.middles(cells)[:, None] - domain.middles(labels)).astype(np.float32)

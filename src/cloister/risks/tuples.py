@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cloister.errors import SchemaError, UsageError
-from cloister.risk.fingerprints import CellKeys, Fingerprints, from_lane
+from cloister.risks.classes import distinct_persons, sizes
+from cloister.risks.fingerprints import CellKeys, Fingerprints, from_lane
 from cloister.vault import Holder
 
 __all__ = ["TOGETHER", "Tuples", "Values", "count_tuples", "joined"]
@@ -86,8 +87,6 @@ class Tuples:
 
     def sizes(self, labels: NDArray[np.int64], classes: int) -> NDArray[np.int64]:
         """The rows of each class; the persons, where it is known whose rows they are."""
-        from cloister.risk.classes import distinct_persons, sizes
-
         if self.persons is None:
             return sizes(labels, classes, self.counts)
         return distinct_persons(labels, classes, self.persons)

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cloister.errors import SchemaError, UsageError
-from cloister.risk.fingerprints import CellKeys, Fingerprints, fingerprint, fingerprints_of, spans
-from cloister.risk.tuples import TOGETHER, Tuples, count_tuples, joined
+from cloister.risks.fingerprints import CellKeys, Fingerprints, fingerprint, fingerprints_of, spans
+from cloister.risks.tuples import TOGETHER, Tuples, count_tuples, joined
 from cloister.vault import Vault
 
 WORDS = st.lists(st.one_of(st.none(), st.text(max_size=30), st.sampled_from(["a", "b", "*", "7"])), min_size=1, max_size=40)
