@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import html
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -15,6 +14,8 @@ from cloister.privacy.accounting import Event, keeps
 from cloister.privacy.budgets import show
 from cloister.privacy.identifiability import rho_from_epsilon
 from cloister.privacy.plan import event_dict, event_from
+from cloister.report import notebook
+from cloister.report.document import Document, Fact, Section
 from cloister.schema import Neighbours
 
 __all__ = ["Guarantee", "Release", "Syntactic"]
@@ -175,15 +176,19 @@ class Release:
     def __str__(self) -> str:
         return f"Release of {self.kind}: {self.guarantee} ({self.status})"
 
+    def describe(self, *, with_posteriors: bool = False) -> Document:
+        """Guarantee, status and notes as a document; also what the guarantee means for posteriors, if wanted."""
+        facts = [Fact("guarantee", str(self.guarantee)), Fact("status", self.status)]
+        if with_posteriors:
+            facts += [
+                Fact(f"posterior among {m} worlds", f"at most {show(Fraction(r))}")
+                for m, r in (self.guarantee.identifiability() or {}).items()
+            ]
+        facts += [Fact("note", note) for note in self.notes]
+        return Document((Section(tuple(facts)),), title=f"Release of {self.kind}")
+
     def _repr_html_(self) -> str:
-        rows = [("guarantee", str(self.guarantee)), ("status", self.status)]
-        rows += [
-            (f"posterior among {m} worlds", f"at most {show(Fraction(r))}")
-            for m, r in (self.guarantee.identifiability() or {}).items()
-        ]
-        rows += [("note", note) for note in self.notes]
-        cells = "".join(f"<tr><th>{html.escape(a)}</th><td>{html.escape(b)}</td></tr>" for a, b in rows)
-        return f"<table><caption>Release of {html.escape(self.kind)}</caption>{cells}</table>"
+        return notebook.html(self.describe(with_posteriors=True))
 
 
 def _promise(guarantee: Guarantee | Syntactic) -> dict[str, Any]:
