@@ -1,21 +1,39 @@
-"""Flags that several verbs share, and what they mean together."""
+"""Flags that several verbs share, and what they mean together.
+
+Typer makes one option of each parameter and has no groups of options. A group here is a frozen dataclass whose fields are
+annotated as options; a verb that is decorated with `takes_groups` names it as one parameter, and typer sees its fields::
+
+    @takes_groups
+    def tabulate(data: Data, *, spending: Spending, reading: Reading) -> None: ...
+
+So a flag for all verbs is one field of one group in this file.
+"""
 
 from __future__ import annotations
 
-import json
-import sys
+import dataclasses
+import functools
+import inspect
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
 
 import typer
 
+from cloister.cli.output import print_json as print_json  # for cluster and synopsis, until they import it from output
+from cloister.cli.output import progress as progress
 from cloister.errors import UsageError
 
 if TYPE_CHECKING:
     from cloister.privacy.budgets import Budget
     from cloister.schema import Schema
 
+Data = Annotated[list[str], typer.Argument(metavar="DATA...", help="CSV, Parquet or Arrow files, globs or URLs.")]
+NeighbourRelation = Annotated[
+    Literal["add-remove", "replace-one"] | None, typer.Option(help="Which tables must not be told apart.")
+]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Print the plan; read no row and charge nothing.")]
+ExpectedRows = Annotated[int, typer.Option(metavar="N", min=1, help="With --dry-run: about how many rows to expect.")]
 Epsilon = Annotated[str | None, typer.Option(metavar="NUMBER", help="How much the release may reveal; smaller is safer.")]
 Delta = Annotated[str | None, typer.Option(metavar="NUMBER", help="With --epsilon: a small failure probability, e.g. 1e-6.")]
 Rho = Annotated[
@@ -38,6 +56,81 @@ SparkConf = Annotated[
     list[str] | None, typer.Option("--spark-conf", metavar="K=V", help="A setting of Spark; may be given again.")
 ]
 Machine = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
+
+
+def takes_groups(verb: Callable[..., None]) -> Callable[..., None]:
+    """A verb as typer should see it: each parameter whose type is a dataclass is replaced by the fields of that dataclass.
+
+    Typer reads a command's options from its signature. The wrapper announces the fields in place of the group; when it is
+    called with their values it builds the group and passes that on.
+    """
+    hints = get_type_hints(verb, include_extras=True)
+    groups: dict[str, Any] = {name: kind for name, kind in hints.items() if dataclasses.is_dataclass(kind)}
+
+    def flattened() -> Iterator[inspect.Parameter]:
+        for parameter in inspect.signature(verb).parameters.values():
+            if parameter.name in groups:
+                yield from _field_parameters(groups[parameter.name])
+            else:
+                yield parameter.replace(annotation=hints[parameter.name], kind=inspect.Parameter.KEYWORD_ONLY)
+
+    parameters = list(flattened())
+
+    @functools.wraps(verb)
+    def command(**values: Any) -> None:
+        built = {
+            name: kind(**{f.name: values.pop(f.name) for f in dataclasses.fields(kind)}) for name, kind in groups.items()
+        }
+        verb(**values, **built)
+
+    command.__signature__ = inspect.Signature(parameters, return_annotation=None)  # type: ignore[attr-defined]
+    command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters} | {"return": None}
+    return command
+
+
+def _field_parameters(group: Any) -> Iterator[inspect.Parameter]:
+    """The fields of a group as parameters of a function; every one has a default."""
+    hints = get_type_hints(group, include_extras=True)
+    for field in dataclasses.fields(group):
+        yield inspect.Parameter(
+            field.name, inspect.Parameter.KEYWORD_ONLY, default=field.default, annotation=hints[field.name]
+        )
+
+
+@dataclass(frozen=True)
+class Spending:
+    """How much a release may reveal."""
+
+    epsilon: Epsilon = None
+    delta: Delta = None
+    rho: Rho = None
+    worlds: Worlds = None
+
+    def budget(self, schema: Schema | None = None) -> Budget:
+        """The budget that the flags mean together."""
+        return read_budget(self.epsilon, self.delta, self.rho, self.worlds, schema)
+
+
+@dataclass(frozen=True)
+class Ledgered:
+    """Which table is charged, and in which ledger."""
+
+    table: Table = None
+    ledger: LedgerUrl = None
+
+
+@dataclass(frozen=True)
+class Reading:
+    """Who reads the rows."""
+
+    engine: Engine = None
+    master: Master = None
+    remote: Remote = None
+    spark_conf: SparkConf = None
+
+    def chosen_engine(self) -> Any:
+        """The engine that the flags mean together: a name, or the options of Spark."""
+        return read_engine(self.engine, self.master, self.remote, self.spark_conf)
 
 
 def read_engine(engine: str | None, master: str | None, remote: str | None, conf: list[str] | None) -> Any:
@@ -87,18 +180,15 @@ def worlds_of(schema: Schema | None) -> int:
     return min(found)
 
 
-def print_json(data: Any) -> None:
-    """One JSON document on standard output."""
-    typer.echo(json.dumps(data, indent=2, ensure_ascii=False))
+def read_names(text: str | None) -> list[str]:
+    """Names from A,B; none from nothing."""
+    return [name.strip() for name in text.split(",") if name.strip()] if text else []
 
 
-@contextmanager
-def progress(quiet: bool) -> Iterator[Callable[[str], None]]:
-    """A line on the terminal that says which step is running; nothing when the output is not a terminal."""
-    if quiet or not sys.stderr.isatty():
-        yield lambda _: None
-        return
-    from rich.console import Console
+def read_schema(path: str | None) -> Schema | None:
+    """The schema in the file that --schema names."""
+    if not path:
+        return None
+    from cloister.schema import Schema
 
-    with Console(stderr=True).status("starting") as status:
-        yield lambda step: status.update(step)
+    return Schema.from_toml(path)

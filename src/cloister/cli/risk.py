@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from cloister.cli import flags
+from cloister.cli import flags, output
 
 EXAMPLE = (
     "Example: cloister risk people.csv --quasi age,sex,postcode --sensitive illness; later: cloister risk published.csv "
@@ -14,8 +14,10 @@ EXAMPLE = (
 )
 
 
+@flags.takes_groups
 def risk(
-    data: Annotated[list[str], typer.Argument(metavar="DATA...", help="CSV, Parquet or Arrow files, globs or URLs.")],
+    data: flags.Data,
+    *,
     quasi: Annotated[
         str | None,
         typer.Option(
@@ -41,19 +43,15 @@ def risk(
         int | None, typer.Option(metavar="N", min=1, help="Which combinations of up to N columns single people out.")
     ] = None,
     schema: flags.SchemaFile = None,
-    table: flags.Table = None,
-    ledger: flags.LedgerUrl = None,
-    engine: flags.Engine = None,
-    master: flags.Master = None,
-    remote: flags.Remote = None,
-    spark_conf: flags.SparkConf = None,
+    ledgered: flags.Ledgered,
+    reading: flags.Reading,
     as_json: flags.Machine = False,
 ) -> None:
     """Measure re-identification risk and information loss, for the holder's eyes only."""
     from cloister.risks.assess import assess
 
-    runs = flags.read_engine(engine, master, remote, spark_conf)
-    with flags.progress(as_json) as step:
+    engine = reading.chosen_engine()
+    with output.progress(as_json) as step:
         step("counting")
         report = assess(
             data,
@@ -66,11 +64,11 @@ def risk(
             threshold=threshold,
             search=search,
             schema=schema,
-            engine=runs,
-            table=table,
-            ledger=ledger,
+            engine=engine,
+            table=ledgered.table,
+            ledger=ledgered.ledger,
         )
     if as_json:
-        flags.print_json(report.as_dict())
+        output.print_json(report.as_dict())
     else:
         typer.echo(str(report))
