@@ -5,10 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
-from cloister.errors import SchemaError, UsageError
+from cloister.errors import UsageError
 from cloister.risks.label_domains import LabelDomain, make_label_domain, wants_spans
 from cloister.risks.learning import classifier_accuracy
 from cloister.risks.linkage import Linkage, record_linkage
@@ -17,18 +16,16 @@ from cloister.risks.measures import check_threshold, reidentification, sensitive
 from cloister.risks.paired_rows import PUBLISHED, PairedRows
 from cloister.risks.population import people_in_classes
 from cloister.risks.risk_report import RiskReport
+from cloister.risks.risk_request import Hierarchies, read_hierarchies, read_request
 from cloister.risks.singling_out import Combination, single_out
 from cloister.risks.tuples import TOGETHER, Tuples, count_tuples
-from cloister.schema import Category, Role, Schema
-from cloister.schema.hierarchies import Hierarchy, find_hierarchies, read_hierarchy
+from cloister.schema import Schema
+from cloister.schema.hierarchies import Hierarchy
 from cloister.vault import Holder, Spark, Vault, open_data
 
 __all__ = ["RiskReport", "assess"]
 
 PURPOSE = "risk of re-identification"
-SEARCHED = 3  # columns of a combination, when nobody says which columns others may know
-
-Hierarchies = str | os.PathLike[str] | Mapping[str, Hierarchy | str | os.PathLike[str]]
 
 
 def assess(
@@ -102,72 +99,73 @@ def assess(
     rows = open_data(data, engine)
     before, crowd = (None if each is None else open_data(each, engine) for each in (against, population))
     holder = Vault.holding(rows, purpose=PURPOSE, engine=engine, table=name, ledger=ledger)
-    wanted, hidden = _names(quasi) or _of_role(facts, Role.QUASI), _names(sensitive)
-    hidden = hidden or [name for name in _of_role(facts, Role.SENSITIVE) if name in holder.names]
-    person = facts.unit if facts is not None and facts.unit in holder.names else None
-    is_searched = not wanted
-    if is_searched:
-        barred = {*_of_role(facts, Role.IDENTIFIER), *hidden, target, person}
-        wanted, search = [name for name in holder.names if name not in barred], search or SEARCHED
-    _check(wanted, hidden, target, holder.names)
-    for other in (before, crowd):
-        if other is not None and not is_searched:
-            _present([*wanted, *([target] if target and other is before else [])], other.names)
-    trees = _hierarchies(hierarchies, facts, wanted)
-    compared = before is not None or crowd is not None
-    spanned = [name for name in wanted if compared and wants_spans(trees.get(name))]
-    whole = wanted if not compared and not search else []  # only equal or not matters then
-    columns = [*wanted, *hidden, *([target] if target else [])]
+    request = read_request(holder.names, facts, quasi=quasi, sensitive=sensitive, target=target, search=search)
+    if before is not None:
+        request.check_original(before.names)
+    if crowd is not None:
+        request.check_population(crowd.names)
+    trees = read_hierarchies(hierarchies, facts, request.quasi)
+    is_compared = before is not None or crowd is not None
+    spanned = [name for name in request.quasi if is_compared and wants_spans(trees.get(name))]
+    # where columns are neither compared nor combined, it only matters whether all of them are equal
+    together = () if is_compared or request.search else request.quasi
     holder.record()
-    tuples = count_tuples(holder, columns, spanned=[*spanned, *hidden], person=person, together=whole)
+    tuples = count_tuples(
+        holder, request.columns, spanned=[*spanned, *request.sensitive], person=request.person, together=together
+    )
     notes: list[str] = []
-    found = _searched(_narrowed(tuples, wanted), search, notes) if search else ()
-    if is_searched:
-        wanted = list(found[0].columns) if found else wanted
-        told = (
-            "the combination of columns that singles out the most rows"
-            if found
-            else "all columns: no few single anybody out"
-        )
-        notes.append(f"no quasi-identifiers were named, so this page is about {told}.")
-    labels, number = tuples.classes([TOGETHER] if whole else wanted)
+    combinations = _combinations(tuples.narrowed(request.quasi), request.search, notes) if request.search else ()
+    known = request.quasi if request.is_quasi_named else _worst(request.quasi, combinations, notes)
     people, everybody = None, None
     if crowd is not None:
-        held = count_tuples(Vault.holding(crowd, purpose=PURPOSE, engine=engine), wanted, spanned=spanned)
-        people, everybody = people_in_classes(tuples, held, wanted, trees), held.rows
+        held = count_tuples(Vault.holding(crowd, purpose=PURPOSE, engine=engine), known, spanned=spanned)
+        people, everybody = people_in_classes(tuples, held, known, trees), held.rows
+    labels, number = tuples.classes([TOGETHER] if together else known)
     risk = reidentification(tuples.sizes(labels, number), threshold=threshold, population=people, people=everybody)
     if risk.outside:
         notes.append(
             f"{risk.outside:,} rows are in classes of which the population holds fewer people than the table: it is not the "
             "population of this table, and the journalist's risk is only as good as it is."
         )
-    secrets = []
-    for each in hidden:
-        j = tuples.column(each)
-        secrets.append(sensitive_risk(each, labels, number, tuples.codes[:, j], tuples.counts, tuples.values[j].order))
-    report = RiskReport(tuple(wanted), "rows" if person is None else "people", risk, tuple(secrets), found)
+    learned = []
+    for column in request.sensitive:
+        j = tuples.column(column)
+        learned.append(sensitive_risk(column, labels, number, tuples.codes[:, j], tuples.counts, tuples.values[j].order))
+    counted = "rows" if request.person is None else "people"
+    report = RiskReport(tuple(known), counted, risk, tuple(learned), combinations)
     if before is not None:
         original = Vault.holding(before, purpose=PURPOSE, engine=engine)
         has_order = original.spark is None and holder.spark is None
-        beside = PairedRows(before, rows) if has_order else None
-        report = _compared(report, tuples, original, beside, target, trees, spanned, notes)
+        pairs = PairedRows(before, rows) if has_order else None
+        report = _compared(report, tuples, original, pairs, target, trees, spanned, notes)
     return replace(report, notes=tuple(notes))
 
 
-def _searched(tuples: Tuples, most: int, notes: list[str]) -> tuple[Combination, ...]:
+def _combinations(tuples: Tuples, most: int, notes: list[str]) -> tuple[Combination, ...]:
     """The combinations that single out most, and a note if long ones are not among them."""
-    found = single_out(tuples, most)
-    longest = max((len(each.columns) for each in found), default=0)
-    if found and longest < min(most, len(tuples.names)):
+    worst = single_out(tuples, most)
+    longest = max((len(each.columns) for each in worst), default=0)
+    if worst and longest < min(most, len(tuples.names)):
         notes.append(f"no combination of more than {longest} columns is told: longer ones add nothing, or are too many.")
-    return found
+    return worst
+
+
+def _worst(columns: tuple[str, ...], combinations: tuple[Combination, ...], notes: list[str]) -> tuple[str, ...]:
+    """The columns that the report is about, when no quasi-identifiers were named; a note says so."""
+    subject = (
+        "the combination of columns that singles out the most rows"
+        if combinations
+        else "all columns: no few single anybody out"
+    )
+    notes.append(f"no quasi-identifiers were named, so this page is about {subject}.")
+    return combinations[0].columns if combinations else columns
 
 
 def _compared(
     report: RiskReport,
     tuples: Tuples,
     original: Holder,
-    beside: PairedRows | None,
+    pairs: PairedRows | None,
     target: str | None,
     trees: Mapping[str, Hierarchy],
     spanned: Sequence[str],
@@ -186,20 +184,20 @@ def _compared(
     linkage = None
     if lost.rows != lost.original_rows:
         notes.append("record linkage was not tried: the numbers of rows differ, and which is which is not known.")
-    elif beside is None:
+    elif pairs is None:
         notes.append("record linkage was not tried: rows have no order on Spark.")
     else:
-        linkage = _linked(beside, domains, [name for name in quasi if name in spanned])
+        linkage = _linked(pairs, domains, [name for name in quasi if name in spanned])
         if linkage is None:
             notes.append("record linkage was not tried: the rows are not in the order of the original.")
     learning = classifier_accuracy(tuples, before, domains, target) if target else None
     return replace(report, loss=lost, linkage=linkage, learning=learning)
 
 
-def _linked(both: PairedRows, domains: Sequence[LabelDomain], spanned: Sequence[str]) -> Linkage | None:
+def _linked(pairs: PairedRows, domains: Sequence[LabelDomain], spanned: Sequence[str]) -> Linkage | None:
     """Record linkage; None if some row is not covered by the published row in its place."""
     names = [domain.name for domain in domains]
-    holder = Vault.holding(both, purpose=PURPOSE)
+    holder = Vault.holding(pairs, purpose=PURPOSE)
     wide = [*spanned, *(PUBLISHED + name for name in spanned)]
     tuples = count_tuples(holder, [*names, *(PUBLISHED + name for name in names)], spanned=wide)
     for domain in domains:
@@ -209,52 +207,3 @@ def _linked(both: PairedRows, domains: Sequence[LabelDomain], spanned: Sequence[
         if ((label[:, 0] > cell[:, 0]) | (label[:, 1] < cell[:, 1])).any():
             return None
     return record_linkage(tuples, domains)
-
-
-def _narrowed(tuples: Tuples, names: Sequence[str]) -> Tuples:
-    """The same rows with some of the columns."""
-    places = [tuples.column(name) for name in names]
-    return Tuples(
-        tuple(names), tuples.codes[:, places], tuple(tuples.values[j] for j in places), tuples.counts, tuples.persons
-    )
-
-
-def _names(columns: Sequence[str] | str | None) -> list[str]:
-    if columns is None:
-        return []
-    listed = columns.split(",") if isinstance(columns, str) else list(columns)
-    return list(dict.fromkeys(name.strip() for name in listed if name.strip()))
-
-
-def _of_role(schema: Schema | None, role: Role) -> list[str]:
-    return [column.name for column in schema.columns if column.role is role] if schema is not None else []
-
-
-def _check(quasi: Sequence[str], sensitive: Sequence[str], target: str | None, names: Sequence[str]) -> None:
-    _present([*quasi, *sensitive, *([target] if target else [])], names)
-    both = [name for name in sensitive if name in quasi]
-    if both:
-        raise UsageError(f'column "{both[0]}" cannot be known to others and sensitive at once. Take it off one list.')
-    if target in quasi:
-        raise UsageError(f'column "{target}" is what should be predicted: take it off the quasi-identifiers.')
-
-
-def _present(wanted: Sequence[str], names: Sequence[str]) -> None:
-    for name in wanted:
-        if name not in names:
-            raise SchemaError(f'the data has no column "{name}". Its columns: {", ".join(names[:20])}.')
-
-
-def _hierarchies(given: Hierarchies | None, schema: Schema | None, quasi: Sequence[str]) -> dict[str, Hierarchy]:
-    """The hierarchy of each column that has one."""
-    found: dict[str, Hierarchy | str | os.PathLike[str]] = {}
-    for column in schema.columns if schema is not None else ():
-        if isinstance(column.kind, Category) and column.kind.hierarchy is not None:
-            found[column.name] = column.kind.hierarchy
-    if isinstance(given, Mapping):
-        found |= given
-    elif given is not None:
-        found |= find_hierarchies(Path(given), quasi)
-    return {
-        name: tree if isinstance(tree, Hierarchy) else read_hierarchy(tree) for name, tree in found.items() if name in quasi
-    }

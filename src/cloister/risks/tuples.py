@@ -80,6 +80,11 @@ class Tuples:
         """The place of a column."""
         return self.names.index(name)
 
+    def narrowed(self, names: Sequence[str]) -> Tuples:
+        """The same rows with some of the columns."""
+        places = [self.column(name) for name in names]
+        return Tuples(tuple(names), self.codes[:, places], tuple(self.values[j] for j in places), self.counts, self.persons)
+
     def classes(self, names: Sequence[str] | None = None) -> tuple[NDArray[np.int64], int]:
         """The class of each tuple when only these columns are known, and the number of classes."""
         places = range(len(self.names)) if names is None else [self.column(name) for name in names]
