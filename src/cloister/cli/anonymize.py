@@ -135,8 +135,7 @@ def anonymize(
         ),
     ] = None,
     schema: flags.SchemaFile = None,
-    ledgered: flags.Ledgered,
-    reading: flags.Reading,
+    access: flags.Access,
     as_json: flags.Machine = False,
 ) -> None:
     """Publish a k-anonymous table: generalise the quasi-identifiers, drop the identifiers, keep the rest."""
@@ -146,7 +145,7 @@ def anonymize(
         raise UsageError(
             "--curve writes no table: drop --out, --k, --apply and --save-recoding, choose a k, then run it again."
         )
-    where = {"table": ledgered.table, "ledger": ledgered.ledger, "engine": reading.chosen_engine()}
+    where = access.parameters()
     if apply is not None:
         settings = (searching, guarding, pseudonymizing.pseudonyms, shuffle, save_recoding, schema)
         if settings != (Searching(), Guarding(), None, False, None, None):

@@ -4,9 +4,9 @@ Typer makes one option of each parameter and has no groups of options. A group h
 annotated as options; a verb that is decorated with `takes_groups` names it as one parameter, and typer sees its fields::
 
     @takes_groups
-    def tabulate(data: Data, *, spending: Spending, reading: Reading) -> None: ...
+    def tabulate(data: Data, *, spending: Spending, access: Access) -> None: ...
 
-So a flag for all verbs is one field of one group in this file.
+So a new flag of every verb that reads rows is one field of `Access`, in this file alone.
 """
 
 from __future__ import annotations
@@ -112,17 +112,11 @@ class Spending:
 
 
 @dataclass(frozen=True)
-class Ledgered:
-    """Which table is charged, and in which ledger."""
+class Access:
+    """Which table of which ledger the rows are, and who reads them."""
 
     table: Table = None
     ledger: LedgerUrl = None
-
-
-@dataclass(frozen=True)
-class Reading:
-    """Who reads the rows."""
-
     engine: Engine = None
     master: Master = None
     remote: Remote = None
@@ -131,6 +125,10 @@ class Reading:
     def chosen_engine(self) -> Any:
         """The engine that the flags mean together: a name, or the options of Spark."""
         return read_engine(self.engine, self.master, self.remote, self.spark_conf)
+
+    def parameters(self) -> dict[str, Any]:
+        """As the parameters of that name that every estimator and function over rows has."""
+        return {"table": self.table, "ledger": self.ledger, "engine": self.chosen_engine()}
 
 
 def read_engine(engine: str | None, master: str | None, remote: str | None, conf: list[str] | None) -> Any:
@@ -169,15 +167,15 @@ def worlds_of(schema: Schema | None) -> int:
     """The smallest number of values that a column of the schema can take: the safest choice for a given rho."""
     from cloister.schema import Category, Number
 
-    found = []
+    sizes = []
     for column in schema.columns if schema else ():
         if isinstance(column.kind, Number) and column.kind.worlds:
-            found.append(column.kind.worlds)
+            sizes.append(column.kind.worlds)
         if isinstance(column.kind, Category) and column.kind.domain:
-            found.append(len(column.kind.domain))
-    if not found:
+            sizes.append(len(column.kind.domain))
+    if not sizes:
         raise UsageError("--rho needs --worlds M, or a schema whose columns have bounds and a step, or a domain.")
-    return min(found)
+    return min(sizes)
 
 
 def read_names(text: str | None) -> list[str]:

@@ -43,14 +43,13 @@ def risk(
         int | None, typer.Option(metavar="N", min=1, help="Which combinations of up to N columns single people out.")
     ] = None,
     schema: flags.SchemaFile = None,
-    ledgered: flags.Ledgered,
-    reading: flags.Reading,
+    access: flags.Access,
     as_json: flags.Machine = False,
 ) -> None:
     """Measure re-identification risk and information loss, for the holder's eyes only."""
     from cloister.risks.assess import assess
 
-    engine = reading.chosen_engine()
+    where = access.parameters()
     with output.progress(as_json) as step:
         step("counting")
         report = assess(
@@ -64,9 +63,7 @@ def risk(
             threshold=threshold,
             search=search,
             schema=schema,
-            engine=engine,
-            table=ledgered.table,
-            ledger=ledgered.ledger,
+            **where,
         )
     if as_json:
         output.print_json(report.as_dict())

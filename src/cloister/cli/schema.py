@@ -115,8 +115,8 @@ def write_hierarchies(data: list[str], facts: str | None, folder: Path, as_json:
         staged.commit()
     looked = sorted(column.name for column in rest if column.name not in skipped)
     if as_json:
-        made = {owner: name for owner, (name, _) in files.items()}
-        print_json({"out": str(folder), "files": made, "from_rows": looked, "skipped": skipped})
+        drafted = {owner: name for owner, (name, _) in files.items()}
+        print_json({"out": str(folder), "files": drafted, "from_rows": looked, "skipped": skipped})
         return
     for owner, (name, _) in files.items():
         typer.echo(f"{owner}: {name}" + (" (from the rows: for the holder)" if owner in looked else ""))

@@ -36,8 +36,7 @@ def tabulate(
     ] = None,
     schema: flags.SchemaFile = None,
     neighbours: flags.NeighbourRelation = None,
-    ledgered: flags.Ledgered,
-    reading: flags.Reading,
+    access: flags.Access,
     dry_run: flags.DryRun = False,
     as_json: flags.Machine = False,
 ) -> None:
@@ -48,7 +47,7 @@ def tabulate(
     from cloister.vault import open_data
 
     facts = flags.read_schema(schema)
-    engine = reading.chosen_engine()
+    where = access.parameters()
     terms: dict[str, Any] = {
         "by": flags.read_names(by),
         "budget": spending.budget(facts),
@@ -59,11 +58,11 @@ def tabulate(
         "neighbours": neighbours,
     }
     if dry_run:
-        output.print_plan(plan_table(open_data(data, engine).names, **terms), as_json)
+        output.print_plan(plan_table(open_data(data, where["engine"]).names, **terms), as_json)
         return
     path = check_out(out)
     with output.progress(as_json) as step:
-        table = release_table(data, **terms, table=ledgered.table, ledger=ledgered.ledger, engine=engine, progress=step)
+        table = release_table(data, **terms, **where, progress=step)
     table.save(path)
     assert table.release is not None
     rows = list(table.rows())

@@ -66,7 +66,7 @@ def assess(
     threshold : float
         From which probability on, exclusive, a row is at risk.
     search : int, optional
-        Also tell which combinations of up to so many columns single people out.
+        Also list which combinations of up to so many columns single people out.
     schema : Schema or path, optional
         Roles, hierarchies, and the unit: then people are counted, not rows.
     engine : {"local", "spark"} or Spark, optional
@@ -85,8 +85,8 @@ def assess(
     --------
     >>> import pyarrow as pa
     >>> people = pa.table({"age": [31, 31, 40, 40, 52], "sex": ["f", "f", "m", "m", "f"]})
-    >>> found = assess(people, ["age", "sex"])
-    >>> found.risk.k, found.risk.unique, found.risk.marketer
+    >>> report = assess(people, ["age", "sex"])
+    >>> report.risk.k, report.risk.unique, report.risk.marketer
     (1, 0.2, 0.6)
     """
     facts = Schema.from_toml(schema) if isinstance(schema, (str, os.PathLike)) else schema

@@ -38,21 +38,21 @@ def distinct_values(
     labels: NDArray[np.int64], classes: int, values: NDArray[np.int32], counts: NDArray[np.int64]
 ) -> NDArray[np.int64]:
     """The different values of each class."""
-    found = np.zeros(classes, np.int64)
+    numbers = np.zeros(classes, np.int64)
     for part, table in _tables(labels, classes, values, counts):
-        found[part] = (table > 0).sum(axis=1)
-    return found
+        numbers[part] = (table > 0).sum(axis=1)
+    return numbers
 
 
 def effective_values(
     labels: NDArray[np.int64], classes: int, values: NDArray[np.int32], counts: NDArray[np.int64]
 ) -> NDArray[np.float64]:
     """The number of equally frequent values that would have the entropy of each class."""
-    found = np.ones(classes)
+    numbers = np.ones(classes)
     for part, table in _tables(labels, classes, values, counts):
         share = table / np.maximum(table.sum(axis=1, keepdims=True), 1)
-        found[part] = np.exp(-(share * np.log(np.where(share > 0, share, 1))).sum(axis=1))
-    return found
+        numbers[part] = np.exp(-(share * np.log(np.where(share > 0, share, 1))).sum(axis=1))
+    return numbers
 
 
 def distances(
@@ -65,16 +65,16 @@ def distances(
     is_ordered: bool,
 ) -> NDArray[np.float64]:
     """The earth mover's distance between the values of each class and the reference; values that it lacks do not count."""
-    found = np.zeros(classes)
+    moved = np.zeros(classes)
     present = reference > 0
     for part, table in _tables(labels, classes, values, counts, len(reference)):
         table = table[:, : len(reference)][:, present]
         gap = table / np.maximum(table.sum(axis=1, keepdims=True), 1) - reference[present]
         if is_ordered:
-            found[part] = np.abs(np.cumsum(gap, axis=1)).sum(axis=1) / max(int(present.sum()) - 1, 1)
+            moved[part] = np.abs(np.cumsum(gap, axis=1)).sum(axis=1) / max(int(present.sum()) - 1, 1)
         else:
-            found[part] = np.abs(gap).sum(axis=1) / 2
-    return found
+            moved[part] = np.abs(gap).sum(axis=1) / 2
+    return moved
 
 
 def distribution(values: NDArray[np.int32], counts: NDArray[np.int64]) -> NDArray[np.float64]:

@@ -65,11 +65,11 @@ class Fingerprints(Encoding):
     @property
     def lanes(self) -> dict[str, int]:
         """Where the 64 bits of each column that stands apart begin; those of its span follow."""
-        found, at = {}, int(bool(self.together))
+        lanes, at = {}, int(bool(self.together))
         for name in self.apart:
-            found[name] = at
+            lanes[name] = at
             at += 3 if name in self.spanned else 1
-        return found
+        return lanes
 
     @property
     def width(self) -> int:
@@ -173,14 +173,14 @@ def spans(words: pa.Array) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     low = _places(words)
     high = low.copy()
     parts = pc.extract_regex(words, _INTERVAL)
-    found = pc.is_valid(parts).to_numpy(zero_copy_only=False)
-    if found.any():
+    is_interval = pc.is_valid(parts).to_numpy(zero_copy_only=False)
+    if is_interval.any():
         first, last = (_end(pc.struct_field(parts, end)) for end in ("low", "high"))
         opens = _is(pc.struct_field(parts, "begin"), "(") & np.isfinite(first)
         closes = _is(pc.struct_field(parts, "end"), ")") & np.isfinite(last)
         first = np.where(opens, np.nextafter(first, np.inf), first)
         last = np.where(closes, np.nextafter(last, -np.inf), last)
-        low, high = np.where(found, first, low), np.where(found, last, high)
+        low, high = np.where(is_interval, first, low), np.where(is_interval, last, high)
     star = _is(words, "*")
     return np.where(star, -np.inf, low), np.where(star, np.inf, high)
 

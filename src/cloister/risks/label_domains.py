@@ -38,7 +38,7 @@ class LabelDomain:
     is_scaled : bool
         Whether the column has no hierarchy and holds numbers: their differences are distances.
     known : mapping
-        The range of each label that is told by its fingerprint.
+        The range of each label, by its fingerprint.
     nodes : array of int64, (nodes, 2)
         The ranges of the labels of the hierarchy, leaves among them; none without a hierarchy.
     """
@@ -53,17 +53,17 @@ class LabelDomain:
 
     def ranges(self, values: Values, *, strict: bool = True) -> NDArray[np.int64]:
         """The leaves from start up to end that each label covers; one that covers none is an error, or (-1, -1)."""  # (v, 2)
-        found = np.array([self.known.get(int(mark), (-1, -1)) for mark in values.fingerprints], np.int64).reshape(-1, 2)
-        lost = found[:, 0] < 0
+        ranges = np.array([self.known.get(int(mark), (-1, -1)) for mark in values.fingerprints], np.int64).reshape(-1, 2)
+        lost = ranges[:, 0] < 0
         if lost.any() and self.numbers is not None and values.low is not None and values.high is not None:
-            found[lost] = self._between(values.low[lost], values.high[lost])
-        bad = int((found[:, 0] < 0).sum())
+            ranges[lost] = self._between(values.low[lost], values.high[lost])
+        bad = int((ranges[:, 0] < 0).sum())
         if bad and strict:
             raise SchemaError(
                 f'column "{self.name}": {bad} of {len(values)} different labels are neither values of the original, nor '
                 "intervals of its numbers, nor *. Give the hierarchy that the table was made with (--hierarchies)."
             )
-        return found
+        return ranges
 
     def _between(self, low: NDArray[np.float64], high: NDArray[np.float64]) -> NDArray[np.int64]:
         assert self.numbers is not None
@@ -103,7 +103,7 @@ class LabelDomain:
     def _width(self, ranges: NDArray[np.int64]) -> NDArray[np.float64]:
         low, high, least, most = self._ends(ranges)
         width = np.where(np.isfinite(low), (high - low) / ((most - least) or 1.0), 0.0)
-        # with a null among the numbers nothing is told, not even whether there is a number
+        # a label over numbers and null alike does not even say whether there is a number
         return np.where(ranges[:, 1] - ranges[:, 0] == self.leaves, float(self.leaves > 1), width)
 
     def _ends(self, ranges: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.float64], float, float]:

@@ -27,7 +27,7 @@ _NODES = 256  # of a hierarchy the widest labels, of words the most frequent
 
 @dataclass(frozen=True, slots=True)
 class Learning:
-    """The share of rows whose class is told right, rows of each table held out in turn (five folds)."""
+    """The share of rows whose class is predicted right, rows of each table held out in turn (five folds)."""
 
     target: str
     classes: int

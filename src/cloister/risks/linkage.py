@@ -61,7 +61,7 @@ def record_linkage(both: Tuples, domains: Sequence[LabelDomain], sample: int = S
     places = ((np.arange(tried) + 0.5) * n / tried).astype(np.int64)
     tuples = np.searchsorted(np.cumsum(both.counts), places, side="right")
     sought, weight = np.unique(tuples, return_counts=True)
-    found = np.empty(len(sought))
+    chances = np.empty(len(sought))
     step = max(1, _CELLS // number)
     for start in range(0, len(sought), step):
         part = sought[start : start + step]
@@ -72,9 +72,9 @@ def record_linkage(both: Tuples, domains: Sequence[LabelDomain], sample: int = S
             far += _distance(domain, leaves[both.codes[part, here]], labels[both.codes[first, there]])
         nearest = far <= far.min(axis=1, keepdims=True) + 1e-5
         own = nearest[np.arange(len(part)), classes[part]]
-        found[start : start + step] = own / (nearest @ rows)
-    mean = float(found @ weight) / tried
-    spread = float(((found - mean) ** 2) @ weight) / tried
+        chances[start : start + step] = own / (nearest @ rows)
+    mean = float(chances @ weight) / tried
+    spread = float(((chances - mean) ** 2) @ weight) / tried
     error = float(np.sqrt(spread / tried * (1 - tried / n)))
     return Linkage(mean, error, tried, 1 / n)
 
@@ -92,5 +92,5 @@ def _distance(domain: LabelDomain, cells: NDArray[np.int64], labels: NDArray[np.
     for (first, last), size in zip(domain.nodes, sizes, strict=True):
         least = np.where((first <= start) & (end <= last), np.minimum(least, size), least)
     table = ((least - 1) / max(1, domain.leaves - 1)).astype(np.float32)
-    found: NDArray[np.float32] = table[np.ix_(mine.reshape(-1), theirs.reshape(-1))]
-    return found
+    distances: NDArray[np.float32] = table[np.ix_(mine.reshape(-1), theirs.reshape(-1))]
+    return distances

@@ -95,8 +95,8 @@ def reidentification(
 
     Examples
     --------
-    >>> found = reidentification(np.array([1, 4, 5]))
-    >>> found.k, found.prosecutor_average, found.prosecutor_at_risk
+    >>> risk = reidentification(np.array([1, 4, 5]))
+    >>> risk.k, risk.prosecutor_average, risk.prosecutor_at_risk
     (1, 0.3, 0.5)
     """
     check_threshold(threshold)

@@ -43,7 +43,7 @@ def people_in_classes(
         raise UsageError(
             f"{number:,} classes and {heads:,} kinds of people are too many to compare. Give a coarser table or population."
         )
-    found = np.zeros(number, np.int64)
+    people = np.zeros(number, np.int64)
     domains = [_domain(name, trees.get(name), table, population) for name in quasi]
     for start in range(0, number, max(1, _CELLS // heads)):
         part = first[start : start + max(1, _CELLS // heads)]
@@ -53,8 +53,8 @@ def people_in_classes(
             label, cell = domain.ranges(table.values[here]), domain.ranges(population.values[there], strict=False)
             covers = (label[:, None, 0] <= cell[None, :, 0]) & (cell[None, :, 1] <= label[:, None, 1])
             meant &= covers[np.ix_(table.codes[part, here], population.codes[one, there])]
-        found[start : start + len(part)] = meant @ weights
-    return found
+        people[start : start + len(part)] = meant @ weights
+    return people
 
 
 def _are_raw(values: Values, tree: Hierarchy | None) -> bool:

@@ -1,6 +1,6 @@
 """Which combinations of columns single people out.
 
-Knowing one column more never makes a unique row common again, so a combination is worth telling only when each of its
+Knowing one column more never makes a unique row common again, so a combination is worth listing only when each of its
 columns adds something. A combination with fewer possible values than unique rows wanted cannot have them, and is not
 counted.
 """
@@ -39,13 +39,13 @@ def single_out(tuples: Tuples, most: int = 3, *, least: float = 0.0, top: int = 
     most : int
         Columns of a combination. Fewer when there are too many combinations for the size of the table.
     least : float
-        The share of unique rows from which a combination is told.
+        The share of unique rows from which a combination is listed.
     top : int
-        How many are told.
+        How many are listed.
 
     Notes
     -----
-    Of combinations with the same share of unique rows the shorter comes first, and a longer one is told only when it singles
+    Of combinations with the same share of unique rows the shorter comes first, and a longer one is listed only when it singles
     out more than every part of it.
     """
     if most < 1:
@@ -54,7 +54,7 @@ def single_out(tuples: Tuples, most: int = 3, *, least: float = 0.0, top: int = 
     while most > 1 and sum(math.comb(number, size) for size in range(1, most + 1)) * len(tuples.counts) > _WORK:
         most -= 1
     rows = tuples.rows
-    found: dict[tuple[str, ...], Combination] = {}
+    counted: dict[tuple[str, ...], Combination] = {}
     best: list[Combination] = []
     for size in range(1, min(most, number) + 1):
         for columns in combinations(range(number), size):
@@ -65,10 +65,10 @@ def single_out(tuples: Tuples, most: int = 3, *, least: float = 0.0, top: int = 
             labels, classes = tuples.classes(names)
             sizes = tuples.sizes(labels, classes)
             total = int(sizes.sum())
-            made = Combination(names, int((sizes == 1).sum()) / total, classes, classes / total)
-            found[names] = made
-            parts = [found[part] for part in combinations(names, size - 1) if part in found]
-            if made.unique > max([least, *(part.unique for part in parts)]):
-                best.append(made)
-    best.sort(key=lambda made: (-made.unique, len(made.columns)))
+            combination = Combination(names, int((sizes == 1).sum()) / total, classes, classes / total)
+            counted[names] = combination
+            parts = [counted[part] for part in combinations(names, size - 1) if part in counted]
+            if combination.unique > max([least, *(part.unique for part in parts)]):
+                best.append(combination)
+    best.sort(key=lambda each: (-each.unique, len(each.columns)))
     return tuple(best[:top])

@@ -127,7 +127,7 @@ def count_tuples(
 ) -> Tuples:
     """Count the tuples of some columns, through the holder's door: one keyed fold, wherever the rows are.
 
-    Columns `together` are told apart as a whole only, as if they were one column, which comes first and is named
+    Columns `together` are distinguished only as a whole, as if they were one column, which comes first and is named
     `TOGETHER`: cheaper, where no more is asked of them.
     """
     names = tuple(name for name in dict.fromkeys(names) if name not in together)
