@@ -24,43 +24,37 @@ EXAMPLE = (
 class Searching:
     """What is generalised, and how."""
 
-    quasi: Annotated[
-        str | None, typer.Option(metavar="A,B", help="What others may know of a person. Default: by role in the schema.")
-    ] = None
+    quasi: Annotated[str | None, flags.name_list("What others may know of a person. Default: by role in the schema.")] = None
     hierarchies: Annotated[
         str | None, typer.Option(metavar="DIR", help="How values generalise: age.csv is for column age.")
     ] = None
     gain: Annotated[
         Literal["loss", "entropy", "distance", "class"] | None, typer.Option(help="What a step should gain.")
     ] = None
-    suppress: Annotated[float, typer.Option(metavar="SHARE", help="Share of the rows that may be suppressed.")] = 0.0
+    suppression: Annotated[
+        float, typer.Option("--suppress", metavar="SHARE", help="Share of the rows that may be suppressed.")
+    ] = 0.0
     scope: Annotated[
         Literal["global", "local"],
         typer.Option(help="global: a value reads the same in every row; local: finer, overlapping."),
     ] = "global"
 
     def parameters(self) -> dict[str, Any]:
-        """As parameters of the estimator."""
-        return {
-            "quasi": read_list(self.quasi),
-            "hierarchies": self.hierarchies,
-            "gain": self.gain,
-            "suppression": self.suppress,
-            "scope": self.scope,
-        }
+        """As parameters of the estimator, which have the names of the fields."""
+        return {**vars(self), "quasi": read_list(self.quasi)}
 
 
 @dataclass(frozen=True)
 class Guarding:
     """What every class must hold beside k, and what the table should still predict."""
 
-    sensitive: Annotated[str | None, typer.Option(metavar="A,B", help="Columns that the next guards look at.")] = None
+    sensitive: Annotated[str | None, flags.name_list("Columns that the next guards look at.")] = None
     l_diversity: Annotated[
         int | None, typer.Option("--l-diversity", metavar="L", help="Different sensitive values in every class, at least.")
     ] = None
-    entropy_l: Annotated[float | None, typer.Option("--entropy-l-diversity", metavar="L", help="The same by entropy.")] = (
-        None
-    )
+    entropy_l_diversity: Annotated[
+        float | None, typer.Option("--entropy-l-diversity", metavar="L", help="The same by entropy.")
+    ] = None
     t_closeness: Annotated[
         float | None, typer.Option("--t-closeness", metavar="T", help="How far a class may be from the whole table.")
     ] = None
@@ -75,29 +69,16 @@ class Guarding:
     target: Annotated[str | None, typer.Option(metavar="COLUMN", help="What the table should still predict.")] = None
 
     def parameters(self) -> dict[str, Any]:
-        """As parameters of the estimator."""
-        return {
-            "sensitive": read_list(self.sensitive),
-            "l_diversity": self.l_diversity,
-            "entropy_l_diversity": self.entropy_l,
-            "t_closeness": self.t_closeness,
-            "ordered": self.ordered,
-            "population": self.population,
-            "k_map": self.k_map,
-            "target": self.target,
-        }
+        """As parameters of the estimator, which have the names of the fields."""
+        return {**vars(self), "sensitive": read_list(self.sensitive)}
 
 
 @dataclass(frozen=True)
 class Pseudonymizing:
     """Which identifiers stay, as keyed hashes, and where the key is."""
 
-    identifiers: Annotated[
-        str | None, typer.Option(metavar="A,B", help="Columns to drop, or none. Default: by role in the schema.")
-    ] = None
-    pseudonyms: Annotated[
-        str | None, typer.Option(metavar="A,B", help="Identifiers to replace by a keyed hash instead.")
-    ] = None
+    identifiers: Annotated[str | None, flags.name_list("Columns to drop, or none. Default: by role in the schema.")] = None
+    pseudonyms: Annotated[str | None, flags.name_list("Identifiers to replace by a keyed hash instead.")] = None
     key_file: Annotated[str | None, typer.Option("--key-file", metavar="FILE", help="The key of the pseudonyms.")] = None
     key_variable: Annotated[
         str | None, typer.Option("--key-env", metavar="NAME", help="Or the environment variable that holds it.")

@@ -58,6 +58,11 @@ SparkConf = Annotated[
 Machine = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
 
 
+def name_list(help: str) -> Any:
+    """An option that lists columns, A,B; `read_names` reads it."""
+    return typer.Option(metavar="A,B", help=help)
+
+
 def takes_groups(verb: Callable[..., None]) -> Callable[..., None]:
     """A verb as typer should see it: each parameter whose type is a dataclass is replaced by the fields of that dataclass.
 
@@ -108,7 +113,19 @@ class Spending:
 
     def budget(self, schema: Schema | None = None) -> Budget:
         """The budget that the flags mean together."""
-        return read_budget(self.epsilon, self.delta, self.rho, self.worlds, schema)
+        from cloister.privacy.budgets import ApproxDP, Identifiability, PureDP
+
+        if self.rho is not None:
+            if self.epsilon is not None or self.delta is not None:
+                raise UsageError("--rho stands alone: it is a guarantee without delta. Drop --epsilon and --delta.")
+            return Identifiability(self.rho, self.worlds if self.worlds is not None else worlds_of(schema))
+        if self.worlds is not None:
+            raise UsageError("--worlds goes with --rho. Add --rho, or drop --worlds.")
+        if self.epsilon is None:
+            raise UsageError("how much may be revealed? Give --epsilon (1 is a common choice), or --rho.")
+        if self.delta is None or self.delta.strip().strip("0") in ("", "."):  # a delta of 0 is no delta
+            return PureDP(self.epsilon)
+        return ApproxDP(self.epsilon, self.delta)
 
 
 @dataclass(frozen=True)
@@ -122,45 +139,34 @@ class Access:
     remote: Remote = None
     spark_conf: SparkConf = None
 
-    def chosen_engine(self) -> Any:
-        """The engine that the flags mean together: a name, or the options of Spark."""
-        return read_engine(self.engine, self.master, self.remote, self.spark_conf)
-
     def parameters(self) -> dict[str, Any]:
         """As the parameters of that name that every estimator and function over rows has."""
         return {"table": self.table, "ledger": self.ledger, "engine": self.chosen_engine()}
 
+    def chosen_engine(self) -> Any:
+        """The engine that the flags mean together: a name, or the options of Spark."""
+        if not (self.master or self.remote or self.spark_conf):
+            return self.engine
+        if self.engine == "local":
+            raise UsageError("--master, --remote and --spark-conf are for Spark. Drop them, or --engine local.")
+        from cloister.vault import Spark
 
-def read_engine(engine: str | None, master: str | None, remote: str | None, conf: list[str] | None) -> Any:
-    """Who reads the rows, as the flags say it together."""
-    if not (master or remote or conf):
-        return engine
-    if engine == "local":
-        raise UsageError("--master, --remote and --spark-conf are for Spark. Drop them, or --engine local.")
-    from cloister.vault import Spark
+        pairs = [setting.partition("=") for setting in self.spark_conf or []]
+        if not all(name and equals for name, equals, _ in pairs):
+            raise UsageError("--spark-conf takes a setting as NAME=VALUE, such as spark.executor.memory=8g.")
+        return Spark(self.master, self.remote, tuple((name.strip(), value.strip()) for name, _, value in pairs))
 
-    pairs = [setting.partition("=") for setting in conf or []]
-    if not all(name and equals for name, equals, _ in pairs):
-        raise UsageError("--spark-conf takes a setting as NAME=VALUE, such as spark.executor.memory=8g.")
-    return Spark(master, remote, tuple((name.strip(), value.strip()) for name, _, value in pairs))
+
+def read_engine(engine: Any, master: str | None, remote: str | None, conf: list[str] | None) -> Any:
+    """`Access.chosen_engine` of single flags, until cluster and synopsis take the group."""
+    return Access(engine=engine, master=master, remote=remote, spark_conf=conf).chosen_engine()
 
 
 def read_budget(
     epsilon: str | None, delta: str | None, rho: str | None, worlds: int | None, schema: Schema | None
 ) -> Budget:
-    """The budget that the flags mean together."""
-    from cloister.privacy.budgets import ApproxDP, Identifiability, PureDP
-
-    if rho is not None:
-        if epsilon is not None or delta is not None:
-            raise UsageError("--rho stands alone: it is a guarantee without delta. Drop --epsilon and --delta.")
-        return Identifiability(rho, worlds if worlds is not None else worlds_of(schema))
-    if worlds is not None:
-        raise UsageError("--worlds goes with --rho. Add --rho, or drop --worlds.")
-    if epsilon is None:
-        raise UsageError("how much may be revealed? Give --epsilon (1 is a common choice), or --rho.")
-    none = delta is None or delta.strip().strip("0") in ("", ".")  # a delta of 0 is no delta
-    return PureDP(epsilon) if delta is None or none else ApproxDP(epsilon, delta)
+    """`Spending.budget` of single flags, until cluster and synopsis take the group."""
+    return Spending(epsilon, delta, rho, worlds).budget(schema)
 
 
 def worlds_of(schema: Schema | None) -> int:

@@ -17,14 +17,6 @@ class Sentence:
 
 
 @dataclass(frozen=True, slots=True)
-class Fact:
-    """A name and its value, such as the status of a release."""
-
-    name: str
-    value: str
-
-
-@dataclass(frozen=True, slots=True)
 class TextTable:
     """A table of formatted cells.
 
@@ -58,6 +50,14 @@ class TextTable:
         if self.align != "content":
             return self.align == "right"
         return any(row[column][-1:].isdigit() or row[column][-1:] == "%" for row in self.rows)
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """A name and its value, such as the status of a release."""
+
+    name: str
+    value: str
 
 
 @dataclass(frozen=True, slots=True)
