@@ -12,7 +12,14 @@ from pathlib import Path
 import pytest
 
 from cloister.errors import SinkError
-from cloister.sinks import check_free, stage
+from cloister.sinks import (
+    certificate_path,
+    check_free,
+    check_free_with_certificate,
+    commit_with_certificate,
+    file_hashes,
+    stage,
+)
 
 
 def test_a_committed_file_is_there_and_nothing_else(tmp_path: Path) -> None:
@@ -127,3 +134,36 @@ def test_a_killed_process_leaves_only_hidden_parts(tmp_path: Path) -> None:
     assert len(left) == 1
     assert left[0].startswith(".out.")
     assert left[0].endswith(".partial")
+
+
+def test_an_output_appears_with_its_certificate(tmp_path: Path) -> None:
+    """Both under their names, and the certificate lists the files of a folder, hidden ones aside."""
+    out = tmp_path / "table"
+    with stage(out, directory=True) as staged, stage(certificate_path(out), directory=False) as certificate:
+        (staged.path / "part-0.csv").write_text("a\n1\n")
+        (staged.path / ".part-0.csv.crc").write_text("x")
+        listed = file_hashes(staged.path)
+        commit_with_certificate(staged, certificate, "{}")
+    assert list(listed) == ["table/part-0.csv"]
+    assert listed == file_hashes(out)
+    assert (tmp_path / "table.release.json").read_text() == "{}"
+
+
+@pytest.mark.parametrize("directory", [True, False])
+def test_no_output_without_its_certificate(tmp_path: Path, directory: bool) -> None:
+    """When the certificate cannot appear, the output does not stay."""
+    out = tmp_path / "table"
+    with stage(out, directory=directory) as staged, stage(certificate_path(out), directory=False) as certificate:
+        (staged.path / "part" if directory else staged.path).write_text("a")
+        certificate_path(out).write_text("somebody was faster")
+        with pytest.raises(SinkError, match="exists"):
+            commit_with_certificate(staged, certificate, "{}")
+    assert [path.name for path in tmp_path.iterdir()] == ["table.release.json"]
+
+
+def test_a_taken_certificate_is_refused_before_anything_is_written(tmp_path: Path) -> None:
+    """The output is free, its certificate is not."""
+    (tmp_path / "a.csv.release.json").write_text("{}")
+    check_free(tmp_path / "a.csv")
+    with pytest.raises(SinkError, match=r"a\.csv\.release\.json exists"):
+        check_free_with_certificate(tmp_path / "a.csv")

@@ -41,6 +41,7 @@ def main() -> None:
         moves = round.sums * step / np.maximum(round.counts, 2 * round.count_noise)[:, None]
         panel.quiver(*places.T, *moves.T, angles="xy", scale_units="xy", scale=1, width=0.004, color="tab:orange")
         panel.text(-14.3, -14.3, f"noise of a vote: +-{round.count_noise:.0f} rows", fontsize=9)
+    assert model.standard_errors_ is not None
     panels[2].errorbar(
         *model.cluster_centers_.T,
         xerr=2 * model.standard_errors_[:, 0],

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
 
-_HOMES = {
+_HOMES = {  # public name -> its module, and after a colon its name there where that differs
     "ApproxDP": "cloister.privacy.budgets",
     "Ball": "cloister.clustering.domain",
     "CloisterError": "cloister.errors",
@@ -23,7 +23,7 @@ _HOMES = {
     "Schema": "cloister.schema",
     "Synopsis": "cloister.clustering.synopsis.synopsis",
     "TopDownSpecialization": "cloister.anonymization.estimator",
-    "risk": "cloister.risk",  # a package that can be called
+    "risk": "cloister.risks.assess:assess",
     "synopsis": "cloister.clustering.synopsis.request",
     "tabulate": "cloister.tabulation.tabulate",
 }
@@ -56,14 +56,15 @@ if TYPE_CHECKING:
     from cloister.privacy.budgets import ApproxDP, Identifiability, PureDP
     from cloister.privacy.ledger import Ledger
     from cloister.privacy.release import Release
-    from cloister.risk.assess import assess as risk
+    from cloister.risks.assess import assess as risk
     from cloister.schema import Neighbours, Schema
     from cloister.tabulation.tabulate import tabulate
 
 
 def __getattr__(name: str) -> Any:
     if name in _HOMES:
-        value = getattr(importlib.import_module(_HOMES[name]), name)
+        module, _, own_name = _HOMES[name].partition(":")
+        value = getattr(importlib.import_module(module), own_name or name)
         globals()[name] = value
         return value
     raise AttributeError(f"module 'cloister' has no attribute {name!r}")

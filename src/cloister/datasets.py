@@ -36,7 +36,7 @@ HABITS = {  # made up, for each kind in turn: mean and spread
 
 
 def students(rows: int = 20_000, seed: int = 7) -> pa.Table:
-    """A made-up table of students in four kinds: nobody's data."""
+    """A made-up table of students in four kinds, no real person among them."""
     random = np.random.default_rng(seed)  # demo: the table is made up, nothing in it is noise
     kind = random.choice(len(SHARES), rows, p=list(SHARES.values()))
     columns = {}
@@ -101,9 +101,9 @@ PUPIL_TREES = {
 
 
 def pupils(rows: int = 60_000, seed: int = 11, unique: int = 12) -> pa.Table:
-    """A made-up table of pupils and how often they used two learning platforms: nobody's data.
+    """A made-up table of pupils and how often they used two learning platforms, no real person among them.
 
-    Like the table of LETEO's evaluation it holds a few rows that nobody else looks like: pupils of a technical school in
+    Like the table of LETEO's evaluation it holds a few unique rows: pupils of a technical school in
     the primary levels of small states.
     """
     random = np.random.default_rng(seed)  # demo: the table is made up, nothing in it is noise
@@ -112,9 +112,9 @@ def pupils(rows: int = 60_000, seed: int = 11, unique: int = 12) -> pa.Table:
     course = random.choice(len(_COURSES), rows, p=np.array([12, 12, 12, 11, 11, 10, 9, 8, 6, 4, 3, 2]) / 100)
     system = random.choice(list(SYSTEMS), rows, p=list(SYSTEMS.values()))
     system[(system == "technical") & (course < 6)] = "public"  # there are no technical primary schools ...
-    odd = random.choice(np.flatnonzero(course < 6), unique, replace=False)
-    system[odd] = "technical"  # ... but for these
-    state[odd] = np.arange(len(odd)) % len(names)
+    unlike = random.choice(np.flatnonzero(course < 6), unique, replace=False)
+    system[unlike] = "technical"  # ... but for these
+    state[unlike] = np.arange(len(unlike)) % len(names)
     quintile = np.clip(random.integers(0, 5, rows) + (system == "private"), 0, 4)
     days = np.clip(random.gamma(2.0, 18.0, rows) * (1 + course / 12), 0, 200).astype(np.int64)
     return pa.table(

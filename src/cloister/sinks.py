@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import hashlib
 import os
 import shutil
 import tempfile
@@ -15,7 +16,20 @@ from typing import Any
 
 from cloister.errors import SinkError
 
-__all__ = ["Staged", "check_free", "stage", "writer_of"]
+__all__ = [
+    "Staged",
+    "certificate_path",
+    "check_free",
+    "check_free_with_certificate",
+    "commit_with_certificate",
+    "file_hash",
+    "file_hashes",
+    "stage",
+    "writer_of",
+    "written_files",
+]
+
+CERTIFICATE_SUFFIX = ".release.json"
 
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS)
 _NO_LINKS = (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK, errno.EACCES)
@@ -101,6 +115,56 @@ def stage(path: str | PathLike[str], *, directory: bool) -> Iterator[Staged]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
+def certificate_path(out: str | PathLike[str]) -> Path:
+    """Where the certificate of an output stands: beside it, under its name with ``.release.json`` after it.
+
+    >>> certificate_path("tables/safe.csv").name
+    'safe.csv.release.json'
+    """
+    path = Path(out)
+    return path.with_name(path.name + CERTIFICATE_SUFFIX)
+
+
+def check_free_with_certificate(out: str | PathLike[str]) -> None:
+    """`check_free` for an output and for the certificate beside it."""
+    check_free(out)
+    check_free(certificate_path(out))
+
+
+def commit_with_certificate(staged: Staged, certificate: Staged, text: str) -> None:
+    """Make an output appear with the text of its certificate, or neither of them."""
+    certificate.path.write_text(text, encoding="utf-8")
+    staged.commit()
+    try:
+        certificate.commit()
+    except BaseException:  # an output without its certificate is no release
+        (shutil.rmtree if staged.target.is_dir() else os.unlink)(staged.target)
+        raise
+
+
+def written_files(path: Path, name: str | None = None) -> dict[str, Path]:
+    """The files of an output, a file or a folder, by the names that a certificate beside it lists.
+
+    `name` is the final name of an output that is still staged. Hidden files are checksums and markers of an engine.
+    """
+    name = path.name if name is None else name
+    if not path.is_dir():
+        return {name: path}
+    files = sorted(file for file in path.rglob("*") if file.is_file() and not file.name.startswith("."))
+    return {f"{name}/{file.relative_to(path)}": file for file in files}
+
+
+def file_hashes(path: Path, name: str | None = None) -> dict[str, str]:
+    """The hash of each file of an output, by the names of `written_files`."""
+    return {listed: file_hash(file) for listed, file in written_files(path, name).items()}
+
+
+def file_hash(path: Path) -> str:
+    """The SHA-256 of a file, in hexadecimal."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
 def writer_of(path: str, format: str, schema: Any) -> Any:
     """A writer of record batches; columns of text are written as they are, nulls as nothing. Stage its path."""
     if format == "parquet":
@@ -150,8 +214,9 @@ def _move_file(source: Path, target: Path) -> None:
 
 def _flush(path: Path) -> None:
     """Bring the bytes to the disk before their name: a crash must not leave an empty file under it."""
-    files = [path] if path.is_file() else [found for found in path.rglob("*") if found.is_file()]
-    for file in files:
+    for file in [path] if path.is_file() else path.rglob("*"):
+        if not file.is_file():
+            continue
         with file.open("rb") as opened:
             os.fsync(opened.fileno())
 

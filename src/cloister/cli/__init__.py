@@ -91,7 +91,7 @@ app.add_typer(ledger.app, name="ledger")
 
 def main() -> None:
     """Run the command line. A character that the terminal lacks is written as its code: printing never fails."""
-    if sys.stderr is None:  # closed by whoever started this: then nothing is told there
+    if sys.stderr is None:  # closed by whoever started this: what is written to it is dropped
         sys.stderr = io.StringIO()
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cloister.cli import flags
+from cloister.cli import flags, output
 from cloister.errors import UsageError
+from cloister.report.terminal import print_document
 
 if TYPE_CHECKING:
     from cloister.clustering.clusters import Clusters
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 EXAMPLE = "Example: cloister cluster people.csv --k 5 --epsilon 1 --columns age,income --schema people.toml --out clusters"
 
 
+@flags.takes_groups
 def cluster(
     data: Annotated[
         list[str] | None, typer.Argument(metavar="[DATA...]", help="CSV, Parquet or Arrow files, globs or URLs.")
@@ -27,11 +28,8 @@ def cluster(
     *,
     k: Annotated[str, typer.Option("--k", metavar="K", help="How many clusters, or auto: chosen from what is released.")],
     out: Annotated[Path | None, typer.Option(metavar="DIR", help="A new folder for centers.csv and release.json.")] = None,
-    epsilon: flags.Epsilon = None,
-    delta: flags.Delta = None,
-    rho: flags.Rho = None,
-    worlds: flags.Worlds = None,
-    columns: Annotated[str | None, typer.Option(metavar="A,B", help="The number columns to cluster.")] = None,
+    spending: flags.Spending,
+    columns: Annotated[str | None, flags.name_list("The number columns to cluster.")] = None,
     bounds: Annotated[
         str | None,
         typer.Option(
@@ -43,12 +41,7 @@ def cluster(
     method: Annotated[str, typer.Option(help="auto, votes, lloyd, uniform-grid, adaptive-grid, tree or hybrid.")] = "auto",
     scale: flags.Scale = "bounds",
     neighbours: flags.NeighbourRelation = None,
-    table: flags.Table = None,
-    ledger: flags.LedgerUrl = None,
-    engine: flags.Engine = None,
-    master: flags.Master = None,
-    remote: flags.Remote = None,
-    spark_conf: flags.SparkConf = None,
+    access: flags.Access,
     synopsis: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Cluster a released synopsis instead of data: free.")
     ] = None,
@@ -62,39 +55,35 @@ def cluster(
 ) -> None:
     """Find private clusters and write their centres with a certificate."""
     from cloister.clustering.request import ClusterRequest
-    from cloister.schema import Schema
     from cloister.sinks import check_free
 
+    where = access.parameters()
     if synopsis is not None:
-        spent = {"--epsilon": epsilon, "--delta": delta, "--rho": rho, "--worlds": worlds, "--dry-run": dry_run or None}
         described = {"--columns": columns, "--bounds": bounds, "--schema": schema, "--neighbours": neighbours}
-        if idle := [flag for flag, value in {**spent, **described}.items() if value is not None]:
-            raise UsageError(f"a synopsis is released already: clustering it spends nothing. Drop {', '.join(idle)}.")
+        check_free_of_charge({**spending.flags(), "--dry-run": dry_run or None, **described})
         if data and not labels:
             raise UsageError("--synopsis stands in for DATA. Give one of them; or both with --labels, to label rows.")
         if labels and not data:
             raise UsageError("--labels needs the rows to label. Give DATA too, or drop --labels.")
         target = read_out(out)
         check_free(target)
-        clusters = cluster_synopsis(synopsis, k, seeding, flags.read_engine(engine, master, remote, spark_conf))
-        finish(dataclasses.replace(clusters, ledger=ledger), target, data, as_json)
+        clusters = cluster_synopsis(synopsis, k, seeding, where["engine"])
+        finish(dataclasses.replace(clusters, ledger=access.ledger), target, data, as_json)
         return
     if not data:
         raise UsageError("what should be clustered? Give DATA, or --synopsis FILE.")
-    facts = Schema.from_toml(schema) if schema else None
+    facts = flags.read_schema(schema)
     request = ClusterRequest(
         n_clusters=read_clusters(k),
-        budget=flags.read_budget(epsilon, delta, rho, worlds, facts),
+        budget=spending.budget(facts),
         bounds=flags.read_bounds(bounds),
         method=method,
         scale=None if scale == "none" else scale,
-        columns=flags.read_names(columns),
+        columns=flags.read_names(columns) or None,
         schema=facts,
         neighbours=neighbours,
-        table=table,
-        ledger=ledger,
-        engine=flags.read_engine(engine, master, remote, spark_conf),
         seeding=seeding,
+        **where,
     )
     if dry_run:
         show_plan(request, data, rows, as_json)
@@ -105,9 +94,15 @@ def cluster(
             "--labels writes a file here. On Spark label rows with predict, which gives a DataFrame to write where you like."
         )
     check_free(target)
-    with flags.progress(as_json) as step:
+    with output.progress(as_json) as step:
         clusters = request.fit(data, step)
     finish(clusters, target, data if labels else None, as_json)
+
+
+def check_free_of_charge(given: dict[str, object]) -> None:
+    """Refuse flags that would spend a budget or describe data: a synopsis is released already."""
+    if idle := [flag for flag, value in given.items() if value is not None]:
+        raise UsageError(f"a synopsis is released already: clustering it spends nothing. Drop {', '.join(idle)}.")
 
 
 def read_out(out: Path | None) -> Path:
@@ -134,7 +129,7 @@ def finish(clusters: Clusters, out: Path, labelled: list[str] | None, as_json: b
     """Write the result and show it."""
     certificate = clusters.save(out, label=labelled)
     if as_json:
-        flags.print_json({"out": str(out), **json.loads(certificate.to_json())})
+        output.print_json({"out": str(out), **json.loads(certificate.to_json())})
         return
     show_result(clusters, out)
     if labelled is not None:
@@ -151,14 +146,6 @@ def read_clusters(text: str) -> int | str:
         raise UsageError("--k takes a whole number of clusters, or auto.") from None
 
 
-def plain(value: float) -> str:
-    """A coordinate for a person: four digits or all before the point, and no exponent where it can be helped."""
-    if 1e-4 <= abs(value) < 1e15:
-        decimals = max(0, 3 - math.floor(math.log10(abs(value))))
-        return f"{value:,.{min(decimals, 8)}f}"
-    return f"{value:.4g}"
-
-
 def show_plan(request: ClusterRequest, data: list[str], rows: int, as_json: bool) -> None:
     """Print what a fit would spend."""
     from cloister.vault import open_data
@@ -166,7 +153,7 @@ def show_plan(request: ClusterRequest, data: list[str], rows: int, as_json: bool
     # Spark is not started to read the names of columns that are named already
     known = request.columns if request.engine not in (None, "local") else None
     plan = request.plan(rows, known or open_data(data, request.engine).names)
-    flags.print_plan(plan, rows, as_json)
+    output.print_plan(plan, as_json, rows)
     if not as_json and (refusal := foreseen(request)):
         typer.echo(f"It would be refused: {refusal}")
 
@@ -190,24 +177,5 @@ def foreseen(request: ClusterRequest) -> str | None:
 
 def show_result(clusters: Clusters, out: Path) -> None:
     """The centres and the guarantee, for a person."""
-    from rich.console import Console
-    from rich.table import Table as RichTable
-
-    release = clusters.release_
-    names = release.parameters["columns"]
-    grid = RichTable(title=f"{len(clusters.cluster_centers_)} private clusters (sizes are noisy)")
-    for name in ["cluster", "size", *names[:8]]:
-        grid.add_column(str(name), justify="right", overflow="fold")
-    for i, (size, center) in enumerate(zip(clusters.cluster_sizes_, clusters.cluster_centers_, strict=True)):
-        grid.add_row(str(i), f"{size:,.0f}", *(plain(value) for value in center[:8]))
-    console = Console()
-    console.print(grid)
-    if len(names) > 8:
-        console.print(f"... and {len(names) - 8} columns more in centers.csv")
-    for name, choice in release.parameters["choices"].items():
-        console.print(f"{name.capitalize()}: {choice}", highlight=False)
-    console.print(f"Guarantee: {release.guarantee}", highlight=False)
-    console.print(f"Status: {release.status}", highlight=False)
-    for note in release.notes:
-        console.print(f"Note: {note}", highlight=False)
-    console.print(f"Written: {out}/centers.csv, {out}/release.json", highlight=False, soft_wrap=True)
+    print_document(clusters.describe())
+    output.print_release(clusters.release_, f"{out}/centers.csv, {out}/release.json")

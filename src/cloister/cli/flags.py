@@ -1,12 +1,22 @@
-"""Flags that several verbs share, and what they mean together."""
+"""Flags that several verbs share, and what they mean together.
+
+Typer makes one option of each parameter and has no groups of options. A group here is a frozen dataclass whose fields are
+annotated as options; a verb that is decorated with `takes_groups` names it as one parameter, and typer sees its fields::
+
+    @takes_groups
+    def tabulate(data: Data, *, spending: Spending, access: Access) -> None: ...
+
+So a new flag of every verb that reads rows is one field of `Access`, in this file alone.
+"""
 
 from __future__ import annotations
 
-import json
-import sys
+import dataclasses
+import functools
+import inspect
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
 
 import typer
 
@@ -14,9 +24,16 @@ from cloister.errors import UsageError
 
 if TYPE_CHECKING:
     from cloister.privacy.budgets import Budget
-    from cloister.privacy.plan import Plan
     from cloister.schema import Schema
 
+Data = Annotated[list[str], typer.Argument(metavar="DATA...", help="CSV, Parquet or Arrow files, globs or URLs.")]
+NeighbourRelation = Annotated[
+    Literal["add-remove", "replace-one"] | None, typer.Option(help="Which tables must not be told apart.")
+]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Print the plan; read no row and charge nothing.")]
+ExpectedRows = Annotated[
+    int, typer.Option("--rows", metavar="N", min=1, help="With --dry-run: about how many rows to expect.")
+]
 Epsilon = Annotated[str | None, typer.Option(metavar="NUMBER", help="How much the release may reveal; smaller is safer.")]
 Delta = Annotated[str | None, typer.Option(metavar="NUMBER", help="With --epsilon: a small failure probability, e.g. 1e-6.")]
 Rho = Annotated[
@@ -41,61 +58,125 @@ SparkConf = Annotated[
 Scale = Annotated[
     Literal["bounds", "none"], typer.Option(help="bounds: each column's width counts the same; none: own units.")
 ]
-NeighbourRelation = Annotated[
-    Literal["add-remove", "replace-one"] | None, typer.Option(help="Which tables must not be told apart.")
-]
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Print the plan; read no row and charge nothing.")]
-ExpectedRows = Annotated[
-    int, typer.Option("--rows", metavar="N", min=1, help="With --dry-run: about how many rows to expect.")
-]
 Machine = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
 
 
-def read_engine(engine: str | None, master: str | None, remote: str | None, conf: list[str] | None) -> Any:
-    """Who reads the rows, as the flags say it together."""
-    if not (master or remote or conf):
-        return engine
-    if engine == "local":
-        raise UsageError("--master, --remote and --spark-conf are for Spark. Drop them, or --engine local.")
-    from cloister.vault import Spark
-
-    pairs = [setting.partition("=") for setting in conf or []]
-    if not all(name and equals for name, equals, _ in pairs):
-        raise UsageError("--spark-conf takes a setting as NAME=VALUE, such as spark.executor.memory=8g.")
-    return Spark(master, remote, tuple((name.strip(), value.strip()) for name, _, value in pairs))
+def name_list(help: str) -> Any:
+    """An option that lists columns, A,B; `read_names` reads it."""
+    return typer.Option(metavar="A,B", help=help)
 
 
-def read_budget(
-    epsilon: str | None, delta: str | None, rho: str | None, worlds: int | None, schema: Schema | None
-) -> Budget:
-    """The budget that the flags mean together."""
-    from cloister.privacy.budgets import ApproxDP, Identifiability, PureDP
+def takes_groups(verb: Callable[..., None]) -> Callable[..., None]:
+    """A verb as typer should see it: each parameter whose type is a dataclass is replaced by the fields of that dataclass.
 
-    if rho is not None:
-        if epsilon is not None or delta is not None:
-            raise UsageError("--rho stands alone: it is a guarantee without delta. Drop --epsilon and --delta.")
-        return Identifiability(rho, worlds if worlds is not None else worlds_of(schema))
-    if worlds is not None:
-        raise UsageError("--worlds goes with --rho. Add --rho, or drop --worlds.")
-    if epsilon is None:
-        raise UsageError("how much may be revealed? Give --epsilon (1 is a common choice), or --rho.")
-    none = delta is None or delta.strip().strip("0") in ("", ".")  # a delta of 0 is no delta
-    return PureDP(epsilon) if delta is None or none else ApproxDP(epsilon, delta)
+    Typer reads a command's options from its signature. The wrapper announces the fields in place of the group; when it is
+    called with their values it builds the group and passes that on.
+    """
+    hints = get_type_hints(verb, include_extras=True)
+    groups: dict[str, Any] = {name: kind for name, kind in hints.items() if dataclasses.is_dataclass(kind)}
+
+    def flattened() -> Iterator[inspect.Parameter]:
+        for parameter in inspect.signature(verb).parameters.values():
+            if parameter.name in groups:
+                yield from _field_parameters(groups[parameter.name])
+            else:
+                yield parameter.replace(annotation=hints[parameter.name], kind=inspect.Parameter.KEYWORD_ONLY)
+
+    parameters = list(flattened())
+
+    @functools.wraps(verb)
+    def command(**values: Any) -> None:
+        built = {
+            name: kind(**{f.name: values.pop(f.name) for f in dataclasses.fields(kind)}) for name, kind in groups.items()
+        }
+        verb(**values, **built)
+
+    command.__signature__ = inspect.Signature(parameters, return_annotation=None)  # type: ignore[attr-defined]
+    command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters} | {"return": None}
+    return command
+
+
+def _field_parameters(group: Any) -> Iterator[inspect.Parameter]:
+    """The fields of a group as parameters of a function; every one has a default."""
+    hints = get_type_hints(group, include_extras=True)
+    for field in dataclasses.fields(group):
+        yield inspect.Parameter(
+            field.name, inspect.Parameter.KEYWORD_ONLY, default=field.default, annotation=hints[field.name]
+        )
+
+
+@dataclass(frozen=True)
+class Spending:
+    """How much a release may reveal."""
+
+    epsilon: Epsilon = None
+    delta: Delta = None
+    rho: Rho = None
+    worlds: Worlds = None
+
+    def flags(self) -> dict[str, object]:
+        """What was given, by the name of the flag."""
+        return {f"--{field.name}": getattr(self, field.name) for field in dataclasses.fields(self)}
+
+    def budget(self, schema: Schema | None = None) -> Budget:
+        """The budget that the flags mean together."""
+        from cloister.privacy.budgets import ApproxDP, Identifiability, PureDP
+
+        if self.rho is not None:
+            if self.epsilon is not None or self.delta is not None:
+                raise UsageError("--rho stands alone: it is a guarantee without delta. Drop --epsilon and --delta.")
+            return Identifiability(self.rho, self.worlds if self.worlds is not None else worlds_of(schema))
+        if self.worlds is not None:
+            raise UsageError("--worlds goes with --rho. Add --rho, or drop --worlds.")
+        if self.epsilon is None:
+            raise UsageError("how much may be revealed? Give --epsilon (1 is a common choice), or --rho.")
+        if self.delta is None or self.delta.strip().strip("0") in ("", "."):  # a delta of 0 is no delta
+            return PureDP(self.epsilon)
+        return ApproxDP(self.epsilon, self.delta)
+
+
+@dataclass(frozen=True)
+class Access:
+    """Which table of which ledger the rows are, and who reads them."""
+
+    table: Table = None
+    ledger: LedgerUrl = None
+    engine: Engine = None
+    master: Master = None
+    remote: Remote = None
+    spark_conf: SparkConf = None
+
+    def parameters(self) -> dict[str, Any]:
+        """As the parameters of that name that every estimator and function over rows has."""
+        return {"table": self.table, "ledger": self.ledger, "engine": self.chosen_engine()}
+
+    def chosen_engine(self) -> Any:
+        """The engine that the flags mean together: a name, or the options of Spark."""
+        if not (self.master or self.remote or self.spark_conf):
+            return self.engine
+        if self.engine == "local":
+            raise UsageError("--master, --remote and --spark-conf are for Spark. Drop them, or --engine local.")
+        from cloister.vault import Spark
+
+        pairs = [setting.partition("=") for setting in self.spark_conf or []]
+        if not all(name and equals for name, equals, _ in pairs):
+            raise UsageError("--spark-conf takes a setting as NAME=VALUE, such as spark.executor.memory=8g.")
+        return Spark(self.master, self.remote, tuple((name.strip(), value.strip()) for name, _, value in pairs))
 
 
 def worlds_of(schema: Schema | None) -> int:
     """The smallest number of values that a column of the schema can take: the safest choice for a given rho."""
     from cloister.schema import Category, Number
 
-    found = []
+    sizes = []
     for column in schema.columns if schema else ():
         if isinstance(column.kind, Number) and column.kind.worlds:
-            found.append(column.kind.worlds)
+            sizes.append(column.kind.worlds)
         if isinstance(column.kind, Category) and column.kind.domain:
-            found.append(len(column.kind.domain))
-    if not found:
+            sizes.append(len(column.kind.domain))
+    if not sizes:
         raise UsageError("--rho needs --worlds M, or a schema whose columns have bounds and a step, or a domain.")
-    return min(found)
+    return min(sizes)
 
 
 def read_bounds(text: str | None) -> tuple[float, float] | None:
@@ -111,32 +192,15 @@ def read_bounds(text: str | None) -> tuple[float, float] | None:
     return low, high
 
 
-def read_names(text: str | None) -> list[str] | None:
-    """Names of columns from A,B."""
-    return [name.strip() for name in text.split(",")] if text else None
+def read_names(text: str | None) -> list[str]:
+    """Names from A,B; none from nothing."""
+    return [name.strip() for name in text.split(",") if name.strip()] if text else []
 
 
-def print_plan(plan: Plan, rows: int, as_json: bool) -> None:
-    """What a release would spend, for a person or for a program."""
-    if as_json:
-        print_json(plan.as_dict())
-        return
-    typer.echo(str(plan))
-    typer.echo(f"For about {rows:,} rows (change with --rows). No row was read and nothing was charged.")
+def read_schema(path: str | None) -> Schema | None:
+    """The schema in the file that --schema names."""
+    if not path:
+        return None
+    from cloister.schema import Schema
 
-
-def print_json(data: Any) -> None:
-    """One JSON document on standard output."""
-    typer.echo(json.dumps(data, indent=2, ensure_ascii=False))
-
-
-@contextmanager
-def progress(quiet: bool) -> Iterator[Callable[[str], None]]:
-    """A line on the terminal that says which step is running; nothing when the output is not a terminal."""
-    if quiet or not sys.stderr.isatty():
-        yield lambda _: None
-        return
-    from rich.console import Console
-
-    with Console(stderr=True).status("starting") as status:
-        yield lambda step: status.update(step)
+    return Schema.from_toml(path)

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from cloister.cli import flags
+from cloister.cli import flags, output
 
 EXAMPLE = (
     "Example: cloister risk people.csv --quasi age,sex,postcode --sensitive illness; later: cloister risk published.csv "
@@ -14,20 +14,19 @@ EXAMPLE = (
 )
 
 
+@flags.takes_groups
 def risk(
-    data: Annotated[list[str], typer.Argument(metavar="DATA...", help="CSV, Parquet or Arrow files, globs or URLs.")],
+    data: flags.Data,
+    *,
     quasi: Annotated[
         str | None,
-        typer.Option(
-            metavar="A,B",
-            help="Columns that others may know. Default: from the schema, else the worst combination is found.",
-        ),
+        flags.name_list("Columns that others may know. Default: from the schema, else the worst combination is found."),
     ] = None,
     against: Annotated[
         str | None, typer.Option(metavar="FILE", help="The original that DATA was made of: measures what was lost.")
     ] = None,
     threshold: Annotated[float, typer.Option(help="From which probability on, exclusive, a row is at risk.")] = 0.2,
-    sensitive: Annotated[str | None, typer.Option(metavar="A,B", help="Columns whose values must not be learned.")] = None,
+    sensitive: Annotated[str | None, flags.name_list("Columns whose values must not be learned.")] = None,
     target: Annotated[
         str | None, typer.Option(metavar="COL", help="With --against: what a classifier should predict.")
     ] = None,
@@ -41,19 +40,14 @@ def risk(
         int | None, typer.Option(metavar="N", min=1, help="Which combinations of up to N columns single people out.")
     ] = None,
     schema: flags.SchemaFile = None,
-    table: flags.Table = None,
-    ledger: flags.LedgerUrl = None,
-    engine: flags.Engine = None,
-    master: flags.Master = None,
-    remote: flags.Remote = None,
-    spark_conf: flags.SparkConf = None,
+    access: flags.Access,
     as_json: flags.Machine = False,
 ) -> None:
     """Measure re-identification risk and information loss, for the holder's eyes only."""
-    from cloister.risk.assess import assess
+    from cloister.risks.assess import assess
 
-    runs = flags.read_engine(engine, master, remote, spark_conf)
-    with flags.progress(as_json) as step:
+    where = access.parameters()
+    with output.progress(as_json) as step:
         step("counting")
         report = assess(
             data,
@@ -66,11 +60,9 @@ def risk(
             threshold=threshold,
             search=search,
             schema=schema,
-            engine=runs,
-            table=table,
-            ledger=ledger,
+            **where,
         )
     if as_json:
-        flags.print_json(report.as_dict())
+        output.print_json(report.as_dict())
     else:
         typer.echo(str(report))

@@ -8,7 +8,8 @@ from typing import Annotated
 
 import typer
 
-from cloister.cli.flags import Machine, SchemaFile, print_json
+from cloister.cli.flags import Data, Machine, SchemaFile
+from cloister.cli.output import print_json, write_text
 from cloister.errors import SchemaError, UsageError
 
 EXAMPLE = (
@@ -17,7 +18,7 @@ EXAMPLE = (
 
 
 def schema(
-    data: Annotated[list[str], typer.Argument(metavar="DATA...", help="CSV, Parquet or Arrow files, globs or URLs.")],
+    data: Data,
     out: Annotated[
         Path | None, typer.Option("--out", "-o", metavar="FILE", help="A new file for the draft. Default: the screen.")
     ] = None,
@@ -54,7 +55,7 @@ def schema(
 def write_draft(data: list[str], out: Path | None, as_json: bool) -> None:
     """Guess a schema and write it as TOML."""
     from cloister.schema.drafts import draft, draft_text
-    from cloister.sinks import check_free, stage
+    from cloister.sinks import check_free
     from cloister.sources import open_source
 
     if out is not None:
@@ -62,9 +63,7 @@ def write_draft(data: list[str], out: Path | None, as_json: bool) -> None:
     guessed = draft(open_source(data))
     text = draft_text(guessed)
     if out is not None:
-        with stage(out, directory=False) as staged:
-            staged.path.write_text(text, encoding="utf-8")
-            staged.commit()
+        write_text(out, text)
     if as_json:
         columns = [
             {"name": column.name, "kind": type(column.kind).__name__.lower(), "role": str(column.role), "guessed": True}
@@ -116,8 +115,8 @@ def write_hierarchies(data: list[str], facts: str | None, folder: Path, as_json:
         staged.commit()
     looked = sorted(column.name for column in rest if column.name not in skipped)
     if as_json:
-        made = {owner: name for owner, (name, _) in files.items()}
-        print_json({"out": str(folder), "files": made, "from_rows": looked, "skipped": skipped})
+        drafted = {owner: name for owner, (name, _) in files.items()}
+        print_json({"out": str(folder), "files": drafted, "from_rows": looked, "skipped": skipped})
         return
     for owner, (name, _) in files.items():
         typer.echo(f"{owner}: {name}" + (" (from the rows: for the holder)" if owner in looked else ""))

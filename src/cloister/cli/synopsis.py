@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from cloister.cli import flags
+from cloister.cli import flags, output
 from cloister.errors import UsageError
 
 if TYPE_CHECKING:
@@ -19,14 +19,13 @@ EXAMPLE = (
 )
 
 
+@flags.takes_groups
 def synopsis(
     data: Annotated[list[str], typer.Argument(metavar="DATA...", help="Files, globs or URLs; or one synopsis file to ask.")],
+    *,
     out: Annotated[Path | None, typer.Option(metavar="FILE", help="A new file: the synopsis, or the made-up rows.")] = None,
-    epsilon: flags.Epsilon = None,
-    delta: flags.Delta = None,
-    rho: flags.Rho = None,
-    worlds: flags.Worlds = None,
-    columns: Annotated[str | None, typer.Option(metavar="A,B", help="The number columns.")] = None,
+    spending: flags.Spending,
+    columns: Annotated[str | None, flags.name_list("The number columns.")] = None,
     bounds: Annotated[str | None, typer.Option(metavar="LOW,HIGH", help="Public bounds of every column.")] = None,
     schema: flags.SchemaFile = None,
     method: Annotated[
@@ -41,12 +40,7 @@ def synopsis(
     ] = None,
     scale: flags.Scale = "bounds",
     neighbours: flags.NeighbourRelation = None,
-    table: flags.Table = None,
-    ledger: flags.LedgerUrl = None,
-    engine: flags.Engine = None,
-    master: flags.Master = None,
-    remote: flags.Remote = None,
-    spark_conf: flags.SparkConf = None,
+    access: flags.Access,
     suggest_k: Annotated[bool, typer.Option("--suggest-k", help="Ask a synopsis: how many clusters are there?")] = False,
     sample: Annotated[int | None, typer.Option(metavar="N", help="Ask a synopsis: write N made-up rows to --out.")] = None,
     count: Annotated[
@@ -61,38 +55,35 @@ def synopsis(
         ask(data, suggest_k, sample, count, out, as_json)
         return
     from cloister.clustering.synopsis.request import SynopsisRequest
-    from cloister.schema import Schema
     from cloister.sinks import check_free
     from cloister.vault import open_data
 
-    facts = Schema.from_toml(schema) if schema else None
+    facts = flags.read_schema(schema)
     request = SynopsisRequest(
-        budget=flags.read_budget(epsilon, delta, rho, worlds, facts),
+        budget=spending.budget(facts),
         bounds=flags.read_bounds(bounds),
         method=method,
         alpha=alpha,
         threshold=threshold,
         scale=None if scale == "none" else scale,
-        columns=flags.read_names(columns),
+        columns=flags.read_names(columns) or None,
         schema=facts,
         neighbours=neighbours,
-        table=table,
-        ledger=ledger,
-        engine=flags.read_engine(engine, master, remote, spark_conf),
+        **access.parameters(),
     )
     if dry_run:
-        flags.print_plan(request.plan(rows, open_data(data, request.engine).names), rows, as_json)
+        output.print_plan(request.plan(rows, open_data(data, request.engine).names), as_json, rows)
         return
     if out is None:
         raise UsageError("where should the synopsis go? Give --out FILE.parquet, a file that does not exist yet.")
     if out.suffix.lower() != ".parquet":
         raise UsageError("a synopsis is a Parquet file. Give --out a name that ends in .parquet.")
     check_free(out)
-    with flags.progress(as_json) as step:
+    with output.progress(as_json) as step:
         released = request.release(data, step)
     certificate = released.save(out)
     if as_json:
-        flags.print_json({"out": str(out), **certificate.as_dict()})
+        output.print_json({"out": str(out), **certificate.as_dict()})
     else:
         show(released, out)
 
@@ -121,7 +112,7 @@ def ask(data: list[str], suggest_k: bool, sample: int | None, count: str | None,
         write_rows(released, sample, out)
         answer["sample"] = {"rows": sample, "out": str(out)}
     if as_json:
-        flags.print_json(answer)
+        output.print_json(answer)
         return
     if suggest_k:
         chosen, distances = answer["suggest_k"]["k"], answer["suggest_k"]["distances"]
@@ -173,8 +164,4 @@ def show(released: Synopsis, out: Path) -> None:
     """What was released, for a person."""
     rows = max(0, released.total)
     typer.echo(f"{released.method}: {len(released):,} cells over {', '.join(released.columns)}, about {rows:,.0f} rows")
-    typer.echo(f"Guarantee: {released.release.guarantee}")
-    typer.echo(f"Status: {released.release.status}")
-    for note in released.release.notes:
-        typer.echo(f"Note: {note}")
-    typer.echo(f"Written: {out}. Cluster it for free: cloister cluster --synopsis {out} --k K --out DIR")
+    output.print_release(released.release_, f"{out}. Cluster it for free: cloister cluster --synopsis {out} --k K --out DIR")

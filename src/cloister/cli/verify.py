@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import hashlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cloister.cli.flags import Machine, print_json
+from cloister.cli.flags import Machine
+from cloister.cli.output import print_json
 from cloister.errors import CloisterError, DataError, SourceError
+from cloister.sinks import certificate_path, file_hash, written_files
 
 if TYPE_CHECKING:
     from cloister.privacy.release import Release
@@ -25,16 +26,14 @@ def verify(
     as_json: Machine = False,
 ) -> None:
     """Add the steps of a release up again and check that its files were not changed."""
-    certificate, folder = read(release)
+    certificate, folder = read_release(release)
     if not certificate.adds_up():
         raise DataError("the steps of this release add up to more than its guarantee.")
     for name, expected in certificate.files.items():
         path = folder / name
         if not path.is_file():
             raise DataError(f"{name} is missing beside the release.")
-        with path.open("rb") as file:
-            found = hashlib.file_digest(file, "sha256").hexdigest()
-        if found != expected:
+        if file_hash(path) != expected:
             raise DataError(f"{name} was changed after it was written: its hash differs from the release.")
     if as_json:
         print_json({"verified": True, "guarantee": str(certificate.guarantee), "status": certificate.status})
@@ -44,40 +43,37 @@ def verify(
     typer.echo(f"Status: {certificate.status}.")
 
 
-def read(path: Path) -> tuple[Release, Path]:
+def read_release(path: Path) -> tuple[Release, Path]:
     """The certificate that is, stands beside, or lies in a file or folder, and where the files that it names are."""
     import pyarrow as pa
 
     from cloister.privacy.release import Release
 
-    beside = path.with_name(f"{path.name}.release.json")
-    found: Release | None
+    beside = certificate_path(path)
+    certificate: Release | None
     try:
         if path.name.endswith("release.json"):
-            found = Release.from_json(path.read_text(encoding="utf-8"))
+            certificate = Release.from_json(path.read_text(encoding="utf-8"))
         elif beside.exists():
-            found = Release.from_json(beside.read_text(encoding="utf-8"))
-            check_named(path, found)
+            certificate = Release.from_json(beside.read_text(encoding="utf-8"))
+            check_named(path, certificate)
         elif path.is_dir():
-            return read(path / "release.json")
+            return read_release(path / "release.json")
         else:
-            found = read_inside(path)
+            certificate = read_inside(path)
     except CloisterError:
         raise
     except (OSError, ValueError, RecursionError, pa.ArrowException):
-        found = None
-    if found is None:
+        certificate = None
+    if certificate is None:
         raise SourceError(f"{path} cannot be read as a release. {WANTED}.")
-    return found, path.parent
+    return certificate, path.parent
 
 
 def check_named(path: Path, certificate: Release) -> None:
     """Refuse a certificate that is not about this file, or not about all files of this folder."""
-    files = [path]
-    if path.is_dir():
-        files = [file for file in path.rglob("*") if file.is_file() and not file.name.startswith(".")]
-    for file in files:
-        if str(file.relative_to(path.parent)) not in certificate.files:
+    for name, file in written_files(path).items():
+        if name not in certificate.files:
             raise DataError(f"{file.name} is not one of the files that the certificate beside it names.")
 
 

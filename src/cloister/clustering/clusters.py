@@ -17,6 +17,9 @@ from cloister.clustering.domain import Domain
 from cloister.clustering.inputs import read_to_label
 from cloister.kernels import Labels
 from cloister.privacy.release import Release
+from cloister.report import notebook
+from cloister.report.document import Block, Document, Fact, Section, Sentence, TextTable
+from cloister.schema.numerals import coordinate_text
 from cloister.sinks import stage
 from cloister.vault import Vault
 
@@ -25,6 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Clusters"]
 
+SHOWN = 8  # columns on a terminal
 LABELS_NOTE = "labels.parquet beside this certificate is for the holder only: no guarantee covers it."
 LABELS_STAMP = {"cloister": "for the holder only: labels are not a private release"}
 
@@ -93,6 +97,23 @@ class Clusters:
             table=table,
             ledger=self.ledger if table else None,
         ).value
+
+    def describe(self) -> Document:
+        """The centres, a row each, and what was chosen on the way."""
+        names = list(map(str, self.domain.columns))
+        rows = [
+            [str(i), f"{size:,.0f}", *map(coordinate_text, center[:SHOWN])]
+            for i, (size, center) in enumerate(zip(self.cluster_sizes_, self.cluster_centers_, strict=True))
+        ]
+        title = f"{len(rows)} private clusters (sizes are noisy)"
+        blocks: list[Block] = [TextTable.of(["cluster", "size", *names[:SHOWN]], rows, title=title, align="right")]
+        if len(names) > SHOWN:
+            blocks.append(Sentence(f"... and {len(names) - SHOWN} columns more in centers.csv"))
+        blocks += [Fact(name, choice) for name, choice in self.release_.parameters["choices"].items()]
+        return Document((Section(tuple(blocks)),), title="Private clusters")
+
+    def _repr_html_(self) -> str:
+        return notebook.html(self.describe())
 
     def save(self, path: str | PathLike[str], *, label: Any = None) -> Release:
         """Write a new folder with centers.csv and release.json, and with `label` the labels of these rows.

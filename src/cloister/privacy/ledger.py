@@ -10,7 +10,6 @@ Numbers are exact. They are kept as text and added as fractions, so ten charges 
 from __future__ import annotations
 
 import contextlib
-import html
 import os
 import shlex
 import unicodedata
@@ -31,7 +30,10 @@ from cloister.privacy.ledger_records import (
     update_account,
     write_entry,
 )
+from cloister.privacy.statements import describe_accounts
 from cloister.privacy.store import StoreMissing, open_store
+from cloister.report import notebook
+from cloister.report.document import Document, Section, Sentence
 from cloister.schema.numerals import Number, exact_number, short_decimal
 
 if TYPE_CHECKING:
@@ -277,22 +279,15 @@ class Ledger:
     def __repr__(self) -> str:
         return f"Ledger({self.place!r})"
 
+    def describe(self) -> Document:
+        """What is left for each table, as a document."""
+        return Document((describe_accounts(self.place, self.accounts()),))
+
     def _repr_html_(self) -> str:
-        heads = ("table", "protects", "neighbours", "epsilon left", "of", "delta left", "of", "releases", "holder uses")
         try:
-            accounts = self.accounts()
+            return notebook.html(self.describe())
         except LedgerError as fault:
-            return f"<p>{html.escape(str(fault))}</p>"
-        body = "".join(
-            f"<tr><td>{html.escape(account.table)}</td><td>{html.escape(account.unit)}</td><td>{account.neighbours}</td>"
-            f"<td>{short_decimal(account.epsilon_left)}</td><td>{short_decimal(account.epsilon_total)}</td>"
-            f"<td>{short_decimal(account.delta_left)}</td><td>{short_decimal(account.delta_total)}</td>"
-            f"<td>{account.releases}</td><td>{account.holder_uses}</td></tr>"
-            for account in accounts
-        )
-        head = "".join(f"<th>{word}</th>" for word in heads)
-        caption = f"<caption>Ledger {html.escape(self.place)}</caption>"
-        return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+            return notebook.html(Document((Section((Sentence(str(fault)),)),)))
 
 
 def _refusal(account: Account, epsilon: Fraction, delta: Fraction) -> str:

@@ -23,6 +23,7 @@ Record = TypeVar("Record", Account, Entry)
 
 @cache
 def accounts_table() -> Table:
+    """One row an account, by the name of its table."""
     from sqlalchemy import Column, Integer, MetaData, String, Table
 
     words = ("neighbours", "epsilon_total", "delta_total", "epsilon_spent", "delta_spent", "created", "unit")
@@ -37,6 +38,7 @@ def accounts_table() -> Table:
 
 @cache
 def entries_table() -> Table:
+    """One row an entry, numbered as they were written."""
     from sqlalchemy import BigInteger, Column, ForeignKey, Integer, String, Table
 
     words = ("when", "kind", "purpose", "epsilon", "delta", "status", "release_hash")
@@ -58,11 +60,13 @@ def row_of(record: Account | Entry) -> dict[str, Any]:
 
 
 def record_of(row: Row[Any], kind: type[Record]) -> Record:
+    """The account or entry that a row holds."""
     amounts = {name: _amount(text) for name, text in row._mapping.items() if name.startswith(("epsilon", "delta"))}
     return kind(**{**row._mapping, **amounts})
 
 
 def entries_of(connection: Connection, table: str) -> list[Entry]:
+    """The entries of one table, oldest first."""
     entries = entries_table()
     rows = connection.execute(entries.select().where(entries.c.table == table).order_by(entries.c.id))
     return [record_of(row, Entry) for row in rows]

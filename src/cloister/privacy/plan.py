@@ -11,6 +11,8 @@ from cloister.privacy.accounting import gaussian_precision
 from cloister.privacy.budgets import ApproxDP, Budget, Number, split
 from cloister.privacy.events import Event, event_dict, within
 from cloister.privacy.mechanisms import Mechanism, Precision, Spend, calibrate
+from cloister.report import notebook
+from cloister.report.document import Document, Fact, Section, TextTable
 from cloister.schema import Neighbours
 
 __all__ = ["Plan", "Step", "make_step", "shares"]
@@ -100,3 +102,13 @@ class Plan:
         lines += [f"  {name}: {reason}" for name, reason in self.choices.items()]
         lines += [f"  {r['step']:<{widths['step']}}  {r['spend']:<{widths['spend']}}  {r['expect']}".rstrip() for r in rows]
         return "\n".join(lines)
+
+    def describe(self) -> Document:
+        """The plan as a document: what was chosen and why, then a row a step."""
+        facts = [Fact(name, str(value)) for name, value in {**self.facts, **self.choices}.items()]
+        steps = TextTable.of(["step", "spend", "expect"], [list(row.values()) for row in self.rows()], align="left")
+        title = f"Plan for {self.budget}, {self.neighbours.value}, per {self.unit}"
+        return Document((Section((*facts, steps)),), title=title)
+
+    def _repr_html_(self) -> str:
+        return notebook.html(self.describe())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import html
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -13,6 +12,8 @@ from typing import Any
 from cloister.errors import UsageError
 from cloister.privacy.events import Event, event_dict, event_from, keeps
 from cloister.privacy.identifiability import rho_from_epsilon
+from cloister.report import notebook
+from cloister.report.document import Document, Fact, Section
 from cloister.schema import Neighbours
 from cloister.schema.numerals import amount_text
 
@@ -174,15 +175,19 @@ class Release:
     def __str__(self) -> str:
         return f"Release of {self.kind}: {self.guarantee} ({self.status})"
 
+    def describe(self, *, with_posteriors: bool = False) -> Document:
+        """Guarantee, status and notes as a document; also what the guarantee means for posteriors, if wanted."""
+        facts = [Fact("guarantee", str(self.guarantee)), Fact("status", self.status)]
+        if with_posteriors:
+            facts += [
+                Fact(f"posterior among {m} worlds", f"at most {amount_text(Fraction(r))}")
+                for m, r in (self.guarantee.identifiability() or {}).items()
+            ]
+        facts += [Fact("note", note) for note in self.notes]
+        return Document((Section(tuple(facts)),), title=f"Release of {self.kind}")
+
     def _repr_html_(self) -> str:
-        rows = [("guarantee", str(self.guarantee)), ("status", self.status)]
-        rows += [
-            (f"posterior among {m} worlds", f"at most {amount_text(Fraction(r))}")
-            for m, r in (self.guarantee.identifiability() or {}).items()
-        ]
-        rows += [("note", note) for note in self.notes]
-        cells = "".join(f"<tr><th>{html.escape(a)}</th><td>{html.escape(b)}</td></tr>" for a, b in rows)
-        return f"<table><caption>Release of {html.escape(self.kind)}</caption>{cells}</table>"
+        return notebook.html(self.describe(with_posteriors=True))
 
 
 def _promise(guarantee: Guarantee | Syntactic) -> dict[str, Any]:

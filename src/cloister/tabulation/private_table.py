@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from cloister.errors import DataError, UsageError
 from cloister.privacy.release import Release
-from cloister.sinks import stage
+from cloister.sinks import certificate_path, commit_with_certificate, file_hashes, stage
 from cloister.tabulation.axes import TableLayout
 from cloister.tabulation.margins import Axes
 
@@ -159,12 +159,11 @@ class PrivateTable:
                 from pyarrow import csv
 
                 csv.write_csv(self.frame(), staged.path)
-                with stage(target.with_name(target.name + ".release.json"), directory=False) as beside:
+                with stage(certificate_path(target), directory=False) as beside:
                     if self.release:
-                        files = {target.name: hashlib.sha256(staged.path.read_bytes()).hexdigest()}
-                        certificate = dataclasses.replace(self.release, files=files).to_json()
-                    beside.path.write_text(certificate, encoding="utf-8")
-                    beside.commit()
+                        certificate = dataclasses.replace(self.release, files=file_hashes(staged.path)).to_json()
+                    commit_with_certificate(staged, beside, certificate)
+                return
             staged.commit()
 
     def __repr__(self) -> str:

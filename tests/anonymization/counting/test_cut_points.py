@@ -18,7 +18,7 @@ from cloister.anonymization.counting import scale
 from cloister.anonymization.counting.cut_points import day_between, inner_edges, number_between, word
 from cloister.anonymization.counting.scale import Scale
 from cloister.anonymization.searching.column_blocks import ScaleColumn
-from cloister.risk.fingerprints import spans
+from cloister.risks.fingerprints import spans
 
 NUMBERS = st.one_of(
     st.floats(allow_nan=False, allow_infinity=False, width=64),
@@ -143,7 +143,7 @@ def test_inner_edges_are_one_fewer() -> None:
 
 def test_the_loss_of_open_intervals_is_measured(tmp_path: Path) -> None:
     """The risk report reads open intervals and finds the loss that the certificate states."""
-    from cloister.risk.assess import assess
+    from cloister.risks.assess import assess
 
     table = pa.table({"x": pa.array(np.repeat([1, 2, 5, 9, 40], [3, 4, 3, 4, 5]), pa.int64())})
     model = cl.TopDownSpecialization(k=5, quasi=["x"])

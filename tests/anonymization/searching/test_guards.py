@@ -13,7 +13,7 @@ from cloister.anonymization.counting.tuple_counts import TupleCounts
 from cloister.anonymization.searching import guards
 from cloister.anonymization.searching.guards import Closeness, Diversity, EntropyDiversity, KAnonymity, KMap
 from cloister.errors import UsageError
-from cloister.risk import classes as measures
+from cloister.risks import classes as measures
 from tests.anonymization import brute_force as counting
 
 ROWS = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 4), st.integers(0, 6)), min_size=1, max_size=60)

@@ -6,7 +6,6 @@ import dataclasses
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from os import PathLike
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,18 +14,19 @@ from cloister.anonymization.counting.count_request import count_tables, open_tab
 from cloister.anonymization.counting.tuple_counts import TupleCounts
 from cloister.anonymization.searching.find_recoding import SearchResult, find_recoding
 from cloister.errors import UsageError
-from cloister.risk import classes as measures
-from cloister.risk.measures import Reidentification, reidentification
-from cloister.risk.page import percent, ruled
-from cloister.risk.report import STAMP
+from cloister.report import notebook, plot, terminal
+from cloister.report.document import Block, Chart, ChartAxis, Document, Section, Sentence, Series, TextTable
+from cloister.report.numbers import percent
+from cloister.risks import classes as measures
+from cloister.risks.measures import Reidentification, reidentification
+from cloister.risks.risk_report import STAMP
 
 if TYPE_CHECKING:
     from cloister.anonymization.estimator import TopDownSpecialization
 
-__all__ = ["KS", "Curve", "Point", "curve", "drawable"]
+__all__ = ["KS", "Curve", "Point", "curve"]
 
 KS = (2, 5, 10, 20, 50, 100)
-FORMATS = (".png", ".svg")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,57 +59,51 @@ class Curve:
         """Plain data."""
         return dataclasses.asdict(self)
 
-    def __str__(self) -> str:
+    def describe(self) -> Document:
+        """The curve as a document: a row for each k."""
         over = f"above {percent(self.threshold)}"
-        table = [["k", "loss (LM)", "classes", "average size", "suppressed", "highest risk", "average risk", over]]
+        heads = ["k", "loss (LM)", "classes", "average size", "suppressed", "highest risk", "average risk", over]
+        rows = []
         for point in self.points:
             risk = point.risk
-            table.append(
+            rows.append(
                 [f"{point.k}", f"{point.loss:.4f}", f"{risk.classes:,}", f"{risk.average_size:.1f}", f"{point.suppressed:,}",
                  percent(risk.prosecutor_highest), percent(risk.prosecutor_average), percent(risk.prosecutor_at_risk)]
             )  # fmt: skip
-        lines = [f"{self.scope} recoding of {self.rows:,} rows", ruled(table)]
-        if self.refused:
-            lines.append(f"Not possible: k = {', '.join(map(str, self.refused))}.")
-        lines.append("Risk: of a row in a class of f rows 1/f, for somebody who knows that the person is in the table.")
-        return "\n".join([*lines, f"Nothing was written. These numbers are {self.stamp}."])
+        sentences = [f"Not possible: k = {', '.join(map(str, self.refused))}."] if self.refused else []
+        sentences += [
+            "Risk: of a row in a class of f rows 1/f, for somebody who knows that the person is in the table.",
+            f"Nothing was written. These numbers are {self.stamp}.",
+        ]
+        blocks: tuple[Block, ...] = (TextTable.of(heads, rows), *(Sentence(sentence) for sentence in sentences))
+        return Document(
+            (Section(blocks, heading=f"{self.scope} recoding of {self.rows:,} rows"),), title="Loss and risk by k"
+        )
+
+    def chart(self) -> Chart:
+        """Loss and risk over k, to draw."""
+        return Chart(
+            title=f"Loss and risk, {self.scope} recoding",
+            x=ChartAxis("k", is_log=True),
+            points=tuple(point.k for point in self.points),
+            left=ChartAxis("information loss (0 nothing, 1 everything)"),
+            right=ChartAxis("probability of re-identification", is_log=True, format=percent),
+            series=(
+                Series("loss (LM)", tuple(point.loss for point in self.points)),
+                Series("highest risk", tuple(point.risk.prosecutor_highest for point in self.points), is_right=True),
+                Series("average risk", tuple(point.risk.prosecutor_average for point in self.points), is_right=True),
+            ),
+        )
 
     def draw(self, path: str | PathLike[str]) -> None:
         """Draw loss and risk over k, as PNG or SVG by the name of the file."""
-        drawable(path)
-        from matplotlib.figure import Figure
-        from matplotlib.ticker import FuncFormatter, NullLocator
+        plot.draw(self.chart(), path)
 
-        ks = [point.k for point in self.points]
-        figure = Figure(figsize=(7, 4.2), layout="constrained")
-        left = figure.subplots()
-        right = left.twinx()
-        right.plot(ks, [p.risk.prosecutor_highest for p in self.points], "s--", color="tab:red", label="highest risk")
-        right.plot(ks, [p.risk.prosecutor_average for p in self.points], "^:", color="tab:orange", label="average risk")
-        left.plot(ks, [p.loss for p in self.points], "o-", color="tab:blue", label="loss (LM)")
-        left.set_xscale("log")
-        left.set(
-            xlabel="k", ylabel="information loss (0 nothing, 1 everything)", title=f"Loss and risk, {self.scope} recoding"
-        )
-        left.set_xticks(ks, [str(k) for k in ks])
-        left.xaxis.set_minor_locator(NullLocator())
-        left.set_ylim(bottom=0)
-        right.set(ylabel="probability of re-identification", yscale="log")
-        right.yaxis.set_major_formatter(FuncFormatter(lambda share, _: percent(share)))
-        lines = [*left.get_lines(), *right.get_lines()]
-        figure.legend(lines, [str(line.get_label()) for line in lines], loc="outside lower center", ncols=3, frameon=False)
-        left.grid(alpha=0.3)
-        figure.savefig(path, dpi=120)
+    def __str__(self) -> str:
+        return terminal.text(self.describe())
 
-
-def drawable(path: str | PathLike[str]) -> None:
-    """Refuse a picture that cannot be drawn, before a row is read."""
-    if Path(path).suffix.lower() not in FORMATS:
-        raise UsageError(f"a curve is drawn as {' or '.join(FORMATS)}. Name the file so.")
-    try:
-        import matplotlib  # noqa: F401
-    except ModuleNotFoundError:
-        raise UsageError("drawing a curve needs matplotlib. Install it: pip install 'cloister[plots]'.") from None
+    def _repr_html_(self) -> str:
+        return notebook.html(self.describe())
 
 
 def curve(

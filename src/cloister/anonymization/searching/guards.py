@@ -1,7 +1,7 @@
 """What every class of a published table must hold: k-anonymity, l-diversity, t-closeness, k-map.
 
 All are pure functions of labelled tuples: which class each tuple is in, its count, its sensitive value; the measures behind
-them are those of `cloister.risk.classes`. The search and the check of the written output use the same ones. Each guard holds
+them are those of `cloister.risks.classes`. The search and the check of the written output use the same ones. Each guard holds
 for the union of two classes that hold it, so a more general table never breaks one (the reference of t-closeness kept
 fixed).
 
@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 
 from cloister.anonymization.counting.tuple_counts import TupleCounts
 from cloister.errors import UsageError
-from cloister.risk import classes as measures
-from cloister.risk.classes import distances, distinct_values, distribution, effective_values, sizes
+from cloister.risks import classes as measures
+from cloister.risks.classes import distances, distinct_values, distribution, effective_values, sizes
 
 __all__ = [
     "GUARDS",

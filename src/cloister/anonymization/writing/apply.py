@@ -13,7 +13,6 @@ from cloister.anonymization.counting.count_table import number_persons
 from cloister.anonymization.counting.tuple_counts import TupleCounts
 from cloister.anonymization.reporting.notes import usual_notes
 from cloister.anonymization.searching.guards import KAnonymity, distinct_persons
-from cloister.anonymization.writing.commit import check_both_free, stage_table
 from cloister.anonymization.writing.recoding import Recoding
 from cloister.anonymization.writing.recount import PlannedOutput, PublishedClasses, check_output, count_output, plan_output
 from cloister.anonymization.writing.rewriting import format_of, make_rewriting, read_key
@@ -23,6 +22,7 @@ from cloister.errors import SchemaError, SourceError, UsageError
 from cloister.kernels.keyed import RowKeys
 from cloister.privacy.release import Release, Syntactic
 from cloister.schema.table import nearest
+from cloister.sinks import certificate_path, check_free_with_certificate, commit_with_certificate, file_hashes, stage
 from cloister.vault import Holder, Vault
 
 __all__ = ["apply_recoding", "read_recoding"]
@@ -86,7 +86,7 @@ def apply_recoding(
     if k is not None:
         KAnonymity(k)
     format = format_of(out, format)
-    check_both_free(out)
+    check_free_with_certificate(out)
     has_key = key_file is not None or key_variable is not None
     if has_key and not recoding.pseudonyms:
         raise UsageError("a key is there, but the recoding has no pseudonyms. Drop the key.")
@@ -99,7 +99,7 @@ def apply_recoding(
     rewriting = make_rewriting(recoding, rows.types(rows.names), dropped, pseudonyms, key, format)
     tuples = count_tuples(rows, recoding)
     plan = plan_output(recoding, tuples, recoding.classify(tuples.codes))
-    with stage_table(out) as staged:
+    with stage(out, directory=False) as staged, stage(certificate_path(out), directory=False) as certificate:
         rows.rewrite(rewriting, str(staged.path), format)
         output = count_output(rows.reopen(str(staged.path)), recoding, ())
         check_output(output, plan, ())
@@ -121,9 +121,9 @@ def apply_recoding(
             result={"rows": int(output.sizes.sum()), "classes": len(output.sizes), "smallest": smallest},
             ledger={"table": table, "entry": rows.entry} if rows.entry is not None else None,
             notes=(WARNING, *usual_notes(untouched=untouched, pseudonyms=pseudonyms)),
-            files=staged.hashes(),
+            files=file_hashes(staged.path),
         )
-        staged.commit(release)
+        commit_with_certificate(staged, certificate, release.to_json())
     rows.complete(release.digest())
     return release
 

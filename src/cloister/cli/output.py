@@ -1,0 +1,63 @@
+"""What verbs print: a result as JSON for programs or as a document for people, a plan, and the step that is running."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from cloister.report.terminal import print_document
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from cloister.privacy.plan import Plan
+    from cloister.privacy.release import Release
+
+__all__ = ["print_json", "print_plan", "print_release", "progress", "write_text"]
+
+
+def print_json(data: Any) -> None:
+    """One JSON document on standard output."""
+    typer.echo(json.dumps(data, indent=2, ensure_ascii=False))
+
+
+def print_release(release: Release, written: str) -> None:
+    """Guarantee, status and notes of a release, and the files that were written."""
+    print_document(release.describe())
+    typer.echo(f"Written: {written}")
+
+
+def print_plan(plan: Plan, as_json: bool, rows: int | None = None) -> None:
+    """A plan, for ``--dry-run``; `rows` is the expected size of the table, where the plan depends on it."""
+    if as_json:
+        print_json(plan.as_dict())
+        return
+    typer.echo(str(plan))
+    size = f"For about {rows:,} rows (change with --rows). " if rows is not None else ""
+    typer.echo(f"{size}No row was read and nothing was charged.")
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a new text file that appears whole or not at all."""
+    from cloister.sinks import stage
+
+    with stage(path, directory=False) as staged:
+        staged.path.write_text(text, encoding="utf-8")
+        staged.commit()
+
+
+@contextmanager
+def progress(quiet: bool) -> Iterator[Callable[[str], None]]:
+    """A line on the terminal that says which step is running; nothing when the output is not a terminal."""
+    if quiet or not sys.stderr.isatty():
+        yield lambda _: None
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status("starting") as status:
+        yield lambda step: status.update(step)

@@ -1,0 +1,86 @@
+"""Accounts and entries of a ledger as documents for a person, and as plain data for a program."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from cloister.privacy.accounts import Account, Entry
+from cloister.report.document import Block, Section, Sentence, TextTable
+from cloister.schema.numerals import exact_text, short_decimal
+
+__all__ = ["account_dict", "describe_accounts", "describe_entries", "entry_dict"]
+
+
+def describe_accounts(place: str, accounts: Sequence[Account]) -> Section:
+    """What is left for each table."""
+    heads = ["table", "neighbours", "epsilon left", "delta left", "releases", "holder uses"]
+    rows = [
+        [
+            account.table + (f", per {account.unit}" if account.unit else ""),
+            account.neighbours,
+            f"{short_decimal(account.epsilon_left)} of {short_decimal(account.epsilon_total)}",
+            f"{short_decimal(account.delta_left)} of {short_decimal(account.delta_total)}",
+            str(account.releases),
+            str(account.holder_uses),
+        ]
+        for account in accounts
+    ]
+    blocks: list[Block] = [TextTable.of(heads, rows, title=f"Ledger {place}", align="left")]
+    if any(account.holder_uses for account in accounts):
+        blocks.append(
+            Sentence("Holder uses are exact results; the epsilon spent does not cover those that left the building.")
+        )
+    return Section(tuple(blocks))
+
+
+def describe_entries(entries: Sequence[Entry]) -> Section:
+    """Every charge and every holder use of a table."""
+    if not entries:
+        return Section((Sentence("Nothing was charged yet."),))
+    heads = ["entry", "when", "kind", "purpose", "epsilon", "delta", "status"]
+    rows = [
+        [
+            str(entry.id),
+            entry.when,
+            entry.kind,
+            entry.purpose,
+            short_decimal(entry.epsilon, up=True),
+            short_decimal(entry.delta, up=True),
+            entry.status,
+        ]
+        for entry in entries
+    ]
+    return Section((TextTable.of(heads, rows, title="Entries", align="left"),))
+
+
+def account_dict(account: Account) -> dict[str, Any]:
+    """An account as plain data, exact numbers as text."""
+    return {
+        "table": account.table,
+        "neighbours": account.neighbours,
+        "protects": account.unit or None,
+        "epsilon_total": exact_text(account.epsilon_total),
+        "epsilon_spent": exact_text(account.epsilon_spent),
+        "epsilon_left": exact_text(account.epsilon_left),
+        "delta_total": exact_text(account.delta_total),
+        "delta_spent": exact_text(account.delta_spent),
+        "delta_left": exact_text(account.delta_left),
+        "releases": account.releases,
+        "holder_uses": account.holder_uses,
+        "created": account.created,
+    }
+
+
+def entry_dict(entry: Entry) -> dict[str, Any]:
+    """An entry as plain data, exact numbers as text."""
+    return {
+        "id": entry.id,
+        "when": entry.when,
+        "kind": entry.kind,
+        "purpose": entry.purpose,
+        "epsilon": exact_text(entry.epsilon),
+        "delta": exact_text(entry.delta),
+        "status": entry.status,
+        "release_hash": entry.release_hash or None,
+    }

@@ -1,0 +1,30 @@
+"""Shares and probabilities for a person to read."""
+
+from __future__ import annotations
+
+__all__ = ["percent", "posterior_percent"]
+
+ALMOST_CERTAIN = 0.9999
+
+
+def percent(share: float) -> str:
+    """A share with enough digits to tell small ones from none.
+
+    >>> percent(1), percent(0.2), percent(0.00012), percent(1e-9), percent(0)
+    ('100%', '20%', '0.012%', '< 0.001%', '0%')
+    """
+    if share in (0, 1):
+        return f"{share:.0%}"
+    if share < 1e-5:
+        return "< 0.001%"
+    digits = 1 if share >= 0.01 else 3
+    return f"{share * 100:.{digits}f}".rstrip("0").rstrip(".") + "%"
+
+
+def posterior_percent(probability: float) -> str:
+    """A bound on a posterior, with three digits; one near certainty is not rounded up to it.
+
+    >>> posterior_percent(1 / 21), posterior_percent(0.99999)
+    ('4.76%', '>99.99%')
+    """
+    return ">99.99%" if probability > ALMOST_CERTAIN else f"{100 * probability:.3g}%"

@@ -1,0 +1,90 @@
+"""Documents on a terminal: as plain text for `str`, or printed with the tables drawn by rich."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from cloister.report.document import Block, Chart, Document, Fact, Section, Sentence, TextTable
+
+__all__ = ["print_document", "ruled", "text"]
+
+
+def text(document: Document) -> str:
+    r"""The document as lines of text; a blank line between sections, a rule under the heads of a table.
+
+    >>> from cloister.report.document import Fact, Section
+    >>> print(text(Document((Section((Fact("status", "private"),), heading="Release"),))))
+    Release
+    Status: private
+    """
+    return "\n\n".join("\n".join(_section_lines(section)) for section in document.sections)
+
+
+def print_document(document: Document) -> None:
+    """Print the document on standard output; lines are not wrapped, tables fit the width of the terminal."""
+    for i, section in enumerate(document.sections):
+        if i:
+            print()
+        if section.heading:
+            print(section.heading)
+        for block in section.blocks:
+            if isinstance(block, (TextTable, Chart)):
+                _print_table(block if isinstance(block, TextTable) else block.as_table())
+            else:
+                print(_line(block))
+
+
+def ruled(table: TextTable) -> str:
+    """The table as text, a rule under its heads.
+
+    >>> print(ruled(TextTable.of(["who", "risk"], [["prosecutor", "20%"], ["marketer", "3%"]])))
+    who         risk
+    ----------  ----
+    prosecutor   20%
+    marketer      3%
+    """
+    lines = [table.heads, *table.rows]
+    columns = range(len(table.heads))
+    widths = [max(len(line[j]) for line in lines) for j in columns]
+    is_right = [table.is_right(j) for j in columns]
+
+    def aligned(cells: Sequence[str]) -> str:
+        padded = [cells[j].rjust(widths[j]) if is_right[j] else cells[j].ljust(widths[j]) for j in columns]
+        return "  ".join(padded).rstrip()
+
+    rule = "  ".join("-" * width for width in widths)
+    return "\n".join([aligned(table.heads), rule, *(aligned(row) for row in table.rows)])
+
+
+def _section_lines(section: Section) -> list[str]:
+    lines = [section.heading] if section.heading else []
+    for block in section.blocks:
+        if isinstance(block, (TextTable, Chart)):
+            table = block if isinstance(block, TextTable) else block.as_table()
+            lines += [table.title] if table.title else []
+            lines.append(ruled(table))
+        else:
+            lines.append(_line(block))
+    return lines
+
+
+def _line(block: Block) -> str:
+    """A sentence or a fact as one line."""
+    if isinstance(block, Fact):
+        return f"{block.name[:1].upper()}{block.name[1:]}: {block.value}"
+    assert isinstance(block, Sentence)
+    return block.text
+
+
+def _print_table(table: TextTable) -> None:
+    from rich.console import Console  # only what draws a table pays for rich
+    from rich.table import Table
+    from rich.text import Text
+
+    # Text: brackets in names and labels are not markup
+    grid = Table(title=Text(table.title) if table.title else None)
+    for j, head in enumerate(table.heads):
+        grid.add_column(Text(head), justify="right" if table.is_right(j) else "left", overflow="fold")
+    for row in table.rows:
+        grid.add_row(*(Text(cell) for cell in row))
+    Console().print(grid)

@@ -1,0 +1,84 @@
+"""Groups of flags: a verb takes a dataclass, the command line sees its fields."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from cloister.cli.flags import read_names, takes_groups
+from cloister.errors import UsageError
+
+
+@dataclass(frozen=True)
+class Colours:
+    """Two options."""
+
+    front: Annotated[str, typer.Option("--front", "-f", metavar="COLOUR", help="The colour in front.")] = "red"
+    back: Annotated[list[str] | None, typer.Option(help="Colours behind.")] = None
+
+
+def build() -> tuple[typer.Typer, list[tuple[object, ...]]]:
+    """A command with a group between two parameters of its own, and what it was called with."""
+    calls: list[tuple[object, ...]] = []
+    app = typer.Typer()
+
+    @app.command()
+    @takes_groups
+    def paint(
+        wall: Annotated[str, typer.Argument()],
+        *,
+        coats: int = 1,
+        colours: Colours,
+        dry: Annotated[bool, typer.Option()] = False,
+    ) -> None:
+        """Paint a wall."""
+        calls.append((wall, coats, colours, dry))
+
+    return app, calls
+
+
+def test_a_group_arrives_as_one_value() -> None:
+    """Values that were typed and defaults of those that were not."""
+    app, calls = build()
+    assert CliRunner().invoke(app, ["north", "--back", "blue", "--back", "grey", "--coats", "2"]).exit_code == 0
+    assert CliRunner().invoke(app, ["south", "-f", "green", "--dry"]).exit_code == 0
+    assert calls == [("north", 2, Colours("red", ["blue", "grey"]), False), ("south", 1, Colours("green", None), True)]
+
+
+def test_the_help_names_the_fields_in_place_of_the_group() -> None:
+    """Options, metavars and help texts of the fields, in the order of the signature; the docstring stays."""
+    shown = CliRunner().invoke(build()[0], ["--help"]).output
+    assert "Paint a wall." in shown
+    assert "The colour in front." in shown
+    assert "COLOUR" in shown
+    assert "--colours" not in shown
+    assert [shown.index(flag) for flag in ("--coats", "--front", "--back", "--dry")] == sorted(
+        shown.index(flag) for flag in ("--coats", "--front", "--back", "--dry")
+    )
+
+
+def test_names_are_read_from_a_list() -> None:
+    """Spaces and empty names are dropped; nothing is no name."""
+    assert read_names(" age, sex ,,") == ["age", "sex"]
+    assert read_names(None) == read_names("") == []
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"rho": "0.1", "epsilon": "1"}, "--rho stands alone"),
+        ({"worlds": 10}, "--worlds goes with --rho"),
+        ({}, "Give --epsilon"),
+        ({"rho": "0.1"}, "--rho needs --worlds"),
+    ],
+)
+def test_flags_of_a_budget_that_do_not_fit_together(given: dict[str, object], words: str) -> None:
+    """The sentence says what to add or drop."""
+    from cloister.cli.flags import Spending
+
+    with pytest.raises(UsageError, match=words):
+        Spending(**given).budget()  # type: ignore[arg-type]

@@ -1,0 +1,61 @@
+"""Documents on a terminal."""
+
+from __future__ import annotations
+
+import pytest
+
+from cloister.report.document import Document, Section, TextTable
+from cloister.report.terminal import print_document, ruled, text
+from tests.report.documents import CHART, DOCUMENT, TABLE
+
+
+def test_text_is_lines_with_a_blank_one_between_sections() -> None:
+    """Headings, sentences, facts and tables as they are; the title is left to the command that was typed."""
+    assert text(DOCUMENT).splitlines() == [
+        "Risk <of> rows",
+        "k = 5 & more",
+        "who <looks>          risk",
+        "-------------------  ----",
+        "[bold]prosecutor[/]   20%",
+        "marketer               3%",
+        "",
+        "Status: private",
+        "Note: a < b",
+        "Loss and risk",
+        *ruled(CHART.as_table()).splitlines(),
+    ]
+
+
+def test_numbers_stand_to_the_right_and_words_to_the_left() -> None:
+    """By content, unless the table says otherwise."""
+    rows = [["red", "7"], ["blue", "12"]]
+    assert ruled(TextTable.of(["colour", "n"], rows)).splitlines()[2:] == ["red      7", "blue    12"]
+    assert ruled(TextTable.of(["colour", "n"], rows, align="left")).splitlines()[2:] == ["red     7", "blue    12"]
+    assert ruled(TextTable.of(["colour", "n"], rows, align="right")).splitlines()[2:] == ["   red   7", "  blue  12"]
+
+
+def test_a_chart_is_a_table_of_its_numbers() -> None:
+    """Each series is written as its axis writes numbers."""
+    table = CHART.as_table()
+    assert table.heads == ("k", "lost", "highest")
+    assert table.rows == (("2", "0.1", "50%"), ("5", "0.25", "20%"), ("10", "0.5", "10%"))
+
+
+def test_brackets_are_not_markup(capsys: pytest.CaptureFixture[str]) -> None:
+    """A label in brackets is printed as it is, in heads, cells and titles."""
+    table = TextTable.of(["[red]head", "n"], [["[bold]x[/]", "1"]], title="[i]title")
+    print_document(Document((Section((table,)),)))
+    shown = capsys.readouterr().out
+    assert all(words in shown for words in ("[red]head", "[bold]x[/]", "[i]title"))
+
+
+def test_long_lines_are_not_wrapped(capsys: pytest.CaptureFixture[str]) -> None:
+    """What is printed into a file can be searched by line."""
+    print_document(Document((Section((), heading="word " * 60),)))
+    assert len(capsys.readouterr().out.splitlines()) == 1
+
+
+def test_an_empty_table_shows_its_heads() -> None:
+    """No rows, no failure."""
+    assert ruled(TextTable.of(["a", "b"], [])).splitlines() == ["a  b", "-  -"]
+    assert TABLE.is_right(1)
