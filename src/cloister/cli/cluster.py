@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from cloister.cli import flags
+from cloister.clustering.method import METHODS
 from cloister.errors import UsageError
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ def cluster(
         ),
     ] = None,
     schema: flags.SchemaFile = None,
-    method: Annotated[str, typer.Option(help="auto, votes, lloyd, uniform-grid, adaptive-grid, tree or hybrid.")] = "auto",
+    method: Annotated[str, typer.Option(help=f"One of: {', '.join(METHODS)}.")] = "auto",
     scale: flags.Scale = "bounds",
     neighbours: flags.NeighbourRelation = None,
     table: flags.Table = None,
