@@ -142,7 +142,7 @@ def against_restarts() -> list[dict[str, Any]]:
     """Evolution against repeated k-means++ at the same number of looks at the synopsis' points: wins or ties of ten."""
     import cloister as cl
     from cloister.clustering.seeding.evolution import evolve
-    from cloister.clustering.seeding.weighted import lloyd
+    from cloister.clustering.seeding.points_kmeans import lloyd
 
     rows = []
     for name, X, k, method in [("S1", s1(), 15, "adaptive-grid"), ("MAGIC", magic(), 8, "tree")]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from cloister.cli import flags, output
+from cloister.clustering.method import METHODS
 from cloister.errors import UsageError
 from cloister.report.terminal import print_document
 
@@ -38,7 +39,7 @@ def cluster(
         ),
     ] = None,
     schema: flags.SchemaFile = None,
-    method: Annotated[str, typer.Option(help="auto, votes, lloyd, uniform-grid, adaptive-grid, tree or hybrid.")] = "auto",
+    method: Annotated[str, typer.Option(help=f"One of: {', '.join(METHODS)}.")] = "auto",
     scale: flags.Scale = "bounds",
     neighbours: flags.NeighbourRelation = None,
     access: flags.Access,

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from cloister.cli import flags, output
+from cloister.clustering.synopsis.shape import SHAPES
 from cloister.errors import UsageError
 
 if TYPE_CHECKING:
@@ -29,8 +30,7 @@ def synopsis(
     bounds: Annotated[str | None, typer.Option(metavar="LOW,HIGH", help="Public bounds of every column.")] = None,
     schema: flags.SchemaFile = None,
     method: Annotated[
-        Literal["adaptive-grid", "uniform-grid", "tree"],
-        typer.Option(help="Grids suit two or three columns, the tree any number."),
+        str, typer.Option(metavar="|".join(SHAPES), help="Grids suit two or three columns, the tree any number.")
     ] = "adaptive-grid",
     alpha: Annotated[
         str, typer.Option(metavar="NUMBER", help="Adaptive grid: the first level's part of the budget.")

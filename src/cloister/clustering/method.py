@@ -8,16 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from importlib import import_module
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from cloister.clustering.chance import PublicChance
-from cloister.clustering.fitted import Fitted
-from cloister.clustering.progress import Progress
 from cloister.clustering.synopsis.shape import SHAPES
-from cloister.clustering.task import Task
 from cloister.errors import UsageError
-from cloister.privacy.plan import Plan
-from cloister.vault import Vault
+
+if TYPE_CHECKING:  # the command line lists the methods in its help, and loads none of this for it
+    from cloister.clustering.chance import PublicChance
+    from cloister.clustering.fitted import Fitted
+    from cloister.clustering.progress import Progress
+    from cloister.clustering.task import Task
+    from cloister.privacy.plan import Plan
+    from cloister.vault import Vault
 
 __all__ = ["METHODS", "Method", "find_method"]
 

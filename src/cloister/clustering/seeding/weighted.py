@@ -1,15 +1,6 @@
-"""Weighted k-means on released points, from one of four seedings. Free: no row is looked at.
-
-Plain NumPy, which on these few thousand points takes a third of scikit-learn's time and none of its start-up.
-"""
+"""Clusters of released points from one of four seedings. Free: no row is looked at."""
 
 from __future__ import annotations
-
-from contextlib import AbstractContextManager
-from dataclasses import dataclass
-from functools import cache
-from math import log
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,36 +8,15 @@ from numpy.typing import NDArray
 from cloister.clustering.chance import PublicChance
 from cloister.clustering.seeding.canopy import canopy_centers
 from cloister.clustering.seeding.evolution import evolve
+from cloister.clustering.seeding.points_kmeans import Weighted, lloyd, nearest, plus_plus_seeds
 from cloister.errors import UsageError
 
-__all__ = [
-    "SEEDINGS",
-    "Weighted",
-    "best_of_restarts",
-    "cluster_points",
-    "lloyd",
-    "nearest",
-    "parallel_seeds",
-    "plus_plus_seeds",
-]
-
-Floats = NDArray[Any]  # float32 where a search is enough, float64 where the result is kept
+__all__ = ["SEEDINGS", "check_seeding", "cluster_points", "parallel_seeds"]
 
 SEEDINGS = ("kmeans++", "kmeans||", "canopy", "evolution")
 RESTARTS = 10  # of seedings that draw at random once
 OVERSAMPLING = 2  # times k candidates a round: Bahmani et al. 2012
 ROUNDS = 5
-MOST_ITERATIONS = 300
-BLOCK = 2**17  # products of points and centres at a time: they stay in the second cache
-
-
-@dataclass(frozen=True, slots=True)
-class Weighted:
-    """Centres of weighted points."""
-
-    centers: NDArray[np.float64]  # (k, d)
-    sizes: NDArray[np.float64]  # (k,), the weight of each
-    loss: float  # weighted squared error
 
 
 def cluster_points(
@@ -89,93 +59,6 @@ def check_seeding(seeding: str) -> None:
     """Refuse a seeding that does not exist."""
     if seeding not in SEEDINGS:
         raise UsageError(f'seeding "{seeding}" is not known. Choose one of: {", ".join(SEEDINGS)}.')
-
-
-def best_of_restarts(
-    points: Floats, weights: Floats, clusters: int, random: PublicChance, *, restarts: int, iterations: int
-) -> NDArray[np.float64]:
-    """The best of several short runs from k-means++, (k, d): a search in single precision, seven digits are plenty."""
-    # around the origin single precision keeps its digits
-    middle: NDArray[np.float64] = np.average(points, axis=0, weights=weights)
-    centered = (points - middle).astype(np.float32)
-    starts = [plus_plus_seeds(centered, weights, clusters, random) for _ in range(restarts)]
-    runs = [lloyd(centered, weights, start, iterations) for start in starts]
-    return min(runs, key=lambda run: run.loss).centers + middle
-
-
-def lloyd(points: Floats, weights: NDArray[np.float64], start: Floats, iterations: int = MOST_ITERATIONS) -> Weighted:
-    """Weighted Lloyd from these centres until no point changes its centre; a centre without points stays where it is."""
-    centers, clusters = start, len(start)
-    weighted = points * weights[:, None].astype(points.dtype)
-    previous = None
-    for _ in range(iterations):
-        labels, _ = nearest(points, centers)
-        if previous is not None and np.array_equal(labels, previous):
-            break
-        previous = labels
-        mass = np.bincount(labels, weights=weights, minlength=clusters)
-        sums = np.stack([np.bincount(labels, weights=column, minlength=clusters) for column in weighted.T], axis=1)
-        filled = (mass > 0)[:, None]
-        centers = np.where(filled, sums / np.where(filled, mass[:, None], 1.0), centers).astype(points.dtype)
-    labels, squares = nearest(points, centers)
-    sizes = np.bincount(labels, weights=weights, minlength=clusters).astype(np.float64)
-    return Weighted(centers.astype(np.float64), sizes, float(squares.astype(np.float64) @ weights))
-
-
-def nearest(points: Floats, centers: Floats) -> tuple[NDArray[np.intp], Floats]:
-    """The nearest centre of each released point, and the squared distance to it, (n,) each."""
-    labels = np.empty(len(points), dtype=np.intp)
-    half_lengths = (centers**2).sum(axis=1) / 2
-    turned = np.ascontiguousarray(centers.T)
-    block = max(64, BLOCK // len(centers))
-    with one_thread():
-        for first in range(0, len(points), block):
-            closeness = points[first : first + block] @ turned  # |x - c|^2 = |x|^2 - 2 (x c - |c|^2 / 2)
-            closeness -= half_lengths
-            labels[first : first + block] = closeness.argmax(axis=1)
-    return labels, ((points - centers[labels]) ** 2).sum(axis=1)
-
-
-def plus_plus_seeds(points: Floats, weights: NDArray[np.float64], clusters: int, random: PublicChance) -> Floats:
-    """k-means++, (k, d): each centre a point drawn by weight times squared distance to those chosen so far.
-
-    Of a few points drawn for each centre the one that leaves the least error is taken.
-
-    References
-    ----------
-    D. Arthur and S. Vassilvitskii, "k-means++: the advantages of careful seeding", SODA 2007.
-    """
-    draws = 2 + int(log(clusters))
-    lengths = (points**2).sum(axis=1)
-    mass = weights.astype(points.dtype)
-    chosen = np.empty(clusters, dtype=np.intp)
-    chosen[0] = random.choice(len(points), p=weights / weights.sum())
-    gaps = ((points - points[chosen[0]]) ** 2).sum(axis=1)  # (n,) to the nearest chosen so far
-    with one_thread():
-        for i in range(1, clusters):
-            odds = np.cumsum(gaps * weights)
-            drawn = np.minimum(np.searchsorted(odds, random.random(draws) * odds[-1]), len(points) - 1)
-            after = points[drawn] @ points.T  # (draws, n)
-            after *= -2
-            after += lengths
-            after += lengths[drawn][:, None]
-            np.clip(after, 0, gaps, out=after)
-            best = int((after @ mass).argmin())
-            chosen[i], gaps = drawn[best], after[best]
-    return points[chosen]
-
-
-def one_thread() -> AbstractContextManager[Any]:
-    """Blocks this small are multiplied by one thread before a second one has started."""
-    return threads().limit(limits=1)  # type: ignore[no-any-return]
-
-
-@cache
-def threads() -> Any:
-    """The threads of NumPy's linear algebra; looking for them takes longer than most calls here."""
-    from threadpoolctl import ThreadpoolController
-
-    return ThreadpoolController()
 
 
 def parallel_seeds(

@@ -9,19 +9,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Protocol
+from numbers import Integral
+from typing import TYPE_CHECKING, Protocol
 
-import numpy as np
-
-from cloister.clustering.domain import Domain
-from cloister.clustering.progress import Progress
-from cloister.clustering.synopsis.noisy_cells import Built
-from cloister.clustering.terms import Terms
 from cloister.errors import UsageError
-from cloister.privacy.budgets import Number
-from cloister.privacy.mechanisms import Spend
-from cloister.privacy.plan import Plan
-from cloister.vault import Vault
+
+if TYPE_CHECKING:  # the command line lists the shapes in its help, and loads none of this for it
+    from cloister.clustering.domain import Domain
+    from cloister.clustering.progress import Progress
+    from cloister.clustering.synopsis.noisy_cells import Built
+    from cloister.clustering.terms import Terms
+    from cloister.privacy.budgets import Number
+    from cloister.privacy.mechanisms import Spend
+    from cloister.privacy.plan import Plan
+    from cloister.vault import Vault
 
 __all__ = ["MOST_CELLS", "SHAPES", "Shape", "ShapeOptions", "find_shape"]
 
@@ -44,7 +45,7 @@ class ShapeOptions:
     most_cells: int = MOST_CELLS
 
     def __post_init__(self) -> None:
-        if isinstance(self.most_cells, bool) or not isinstance(self.most_cells, int | np.integer) or self.most_cells < 1:
+        if isinstance(self.most_cells, bool) or not isinstance(self.most_cells, Integral) or self.most_cells < 1:
             raise UsageError("most_cells must be a whole number of at least 1.")
 
 

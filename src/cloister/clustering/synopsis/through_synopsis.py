@@ -26,7 +26,8 @@ from cloister.clustering.domain import Domain
 from cloister.clustering.fitted import Fitted
 from cloister.clustering.progress import Progress
 from cloister.clustering.seeding.canopy import suggest
-from cloister.clustering.seeding.weighted import check_seeding, cluster_points, nearest
+from cloister.clustering.seeding.points_kmeans import nearest
+from cloister.clustering.seeding.weighted import check_seeding, cluster_points
 from cloister.clustering.synopsis.noisy_cells import Cells, log_densities
 from cloister.clustering.synopsis.queries import kept_weights
 from cloister.clustering.synopsis.shape import find_shape

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from cloister.clustering.chance import PublicChance
 from cloister.clustering.domain import Domain
-from cloister.clustering.seeding.weighted import best_of_restarts, nearest
+from cloister.clustering.seeding.points_kmeans import best_of_restarts, nearest
 
 __all__ = ["Radii", "Round", "Sketch", "sketch_of_moments"]
 
