@@ -117,8 +117,8 @@ class Codes:
             codes: NDArray[np.int32] = by_code[places]
             return codes
         cells = texts(values).fill_null("")
-        places = pc.index_in(cells, value_set=domain.cast(cells.type)).fill_null(self.default)
-        coded: NDArray[np.int32] = places.to_numpy(zero_copy_only=False)
+        found = pc.index_in(cells, value_set=domain.cast(cells.type)).fill_null(self.default)
+        coded: NDArray[np.int32] = found.to_numpy(zero_copy_only=False)
         return coded
 
     def _code_of_null(self, domain: pa.Array) -> int:
