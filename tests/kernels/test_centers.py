@@ -11,7 +11,8 @@ from cloister.clustering.domain import from_bounds
 from cloister.encode import Encoded
 from cloister.errors import UsageError
 from cloister.kernels import BallClip, BoxClip, CenterSums, Clip, ClippedCost, ClippedSums, Euclidean, Labels
-from cloister.kernels.centers import EXACT, check_exact, find_nearest
+from cloister.kernels.centers import check_exact, find_nearest
+from cloister.kernels.loops.arrays import EXACT
 
 Make = Callable[[np.ndarray, Clip], object]
 KERNELS: dict[str, Make] = {

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from cloister.encode import Encoded
-from cloister.kernels.cells import GridCells, GridKeys
+from cloister.errors import UsageError
+from cloister.kernels.cells import GridCells, GridKeys, NestedCells
 from cloister.kernels.keyed import KeyedKernel, distinct
 from cloister.kernels.morton import MortonKeys
 
@@ -44,3 +45,17 @@ def test_morton_keys_interleave_binary_digits() -> None:
     order = MortonKeys((2, 2), 2)  # five places cut into four intervals: 0, 0, 1, 2, 3
     keys = order.keys(Encoded(np.array([[1, 0], [2, 2], [-2, -2]], np.int32), np.empty((3, 0), np.int32)))
     assert keys[:, 0].tolist() == [0b1001, 0b1111, 0b0000]
+
+
+def test_a_grid_too_fine_to_divide_exactly_is_refused() -> None:
+    """The constructors refuse grids on which a place could be put into the wrong interval, or outside of all."""
+    half = 2**31 - 1
+    GridCells((half,), (2**20,))
+    for make in (
+        lambda: GridCells((half,), (2**22,)),
+        lambda: GridKeys((7, half), (2, 2**22)),
+        lambda: NestedCells((half,), (2**11,), np.full(2**11, 2**11)),
+        lambda: MortonKeys((half,), 21),
+    ):
+        with pytest.raises(UsageError, match="too many intervals"):
+            make()

@@ -2,12 +2,12 @@
 
 Column j runs over the grid integers -half..half, W = 2 half + 1 places. Cut into m intervals of equal width, a value with
 place u = value + half falls into interval floor(u m / W). Cut again into m' intervals each, it falls into floor(u m m' / W),
-which lies in the same interval as before: floors nest.
+which lies in the same interval as before: floors nest. The division is exact while u m < 2**53, and kernels refuse more.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 
@@ -15,12 +15,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cloister.encode import Encoded
+from cloister.errors import UsageError
 from cloister.kernels.base import Sensitivity, Summary
 from cloister.kernels.counts import one_cell_a_row
+from cloister.kernels.loops.arrays import EXACT
 from cloister.kernels.loops.choose import interval_loops
 from cloister.schema import Neighbours
 
-__all__ = ["GridCells", "GridKeys", "NestedCells"]
+__all__ = ["GridCells", "GridKeys", "NestedCells", "check_intervals"]
+
+
+def check_intervals(halves: Sequence[int], sides: Sequence[int]) -> None:
+    """Refuse a grid with so many intervals that a place could be put into the wrong one."""
+    if any((2 * half + 1) * side >= EXACT for half, side in zip(halves, sides, strict=True)):
+        raise UsageError("the grid has too many intervals a column to divide exactly. Use a coarser grid, or fewer cells.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +47,9 @@ class GridCells:
 
     halves: tuple[int, ...]
     sides: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        check_intervals(self.halves, self.sides)
 
     @property
     def parts(self) -> Mapping[str, tuple[int, ...]]:
@@ -65,6 +76,9 @@ class GridKeys:
     sides: tuple[int, ...]
     width: int = 1
 
+    def __post_init__(self) -> None:
+        check_intervals(self.halves, self.sides)
+
     def keys(self, rows: Encoded) -> NDArray[np.int64]:
         keys = np.empty((len(rows), 1), dtype=np.int64)
         halves, sides = np.array(self.halves, np.int64), np.array(self.sides, np.int64)
@@ -90,6 +104,10 @@ class NestedCells:
     halves: tuple[int, ...]
     sides: tuple[int, ...]
     inner: NDArray[np.int64]  # (cells,)
+
+    def __post_init__(self) -> None:
+        finest = int(self.inner.max(initial=1))
+        check_intervals(self.halves, [side * finest for side in self.sides])
 
     @property
     def starts(self) -> NDArray[np.int64]:

@@ -16,12 +16,11 @@ from numpy.typing import NDArray
 from cloister.encode import Encoded
 from cloister.errors import UsageError
 from cloister.kernels.base import Change, Sensitivity, Summary
+from cloister.kernels.loops.arrays import EXACT
 from cloister.kernels.loops.choose import nearest_loops
 from cloister.schema import Neighbours
 
 __all__ = ["BallClip", "BoxClip", "CenterSums", "Clip", "Labels", "check_exact", "find_nearest"]
-
-EXACT = 2**53  # integers below it are exact in float64
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from cloister.encode import Encoded
 from cloister.kernels.base import Sensitivity, Summary
+from cloister.kernels.cells import check_intervals
 from cloister.kernels.centers import one_sum_a_row
 from cloister.kernels.loops.choose import interval_loops
 from cloister.schema import Neighbours
@@ -33,6 +34,9 @@ class MortonKeys:
     halves: tuple[int, ...]
     bits: int
     width: int = 1
+
+    def __post_init__(self) -> None:
+        check_intervals(self.halves, [2 ** (self.bits + 1)] * len(self.halves))  # `LeafSums` looks at halves of intervals
 
     @property
     def levels(self) -> int:

@@ -1,9 +1,11 @@
-"""Short names of the arrays that loops take."""
+"""Short names of the arrays that loops take, and how large integers may be in them."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
+
+EXACT = 2**53  # integers below it are exact in float64, in which loops square and divide
 
 I16 = NDArray[np.int16]
 I32 = NDArray[np.int32]

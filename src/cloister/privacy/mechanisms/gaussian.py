@@ -43,6 +43,7 @@ class Gaussian:
         return GaussianEvent(step, self.precision(sensitivity))
 
     def precision(self, sensitivity: Sensitivity) -> Fraction:
+        """The precision of one release: that of its worst move."""
         return _worst_precision(sensitivity, {part: sigma**2 for part, sigma in self.sigmas.items()})
 
     def deviation(self) -> dict[str, float]:
@@ -50,6 +51,7 @@ class Gaussian:
         return {part: float(np.sqrt(float(sigma) ** 2 + 1 / 12)) for part, sigma in self.sigmas.items()}
 
     def draw(self, part: str, size: int) -> NDArray[np.int64]:
+        """Noise for so many entries of a part."""
         return noise.gaussian(self.sigmas[part], size)
 
 

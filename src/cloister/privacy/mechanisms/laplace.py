@@ -41,6 +41,7 @@ class Laplace:
         return LaplaceEvent(step, self.epsilon(sensitivity))
 
     def epsilon(self, sensitivity: Sensitivity) -> Fraction:
+        """The epsilon of one release: that of its worst move."""
         return max(
             sum((change.l1 / self.scales[part] for part, change in move.items()), Fraction(0)) for move in sensitivity.moves
         )
@@ -53,4 +54,5 @@ class Laplace:
         }
 
     def draw(self, part: str, size: int) -> NDArray[np.int64]:
+        """Noise for so many entries of a part."""
         return noise.laplace(self.scales[part], size)
