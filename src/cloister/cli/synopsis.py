@@ -114,18 +114,21 @@ def ask(data: list[str], suggest_k: bool, sample: int | None, count: str | None,
     if as_json:
         output.print_json(answer)
         return
-    if suggest_k:
-        chosen, distances = answer["suggest_k"]["k"], answer["suggest_k"]["distances"]
-        typer.echo(f"k = {chosen}: behind it the max-min distance of the dense cells falls most.")
-        for k, depth in enumerate(answer["suggest_k"]["depths"], start=2):
-            mark = "  <" if k == chosen else ""
-            typer.echo(f"  {k:>3}  distance {distances[k - 2] / distances[0]:.3f} of the first, depth {depth:.3f}{mark}")
-    if count is not None:
-        typer.echo(
-            f"{answer['count']['value']:.1f} rows, standard error {answer['count']['standard_error']:.1f} (of the noise)"
-        )
-    if sample is not None:
-        typer.echo(f"Written: {out} ({sample:,} made-up rows)")
+    print_answer(answer)
+
+
+def print_answer(answer: dict[str, Any]) -> None:
+    """The answers of a synopsis, for a person."""
+    if asked := answer.get("suggest_k"):
+        typer.echo(f"k = {asked['k']}: behind it the max-min distance of the dense cells falls most.")
+        first = asked["distances"][0]
+        for k, (depth, distance) in enumerate(zip(asked["depths"], asked["distances"], strict=False), start=2):
+            mark = "  <" if k == asked["k"] else ""
+            typer.echo(f"  {k:>3}  distance {distance / first:.3f} of the first, depth {depth:.3f}{mark}")
+    if number := answer.get("count"):
+        typer.echo(f"{number['value']:.1f} rows, standard error {number['standard_error']:.1f} (of the noise)")
+    if sample := answer.get("sample"):
+        typer.echo(f"Written: {sample['out']} ({sample['rows']:,} made-up rows)")
 
 
 def read_box(text: str) -> dict[str, tuple[float, float]]:

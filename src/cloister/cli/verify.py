@@ -1,4 +1,4 @@
-"""``cloister verify``: does a release add up, and are its files the ones that were written?"""
+"""``cloister verify``: whether a release adds up, and whether its files are those that were written."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ from tests.anonymization.tables import Table, tables
 def test_every_cut_of_a_random_walk_is_weighed_alike(table: Table, k: int, gain: str, allowed: int, random: object) -> None:
     """From the root down, the candidates of a cut and the classes after a step do not depend on the loops."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(cuts, "pays_to_compile", lambda work: False)
+        patch.setattr(cuts, "pays_to_partition_compiled", lambda work: False)
         work = Workspace(table.histogram(), table.columns, k, [], Gain(gain), allowed)
         cut = work.root()
         while cut is not None:
@@ -59,7 +59,7 @@ def test_adult_is_specialized_alike(gain: str, monkeypatch: pytest.MonkeyPatch) 
     counted = CountedTable(table.rows, table.trees, table.names)
     ends = []
     for pays in (True, False):
-        monkeypatch.setattr(cuts, "pays_to_compile", lambda work, pays=pays: pays)
+        monkeypatch.setattr(cuts, "pays_to_partition_compiled", lambda work, pays=pays: pays)
         ends.append(specialize(counted, 10, gain=gain, suppression=0.02))
     assert ends[0].recoding.to_json() == ends[1].recoding.to_json()
     assert np.array_equal(ends[0].labels, ends[1].labels)
@@ -68,7 +68,7 @@ def test_adult_is_specialized_alike(gain: str, monkeypatch: pytest.MonkeyPatch) 
 def test_a_lost_class_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     """Planted: counts by code that are not split with their classes do not go unnoticed."""
     table = adult()
-    monkeypatch.setattr(cuts, "pays_to_compile", lambda work: False)
+    monkeypatch.setattr(cuts, "pays_to_partition_compiled", lambda work: False)
     right = specialize(CountedTable(table.rows, table.trees, table.names), 10, gain="loss")
     monkeypatch.setattr(
         cuts.partition_numpy, "split_counts", lambda by_code, *rest: by_code[np.zeros(len(rest[-1]) - 1, int)]

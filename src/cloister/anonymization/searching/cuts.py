@@ -15,7 +15,7 @@ from cloister.anonymization.searching.column_blocks import Block, BlockColumn, b
 from cloister.anonymization.searching.gains import Gain, class_information, loss_costs, square_costs
 from cloister.anonymization.searching.guards import ClassGuard, KAnonymity, passing
 from cloister.kernels.loops import partition_numpy
-from cloister.kernels.loops.partition_choice import compiled, pays_to_compile
+from cloister.kernels.loops.choose import partition_loops, pays_to_partition_compiled
 from cloister.schema.hierarchies import Hierarchy
 
 __all__ = ["Candidates", "Cut", "Workspace"]
@@ -118,7 +118,7 @@ class Workspace:
                 is_tree, costs.before, costs.after, costs.left, costs.right, self.k, lost, relief, low, floor,
             )  # fmt: skip
         else:
-            compiled().weigh(
+            partition_loops().weigh(
                 self.flat, self.rows.counts, cut.rows, cut.starts, cut.block, slot, first, first_candidate,
                 is_tree, costs.before, costs.after, costs.left, costs.right, self.k, self.gain is Gain.ENTROPY,
                 lost, relief, spread, low, floor,
@@ -187,7 +187,7 @@ class Workspace:
     def _by_code(self, cut: Cut, rows: NDArray[np.int64], starts: NDArray[np.int64]) -> NDArray[np.float64] | None:
         """Rows by code of each class after a step from a cut, as long as that is cheaper than loading compiled loops."""
         codes = int(self.offsets[-1])
-        if self.gain is Gain.ENTROPY or pays_to_compile(self.flat.size + (len(starts) - 1) * codes):
+        if self.gain is Gain.ENTROPY or pays_to_partition_compiled(self.flat.size + (len(starts) - 1) * codes):
             return None
         if cut.by_code is None:
             return partition_numpy.count_codes(self.flat, self.rows.counts, rows, starts, codes)
@@ -227,7 +227,7 @@ class Workspace:
 
 def loops_for(cut: Cut) -> ModuleType:
     """The loops that a cut is worked on by: both give the same numbers."""
-    return compiled() if cut.by_code is None else partition_numpy
+    return partition_loops() if cut.by_code is None else partition_numpy
 
 
 def _times_log(counts: int | NDArray[np.int64]) -> NDArray[np.float64]:

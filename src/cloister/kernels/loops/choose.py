@@ -1,6 +1,6 @@
 """Compiled loops or their NumPy twins: which of the two a call takes.
 
-Both give the same integers, to the last bit, so the choice is about time alone. Loading numba and compiled code takes
+Both give the same numbers, to the last bit, so the choice is about time alone. Loading numba and compiled code takes
 longer than a small job does. The rule: the twin, as long as numba is not loaded for another reason and the twins of this
 process have done less work in all than loading takes. So a small job never loads numba, and a large one loses little.
 
@@ -12,8 +12,9 @@ from __future__ import annotations
 import sys
 from types import ModuleType
 
-__all__ = ["Effort", "allow_compiled", "interval_loops", "nearest_loops"]
+__all__ = ["Effort", "allow_compiled", "interval_loops", "nearest_loops", "partition_loops", "pays_to_partition_compiled"]
 
+MOST_PARTITION_STEPS = 2**26  # numbers that a search goes over, only some of them at every step, in about 0.3 s
 MOST_STEPS = 2**25  # numbers that NumPy compares or adds in 0.1 to 0.2 s; loading numba and the loops takes 0.4 to 0.6 s
 
 _compiled_allowed = True
@@ -43,6 +44,7 @@ class Effort:
 
 
 _effort = Effort(MOST_STEPS)
+_partition_effort = Effort(MOST_PARTITION_STEPS)
 
 
 def nearest_loops(work: int) -> ModuleType:
@@ -65,3 +67,18 @@ def interval_loops(work: int) -> ModuleType:
     from cloister.kernels.loops import intervals_numpy
 
     return intervals_numpy
+
+
+def pays_to_partition_compiled(work: int) -> bool:
+    """Whether a step of a search over so many numbers should go on with the compiled loops.
+
+    A search chooses step by step, since the twin carries counts along that the compiled loops do not need.
+    """
+    return _partition_effort.pays_to_compile(work)
+
+
+def partition_loops() -> ModuleType:
+    """The compiled loops over classes of tuples."""
+    from cloister.kernels.loops import partition  # here: it loads numba
+
+    return partition

@@ -19,7 +19,10 @@ def mix(number: int) -> np.uint64:
 
 @nb.njit(nogil=True, cache=True)
 def mix_all(numbers: I64, mixed: U64) -> None:
-    """Mix each number. numbers : IN (n,); mixed : OUT (n,)"""
+    """Mix each number.
+
+    numbers : IN (n,); mixed : OUT (n,)
+    """
     for i in range(len(numbers)):
         mixed[i] = mix(numbers[i])
 
