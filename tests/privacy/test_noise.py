@@ -249,7 +249,8 @@ def test_gaussian_agrees_with_opendp_at_a_large_sigma() -> None:
 
 def test_another_law_than_opendps_is_caught() -> None:
     """The two-sample test refuses a scale 5% too small."""
-    assert not two_sample_ok(noise.laplace(Fraction(95, 2), N), opendp_noise("laplace", 50, N // 8))
+    # with N // 8 of OpenDP's draws one run in thirty was not caught
+    assert not two_sample_ok(noise.laplace(Fraction(95, 2), N), opendp_noise("laplace", 50, N // 2))
 
 
 # --- Cutting the stream of bytes -------------------------------------------------------------------------------------
