@@ -1,4 +1,4 @@
-"""The loops of `partition` without a compiler, which says what their arguments are: for small tables.
+"""The loops of `partition` in NumPy, for small tables. Their arguments are documented there.
 
 They keep the rows of every class by code (`count_codes`), so that weighing goes over classes in place of tuples, and a split
 counts all children but the largest, which is what is left of its class (`split_counts`). They give the same integers, and
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 I32: TypeAlias = NDArray[np.int32]
 I64: TypeAlias = NDArray[np.int64]
 F64: TypeAlias = NDArray[np.float64]
-NONE = np.iinfo(np.int64).max  # the size of the smallest class among none
+NONE = np.iinfo(np.int64).max  # the smallest class size where there is no class
 
 
 def count_codes(flat: I32, counts: I64, rows: I64, starts: I64, codes: int) -> F64:
@@ -52,7 +52,7 @@ def weigh(
     is_tree: NDArray[np.bool_], before: F64, after: F64, left: F64, right: F64, k: int,
     lost: I64, relief: F64, low: I64, floor: I64,
 ) -> None:  # fmt: skip
-    """Weigh every candidate of a cut. by_code : IN (classes, codes); the rest as of the compiled loop, without spread."""
+    """Weigh every candidate of a cut. by_code : IN (classes, codes); the rest as in the compiled loop, without spread."""
     q, classes, slots = flat.shape[1], len(starts) - 1, int(first[-1])
     here = block[flat[rows[starts[:-1]]]]  # (classes, q): the blocks of a class
     sizes = np.add.reduceat(counts[rows], starts[:-1])
@@ -109,11 +109,11 @@ def split(
     return classes
 
 
-def tally(flat: I32, counts: I64, rows: I64, target: I32, found: F64) -> None:
+def tally(flat: I32, counts: I64, rows: I64, target: I32, totals: F64) -> None:
     """Count rows by code and class."""
-    keys = flat[rows].astype(np.int64) * found.shape[1] + target[rows][:, None]
+    keys = flat[rows].astype(np.int64) * totals.shape[1] + target[rows][:, None]
     weights = np.repeat(counts[rows], flat.shape[1])
-    found += np.bincount(keys.ravel(), weights, found.size).reshape(found.shape)
+    totals += np.bincount(keys.ravel(), weights, totals.size).reshape(totals.shape)
 
 
 def floor_of_others(floor: I64, column: I64, columns: int, least: I64) -> None:
