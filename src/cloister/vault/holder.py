@@ -100,13 +100,13 @@ class Holder:
             return self._stamped(engine.fold_by_key(kernel, person))
 
     def label(self, encoding: Encoding, work: Callable[[Encoded], NDArray[np.int32]], name: str) -> Unprotected[Any]:
-        """A number for each row: an array, or on Spark the DataFrame with a column more, made when read."""
+        """A number for each row: an array, or on Spark the DataFrame with one more column, computed when read."""
         with pass_over(self._data, encoding, self._backend) as engine:
             self.record()
             return self._stamped(engine.label(work, name))
 
     def rewrite(self, row_map: RowMap, path: str, format: str, shuffled: int | None = None) -> None:
-        """Write every row, mapped; if the number of rows is given, in an order that holds nothing of the input's."""
+        """Write every row, mapped; shuffled, if the number of rows is given."""
         shuffle = None if shuffled is None else Shuffle(shuffled, noise.integers, noise.permutation)
         before = noise.seeded_draws()
         with pass_over(self._data, Encoding(), self._backend) as engine:
