@@ -93,7 +93,7 @@ def from_workers(text: str, kind: str, doing: str) -> CloisterError:
     if type_name := _KIND.search(text):
         return EngineError(f"{doing} failed on a worker ({type_name.group(1)}). Nothing was released.")
     return EngineError(
-        f"Spark gave up while {doing} ({kind}). Nothing was released; Spark's own log says why "
+        f"Spark gave up during {doing} ({kind}). Nothing was released; Spark's own log says why "
         "(with CLOISTER_DEBUG=1 it is printed here, and may quote values)."
     )
 
