@@ -37,7 +37,7 @@ class Unprotected(Generic[T]):
 class Holder:
     """A table in the hands of its holder: exact counts and rewritten rows, none of them a private release.
 
-    `Vault.holding` makes one. The ledger names it once, when `record` is called or rows are labelled.
+    `Vault.holding` makes one. The ledger records it once, when `record` is called or rows are labelled.
     """
 
     def __init__(self, data: OpenedData, backend: Backend, purpose: str, booking: Booking) -> None:
@@ -81,7 +81,7 @@ class Holder:
         self._booking.complete(digest)
 
     def reopen(self, path: str) -> Holder:
-        """What was written to a path, opened by the same engine; it is no table of the ledger's."""
+        """What was written to a path, opened by the same engine; no ledger records its uses."""
         return Holder(self._backend.open_data(path), self._backend, self._purpose, Booking(None, None))
 
     def types(self, columns: Sequence[str]) -> pa.Schema:

@@ -54,12 +54,12 @@ def weigh(
 ) -> None:  # fmt: skip
     """Weigh every candidate of a cut. by_code : IN (classes, codes); the rest as in the compiled loop, without spread."""
     q, classes, slots = flat.shape[1], len(starts) - 1, int(first[-1])
-    here = block[flat[rows[starts[:-1]]]]  # (classes, q): the blocks of a class
+    blocks_of_class = block[flat[rows[starts[:-1]]]]  # (classes, q): the blocks of a class
     sizes = np.add.reduceat(counts[rows], starts[:-1])
-    np.minimum.at(floor, here.ravel(), np.repeat(sizes, q))
+    np.minimum.at(floor, blocks_of_class.ravel(), np.repeat(sizes, q))
     cost = np.zeros(classes)
     for j in range(q):
-        cost += before[here[:, j]]
+        cost += before[blocks_of_class[:, j]]
     rest = q - cost  # what a row still has to lose when it is suppressed
     if not slots:
         return
@@ -76,16 +76,16 @@ def weigh(
     lost += np.bincount(candidates[~is_kept], parts[~is_kept], len(lost)).astype(np.int64)
     np.minimum.at(low, candidates[is_kept], parts[is_kept].astype(np.int64))
     column = np.zeros(len(is_tree), np.int64)
-    column[here] = np.arange(q)
+    column[blocks_of_class] = np.arange(q)
     for b in np.flatnonzero(~is_tree & (np.diff(first) > 1)):
-        mine = np.flatnonzero(here[:, column[b]] == b)
+        own_classes = np.flatnonzero(blocks_of_class[:, column[b]] == b)
         ways = slice(first_candidate[b], first_candidate[b + 1])
-        under = np.cumsum(table[mine, first[b] : first[b + 1] - 1], axis=1).astype(np.int64)
-        sides = np.stack([under, sizes[mine, None] - under], axis=1)  # (classes, 2, ways)
+        under = np.cumsum(table[own_classes, first[b] : first[b + 1] - 1], axis=1).astype(np.int64)
+        sides = np.stack([under, sizes[own_classes, None] - under], axis=1)  # (classes, 2, ways)
         is_kept = sides >= k
         gains = sides * (before[b] - np.stack([left[ways], right[ways]]))
-        gains = np.where(is_kept, gains, -(sides * rest[mine, None, None]))
-        if len(mine):
+        gains = np.where(is_kept, gains, -(sides * rest[own_classes, None, None]))
+        if len(own_classes):
             relief[ways] += np.add.accumulate(gains.reshape(-1, gains.shape[2]))[-1]
             lost[ways] += np.where(is_kept, 0, sides).sum(axis=(0, 1))
             low[ways] = np.minimum(low[ways], np.where(is_kept, sides, NONE).min(axis=(0, 1)))
