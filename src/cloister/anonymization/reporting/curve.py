@@ -72,7 +72,7 @@ class Curve:
             )  # fmt: skip
         sentences = [f"Not possible: k = {', '.join(map(str, self.refused))}."] if self.refused else []
         sentences += [
-            "Risk: of a row in a class of f rows 1/f, for somebody who knows that the person is in the table.",
+            "Risk of a row in a class of f rows: 1/f, for somebody who knows that the person is in the table.",
             f"Nothing was written. These numbers are {self.stamp}.",
         ]
         blocks: tuple[Block, ...] = (TextTable.of(heads, rows), *(Sentence(sentence) for sentence in sentences))

@@ -138,8 +138,8 @@ def _beam(work: Workspace, root: Cut, width: int) -> Cut:
                 ends.append(_greedy(work, cut))
             pool += [(-cut.worth - candidates.information[i], place, i, cut, candidates) for i in best]
         pool.sort(key=lambda entry: entry[:3])
-        ahead: dict[int, Cut] = {}
-        stuck = dict(enumerate(alive))
+        ahead: dict[int, Cut] = {}  # the cuts of the next round, by mark
+        stuck = dict(enumerate(alive))  # cuts of which no candidate was taken: they end here, unless the beam is full
         for _, place, i, cut, candidates in pool:
             mark = work.mark(cut, int(candidates.block[i]), int(candidates.way[i]))
             if mark not in ahead:
