@@ -184,7 +184,7 @@ def _compared(
         notes.append("the table has more rows than the original: is it really the one that it was made of?")
     linkage = None
     if lost.rows != lost.original_rows:
-        notes.append("record linkage was not tried: the numbers of rows differ, and which is which is not known.")
+        notes.append("record linkage was not tried: the numbers of rows differ, so rows cannot be paired.")
     elif pairs is None:
         notes.append("record linkage was not tried: rows have no order on Spark.")
     else:

@@ -56,7 +56,7 @@ class PlannedTable:
 
 @dataclass(frozen=True, slots=True)
 class TabulationRequest:
-    """What `tabulate`, which says what these mean, is asked for."""
+    """What is asked of `tabulate`, which documents the fields."""
 
     by: Sequence[str]
     budget: Any = 1.0

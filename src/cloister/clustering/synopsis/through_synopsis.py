@@ -151,7 +151,7 @@ class Estimate:
 def clusters_of(
     points: NDArray[np.float64], weights: NDArray[np.float64], clusters: int, seeding: str, random: PublicChance
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Centres and sizes; where there are fewer cells than clusters, every cell and some of them twice."""
+    """Centres and sizes; where there are fewer cells than clusters, every cell, repeated as often as needed."""
     if clusters <= len(points):
         best = cluster_points(points, weights, clusters, seeding, random)
         return best.centers, best.sizes
@@ -188,7 +188,7 @@ def refine(vault: Vault, domain: Domain, before: Estimate, name: str, spend: Spe
     noise = (released.deviation["sums"] / at_least_one) ** 2  # (k, 1), variance of a coordinate of the mean move
     doubt = np.maximum(before.errors**2, (EXPECTED_MOVE * radius) ** 2)  # how far a centre may be off before the round
     doubt = np.minimum(doubt, radius**2)
-    gain = np.where(counts[:, None] >= 1, doubt / (doubt + noise), 0.0)  # (k, d): the better of two estimates, mixed
+    gain = np.where(counts[:, None] >= 1, doubt / (doubt + noise), 0.0)  # (k, d): the weight of the move
     moved = domain.put(places + gain * sums / at_least_one)
     errors = np.sqrt(np.where(gain > 0, gain * noise, before.errors**2))
     return Estimate(moved, np.maximum(counts, 0.0), errors)

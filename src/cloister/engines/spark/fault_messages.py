@@ -31,12 +31,12 @@ def missing_on_workers(module: str) -> EngineError:
 
 
 def retold(doing: str) -> AbstractContextManager[None]:
-    """Retell what goes wrong while Spark works on rows."""
+    """Replace an error that Spark raises while it works on rows by one of Cloister's, which quotes no value."""
     return retelling(lambda error: from_workers(str(error), condition(error), doing))
 
 
 def retold_opening(shown: str) -> AbstractContextManager[None]:
-    """Retell what goes wrong while Spark looks for data; no row is read there."""
+    """The same while Spark looks for data; no row is read there."""
     return retelling(lambda error: SourceError(f"{shown}: {why_not_opened(str(error), condition(error))}"))
 
 
