@@ -66,7 +66,7 @@ STATES = {  # of a made-up country: a state, its region, its share of the pupils
     "Stonefield": ("hills", 0.06), "Oldgate": ("hills", 0.04), "Quarry": ("hills", 0.03), "Pinewood": ("hills", 0.02),
 }  # fmt: skip
 SYSTEMS = {"public": 0.78, "private": 0.14, "technical": 0.08}
-LEVELS = {  # course levels: from what to what
+LEVELS = {  # each stage of school with its course levels
     "primary": ("P1", "P2", "P3", "P4", "P5", "P6"),
     "lower secondary": ("S1", "S2", "S3"),
     "upper secondary": ("S4", "S5", "S6"),

@@ -27,7 +27,7 @@ class TopDownSpecialization(Parameters):
         The quasi-identifiers: what somebody may know of a person already. Default: as the schema says.
     hierarchies : directory, or mapping of columns to files or `Hierarchy`, optional
         How values generalise. A file belongs to the column that its name ends in. Numbers and dates without one are split
-        in two as it goes; other columns are published as they are or as ``*``.
+        in two during the search; other columns are published as they are or as ``*``.
     gain : {"loss", "entropy", "distance", "class"}, optional
         What a step should gain. Default: "class" with a target, else "loss".
     suppression : float, default 0
@@ -50,14 +50,14 @@ class TopDownSpecialization(Parameters):
     target : str, optional
         The column that the table should still predict.
     identifiers : list of str, optional
-        Columns to drop. Default: as the schema says; without a schema a column that is named like an identifier is
-        refused until this is said, an empty list where there are none.
+        Columns to drop. Default: as the schema says. Without a schema a column that is named like an identifier is
+        refused until this is given; an empty list says that there are no identifiers.
     pseudonyms : list of str, optional
         Identifiers that are replaced by a keyed hash instead. Needs `key_file` or `key_variable`.
     key_file, key_variable : path or str, optional
         Where the key of the pseudonyms is: a file, or a variable of the environment.
     shuffle : bool, default False
-        Whether the rows are written in an order that holds nothing of the input's.
+        Whether the rows are written in an order that tells nothing about their order in the input.
     schema, table, ledger, engine
         As everywhere: public facts, the table's name in the ledger, the ledger, who reads the rows.
 

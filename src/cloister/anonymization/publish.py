@@ -48,7 +48,7 @@ def publish_table(
     rewritten once it is known, and what lies on the disk is counted again before it appears. Numbers, dates and texts
     without a hierarchy, sensitive columns and a target cost one pass more, before the count, for their different values; a
     population one for its count, and one for the different values of columns without a hierarchy. The search reads no row.
-    The types of the columns are declared by the source, or seen in its first batch.
+    The types of the columns are declared by the source, or taken from its first batch.
 
     Privacy
     -------

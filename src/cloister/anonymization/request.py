@@ -22,7 +22,7 @@ SCOPES = ("global", "local")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """The parameters of `TopDownSpecialization`, which says what they mean, as plain values that nobody has checked."""
+    """The parameters of `TopDownSpecialization`, which says what they mean, as plain unchecked values."""
 
     k: int = 10
     quasi: Sequence[str] | None = None
@@ -80,7 +80,7 @@ class Request:
 
     @property
     def purpose(self) -> str:
-        """What the ledger says."""
+        """The purpose that the ledger records."""
         return f"k-anonymous table, k = {self.k}, {self.scope} recoding"
 
     @property
@@ -97,7 +97,7 @@ class Request:
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """Public choices that went in."""
+        """The public choices, for the certificate."""
         return {"quasi": list(self.quasi), "sensitive": list(self.sensitive), **self.choices}
 
     def on(self, names: Sequence[str]) -> Request:
@@ -146,9 +146,9 @@ def read_request(settings: Settings) -> Request:
     identifiers = _names(settings.identifiers, "identifiers")
     person = schema.unit if schema is not None else None
     by_role = [name for name in _with_role(schema, Role.IDENTIFIER) if name not in quasi]
-    whose = [person] if person is not None and person not in quasi else []
-    dropped = tuple(dict.fromkeys([*identifiers, *by_role, *pseudonyms, *whose]))
-    _apart(quasi, sensitive, dropped, target)
+    person_column = [person] if person is not None and person not in quasi else []
+    dropped = tuple(dict.fromkeys([*identifiers, *by_role, *pseudonyms, *person_column]))
+    _check_one_role(quasi, sensitive, dropped, target)
     named = (*_names(settings.quasi, "quasi"), *sensitive, *identifiers, *pseudonyms)
     named = (*named, *([target] if target else []), *([person] if person else []))
     choices = {
@@ -205,8 +205,8 @@ def _guards(settings: Settings, schema: Schema | None) -> tuple[tuple[str, ...],
     """The sensitive columns that guards look at, and the guards."""
     own = [as_class_guard(guard) for guard in settings.guards]
     bounds = {name: bound for name in GUARDS if (bound := getattr(settings, name)) is not None}
-    looks = [guard.column for guard in own if guard.column is not None]
-    needs_sensitive = looks or any(GUARDS[name].is_sensitive for name in bounds)
+    own_columns = [guard.column for guard in own if guard.column is not None]
+    needs_sensitive = own_columns or any(GUARDS[name].is_sensitive for name in bounds)
     sensitive = _names([settings.sensitive] if isinstance(settings.sensitive, str) else settings.sensitive, "sensitive")
     if sensitive and not needs_sensitive:
         raise UsageError("a sensitive column goes with l-diversity or t-closeness. Ask for one of them, or drop it.")
@@ -216,22 +216,23 @@ def _guards(settings: Settings, schema: Schema | None) -> tuple[tuple[str, ...],
             raise UsageError(
                 "l-diversity and t-closeness need a sensitive column. Name it (--sensitive), or give it the role."
             )
-        if any(column >= len(sensitive) for column in looks):
+        if any(column >= len(sensitive) for column in own_columns):
             raise UsageError(f"a guard looks at a sensitive column that is not there: {len(sensitive)} are named.")
 
-    def asked(column: int, *, is_sensitive: bool) -> list[ClassGuard]:
+    def make_guards(column: int, *, is_sensitive: bool) -> list[ClassGuard]:
         chosen = {name: bound for name, bound in bounds.items() if GUARDS[name].is_sensitive is is_sensitive}
         return [GUARDS[name].make(bound, column, bool(settings.ordered)) for name, bound in chosen.items()]
 
-    by_column = [guard for column in range(len(sensitive)) for guard in asked(column, is_sensitive=True)]
+    by_column = [guard for column in range(len(sensitive)) for guard in make_guards(column, is_sensitive=True)]
     if (settings.population is None) != (settings.k_map is None):
         raise UsageError("k-map needs both a population table and a number. Give --population FILE and --k-map K.")
     if settings.ordered and settings.t_closeness is None:
         raise UsageError("an ordered distance goes with t-closeness. Ask for it, or drop ordered.")
-    return sensitive, (*by_column, *own, *asked(0, is_sensitive=False))
+    return sensitive, (*by_column, *own, *make_guards(0, is_sensitive=False))
 
 
-def _apart(quasi: Sequence[str], sensitive: Sequence[str], dropped: Sequence[str], target: str | None) -> None:
+def _check_one_role(quasi: Sequence[str], sensitive: Sequence[str], dropped: Sequence[str], target: str | None) -> None:
+    """Refuse a column that is asked for in two roles."""
     for name in quasi:
         if name in sensitive:
             raise UsageError(f'column "{name}" cannot be both a quasi-identifier and sensitive. Choose one.')

@@ -99,7 +99,7 @@ def anonymize(
     guarding: Guarding,
     pseudonymizing: Pseudonymizing,
     shuffle: Annotated[
-        bool, typer.Option("--shuffle", help="Write the rows in an order that tells nothing of theirs.")
+        bool, typer.Option("--shuffle", help="Write the rows in an order that tells nothing of the input's.")
     ] = False,
     save_recoding: Annotated[
         Path | None, typer.Option("--save-recoding", metavar="FILE", help="Also write the recoding (JSON), for the holder.")

@@ -26,13 +26,13 @@ def calibrate(
     from cloister.privacy.budgets import relation
 
     budget = spending.budget()
-    kept = relation(budget, neighbours)
-    rows = meaning(budget, kept)
+    chosen = relation(budget, neighbours)
+    rows = meaning(budget, chosen)
     if as_json:
-        facts = {"budget": str(budget), "epsilon": str(budget.epsilon), "neighbours": kept.value, "meaning": rows}
+        facts = {"budget": str(budget), "epsilon": str(budget.epsilon), "neighbours": chosen.value, "meaning": rows}
         output.print_json(facts)
     else:
-        print_document(describe(budget, kept, rows))
+        print_document(describe(budget, chosen, rows))
 
 
 def meaning(budget: Budget, neighbours: Neighbours) -> list[dict[str, Any]] | None:

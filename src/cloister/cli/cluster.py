@@ -100,9 +100,9 @@ def cluster(
     finish(clusters, target, data if labels else None, as_json)
 
 
-def check_free_of_charge(given: dict[str, object]) -> None:
+def check_free_of_charge(value_of_flag: dict[str, object]) -> None:
     """Refuse flags that would spend a budget or describe data: a synopsis is released already."""
-    if idle := [flag for flag, value in given.items() if value is not None]:
+    if idle := [flag for flag, value in value_of_flag.items() if value is not None]:
         raise UsageError(f"a synopsis is released already: clustering it spends nothing. Drop {', '.join(idle)}.")
 
 
@@ -155,11 +155,11 @@ def show_plan(request: ClusterRequest, data: list[str], rows: int, as_json: bool
     known = request.columns if request.engine not in (None, "local") else None
     plan = request.plan(rows, known or open_data(data, request.engine).names)
     output.print_plan(plan, as_json, rows)
-    if not as_json and (refusal := foreseen(request)):
+    if not as_json and (refusal := foreseen_refusal(request)):
         typer.echo(f"It would be refused: {refusal}")
 
 
-def foreseen(request: ClusterRequest) -> str | None:
+def foreseen_refusal(request: ClusterRequest) -> str | None:
     """Why the ledger would refuse the charge of a fit, as far as that is known before."""
     if request.table_name is None:
         return None

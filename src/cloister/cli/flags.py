@@ -115,7 +115,7 @@ class Spending:
     worlds: Worlds = None
 
     def flags(self) -> dict[str, object]:
-        """What was given, by the name of the flag."""
+        """The value of each flag, by its name; None where it was not given."""
         return {f"--{field.name}": getattr(self, field.name) for field in dataclasses.fields(self)}
 
     def budget(self, schema: Schema | None = None) -> Budget:
@@ -165,7 +165,7 @@ class Access:
 
 
 def worlds_of(schema: Schema | None) -> int:
-    """The smallest number of values that a column of the schema can take: the safest choice for a given rho."""
+    """The smallest number of values that a column of the schema can take: the safest choice for a rho."""
     from cloister.schema import Category, Number
 
     sizes = []

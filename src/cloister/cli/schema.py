@@ -101,10 +101,10 @@ def write_hierarchies(data: list[str], facts: str | None, folder: Path, as_json:
         with contextlib.suppress(SchemaError):  # bounds or domain are not filled in
             files[column.name] = draft(column)
     rest = [column for column in columns if column.name not in files]
-    seen = fetch_values([(Vault.holding(source, purpose="hierarchies"), {column.name: MOST_CODES for column in rest})])
+    values_of = fetch_values([(Vault.holding(source, purpose="hierarchies"), {column.name: MOST_CODES for column in rest})])
     skipped = []
     for column in rest:
-        cells = seen[column.name]
+        cells = values_of[column.name]
         if cells.is_many and not (len(cells.numbers) and cells.is_numeric):
             skipped.append(column.name)
             continue
@@ -113,13 +113,13 @@ def write_hierarchies(data: list[str], facts: str | None, folder: Path, as_json:
         for name, text in files.values():
             (staged.path / name).write_text(text, encoding="utf-8")
         staged.commit()
-    looked = sorted(column.name for column in rest if column.name not in skipped)
+    from_rows = sorted(column.name for column in rest if column.name not in skipped)
     if as_json:
         drafted = {owner: name for owner, (name, _) in files.items()}
-        print_json({"out": str(folder), "files": drafted, "from_rows": looked, "skipped": skipped})
+        print_json({"out": str(folder), "files": drafted, "from_rows": from_rows, "skipped": skipped})
         return
     for owner, (name, _) in files.items():
-        typer.echo(f"{owner}: {name}" + (" (from the rows: for the holder)" if owner in looked else ""))
+        typer.echo(f"{owner}: {name}" + (" (from the rows: for the holder)" if owner in from_rows else ""))
     for owner in skipped:
         typer.echo(f"{owner}: more than {MOST_CODES:,} different texts, no draft")
     typer.echo(f"Written: {folder}. Sort the values into groups that readers of the table would recognise.")
@@ -129,11 +129,11 @@ def show_check(data: list[str], facts: str, as_json: bool) -> None:
     """Tell the holder what does not fit; exit code 1 if anything does not."""
     from cloister.schema import Schema
     from cloister.schema.check import STAMP
-    from cloister.schema.check import check as look
+    from cloister.schema.check import check as find_problems
     from cloister.sources import open_source
 
     expected = Schema.from_toml(facts)
-    problems = look(expected, open_source(data))
+    problems = find_problems(expected, open_source(data))
     if as_json:
         listed = [
             {"column": p.column, "trouble": str(p.trouble), "count": p.count, "rows": p.rows, "message": p.message}

@@ -32,7 +32,7 @@ def tabulate(
         list[str] | None, typer.Option(metavar="A=10", help="Bins of a number: A=10 of equal width, or edges A=0:18:65:100.")
     ] = None,
     margins: Annotated[
-        bool | None, typer.Option("--margins/--no-margins", help="Buy one-way margins. Default: where they get better.")
+        bool | None, typer.Option("--margins/--no-margins", help="Spend on one-way margins too. Default: where it helps.")
     ] = None,
     schema: flags.SchemaFile = None,
     neighbours: flags.NeighbourRelation = None,

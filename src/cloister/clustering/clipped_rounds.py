@@ -1,4 +1,4 @@
-"""A round of votes with clipped sums around released candidates: its kernel, and how its parts share what it spends.
+"""A round of votes with clipped sums around released candidates: its kernel, and how its parts share its spend.
 
 Votes and the hybrid both consist of such rounds. A row votes for its nearest candidate and adds its clipped move from there
 (`kernels.ClippedSums`); counts, sums and squares are released together.
@@ -38,8 +38,9 @@ def part_of(spend: Spend, share: Fraction) -> Spend:
 def round_weights(columns: int, gaussian: bool, neighbours: Neighbours) -> dict[str, str]:
     """How the sums, counts and squares of a round share its spend.
 
-    Under replace-one with Gaussian noise a row that changes its vote moves the sums by half (squared) of what one that stays
-    can, so the counts ride free up to there: stays costs sums + squares / 2, changes costs sums / 2 + counts + squares.
+    Under replace-one with Gaussian noise there are two worst cases. A row that keeps its vote costs sums + squares / 2. A row
+    that changes its vote moves the sums by half of that (squared), and costs sums / 2 + counts + squares. The weights make
+    the two equal, so the counts cost nothing extra.
     """
     if gaussian and neighbours is Neighbours.REPLACE_ONE:
         sums, counts, squares = 1 - REPLACED_SQUARES, (1 - 3 * REPLACED_SQUARES) / 2, 2 * REPLACED_SQUARES

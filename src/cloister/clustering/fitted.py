@@ -17,8 +17,8 @@ class Loss:
     """A private estimate of the mean squared distance to the nearest centre, clipped, in squared grid steps."""
 
     mean: float
-    error: float
-    cap: float
+    error: float  # standard error of the mean, from the noise
+    cap: float  # what a row adds at most
 
 
 @dataclass(frozen=True, slots=True)

@@ -77,7 +77,7 @@ def to_array(X: Any) -> Any:
 
 
 def from_list(rows: Any) -> Any:
-    """A list of rows as an array: of numbers where it is that, otherwise of objects.
+    """A list of rows as an array: of numbers where all cells are numbers, otherwise of objects.
 
     A row that is shorter than the first is filled up, a longer one is cut, as in a file.
     """

@@ -145,7 +145,7 @@ class KMeans(ClusterMixin, BaseEstimator):
     def predict(self, X: Any) -> Any:
         """The nearest centre of each row, for whoever holds the rows. It is not a private release.
 
-        On Spark: the DataFrame with a column "cluster" more, made when it is read.
+        On Spark: the DataFrame with one more column, "cluster", computed when it is read.
         """
         return self._result().predict(X)
 

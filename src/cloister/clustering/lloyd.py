@@ -94,7 +94,7 @@ class Lloyd:
 
 
 def domain_and_clusters(task: Task) -> tuple[Domain, int]:
-    """What `Lloyd.check` has seen to be there."""
+    """The two that `Lloyd.check` has made sure are there."""
     assert task.domain is not None
     assert task.clusters is not None
     return task.domain, task.clusters

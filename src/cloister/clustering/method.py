@@ -1,7 +1,7 @@
 """The seam between a request and the ways to cluster: the `Method` protocol and the registry of methods.
 
 A new method is one file (or folder) with a class that follows the protocol, and one line in `METHODS`. A new shape of a
-synopsis is registered in `synopsis/shape.py` and is a method by that.
+synopsis is registered in `synopsis/shape.py` and thereby becomes a method.
 """
 
 from __future__ import annotations

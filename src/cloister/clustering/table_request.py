@@ -24,7 +24,7 @@ __all__ = ["TableRequest"]
 
 @dataclass(frozen=True, kw_only=True)
 class TableRequest:
-    """The budget, the columns and where their values may lie, and in whose name it is charged. No rows.
+    """The budget, the columns and where their values may lie, and the table that is charged. No rows.
 
     The fields are what users of `KMeans` and `synopsis` know; `terms` and `table_name` are what they mean together.
     """
@@ -42,7 +42,7 @@ class TableRequest:
     def __post_init__(self) -> None:
         if self.schema is not None and not isinstance(self.schema, Schema):
             object.__setattr__(self, "schema", Schema.from_toml(self.schema))
-        _ = self.terms  # refuses a budget or a relation that is none
+        _ = self.terms  # refuses an invalid budget or relation
 
     @property
     def terms(self) -> Terms:

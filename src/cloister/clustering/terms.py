@@ -71,7 +71,7 @@ class Terms:
 
     @property
     def size_epsilon(self) -> Fraction | None:
-        """The size's part in pure epsilon, for plans whose later steps change their kind with it; None: it is public."""
+        """What the number of rows costs in pure epsilon, for plans whose later steps depend on it; None: it is public."""
         return self.budget.epsilon * SIZE_SHARE if self.buys_size else None
 
     def size_step(self, spend: Spend | None) -> Step | None:

@@ -60,7 +60,7 @@ class Folds(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Shuffle:
-    """What an engine needs to write rows in an order that holds nothing of the input's.
+    """What an engine needs to write rows in an order that tells nothing about their order in the input.
 
     Engines do not make secrets: the vault hands in draws of the system's randomness. An engine whose order is a function of
     the written rows alone leaves them unused.
@@ -97,7 +97,7 @@ class Engine(Folds, Protocol):
         return self.fold_by_key(InOrder(order, width))
 
     def label(self, function: Callable[[Encoded], NDArray[np.int32]], name: str) -> Exact[Any]:
-        """A number for each row: an array in the order of the rows, or the engine's own table with a column more."""
+        """A number for each row: an array in the order of the rows, or the engine's own table with one more column."""
         ...
 
     def sample(self, keep: Draw) -> Folds:
@@ -146,7 +146,7 @@ class Backend(Protocol):
     keeps_order: ClassVar[bool]  # whether rows come out in the order in which they went in
 
     def __init__(self, options: Any = None) -> None:
-        """With options of this engine's, or its defaults."""
+        """With options for this engine, or its defaults."""
 
     @staticmethod
     def claims(data: Any) -> str | None:

@@ -17,9 +17,8 @@ from cloister.schema import Neighbours
 
 __all__ = ["ClippedCost", "ClippedSums", "Euclidean", "Taxicab"]
 
-COST_BITS = (
-    20  # a squared distance is rounded to about a million steps: fine enough, and sums of them stay far from overflow
-)
+# a squared distance is rounded to about a million steps: fine enough, and sums of them stay far from overflow
+COST_BITS = 20
 
 
 def coarseness(limit: int) -> int:

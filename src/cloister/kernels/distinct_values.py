@@ -19,8 +19,8 @@ _FORM = pa.schema(
         ("text", pa.string()),
         ("number", pa.float64()),
         ("day", pa.float64()),
-        ("is_date", pa.bool_()),
-        ("is_many", pa.bool_()),
+        ("is_date", pa.bool_()),  # whether the column is typed as dates or times
+        ("is_many", pa.bool_()),  # whether its batch had too many values to list
     ]
 )
 

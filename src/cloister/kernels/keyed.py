@@ -85,7 +85,7 @@ class InOrder:
 
 
 def keys_of_people(kernel: KeyedKernel, encoding: Encoding, person: str, batch: pa.RecordBatch) -> NDArray[np.int64]:
-    """Keys with two integers more that stand for the person, (n, w + 2)."""
+    """Keys with two more integers that stand for the person, (n, w + 2)."""
     who = people(batch.column(batch.schema.get_field_index(person))).view(np.int64)
     return np.concatenate([kernel.keys(encoding.encode(batch)), who], axis=1)
 

@@ -115,8 +115,8 @@ def at_most(owners: NDArray[np.uint64], rows: Encoded, max_rows: int) -> NDArray
     """
     keys = [row_hashes(rows), owners[:, 1], owners[:, 0]]
     order = np.lexsort(keys)
-    again = np.flatnonzero(np.all([key[order][1:] == key[order][:-1] for key in keys], axis=0))
-    one, other = order[again], order[again + 1]
+    tied = np.flatnonzero(np.all([key[order][1:] == key[order][:-1] for key in keys], axis=0))
+    one, other = order[tied], order[tied + 1]
     if (rows.numbers[one] != rows.numbers[other]).any() or (rows.codes[one] != rows.codes[other]).any():
         cells = np.concatenate([as_bytes(rows.numbers), as_bytes(rows.codes)], axis=1)
         order = np.lexsort([*cells.T[::-1], *keys])

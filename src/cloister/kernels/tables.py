@@ -1,4 +1,4 @@
-"""Tables of counts with their margins and sums, in one look at the rows."""
+"""Tables of counts with their margins and sums, in one pass over the rows."""
 
 from __future__ import annotations
 

@@ -132,7 +132,7 @@ def sampled_gaussian_delta(epsilon: float, rate: float, mu_sample: float, mu_tab
 def sampled_gaussian_precision(epsilon: Fraction, delta: Fraction, rate: Fraction, table: Fraction) -> Fraction:
     """The largest precision on a sample beside precision `table` on all rows that keeps (epsilon, delta), rounded down.
 
-    A delta above the rate would allow to publish the sample as it is; so what runs on the sample must also keep
+    A delta above the rate would allow publishing the sample as it is; so what runs on the sample must also keep
     (ln(1 + (e^epsilon - 1) / q), delta / q) for the rows that are in it, with delta / q at most a thousandth.
     """
     target, goal = float(delta) * (1 - SAMPLED_SLACK), float(epsilon)

@@ -10,7 +10,7 @@ __all__ = ["Account", "Entry"]
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """What one table may spend, has spent and has let out.
+    """What one table may spend and has spent, and how often its holder got exact results.
 
     Privacy
     -------

@@ -194,7 +194,7 @@ def total_cost(events: Sequence[Event]) -> Cost:
 def delta_of(events: Sequence[Event], epsilon: Fraction) -> float:
     """The delta at which all these events together are (epsilon, delta)-private; infinite when epsilon cannot be met.
 
-    Pure events come off epsilon first: whatever was chosen by their outcomes, each later branch keeps what is left.
+    Pure events are taken off epsilon first: whatever steps their outcomes lead to, those stay within what is left.
 
     >>> delta_of([LaplaceEvent("votes", Fraction(1, 2)), LaplaceEvent("sums", Fraction(1, 2))], Fraction(1))
     0.0

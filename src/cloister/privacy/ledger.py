@@ -2,7 +2,7 @@
 
 A table has a name, one neighbour relation and a total. A charge is one transaction: it is refused when it
 would pass the total, and it is on the disk before `Ledger.charge` returns, so before any row is read. A
-process that dies after that has spent its charge; the ledger never learns too little.
+process that dies after that has spent its charge: the ledger never records less than was spent.
 
 Numbers are exact. They are kept as text and added as fractions, so ten charges of 0.1 fill a total of 1.
 """
@@ -117,8 +117,8 @@ class Ledger:
             try:
                 connection.execute(accounts.insert().values(**row_of(account)))
             except IntegrityError:
-                there = f'table "{table}" is in the ledger {self.place} already, with a total that stays as it is.'
-                raise UsageError(f"{there} See it with: cloister ledger show{self._flag()}") from None
+                problem = f'table "{table}" is in the ledger {self.place} already, with a total that stays as it is.'
+                raise UsageError(f"{problem} See it with: cloister ledger show{self._flag()}") from None
         return account
 
     def charge(self, table: str, neighbours: str, epsilon: Number, delta: Number, purpose: str, unit: str = "row") -> int:
@@ -168,18 +168,18 @@ class Ledger:
         """
         release_hash = _words(release_hash, "release hash", 200)
         entries, accounts = entries_table(), accounts_table()
-        mine = entries.c.id == entry_id
+        is_entry = entries.c.id == entry_id
         unknown = LedgerError(f"the ledger {self.place} has no entry {entry_id}. Is it the ledger that was charged?")
         try:
             with self._store.writing() as connection:
-                row = connection.execute(entries.select().where(mine).with_for_update()).first()
+                row = connection.execute(entries.select().where(is_entry).with_for_update()).first()
                 if row is None:
                     raise unknown
                 if row.release_hash == release_hash:
                     return
                 if row.release_hash:
                     raise LedgerError(f"entry {entry_id} of the ledger {self.place} belongs to another release.")
-                connection.execute(entries.update().where(mine).values(status="released", release_hash=release_hash))
+                connection.execute(entries.update().where(is_entry).values(status="released", release_hash=release_hash))
                 if row.kind == "charge":
                     account = accounts.update().where(accounts.c.table == row.table)
                     connection.execute(account.values(releases=accounts.c.releases + 1))
@@ -342,7 +342,7 @@ def _way_out(kept: str, unit: str) -> str:
 
 
 def _relation(neighbours: str) -> str:
-    relation = getattr(neighbours, "value", neighbours)  # an enumeration's member is as good as its word
+    relation = getattr(neighbours, "value", neighbours)  # a member of an enumeration stands for its value
     if relation not in RELATIONS:
         raise UsageError(f'neighbours are "add-remove" or "replace-one", and not {relation!r}.')
     return str(relation)

@@ -122,7 +122,7 @@ class Release:
             "version": VERSION,
             "kind": self.kind,
             "status": self.status,
-            "guarantee": _promise(self.guarantee),
+            "guarantee": _guarantee_dict(self.guarantee),
             "identifiability": identifiability and {str(m): rho for m, rho in identifiability.items()},
             "steps": [event_dict(event) for event in self.events],
             "parameters": dict(self.parameters),
@@ -160,7 +160,7 @@ class Release:
         try:
             return cls(
                 kind=str(data["kind"]),
-                guarantee=_promised(data["guarantee"]),
+                guarantee=_guarantee_from(data["guarantee"]),
                 events=tuple(event_from(event) for event in data["steps"]),
                 parameters=dict(data["parameters"]),
                 result=dict(data["result"]),
@@ -190,7 +190,7 @@ class Release:
         return notebook.html(self.describe(with_posteriors=True))
 
 
-def _promise(guarantee: Guarantee | Syntactic) -> dict[str, Any]:
+def _guarantee_dict(guarantee: Guarantee | Syntactic) -> dict[str, Any]:
     """A guarantee as plain data."""
     if isinstance(guarantee, Syntactic):
         facts: dict[str, Any] = {"syntactic": True, "k": guarantee.k, "also": list(guarantee.also)}
@@ -203,7 +203,7 @@ def _promise(guarantee: Guarantee | Syntactic) -> dict[str, Any]:
     return {**facts, "unit": guarantee.unit, "words": str(guarantee)}
 
 
-def _promised(facts: Mapping[str, Any]) -> Guarantee | Syntactic:
+def _guarantee_from(facts: Mapping[str, Any]) -> Guarantee | Syntactic:
     """The guarantee that plain data holds."""
     if facts.get("syntactic"):
         return Syntactic(facts["k"], facts["unit"], tuple(facts["also"]))

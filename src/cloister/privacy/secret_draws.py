@@ -22,8 +22,8 @@ class SecretDraw:
 
     Privacy: the bits come from a key that is drawn from the system's randomness once for the sample, and from the place of
     a batch among all batches; the rows in it play no part. A worker that is asked twice for a batch gives the same answer
-    twice, so which of two runs of a task is the faster says nothing and decides nothing. Seeded noise has the identities
-    decide, so that the same rows are kept on every engine.
+    twice, so which of two runs of a task is the faster says nothing and decides nothing. With seeded noise the identities
+    decide instead, so that the same rows are kept on every engine.
     """
 
     rate: Fraction

@@ -1,9 +1,9 @@
 """Where small records that must not be lost are kept: a SQLite file, or PostgreSQL for many hosts.
 
-The ledger keeps its accounts in a store, and so does the collect service. A store gives two kinds of
-transaction: `Store.writing`, one at a time and on the disk when it ends, and `Store.reading`, one
-moment of the whole store. SQLite runs in WAL mode with full synchronous commits; PostgreSQL is asked
-for synchronous commits when its server has them off.
+The ledger keeps its accounts in a store. A store gives two kinds of transaction: `Store.writing`, one
+at a time and on the disk when it ends, and `Store.reading`, one moment of the whole store. SQLite runs
+in WAL mode with full synchronous commits; PostgreSQL is asked for synchronous commits when its server
+has them off.
 
 Every store carries a version, so that an older Cloister refuses a newer file instead of misreading it.
 SQLAlchemy is loaded when a store is opened, not when this module is imported.

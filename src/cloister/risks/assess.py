@@ -1,4 +1,4 @@
-"""Measuring the risk of a table and, against its original, what it no longer says: the questions and who answers them."""
+"""Measuring the risk of a table and, against its original, what it no longer says: the walk from a request to a report."""
 
 from __future__ import annotations
 
@@ -97,15 +97,15 @@ def assess(
         )
     name = table if table is not None else facts.table if facts is not None else None
     rows = open_data(data, engine)
-    before, crowd = (None if each is None else open_data(each, engine) for each in (against, population))
+    original_rows, population_rows = (None if each is None else open_data(each, engine) for each in (against, population))
     holder = Vault.holding(rows, purpose=PURPOSE, engine=engine, table=name, ledger=ledger)
     request = read_request(holder.names, facts, quasi=quasi, sensitive=sensitive, target=target, search=search)
-    if before is not None:
-        request.check_original(before.names)
-    if crowd is not None:
-        request.check_population(crowd.names)
+    if original_rows is not None:
+        request.check_original(original_rows.names)
+    if population_rows is not None:
+        request.check_population(population_rows.names)
     trees = read_hierarchies(hierarchies, facts, request.quasi)
-    is_compared = before is not None or crowd is not None
+    is_compared = original_rows is not None or population_rows is not None
     spanned = [name for name in request.quasi if is_compared and wants_spans(trees.get(name))]
     # where columns are neither compared nor combined, it only matters whether all of them are equal
     together = () if is_compared or request.search else request.quasi
@@ -117,9 +117,11 @@ def assess(
     combinations = _combinations(tuples.narrowed(request.quasi), request.search, notes) if request.search else ()
     known = request.quasi if request.is_quasi_named else _worst(request.quasi, combinations, notes)
     people, everybody = None, None
-    if crowd is not None:
-        held = count_tuples(Vault.holding(crowd, purpose=PURPOSE, engine=engine), known, spanned=spanned)
-        people, everybody = people_in_classes(tuples, held, known, trees), held.rows
+    if population_rows is not None:
+        population_tuples = count_tuples(
+            Vault.holding(population_rows, purpose=PURPOSE, engine=engine), known, spanned=spanned
+        )
+        people, everybody = people_in_classes(tuples, population_tuples, known, trees), population_tuples.rows
     labels, number = tuples.classes([TOGETHER] if together else known)
     risk = reidentification(tuples.sizes(labels, number), threshold=threshold, population=people, people=everybody)
     if risk.outside:
@@ -133,9 +135,9 @@ def assess(
         learned.append(sensitive_risk(column, labels, number, tuples.codes[:, j], tuples.counts, tuples.values[j].order))
     counted = "rows" if request.person is None else "people"
     report = RiskReport(tuple(known), counted, risk, tuple(learned), combinations)
-    if before is not None:
-        original = Vault.holding(before, purpose=PURPOSE, engine=engine)
-        pairs = PairedRows(before, rows) if original.keeps_order and holder.keeps_order else None
+    if original_rows is not None:
+        original = Vault.holding(original_rows, purpose=PURPOSE, engine=engine)
+        pairs = PairedRows(original_rows, rows) if original.keeps_order and holder.keeps_order else None
         report = _compared(report, tuples, original, pairs, target, trees, spanned, notes)
     return replace(report, notes=tuple(notes))
 
@@ -145,7 +147,7 @@ def _combinations(tuples: Tuples, most: int, notes: list[str]) -> tuple[Combinat
     worst = single_out(tuples, most)
     longest = max((len(each.columns) for each in worst), default=0)
     if worst and longest < min(most, len(tuples.names)):
-        notes.append(f"no combination of more than {longest} columns is told: longer ones add nothing, or are too many.")
+        notes.append(f"no combination of more than {longest} columns is listed: longer ones add nothing, or are too many.")
     return worst
 
 
@@ -154,7 +156,7 @@ def _worst(columns: tuple[str, ...], combinations: tuple[Combination, ...], note
     subject = (
         "the combination of columns that singles out the most rows"
         if combinations
-        else "all columns: no few single anybody out"
+        else "all columns: no combination of a few singles anybody out"
     )
     notes.append(f"no quasi-identifiers were named, so this page is about {subject}.")
     return combinations[0].columns if combinations else columns
@@ -182,7 +184,7 @@ def _compared(
         notes.append("the table has more rows than the original: is it really the one that it was made of?")
     linkage = None
     if lost.rows != lost.original_rows:
-        notes.append("record linkage was not tried: the numbers of rows differ, and which is which is not known.")
+        notes.append("record linkage was not tried: the numbers of rows differ, so rows cannot be paired.")
     elif pairs is None:
         notes.append("record linkage was not tried: rows have no order on Spark.")
     else:
@@ -200,9 +202,9 @@ def _linked(pairs: PairedRows, domains: Sequence[LabelDomain], spanned: Sequence
     wide = [*spanned, *(PUBLISHED + name for name in spanned)]
     tuples = count_tuples(holder, [*names, *(PUBLISHED + name for name in names)], spanned=wide)
     for domain in domains:
-        here, there = tuples.column(domain.name), tuples.column(PUBLISHED + domain.name)
-        cell = domain.ranges(tuples.values[here])[tuples.codes[:, here]]
-        label = domain.ranges(tuples.values[there])[tuples.codes[:, there]]
+        original, published = tuples.column(domain.name), tuples.column(PUBLISHED + domain.name)
+        cell = domain.ranges(tuples.values[original])[tuples.codes[:, original]]
+        label = domain.ranges(tuples.values[published])[tuples.codes[:, published]]
         if ((label[:, 0] > cell[:, 0]) | (label[:, 1] < cell[:, 1])).any():
             return None
     return record_linkage(tuples, domains)

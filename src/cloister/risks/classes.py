@@ -1,7 +1,7 @@
 """Measures of classes: how many rows, people and sensitive values each holds, and how far its values are from all.
 
-Pure functions of labelled tuples: which class each tuple is in, its count, its sensitive value. Guards of a published table
-and the measures of its risk are these.
+Pure functions of labelled tuples: which class each tuple is in, its count, its sensitive value. The guards of a published
+table and the measures of its risk both use them.
 
 References
 ----------
@@ -28,10 +28,10 @@ def sizes(labels: NDArray[np.int64], classes: int, counts: NDArray[np.int64]) ->
 def distinct_persons(labels: NDArray[np.int64], classes: int, persons: NDArray[np.int64]) -> NDArray[np.int64]:
     """The different persons of each class."""
     order = np.lexsort([persons, labels])
-    mine, who = labels[order], persons[order]
+    class_of, person = labels[order], persons[order]
     is_new = np.ones(len(order), bool)
-    is_new[1:] = (mine[1:] != mine[:-1]) | (who[1:] != who[:-1])
-    return np.bincount(mine[is_new], minlength=classes)
+    is_new[1:] = (class_of[1:] != class_of[:-1]) | (person[1:] != person[:-1])
+    return np.bincount(class_of[is_new], minlength=classes)
 
 
 def distinct_values(

@@ -1,6 +1,6 @@
 """Cells of any type as integers that say which cells are equal, so that tuples can be counted without a domain.
 
-A cell becomes 64 bits of a hash of its text; where its order or its width matters, two numbers more say which numbers or
+A cell becomes 64 bits of a hash of its text; where its order or its width matters, two more numbers say which numbers or
 days it spans: ``34`` from 34 to 34, ``[20, 30)`` from 20 to just below 30, ``*`` everything.
 
 Notes
@@ -30,7 +30,7 @@ _MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
 _MIX_2 = np.uint64(0x94D049BB133111EB)
 _FOLD = np.int64(2**63 - 1)
 _INTERVAL = r"^(?P<begin>[\[(])\s*(?P<low>[^\[\](),]+),\s*(?P<high>[^\[\](),]+)(?P<end>[\])])$"
-_NONE = np.int64(-(2**63))  # of a span that is no number
+_NONE = np.int64(-(2**63))  # stands for NaN: the end of a span that is no number
 
 NULL = np.int64(0)
 """The fingerprint of a null or blank cell."""
@@ -64,7 +64,7 @@ class Fingerprints(Encoding):
 
     @property
     def lanes(self) -> dict[str, int]:
-        """Where the 64 bits of each column that stands apart begin; those of its span follow."""
+        """The place of each `apart` column among the 64-bit numbers of a row; the two ends of its span follow."""
         lanes, at = {}, int(bool(self.together))
         for name in self.apart:
             lanes[name] = at
@@ -73,7 +73,7 @@ class Fingerprints(Encoding):
 
     @property
     def width(self) -> int:
-        """How many 64 bits a row takes."""
+        """How many 64-bit numbers a row takes."""
         return len(self.categories) // 2
 
     def encode(self, batch: pa.RecordBatch) -> Encoded:
@@ -138,8 +138,8 @@ def fingerprints_of(words: pa.Array) -> NDArray[np.int64]:
     if n == 0:
         return np.zeros(0, np.int64)
     offsets = np.frombuffer(words.buffers()[1], np.int64)[words.offset : words.offset + n + 1]
-    held = words.buffers()[2]
-    raw = np.frombuffer(held, np.uint8) if held is not None else np.zeros(0, np.uint8)
+    buffer = words.buffers()[2]
+    raw = np.frombuffer(buffer, np.uint8) if buffer is not None else np.zeros(0, np.uint8)
     data = np.concatenate([raw, np.zeros(8, np.uint8)])
     windows = np.lib.stride_tricks.sliding_window_view(data, 8)
     lengths = np.diff(offsets)
@@ -150,8 +150,8 @@ def fingerprints_of(words: pa.Array) -> NDArray[np.int64]:
         for start in range(0, int(lengths.max()), 8):
             here = np.flatnonzero(lengths > start)
             word = windows[offsets[here] + start].copy().view(np.uint64)[:, 0]
-            left = np.minimum(lengths[here] - start, 8).astype(np.uint64)
-            word &= np.uint64(2**64 - 1) >> (np.uint64(64) - np.uint64(8) * left)
+            remaining = np.minimum(lengths[here] - start, 8).astype(np.uint64)
+            word &= np.uint64(2**64 - 1) >> (np.uint64(64) - np.uint64(8) * remaining)
             state[here] = _mixed((state[here] ^ word) + _GOLDEN)  # one to one in the word: short texts never collide
     return np.where(lengths > 0, state.view(np.int64), NULL)
 
@@ -213,7 +213,7 @@ def _lane(values: NDArray[np.float64]) -> NDArray[np.int64]:
 
 
 def from_lane(lane: NDArray[np.int64]) -> NDArray[np.float64]:
-    """The numbers again; NaN for none."""
+    """The numbers that `_lane` made integers of; NaN where there was none."""
     bits = np.ascontiguousarray(lane ^ ((lane >> np.int64(63)) & _FOLD))
     return np.where(lane == _NONE, np.nan, bits.view(np.float64))
 

@@ -54,13 +54,13 @@ class LabelDomain:
     def ranges(self, values: Values, *, strict: bool = True) -> NDArray[np.int64]:
         """The leaves from start up to end that each label covers; one that covers none is an error, or (-1, -1)."""  # (v, 2)
         ranges = np.array([self.known.get(int(mark), (-1, -1)) for mark in values.fingerprints], np.int64).reshape(-1, 2)
-        lost = ranges[:, 0] < 0
-        if lost.any() and self.numbers is not None and values.low is not None and values.high is not None:
-            ranges[lost] = self._between(values.low[lost], values.high[lost])
-        bad = int((ranges[:, 0] < 0).sum())
-        if bad and strict:
+        unlisted = ranges[:, 0] < 0
+        if unlisted.any() and self.numbers is not None and values.low is not None and values.high is not None:
+            ranges[unlisted] = self._between(values.low[unlisted], values.high[unlisted])
+        unknown = int((ranges[:, 0] < 0).sum())
+        if unknown and strict:
             raise SchemaError(
-                f'column "{self.name}": {bad} of {len(values)} different labels are neither values of the original, nor '
+                f'column "{self.name}": {unknown} of {len(values)} different labels are neither values of the original, nor '
                 "intervals of its numbers, nor *. Give the hierarchy that the table was made with (--hierarchies)."
             )
         return ranges
@@ -74,9 +74,9 @@ class LabelDomain:
             end = np.searchsorted(self.edges, high, side="right")
             start, end = np.where(low == self.edges[-1], last - 1, start), np.minimum(end, last)
         else:
-            held = self.numbers[np.isfinite(self.numbers)]
-            last = len(held)
-            start, end = np.searchsorted(held, low, side="left"), np.searchsorted(held, high, side="right")
+            finite = self.numbers[np.isfinite(self.numbers)]
+            last = len(finite)
+            start, end = np.searchsorted(finite, low, side="left"), np.searchsorted(finite, high, side="right")
         outside = ~(low <= high) | (start < 0) | (start >= last) | (start >= end)  # NaN is no number
         return np.where(outside[:, None], -1, np.stack([start, end], axis=1))
 
@@ -113,9 +113,9 @@ class LabelDomain:
         if not real:
             nothing = np.full(len(ranges), np.nan)
             return nothing, nothing, 0.0, 0.0
-        held = self.numbers[:real]
-        low = np.where(ranges[:, 0] < real, held[np.minimum(ranges[:, 0], real - 1)], np.nan)
-        return low, held[np.minimum(ranges[:, 1], real) - 1], float(held[0]), float(held[-1])
+        finite = self.numbers[:real]
+        low = np.where(ranges[:, 0] < real, finite[np.minimum(ranges[:, 0], real - 1)], np.nan)
+        return low, finite[np.minimum(ranges[:, 1], real) - 1], float(finite[0]), float(finite[-1])
 
 
 def wants_spans(tree: Hierarchy | None) -> bool:
@@ -159,7 +159,7 @@ def _of_tree(name: str, tree: Hierarchy) -> LabelDomain:
     if numbers is not None:
         numbers = numbers[order]
         real = numbers[np.isfinite(numbers)]
-        if (np.diff(real) < 0).any():  # branches that mix numbers up: they are words then
+        if (np.diff(real) < 0).any():  # branches are not in the order of the numbers: leaves count as words
             order, numbers = _layout(tree, None), None
     start = np.full(len(tree.nodes), tree.leaves, np.int64)
     start[order] = np.arange(tree.leaves)
@@ -168,7 +168,7 @@ def _of_tree(name: str, tree: Hierarchy) -> LabelDomain:
     nodes = np.stack([start, start + tree.size], axis=1)
     known = {int(EVERYTHING): (0, tree.leaves)}
     for mark, (first, last) in zip(fingerprints_of(words).tolist(), nodes.tolist(), strict=True):
-        known[mark] = (first, last)  # of two nodes with one label the more general: it comes later
+        known[mark] = (first, last)  # of two nodes with the same label the more general wins: it comes later
     return LabelDomain(name, tree.leaves, numbers, False, known, nodes, tree.edges)
 
 

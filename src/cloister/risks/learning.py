@@ -2,7 +2,7 @@
 
 Every label becomes numbers in one way for both tables: how much of it lies under each node of the column's hierarchy (or in
 each twentieth of its numbers, or on each frequent word), and where its middle is. So ``[20, 30)`` and ``25`` say comparable
-things. Each table is learned from and asked about by itself, rows held out in turn.
+things. A model is trained and tested on each table by itself, by cross-validation.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from cloister.risks.tuples import Tuples
 __all__ = ["Learning", "classifier_accuracy"]
 
 FOLDS = 5
-SAMPLE = 40_000  # rows of a table that are learned from and asked about
+SAMPLE = 40_000  # rows of a table that models are trained and tested on
 _PARTS = 20  # of numbers without a hierarchy
 _NODES = 256  # of a hierarchy the widest labels, of words the most frequent
 
@@ -57,12 +57,17 @@ def classifier_accuracy(
     target : str
         The column to predict; it is published as it is.
     """
-    mine = _accuracy(published, domains, target, seed)
-    theirs = _accuracy(original, domains, target, seed)
+    accuracy = _accuracy(published, domains, target, seed)
+    original_accuracy = _accuracy(original, domains, target, seed)
     j = original.column(target)
     tally = np.bincount(original.codes[:, j], original.counts)
     return Learning(
-        target, int((tally > 0).sum()), mine, theirs, float(tally.max() / tally.sum()), min(published.rows, SAMPLE)
+        target,
+        int((tally > 0).sum()),
+        accuracy,
+        original_accuracy,
+        float(tally.max() / tally.sum()),
+        min(published.rows, SAMPLE),
     )
 
 
@@ -87,17 +92,17 @@ def _accuracy(table: Tuples, domains: Sequence[LabelDomain], target: str, seed: 
         return 1.0
     fold = random.permutation(len(rows)) % FOLDS
     right = 0.0
-    for held in range(FOLDS):
-        train = np.bincount(rows[fold != held], minlength=len(kinds))
-        test = np.bincount(rows[fold == held], minlength=len(kinds))
-        seen = train > 0
-        if len(np.unique(classes[seen])) == 1:
-            right += float(test[classes == classes[seen][0]].sum())
+    for tested_fold in range(FOLDS):
+        train = np.bincount(rows[fold != tested_fold], minlength=len(kinds))
+        test = np.bincount(rows[fold == tested_fold], minlength=len(kinds))
+        in_training = train > 0
+        if len(np.unique(classes[in_training])) == 1:
+            right += float(test[classes == classes[in_training][0]].sum())
             continue
         model = LogisticRegression(max_iter=200, tol=1e-3)
-        model.fit(features[seen], classes[seen], sample_weight=train[seen])
-        asked = test > 0
-        right += float(test[asked] @ (model.predict(features[asked]) == classes[asked]))
+        model.fit(features[in_training], classes[in_training], sample_weight=train[in_training])
+        in_test = test > 0
+        right += float(test[in_test] @ (model.predict(features[in_test]) == classes[in_test]))
     return right / len(rows)
 
 

@@ -44,14 +44,14 @@ def record_linkage(both: Tuples, domains: Sequence[LabelDomain], sample: int = S
     Parameters
     ----------
     both : Tuples
-        Over the columns of a table `PairedRows` its original.
+        Over the columns of `PairedRows`: those of the original, and of the published table with `PUBLISHED` before their names.
     domains : sequence of LabelDomain
         One for each quasi-identifier.
     sample : int
         How many rows are looked for, spread evenly over the table; all, if there are fewer.
     """
-    shown = [both.column(PUBLISHED + domain.name) for domain in domains]
-    held = [both.column(domain.name) for domain in domains]
+    published_columns = [both.column(PUBLISHED + domain.name) for domain in domains]
+    original_columns = [both.column(domain.name) for domain in domains]
     classes, number = both.classes([PUBLISHED + domain.name for domain in domains])
     rows = np.bincount(classes, both.counts, number)  # of each class
     first = np.zeros(number, np.int64)
@@ -65,12 +65,12 @@ def record_linkage(both: Tuples, domains: Sequence[LabelDomain], sample: int = S
     step = max(1, _CELLS // number)
     for start in range(0, len(sought), step):
         part = sought[start : start + step]
-        far = np.zeros((len(part), number), np.float32)
-        for domain, here, there in zip(domains, held, shown, strict=True):
-            leaves = domain.ranges(both.values[here])
-            labels = domain.ranges(both.values[there])
-            far += _distance(domain, leaves[both.codes[part, here]], labels[both.codes[first, there]])
-        nearest = far <= far.min(axis=1, keepdims=True) + 1e-5
+        distance = np.zeros((len(part), number), np.float32)
+        for domain, original, published in zip(domains, original_columns, published_columns, strict=True):
+            leaves = domain.ranges(both.values[original])
+            labels = domain.ranges(both.values[published])
+            distance += _distance(domain, leaves[both.codes[part, original]], labels[both.codes[first, published]])
+        nearest = distance <= distance.min(axis=1, keepdims=True) + 1e-5
         own = nearest[np.arange(len(part)), classes[part]]
         chances[start : start + step] = own / (nearest @ rows)
     mean = float(chances @ weight) / tried
@@ -83,14 +83,14 @@ def _distance(domain: LabelDomain, cells: NDArray[np.int64], labels: NDArray[np.
     """How far each cell of the original is from each label."""  # (u, v)
     if domain.is_scaled:
         return np.abs(domain.middles(cells)[:, None] - domain.middles(labels)).astype(np.float32)
-    kinds, mine = np.unique(cells, axis=0, return_inverse=True)
-    others, theirs = np.unique(labels, axis=0, return_inverse=True)
-    start = np.minimum(kinds[:, None, 0], others[None, :, 0])
-    end = np.maximum(kinds[:, None, 1], others[None, :, 1])
+    cell_kinds, kind_of_cell = np.unique(cells, axis=0, return_inverse=True)
+    label_kinds, kind_of_label = np.unique(labels, axis=0, return_inverse=True)
+    start = np.minimum(cell_kinds[:, None, 0], label_kinds[None, :, 0])
+    end = np.maximum(cell_kinds[:, None, 1], label_kinds[None, :, 1])
     least = np.where(end - start == 1, 1, domain.leaves)  # leaves under the closest node above both
     sizes = domain.nodes[:, 1] - domain.nodes[:, 0]
     for (first, last), size in zip(domain.nodes, sizes, strict=True):
         least = np.where((first <= start) & (end <= last), np.minimum(least, size), least)
     table = ((least - 1) / max(1, domain.leaves - 1)).astype(np.float32)
-    distances: NDArray[np.float32] = table[np.ix_(mine.reshape(-1), theirs.reshape(-1))]
+    distances: NDArray[np.float32] = table[np.ix_(kind_of_cell.reshape(-1), kind_of_label.reshape(-1))]
     return distances

@@ -66,11 +66,11 @@ def information_loss(published: Tuples, original: Tuples, domains: Sequence[Labe
     whole = max(n + removed, 1)
     columns = []
     for domain in domains:
-        shown, held = published.column(domain.name), original.column(domain.name)
-        ranges = domain.ranges(published.values[shown])
-        tally = np.bincount(published.codes[:, shown], published.counts, len(ranges))
-        leaves = domain.ranges(original.values[held])
-        weights = np.bincount(original.codes[:, held], original.counts, len(leaves)).astype(np.float64)
+        published_column, original_column = published.column(domain.name), original.column(domain.name)
+        ranges = domain.ranges(published.values[published_column])
+        tally = np.bincount(published.codes[:, published_column], published.counts, len(ranges))
+        leaves = domain.ranges(original.values[original_column])
+        weights = np.bincount(original.codes[:, original_column], original.counts, len(leaves)).astype(np.float64)
         bits, most = left_open(domain, ranges, leaves, weights)
         columns.append(
             ColumnLoss(

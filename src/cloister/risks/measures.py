@@ -69,7 +69,7 @@ class Reidentification:
     marketer: float
     k_map: int | None
     population: int | None
-    outside: int  # rows of classes of which the population holds fewer people than the table: it does not contain it
+    outside: int  # rows of classes with fewer people in the population than in the table, which it then does not contain
     sizes: tuple[tuple[int, int, int], ...]  # (smallest size, classes, rows) of each range of sizes
 
 
@@ -103,10 +103,10 @@ def reidentification(
     n, number = int(sizes.sum()), len(sizes)
     assert n > 0
     assert sizes.min() > 0
-    # a population that lacks rows of the table is no population of it: what is seen is there at least
-    wide = sizes if population is None else np.maximum(population, sizes)
+    # the population contains the table: each class has at least as many people there
+    in_population = sizes if population is None else np.maximum(population, sizes)
     outside = 0 if population is None else int(sizes[population < sizes].sum())
-    hits = float((sizes / wide).sum())
+    hits = float((sizes / in_population).sum())
     start = np.array(BINS)
     place = np.searchsorted(start, sizes, side="right") - 1
     by_size = [(int(start[b]), int((place == b).sum()), int(sizes[place == b].sum())) for b in range(len(start))]
@@ -121,11 +121,11 @@ def reidentification(
         prosecutor_highest=1 / int(sizes.min()),
         prosecutor_average=number / n,
         prosecutor_at_risk=_at_risk(sizes, sizes, threshold),
-        journalist_highest=1 / int(wide.min()),
-        journalist_average=max(number / int(wide.sum()), hits / n),
-        journalist_at_risk=_at_risk(sizes, wide, threshold),
+        journalist_highest=1 / int(in_population.min()),
+        journalist_average=max(number / int(in_population.sum()), hits / n),
+        journalist_at_risk=_at_risk(sizes, in_population, threshold),
         marketer=hits / n,
-        k_map=None if population is None else int(wide.min()),
+        k_map=None if population is None else int(in_population.min()),
         population=people,
         outside=outside,
         sizes=tuple(entry for entry in by_size if entry[1]),
@@ -173,19 +173,19 @@ def sensitive_risk(
     """l and t of a sensitive column; `order` is the rank of each value, where the values are numbers."""
     different = measures.distinct_values(labels, number, values, counts)
     reference = measures.distribution(values, counts)
-    far = measures.distances(labels, number, values, counts, reference, is_ordered=False)
+    distance = measures.distances(labels, number, values, counts, reference, is_ordered=False)
     ordered = None
     if order is not None:
         ranked = order[values].astype(np.int32)
-        along = measures.distribution(ranked, counts)
-        ordered = float(measures.distances(labels, number, ranked, counts, along, is_ordered=True).max())
+        ordered_reference = measures.distribution(ranked, counts)
+        ordered = float(measures.distances(labels, number, ranked, counts, ordered_reference, is_ordered=True).max())
     sizes = measures.sizes(labels, number, counts)
     return SensitiveRisk(
         column,
         int((reference > 0).sum()),
         int(different.min()),
         float(measures.effective_values(labels, number, values, counts).min()),
-        float(far.max()),
+        float(distance.max()),
         ordered,
         int(sizes[different == 1].sum()) / int(sizes.sum()),
     )

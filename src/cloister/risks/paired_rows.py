@@ -35,14 +35,14 @@ class PairedRows:
 
     def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         """The rows of both, side by side."""
-        mine = [name for name in columns if not name.startswith(PUBLISHED)]
-        others = [name.removeprefix(PUBLISHED) for name in columns if name.startswith(PUBLISHED)]
-        left, right = iter(self.original.batches(mine)), iter(self.published.batches(others))
+        original_names = [name for name in columns if not name.startswith(PUBLISHED)]
+        published_names = [name.removeprefix(PUBLISHED) for name in columns if name.startswith(PUBLISHED)]
+        left, right = iter(self.original.batches(original_names)), iter(self.published.batches(published_names))
         first, second = next(left, None), next(right, None)
         while first is not None and second is not None:
             n = min(first.num_rows, second.num_rows)
-            cells = dict(zip(mine, first.slice(0, n).columns, strict=True))
-            cells |= {PUBLISHED + name: cell for name, cell in zip(others, second.slice(0, n).columns, strict=True)}
+            cells = dict(zip(original_names, first.slice(0, n).columns, strict=True))
+            cells |= {PUBLISHED + name: cell for name, cell in zip(published_names, second.slice(0, n).columns, strict=True)}
             if n:
                 yield pa.RecordBatch.from_pydict({name: cells[name] for name in columns})
             first = first.slice(n) if n < first.num_rows else next(left, None)

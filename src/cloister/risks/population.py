@@ -16,7 +16,7 @@ from cloister.schema.hierarchies import Hierarchy
 __all__ = ["people_in_classes"]
 
 _CELLS = 50_000_000  # classes times people's tuples at a time
-_MOST = 20_000_000_000  # at all
+_MOST = 20_000_000_000  # in all
 
 
 def people_in_classes(
@@ -35,24 +35,27 @@ def people_in_classes(
     first[labels[::-1]] = np.arange(len(labels))[::-1]
     if all(_are_raw(table.values[table.column(name)], trees.get(name)) for name in quasi):
         return _equal(table, population, quasi, first)
-    crowd, heads = population.classes(quasi)
-    one = np.zeros(heads, np.int64)
-    one[crowd[::-1]] = np.arange(len(crowd))[::-1]
-    weights = population.sizes(crowd, heads).astype(np.float64)
-    if number * heads > _MOST:
+    kind_of, kinds = population.classes(quasi)
+    first_of_kind = np.zeros(kinds, np.int64)
+    first_of_kind[kind_of[::-1]] = np.arange(len(kind_of))[::-1]
+    weights = population.sizes(kind_of, kinds).astype(np.float64)
+    if number * kinds > _MOST:
         raise UsageError(
-            f"{number:,} classes and {heads:,} kinds of people are too many to compare. Give a coarser table or population."
+            f"{number:,} classes and {kinds:,} kinds of people are too many to compare. Give a coarser table or population."
         )
     people = np.zeros(number, np.int64)
     domains = [_domain(name, trees.get(name), table, population) for name in quasi]
-    for start in range(0, number, max(1, _CELLS // heads)):
-        part = first[start : start + max(1, _CELLS // heads)]
-        meant = np.ones((len(part), heads), bool)
+    for start in range(0, number, max(1, _CELLS // kinds)):
+        part = first[start : start + max(1, _CELLS // kinds)]
+        meant = np.ones((len(part), kinds), bool)
         for name, domain in zip(quasi, domains, strict=True):
-            here, there = table.column(name), population.column(name)
-            label, cell = domain.ranges(table.values[here]), domain.ranges(population.values[there], strict=False)
+            in_table, in_population = table.column(name), population.column(name)
+            label, cell = (
+                domain.ranges(table.values[in_table]),
+                domain.ranges(population.values[in_population], strict=False),
+            )
             covers = (label[:, None, 0] <= cell[None, :, 0]) & (cell[None, :, 1] <= label[:, None, 1])
-            meant &= covers[np.ix_(table.codes[part, here], population.codes[one, there])]
+            meant &= covers[np.ix_(table.codes[part, in_table], population.codes[first_of_kind, in_population])]
         people[start : start + len(part)] = meant @ weights
     return people
 
@@ -65,28 +68,32 @@ def _are_raw(values: Values, tree: Hierarchy | None) -> bool:
 
 def _domain(name: str, tree: Hierarchy | None, table: Tuples, population: Tuples) -> LabelDomain:
     """The leaves are what either of the two holds."""
-    mine, theirs = table.values[table.column(name)], population.values[population.column(name)]
+    table_values, population_values = table.values[table.column(name)], population.values[population.column(name)]
     if tree is not None:
-        return make_label_domain(name, tree, theirs, mine)
-    single = mine.fingerprints != EVERYTHING
-    if mine.low is not None and mine.high is not None:
-        single &= ~(mine.low < mine.high)
-    marks, place = np.unique(np.concatenate([theirs.fingerprints, mine.fingerprints[single]]), return_index=True)
-    if theirs.low is None or mine.low is None:
-        return make_label_domain(name, None, Values(marks), mine)
-    ends = np.concatenate([theirs.low, mine.low[single]])[place]
-    return make_label_domain(name, None, Values(marks, ends, ends), mine)
+        return make_label_domain(name, tree, population_values, table_values)
+    single = table_values.fingerprints != EVERYTHING
+    if table_values.low is not None and table_values.high is not None:
+        single &= ~(table_values.low < table_values.high)
+    marks, place = np.unique(
+        np.concatenate([population_values.fingerprints, table_values.fingerprints[single]]), return_index=True
+    )
+    if population_values.low is None or table_values.low is None:
+        return make_label_domain(name, None, Values(marks), table_values)
+    ends = np.concatenate([population_values.low, table_values.low[single]])[place]
+    return make_label_domain(name, None, Values(marks, ends, ends), table_values)
 
 
 def _equal(table: Tuples, population: Tuples, quasi: Sequence[str], first: NDArray[np.int64]) -> NDArray[np.int64]:
     """People with the same cells, when every cell means itself."""
     columns, widths = [], []
     for name in quasi:
-        here, there = table.column(name), population.column(name)
-        marks = np.concatenate([table.values[here].fingerprints, population.values[there].fingerprints])
+        in_table, in_population = table.column(name), population.column(name)
+        marks = np.concatenate([table.values[in_table].fingerprints, population.values[in_population].fingerprints])
         known, renamed = np.unique(marks, return_inverse=True)
-        mine, theirs = np.split(renamed.astype(np.int32), [len(table.values[here])])
-        columns.append(np.concatenate([mine[table.codes[first, here]], theirs[population.codes[:, there]]]))
+        table_codes, population_codes = np.split(renamed.astype(np.int32), [len(table.values[in_table])])
+        columns.append(
+            np.concatenate([table_codes[table.codes[first, in_table]], population_codes[population.codes[:, in_population]]])
+        )
         widths.append(len(known))
     both, number = joined(columns, widths, len(first) + len(population.codes))
     return population.sizes(both[len(first) :], number)[both[: len(first)]]

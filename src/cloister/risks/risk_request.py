@@ -28,7 +28,7 @@ class RiskRequest:
     sensitive : columns whose values must not be learned
     target : the column that a classifier should predict
     person : the column that says whose a row is, if people are counted
-    search : look for combinations of up to so many columns that single people out; None: for none
+    search : look for combinations of up to so many columns that single people out; None: do not look
     is_quasi_named : whether the quasi-identifiers were named; if not, the worst combination takes their place
     """
 

@@ -18,12 +18,12 @@ __all__ = ["TOGETHER", "Tuples", "Values", "count_tuples", "joined"]
 _LARGEST = 2**62
 
 TOGETHER = ""
-"""The name of the one column that columns counted together make: no column of a table has it."""
+"""The name of the one column that stands for all columns counted together; no column of a table has it."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Values:
-    """The different cells of a column: what tells them apart, and which numbers or days they span, where that is asked."""
+    """The different cells of a column: what tells them apart, and which numbers or days they span, where that was asked for."""
 
     fingerprints: NDArray[np.int64]  # (v,) rising
     low: NDArray[np.float64] | None = None  # (v,) NaN for what is no number
@@ -109,10 +109,10 @@ def joined(columns: Sequence[NDArray[np.int32]], widths: Sequence[int], rows: in
     if is_dense:
         return labels, number
     if number <= 4 * rows:  # a table of all combinations is smaller than a sort
-        there = np.zeros(number, bool)
-        there[labels] = True
-        places = np.cumsum(there) - 1
-        return places[labels], int(there.sum())
+        occurs = np.zeros(number, bool)
+        occurs[labels] = True
+        places = np.cumsum(occurs) - 1
+        return places[labels], int(occurs.sum())
     kept, labels = np.unique(labels, return_inverse=True)
     return labels, len(kept)
 

@@ -115,8 +115,8 @@ def _floats(values: pa.Array) -> NDArray[np.float64]:
 
 def _looked_up(by_code: NDArray[np.float64], values: pa.Array) -> NDArray[np.float64]:
     codes = to_numbers(values.indices.cast(pa.int64()), null=len(by_code))
-    found: NDArray[np.float64] = np.append(by_code, np.nan)[codes]
-    return found
+    cells: NDArray[np.float64] = np.append(by_code, np.nan)[codes]
+    return cells
 
 
 def _in_days(values: pa.Array) -> NDArray[np.float64]:

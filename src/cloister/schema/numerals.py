@@ -21,7 +21,7 @@ Number = int | float | str | Decimal | Fraction
 """What a user may type for an exact number: read as the decimal that was typed."""
 
 LONGEST = 400  # decimal places before or after the point: more is a slip, and would fill the memory
-LONGEST_DIGITS = 4096  # bits; Python refuses to write or read decimal integers of more than 4,300 digits
+LONGEST_BITS = 4096  # larger integers are written in hexadecimal: Python refuses decimal ones of more than 4,300 digits
 
 
 def exact_number(value: object) -> Fraction:
@@ -56,7 +56,7 @@ def exact_text(value: Fraction) -> str:
     >>> exact_text(Fraction(1, 10)), exact_text(Fraction(1, 3))
     ('0.1', '1/3')
     """
-    if max(value.numerator.bit_length(), value.denominator.bit_length()) > LONGEST_DIGITS:
+    if max(value.numerator.bit_length(), value.denominator.bit_length()) > LONGEST_BITS:
         return f"{value.numerator:#x}/{value.denominator:#x}"
     decimal = Context(prec=30).divide(Decimal(value.numerator), Decimal(value.denominator))
     return f"{decimal:f}" if Fraction(decimal) == value and decimal.adjusted() > -20 else str(value)
@@ -71,7 +71,7 @@ def read_exact_text(text: str) -> Fraction:
 
 
 def short_decimal(value: Fraction, *, up: bool = False) -> str:
-    """Write a fraction for people, in six digits, rounded down (or `up`): never more is left than there is.
+    """Write a fraction for people, in six digits, rounded down (or `up`), so that what is left is never overstated.
 
     >>> short_decimal(Fraction(2, 3)), short_decimal(Fraction(2, 3), up=True), short_decimal(Fraction(1, 10**6))
     ('0.666666', '0.666667', '1e-6')

@@ -12,7 +12,7 @@ __all__ = ["Unit", "rows_each", "unit_of"]
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """Whom the guarantee protects: the people named in a column, each with at most so many rows."""
+    """Whom the guarantee protects: the people named in a column, each with at most `max_rows` rows."""
 
     column: str
     max_rows: int

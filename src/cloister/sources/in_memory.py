@@ -60,11 +60,11 @@ class ArraySource:
             if not places:
                 yield _rows_only(len(rows))
                 continue
-            turned = rows.T  # (d, n)
-            if turned.strides[1] != turned.itemsize:
-                # one turn for all columns: gathering them one by one would walk the same memory d times
-                turned = np.ascontiguousarray(turned)
-            yield pa.RecordBatch.from_arrays([_column(turned[j]) for j in places], names=names)
+            transposed = rows.T  # (d, n)
+            if transposed.strides[1] != transposed.itemsize:
+                # transposed once for all columns: gathering them one by one would walk the same memory d times
+                transposed = np.ascontiguousarray(transposed)
+            yield pa.RecordBatch.from_arrays([_column(transposed[j]) for j in places], names=names)
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""One door for all data: what a user passes -> a source."""
+"""From whatever a user passes as data to a source."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from cloister.sources.source import BATCH_ROWS
 
 __all__ = ["ParquetReader", "open_parquet"]
 
-_CODE_BYTES = 4  # of a value: more, and the texts themselves are stored
+_CODE_BYTES = 4  # a column that takes more bytes a value stores the texts themselves, not codes
 
 
 class ParquetReader:

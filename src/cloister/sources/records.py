@@ -58,26 +58,26 @@ class Grammar:
 
     def runs(self, stream: Readable, window: int = WINDOW) -> Iterator[RecordRun]:
         """Cut a stream into runs of whole records. Memory holds a window, whatever the file."""
-        held = b""
+        buffer = b""
         ended = False
         while True:
-            while len(held) < window and not ended:
-                piece = stream.read(window - len(held))
+            while len(buffer) < window and not ended:
+                piece = stream.read(window - len(buffer))
                 ended = not piece
-                held += piece
-            if ended and held and not held.endswith((b"\n", b"\r")):
-                held += b"\n"
-            if not held:
+                buffer += piece
+            if ended and buffer and not buffer.endswith((b"\n", b"\r")):
+                buffer += b"\n"
+            if not buffer:
                 return
-            cut = self.whole(held)
+            cut = self.whole(buffer)
             if cut:
-                yield RecordRun(held[:cut])
+                yield RecordRun(buffer[:cut])
             else:
-                cut = _line_end(held)
-                yield RecordRun(held[:cut], quoted=False)
-                if not held.endswith((b"\n", b"\r"), 0, cut):
-                    held, ended, cut = _rest_of_line(stream, window), False, 0
-            held = held[cut:]
+                cut = _line_end(buffer)
+                yield RecordRun(buffer[:cut], quoted=False)
+                if not buffer.endswith((b"\n", b"\r"), 0, cut):
+                    buffer, ended, cut = _rest_of_line(stream, window), False, 0
+            buffer = buffer[cut:]
 
     def first(self, run: RecordRun) -> int:
         """Where the first record of a run ends."""
@@ -98,18 +98,18 @@ class Grammar:
                     yield row
                 row = []
 
-    def whole(self, held: bytes) -> int:
+    def whole(self, text: bytes) -> int:
         """Where the last whole record ends; 0 if there is none."""
-        if b'"' not in held:
-            return max(held.rfind(b"\n"), held.rfind(b"\r")) + 1
-        records = self._whole[1].match(held)
+        if b'"' not in text:
+            return max(text.rfind(b"\n"), text.rfind(b"\r")) + 1
+        records = self._whole[1].match(text)
         return records.end() if records else 0
 
 
-def _line_end(held: bytes) -> int:
+def _line_end(text: bytes) -> int:
     """Where the first line ends, with its line end; everything if there is none."""
-    line_end = re.search(rb"\r\n?|\n", held)
-    return line_end.end() if line_end else len(held)
+    line_end = re.search(rb"\r\n?|\n", text)
+    return line_end.end() if line_end else len(text)
 
 
 def _rest_of_line(stream: Readable, window: int) -> bytes:

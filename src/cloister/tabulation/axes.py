@@ -106,9 +106,9 @@ def check_names(by: tuple[str, ...], measures: tuple[str, ...], bins: Mapping[st
     for name in [*by, *measures]:
         if names and name not in names:
             raise SchemaError(f'the data has no column "{name}". Its columns: {", ".join(names[:20])}.')
-    own = {"count", "standard_error", "low", "high"}
-    own |= {f"{what} of {name}" for what in ("sum", "standard_error") for name in measures}
-    if clash := [name for name in by if name in own]:
+    added_by_table = {"count", "standard_error", "low", "high"}
+    added_by_table |= {f"{what} of {name}" for what in ("sum", "standard_error") for name in measures}
+    if clash := [name for name in by if name in added_by_table]:
         raise UsageError(f'a table has a column "{clash[0]}" of its own. Rename that of the data first.')
     if unknown := [name for name in bins if name not in by]:
         raise UsageError(f'bins are given for "{unknown[0]}", which is not one of the columns of the table.')

@@ -1,7 +1,7 @@
-"""Noisy cells and noisy margins that must tell the same story: least squares, then counts that are not negative.
+"""Noisy cells and noisy margins, made to agree: least squares, then counts that are not negative.
 
 A table is a sum of effects: its mean, what each column adds to it, what each pair of columns adds to those, and so on. The
-effects are orthogonal, and a measured margin speaks of exactly the effects of its own columns. So weighted least squares
+effects are orthogonal, and a measured margin depends on exactly the effects of its own columns. So weighted least squares
 over any set of measured margins is a weighted mean of each effect by itself. Post-processing of released counts.
 
 References

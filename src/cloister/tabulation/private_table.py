@@ -180,7 +180,7 @@ def hash_of_rows(rows: Iterable[Mapping[str, Any]]) -> str:
 
 
 def without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """A JSON object whose keys differ: of two that are alike readers take either."""
+    """A JSON object whose keys differ: of two equal keys some readers take the first, some the last."""
     merged = dict(pairs)
     if len(merged) < len(pairs):
         raise DataError("the file was changed after it was written: a key stands in it twice.")

@@ -56,7 +56,7 @@ class PlannedTable:
 
 @dataclass(frozen=True, slots=True)
 class TabulationRequest:
-    """What `tabulate`, which says what these mean, is asked for."""
+    """What is asked of `tabulate`, which documents the fields."""
 
     by: Sequence[str]
     budget: Any = 1.0
@@ -65,7 +65,7 @@ class TabulationRequest:
     bounds: Mapping[str, tuple[float, float]] | None = None
     domains: Mapping[str, Sequence[str]] | None = None
     margins: bool | None = None
-    schema: Any = None  # a Schema from here on
+    schema: Any = None  # given as a Schema or its path, kept as a Schema
     neighbours: str | None = None
 
     def __post_init__(self) -> None:
@@ -85,7 +85,7 @@ class TabulationRequest:
         engine: Any = None,
         progress: Callable[[str], None] = lambda _: None,
     ) -> PrivateTable:
-        """Make the table: one look at the rows, and under replace-one, where it is public, their number."""
+        """Make the table in one pass over the rows; under replace-one, where their number is public, another pass counts them."""
         rows = open_data(data, engine)
         planned = self.on(rows.names)
         layout, kernel = planned.layout, planned.kernel

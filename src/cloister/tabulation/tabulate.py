@@ -2,7 +2,7 @@
 
 Privacy
 -------
-Released, in one look at the rows: the noisy count of every cell, of some margins where that makes them better, and the
+Released, in one pass over the rows: the noisy count of every cell, of some margins where that makes them better, and the
 noisy sums of bounded numbers by cell. Neighbours: both relations. Sensitivity: `kernels.tables.TableCounts`. Budget: cells
 two parts, each bought margin one, each summed number two. Post-processing: least squares over cells and margins, counts that
 are not negative, totals, intervals. Empty cells get noise like any other and none is left out.

@@ -29,7 +29,7 @@ def make_engine(data: Any, encoding: Encoding, backend: Backend, unit: Unit | No
 
 @contextmanager
 def pass_over(data: Any, encoding: Encoding, backend: Backend) -> Iterator[Engine]:
-    """An engine for one pass over the rows, closed behind it."""
+    """An engine for one pass over the rows, closed afterwards."""
     engine = make_engine(data, encoding, backend, once=True)
     try:
         yield engine

@@ -224,7 +224,7 @@ class Vault:
         table: str | None = None,
         ledger: str | Ledger | None = None,
     ) -> Unprotected[Any]:
-        """A number for each row, for the holder: an array, or on Spark the DataFrame with a column more, made when read."""
+        """A number for each row, for the holder: an array, or on Spark the DataFrame with one more column, computed when read."""
         return Vault.holding(data, purpose=purpose, engine=engine, table=table, ledger=ledger).label(encoding, work, name)
 
     # The third door.
@@ -285,11 +285,11 @@ class Sample:
         self.events: list[Event] = []
 
     def event(self, *more: Event) -> SampledEvent:
-        """The charge so far, with some events more."""
+        """The charge so far, with further events."""
         return SampledEvent(self._step, self._rate, (*self.events, *more))
 
     def sensitivity(self, kernel: Kernel) -> Sensitivity:
-        """As of the vault."""
+        """As in the vault."""
         return self._vault.sensitivity(kernel)
 
     def measure(self, kernel: Kernel, mechanism: Mechanism, step: str) -> Released[Summary]:

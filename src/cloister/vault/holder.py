@@ -37,7 +37,7 @@ class Unprotected(Generic[T]):
 class Holder:
     """A table in the hands of its holder: exact counts and rewritten rows, none of them a private release.
 
-    `Vault.holding` makes one. The ledger names it once, when `record` is called or rows are labelled.
+    `Vault.holding` makes one. The ledger records it once, when `record` is called or rows are labelled.
     """
 
     def __init__(self, data: OpenedData, backend: Backend, purpose: str, booking: Booking) -> None:
@@ -81,7 +81,7 @@ class Holder:
         self._booking.complete(digest)
 
     def reopen(self, path: str) -> Holder:
-        """What was written to a path, opened by the same engine; it is no table of the ledger's."""
+        """What was written to a path, opened by the same engine; no ledger records its uses."""
         return Holder(self._backend.open_data(path), self._backend, self._purpose, Booking(None, None))
 
     def types(self, columns: Sequence[str]) -> pa.Schema:
@@ -100,13 +100,13 @@ class Holder:
             return self._stamped(engine.fold_by_key(kernel, person))
 
     def label(self, encoding: Encoding, work: Callable[[Encoded], NDArray[np.int32]], name: str) -> Unprotected[Any]:
-        """A number for each row: an array, or on Spark the DataFrame with a column more, made when read."""
+        """A number for each row: an array, or on Spark the DataFrame with one more column, computed when read."""
         with pass_over(self._data, encoding, self._backend) as engine:
             self.record()
             return self._stamped(engine.label(work, name))
 
     def rewrite(self, row_map: RowMap, path: str, format: str, shuffled: int | None = None) -> None:
-        """Write every row, mapped; if the number of rows is given, in an order that holds nothing of the input's."""
+        """Write every row, mapped; shuffled, if the number of rows is given."""
         shuffle = None if shuffled is None else Shuffle(shuffled, noise.integers, noise.permutation)
         before = noise.seeded_draws()
         with pass_over(self._data, Encoding(), self._backend) as engine:

@@ -21,8 +21,8 @@ from cloister.vault import Holder
 
 __all__ = ["MOST_CODES", "MOST_VALUES", "ColumnValues", "fetch_values"]
 
-MOST_CODES = 4_096  # of a quasi-identifier without a hierarchy; more numbers are cut into intervals first
-MOST_VALUES = 65_536  # of a sensitive column or a target
+MOST_CODES = 4_096  # different values of a quasi-identifier without a hierarchy; more numbers are first cut into intervals
+MOST_VALUES = 65_536  # different values of a sensitive column or a target
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -32,9 +32,9 @@ class ColumnValues:
     name: str
     words: list[str]
     numbers: NDArray[np.float64]  # NaN where a cell is no number
-    days: NDArray[np.float64]
-    is_date: bool
-    is_many: bool
+    days: NDArray[np.float64]  # since 1970, NaN where a cell is no date
+    is_date: bool  # whether the column's type is that of dates or times
+    is_many: bool  # more than the limit: the words are incomplete, of numbers and days at least the extremes are there
 
     @property
     def is_numeric(self) -> bool:

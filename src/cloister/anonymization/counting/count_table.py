@@ -88,7 +88,7 @@ def add_population(counted: CountedTable, population: Holder) -> CountedTable:
             codes[codes[:, j] == MISSING, j] = len(column.values)
     known = (codes >= 0).all(axis=1)
     rows = counted.rows
-    people = replace(
+    extended = replace(
         rows,
         codes=np.concatenate([rows.codes, codes[known]]),
         counts=np.concatenate([rows.counts, np.zeros(known.sum(), np.int64)]),
@@ -99,11 +99,11 @@ def add_population(counted: CountedTable, population: Holder) -> CountedTable:
             if (values := getattr(rows, part)) is not None
         },
     )
-    return replace(counted, rows=people)
+    return replace(counted, rows=extended)
 
 
 def number_persons(pairs: NDArray[np.int64]) -> NDArray[np.int64]:
-    """A small number for each person, who is known by two large ones."""
+    """Number the persons from 0 on; in a key each is a hash of 128 bits, in two columns."""
     whole = np.ascontiguousarray(pairs).view([("high", np.int64), ("low", np.int64)]).ravel()
     return np.unique(whole, return_inverse=True)[1].astype(np.int64)
 

@@ -1,9 +1,9 @@
-"""Where intervals of numbers and days are cut: at round places between two cells, not at the cells themselves.
+"""Where intervals of numbers and days are cut: at round numbers between two cells, not at the cells themselves.
 
 Privacy
 -------
 A label is read by everybody, and a cell beside a cut may be that of a row which was removed. So a cut says as little of
-its neighbours as it can: it is the roundest place between them.
+its neighbours as it can: it is the roundest number between them.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from cloister.schema.numerals import label_text
 
 __all__ = ["day_between", "inner_edges", "number_between", "word"]
 
-_MOST_DIGITS = 17  # tell any two numbers apart
+_MOST_DIGITS = 17  # enough to tell any two float64 numbers apart
 
 
 def inner_edges(values: NDArray[np.float64], *, is_date: bool) -> NDArray[np.float64]:
@@ -30,7 +30,7 @@ def inner_edges(values: NDArray[np.float64], *, is_date: bool) -> NDArray[np.flo
 def number_between(low: float, high: float) -> float:
     """The x with low < x <= high that has the fewest significant digits, and of those the nearest to `low`.
 
-    From 0 up there is no nearest one; then it is the largest power of ten.
+    Above low = 0 there is no nearest one; then it is the largest power of ten up to `high`.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""How the cells of a column become codes: those of a quasi-identifier leaves, those of a compared column values."""
+"""How the cells of a column become codes: leaves of a quasi-identifier, values of a sensitive column or a target."""
 
 from __future__ import annotations
 

@@ -88,7 +88,7 @@ def binned(cells: NDArray[np.float64], bounds: tuple[float, float] | None) -> Sc
     low, high = float(cells.min()), float(cells.max())
     width = Fraction(repr(round_width((high - low) / (MOST_CODES // 2))))
     first, last = Fraction(low) // width, Fraction(high) // width
-    starts = [float(i * width) for i in range(int(first), int(last) + 2)]  # of the decimals as written
-    if bounds is not None and bounds[0] <= low and high <= bounds[1]:  # the outermost may reach beyond what can be
+    starts = [float(i * width) for i in range(int(first), int(last) + 2)]  # exact multiples of the decimal width
+    if bounds is not None and bounds[0] <= low and high <= bounds[1]:  # intervals end at the public bounds
         starts[0], starts[-1] = max(starts[0], bounds[0]), min(starts[-1], bounds[1])
     return Scale(np.array(starts[:-1]), top=starts[-1], bounds=bounds)

@@ -33,7 +33,8 @@ class Scale:
     Attributes
     ----------
     edges : array of float64, (m + 1,)
-        What each code reaches from and to: round places between the values, and the outermost values themselves.
+        Where the interval of each code begins and ends: round numbers between the values, and the outermost values
+        themselves.
 
     Privacy
     -------

@@ -19,7 +19,7 @@ class TupleCounts:
     Parameters
     ----------
     codes : array of int32, (t, q)
-        The leaf of each quasi-identifier. A tuple may come back with another sensitive value, class or person.
+        The leaf of each quasi-identifier. A tuple occurs again with another sensitive value, class or person.
     counts : array of int64, (t,)
         Rows with this tuple. 0 for tuples that only the population holds.
     sensitive : array of int32, (t, s), optional
@@ -33,7 +33,7 @@ class TupleCounts:
 
     Privacy
     -------
-    Exact counts, for the holder. They stay inside the vault's second door.
+    Exact counts, for the holder; not a private release.
     """
 
     codes: NDArray[np.int32]
@@ -56,7 +56,7 @@ class TupleCounts:
         return int(self.counts.sum())
 
     def order(self) -> NDArray[np.int64]:
-        """The tuples in the order of their codes: one order, whichever an engine met them in."""
+        """The tuples in the order of their codes, so that the order in which an engine counted them does not matter."""
         keys = [part for part in (self.population, self.persons, self.target) if part is not None]
         if self.sensitive is not None:
             keys += list(self.sensitive.T[::-1])

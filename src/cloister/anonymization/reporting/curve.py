@@ -72,7 +72,7 @@ class Curve:
             )  # fmt: skip
         sentences = [f"Not possible: k = {', '.join(map(str, self.refused))}."] if self.refused else []
         sentences += [
-            "Risk: of a row in a class of f rows 1/f, for somebody who knows that the person is in the table.",
+            "Risk of a row in a class of f rows: 1/f, for somebody who knows that the person is in the table.",
             f"Nothing was written. These numbers are {self.stamp}.",
         ]
         blocks: tuple[Block, ...] = (TextTable.of(heads, rows), *(Sentence(sentence) for sentence in sentences))
@@ -158,8 +158,8 @@ def class_sizes(result: SearchResult, rows: TupleCounts) -> Any:
     """The rows, or people, of each published class; suppressed rows that stay are one."""
     labels = result.labels
     kept = np.flatnonzero((rows.counts > 0) & ((labels >= 0) | result.is_starred))
-    _, mine = np.unique(labels[kept], return_inverse=True)
-    number = int(mine.max()) + 1
+    _, class_of = np.unique(labels[kept], return_inverse=True)
+    number = int(class_of.max()) + 1
     if rows.persons is not None:
-        return measures.distinct_persons(mine, number, rows.persons[kept])
-    return measures.sizes(mine, number, rows.counts[kept])
+        return measures.distinct_persons(class_of, number, rows.persons[kept])
+    return measures.sizes(class_of, number, rows.counts[kept])

@@ -32,7 +32,7 @@ def usual_notes(
     is_local : bool
         Whether labels overlap.
     is_shuffled : bool
-        Whether the rows are in an order that holds nothing of the input's.
+        Whether the rows are in an order that tells nothing about their order in the input.
     schema : Schema, optional
         What the columns are known to be.
     """

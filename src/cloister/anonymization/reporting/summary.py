@@ -20,8 +20,8 @@ class ColumnSummary:
     """What one quasi-identifier is published as."""
 
     name: str
-    values: int | None  # that the column may hold, where that is public; how many cells differ is not
-    labels: tuple[str, ...]  # that are published
+    values: int | None  # how many the column may hold, where that is public; the number of different cells is not
+    labels: tuple[str, ...]  # those that occur in the output
 
     def __str__(self) -> str:
         if self.labels == ("*",):
@@ -65,15 +65,15 @@ class TableSummary:
         return facts
 
     def __str__(self) -> str:
-        gone = "none"
+        suppressed = "none"
         if self.suppressed:
             how = "published as * in every quasi-identifier" if self.is_starred else "removed"
-            gone = f"{self.suppressed:,} ({100 * self.suppressed / self.total:.2g}%), {how}"
+            suppressed = f"{self.suppressed:,} ({100 * self.suppressed / self.total:.2g}%), {how}"
         lines = [
             f"{self.rows:,} rows in {self.classes:,} classes; the smallest has {self.smallest:,}, "
             f"the average {self.average:,.1f}"
             + ("" if self.people is None else f"; the fewest people in a class: {self.people:,}"),
-            f"Suppressed rows: {gone}",
+            f"Suppressed rows: {suppressed}",
             f"Information lost: {self.loss:.3f} (0: values as they were, 1: nothing left)",
         ]
         width = max((len(column.name) for column in self.columns), default=0)

@@ -1,4 +1,4 @@
-"""The columns that a specialization cuts into blocks: trees of labels, and ordered numbers that are split as it goes.
+"""The columns that a specialization cuts into blocks: trees of labels, and ordered numbers that the search splits.
 
 A cut of a column is a set of blocks that hold each of its codes once. A block knows how it can be specialized: a block of a
 tree has one way, into its children; a block of ordered codes has one way for each place between two codes.
@@ -77,17 +77,17 @@ class TreeColumn:
         below: list[list[int]] = [[] for _ in tree.nodes]
         for node, above in enumerate(tree.parent[:-1].tolist()):
             below[above].append(node)
-        holds: list[NDArray[np.int32]] = []
+        codes_under: list[NDArray[np.int32]] = []
         blocks: list[Block] = []
         for node, label in enumerate(tree.nodes):
             kids = below[node]
             if not kids:
-                holds.append(np.array([node], np.int32))
-                blocks.append(Block(column, node, holds[node], label, 0.0))
+                codes_under.append(np.array([node], np.int32))
+                blocks.append(Block(column, node, codes_under[node], label, 0.0))
                 continue
-            codes = np.concatenate([holds[kid] for kid in kids])
-            within = np.repeat(np.arange(len(kids), dtype=np.int32), [len(holds[kid]) for kid in kids])
-            holds.append(codes)
+            codes = np.concatenate([codes_under[kid] for kid in kids])
+            within = np.repeat(np.arange(len(kids), dtype=np.int32), [len(codes_under[kid]) for kid in kids])
+            codes_under.append(codes)
             blocks.append(Block(column, node, codes, label, float(loss[node]), len(kids), within, loss[kids]))
         self._blocks = blocks
         self._below = below
@@ -115,7 +115,7 @@ class TreeColumn:
 
 
 class ScaleColumn:
-    """A column of ordered values: a block is an interval of codes; nulls part from the numbers first."""
+    """A column of ordered values: a block is an interval of codes. The first split separates nulls from numbers."""
 
     def __init__(self, column: int, scale: Scale) -> None:
         self.leaves = scale.leaves

@@ -20,7 +20,7 @@ from cloister.schema.hierarchies import Hierarchy
 
 __all__ = ["Candidates", "Cut", "Workspace"]
 
-_NO_CLASS = np.iinfo(np.int64).max  # the size of the smallest class among none, as the loops have it
+_NO_CLASS = np.iinfo(np.int64).max  # the smallest class size where there is no class, as in the loops
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -29,14 +29,14 @@ class Cut:
 
     blocks: tuple[Block, ...]
     block: NDArray[np.int32]  # (codes,) which block holds a code
-    within: NDArray[np.int32]  # (codes,) its place there
+    within: NDArray[np.int32]  # (codes,) its slot in that block
     rows: NDArray[np.int64]  # (t',) tuples, class by class
     starts: NDArray[np.int64]  # (classes + 1,)
     lost: int  # rows suppressed
     worth: float  # information gained since the root
     steps: int = 0
     mark: int = 0  # equal for equal cuts, however they were reached
-    refused: frozenset[int] = frozenset()  # candidates of trees that broke a guard: they never hold it again
+    refused: frozenset[int] = frozenset()  # keys of candidates that broke a guard: in a finer cut they break it too
     by_code: NDArray[np.float64] | None = None  # (classes, codes) rows; None where the compiled loops do the work
 
     @property
@@ -104,6 +104,7 @@ class Workspace:
         costs = loss_costs(blocks)
         if self.gain is Gain.DISTANCE:
             costs = square_costs(blocks, self.blocks, self._count_codes(cut))
+        # for the loops to fill in: rows lost, smallest class made, smallest class now; then fall of cost, rise of entropy
         lost, low, floor = (
             np.zeros(ways.sum(), np.int64),
             np.full(ways.sum(), _NO_CLASS),
@@ -138,7 +139,8 @@ class Workspace:
     def take(self, cut: Cut, block: int, way: int, information: float, expected: int = 0) -> Cut | None:
         """The cut after a candidate; None if it breaks a guard beyond what may be suppressed.
 
-        `expected` rows were thought to be lost; each one more, lost to a guard, takes its row's share of information back.
+        `expected` rows were counted as lost when the candidate was weighed. Each further row, lost to a guard, takes one
+        row's share off the information.
         """
         old = cut.blocks[block]
         parts = self.blocks[old.column].children(old, way)
@@ -217,7 +219,7 @@ class Workspace:
     def _count_codes(self, cut: Cut, by_class: bool = False) -> list[NDArray[np.float64]]:
         """Rows still published by code of each column, and by class."""
         if self.gain is Gain.DISTANCE and not any(column.is_numeric for column in self.blocks):
-            return [np.zeros(0)] * len(self.blocks)  # labels are all equally far
+            return [np.zeros(0)] * len(self.blocks)  # a label is equally far from all its values: counts do not matter
         target = self.rows.target if by_class and self.rows.target is not None else self._one_class
         counts = np.zeros((int(self.offsets[-1]), int(target.max(initial=0)) + 1))
         loops_for(cut).tally(self.flat, self.rows.counts, cut.rows, target, counts)
@@ -226,7 +228,7 @@ class Workspace:
 
 
 def loops_for(cut: Cut) -> ModuleType:
-    """The loops that a cut is worked on by: both give the same numbers."""
+    """The loops for a cut, compiled or in NumPy: both give the same numbers."""
     return partition_loops() if cut.by_code is None else partition_numpy
 
 

@@ -1,4 +1,4 @@
-"""The search for a recoding, global or local, as one question with one answer."""
+"""The search for a recoding, global or local, behind one function."""
 
 from __future__ import annotations
 

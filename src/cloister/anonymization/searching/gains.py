@@ -42,7 +42,7 @@ class Costs:
     right: NDArray[np.float64]  # (candidates,)
 
 
-_ONE = np.zeros(1)
+_ZERO = np.zeros(1)
 
 
 def loss_costs(blocks: Sequence[Block]) -> Costs:
@@ -50,8 +50,8 @@ def loss_costs(blocks: Sequence[Block]) -> Costs:
     return Costs(
         np.array([block.loss for block in blocks]),
         _joined([block.after if block.is_tree else np.zeros(block.slots) for block in blocks]),
-        _joined([block.left if not block.is_tree else _ONE[: block.ways] for block in blocks]),
-        _joined([block.right if not block.is_tree else _ONE[: block.ways] for block in blocks]),
+        _joined([block.left if not block.is_tree else _ZERO[: block.ways] for block in blocks]),
+        _joined([block.right if not block.is_tree else _ZERO[: block.ways] for block in blocks]),
     )
 
 
@@ -60,7 +60,7 @@ def square_costs(blocks: Sequence[Block], columns: Sequence[BlockColumn], counts
     before, after, left, right = [], [], [], []
     for block in blocks:
         column, rows = columns[block.column], counts[block.column]
-        if not column.is_numeric:  # a label is as far from every value under it
+        if not column.is_numeric:  # a label is equally far from every value under it
             before.append(block.loss**2)
             after.append(block.after**2)
         else:

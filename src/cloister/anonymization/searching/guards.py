@@ -48,7 +48,7 @@ _SLACK = 1e-9  # of logarithms and distances in floating point
 
 
 class Guard(Protocol):
-    """A condition on every class: the least that a guard of a user's own has to be."""
+    """A condition on every class: what a user's own guard needs at least."""
 
     def passes(self, labels: NDArray[np.int64], classes: int, rows: TupleCounts) -> NDArray[np.bool_]: ...
 
@@ -187,8 +187,8 @@ class Closeness(ClassGuard):
         """Which classes hold it."""
         values = _sensitive(rows, self.column)
         reference = distribution(values, rows.counts) if self.reference is None else np.array(self.reference)
-        far = distances(labels, classes, values, rows.counts, reference, is_ordered=self.is_ordered)
-        return far <= self.t + _SLACK
+        distance = distances(labels, classes, values, rows.counts, reference, is_ordered=self.is_ordered)
+        return distance <= self.t + _SLACK
 
     def __str__(self) -> str:
         return f"t-closeness, t = {self.t:g}, {'ordered' if self.is_ordered else 'equal'} distance"
@@ -242,8 +242,8 @@ def passing(guards: Sequence[Guard], labels: NDArray[np.int64], classes: int, ro
 def distinct_persons(labels: NDArray[np.int64], classes: int, rows: TupleCounts) -> NDArray[np.int64]:
     """The different persons of each class."""
     assert rows.persons is not None
-    real = rows.counts > 0
-    return measures.distinct_persons(labels[real], classes, rows.persons[real])
+    in_table = rows.counts > 0
+    return measures.distinct_persons(labels[in_table], classes, rows.persons[in_table])
 
 
 def _sensitive(rows: TupleCounts, column: int) -> NDArray[np.int32]:

@@ -30,10 +30,10 @@ def level_costs(tree: Hierarchy, levels: NDArray[np.int32], counts: NDArray[np.f
 
 
 def vectors_by_cost(costs: Sequence[NDArray[np.float64]], limit: int = LIMIT) -> NDArray[np.int16]:
-    """Vectors of levels, the cheapest first; every cheaper vector of a vector comes before it.
+    """Vectors of levels, the cheapest first.
 
-    Where there are too many, levels that hardly differ in cost from their neighbours are left out, and then columns
-    go up together. The last vector is always the root of every column.
+    Where there are too many, levels that hardly differ in cost from their neighbours are left out; if that is not enough,
+    columns are bundled and go up together. The last vector is always the root of every column.
 
     >>> vectors_by_cost([np.array([0.0, 1.0]), np.array([0.0, 0.4, 1.0])]).tolist()
     [[0, 0], [0, 1], [0, 2], [1, 0], [1, 1], [1, 2]]
@@ -64,7 +64,7 @@ def vectors_by_cost(costs: Sequence[NDArray[np.float64]], limit: int = LIMIT) ->
 def binary_tree(scale: Scale, counts: NDArray[np.float64]) -> Hierarchy:
     """A tree over ordered values: every interval is halved where its rows are, until single values are left."""
     m = len(scale.values)
-    names = ScaleColumn(0, scale)
+    column = ScaleColumn(0, scale)
     spans = [(code, code + 1) for code in range(m)]
     above: dict[tuple[int, int], tuple[int, int]] = {}
     below = np.concatenate([[0.0], np.cumsum(counts[:m])])
@@ -82,7 +82,7 @@ def binary_tree(scale: Scale, counts: NDArray[np.float64]) -> Hierarchy:
     spans += inner[::-1]  # found from the root down: parents go after their children
     index = {span: i for i, span in enumerate(spans)}
     parent = np.array([index[above[span]] if span in above else -1 for span in spans], np.int32)
-    labels = [names.label(*span) for span in spans]
+    labels = [column.label(*span) for span in spans]
     if m > 1:
         labels[-1] = "*"
     tree = Hierarchy(tuple(labels), parent, m, scale.edges, scale.is_date)

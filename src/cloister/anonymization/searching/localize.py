@@ -60,7 +60,7 @@ def localize(table: CountedTable, k: int, *, guards: Sequence[ClassGuard] = (), 
     table : CountedTable
         A Scale among its columns is halved where its rows are.
     k, guards
-        As of `specialize`.
+        As in `specialize`.
     share : float
         Share of the rows left that a round must finish at least.
 
@@ -73,14 +73,14 @@ def localize(table: CountedTable, k: int, *, guards: Sequence[ClassGuard] = (), 
         raise UsageError("the share of a round must be at least 0 and below 1.")
     order = table.rows.order()
     rows, columns = table.rows.take(order), table.columns
-    holds = [KAnonymity(k), *(guard.against(rows) for guard in guards)]
+    all_guards = [KAnonymity(k), *(guard.against(rows) for guard in guards)]
     whole = np.zeros(len(rows.codes), np.int64)
-    if rows.total < k or not passing(holds, whole, 1, rows).all():
-        raise UsageError(refusal(rows, holds))
-    tallies = [np.bincount(rows.codes[:, j], rows.counts, c.leaves).astype(np.float64) for j, c in enumerate(columns)]
-    trees = [binary_tree(c, n) if isinstance(c, Scale) else c for c, n in zip(columns, tallies, strict=True)]
-    work = _Classes(rows, trees, k, holds)
-    costs = [level_costs(tree, level, n) for tree, level, n in zip(trees, work.levels, tallies, strict=True)]
+    if rows.total < k or not passing(all_guards, whole, 1, rows).all():
+        raise UsageError(refusal(rows, all_guards))
+    leaf_counts = [np.bincount(rows.codes[:, j], rows.counts, c.leaves).astype(np.float64) for j, c in enumerate(columns)]
+    trees = [binary_tree(c, n) if isinstance(c, Scale) else c for c, n in zip(columns, leaf_counts, strict=True)]
+    work = _Classes(rows, trees, k, all_guards)
+    costs = [level_costs(tree, level, n) for tree, level, n in zip(trees, work.levels, leaf_counts, strict=True)]
     labels, number = work.by_rounds(vectors_by_cost(costs), share)
     labels = work.refined(work.adopted(labels))
     nodes = work.shared(labels)
@@ -88,9 +88,9 @@ def localize(table: CountedTable, k: int, *, guards: Sequence[ClassGuard] = (), 
     loss = float(lost @ rows.counts) / len(trees) / rows.total
     is_first = np.append(True, (rows.codes[1:] != rows.codes[:-1]).any(axis=1))  # a tuple may have several sensitive values
     recoding = make_local(table.names, trees, rows.codes[is_first], labels[is_first], nodes)
-    placed = np.empty_like(labels)
-    placed[order] = labels
-    return Localization(recoding, placed, number, loss)
+    in_table_order = np.empty_like(labels)
+    in_table_order[order] = labels
+    return Localization(recoding, in_table_order, number, loss)
 
 
 class _Classes:
@@ -152,7 +152,7 @@ class _Classes:
         return nodes
 
     def adopted(self, labels: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Every left-over tuple in the class where it costs least; or several classes in one, if it breaks all near it."""
+        """Put every left-over tuple into the class where it costs least; where it breaks all near classes, merge several."""
         lone = np.flatnonzero((labels < 0) & (self.rows.counts > 0))
         if not len(lone):
             return labels
@@ -168,8 +168,8 @@ class _Classes:
         firsts = np.flatnonzero(np.append(True, (np.diff(self.rows.codes[lone], axis=0) != 0).any(axis=1)))
         for tuples in np.split(lone, firsts[1:]):  # the rows of one tuple stay together
             code, count = self.rows.codes[tuples[0]], self.rows.counts[tuples].sum()
-            then = sum(cost[leaf][nodes[:, j]] for j, (cost, leaf) in enumerate(zip(costs, code, strict=True)))
-            rise = then * (size + count) - total
+            joined_loss = sum(cost[leaf][nodes[:, j]] for j, (cost, leaf) in enumerate(zip(costs, code, strict=True)))
+            rise = joined_loss * (size + count) - total
             for best in np.argsort(rise, kind="stable")[:_TRIES] if self.guards else [np.argmin(rise)]:
                 members = np.append(np.flatnonzero(labels == best), tuples)
                 if not self.guards or passing(self.guards, members * 0, 1, self.rows.take(members)).all():
@@ -186,36 +186,36 @@ class _Classes:
             joined = (labels < 0) | np.isin(labels, nearest[:number])
             if passing(self.guards, np.zeros(joined.sum(), np.int64), 1, self.rows.take(np.flatnonzero(joined))).all():
                 labels[joined] = nearest[0]
-                return np.unique(labels, return_inverse=True)[1]  # classes without a gap
+                return np.unique(labels, return_inverse=True)[1]  # numbered without gaps
             number *= 2
 
     def refined(self, labels: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Every class split along its best column, again and again, as long as all parts hold the guards."""
+        """Split every class along its best column, again and again, as long as all parts hold the guards."""
         own = np.flatnonzero(labels >= 0)
-        rows, mine = self.rows.take(own), labels[own]
+        rows, class_of = self.rows.take(own), labels[own]
         while True:
             nodes = self.shared(labels)
             best, part_of = np.zeros(len(nodes)), np.full(len(own), -1, np.int64)
             for j, (path, loss) in enumerate(zip(self.paths, self.losses, strict=True)):
-                node = nodes[mine, j]
+                node = nodes[class_of, j]
                 depth = np.minimum((path >= 0).sum(axis=0)[node], len(path) - 1)  # one below the node
                 child = path[depth, rows.codes[:, j]]
                 child = np.where(child < 0, node, child)  # a leaf has nothing below
-                pairs, part = np.unique(mine * len(path[0]) + child, return_inverse=True)
+                pairs, part = np.unique(class_of * len(path[0]) + child, return_inverse=True)
                 fits = sizes(part, len(pairs), rows.counts) >= self.k
                 if self.guards:
                     fits &= passing(self.guards, part, len(pairs), rows)
-                relief = np.bincount(mine, rows.counts * (loss[node] - loss[child]), len(nodes))
-                relief[mine[~fits[part]]] = 0.0
+                relief = np.bincount(class_of, rows.counts * (loss[node] - loss[child]), len(nodes))
+                relief[class_of[~fits[part]]] = 0.0
                 better = relief > best + 1e-12
                 best[better] = relief[better]
-                part_of = np.where(better[mine], child, part_of)
+                part_of = np.where(better[class_of], child, part_of)
             if not best.any():
                 return labels
             most = max(len(path[0]) for path in self.paths)
-            mine = np.unique(mine * (most + 1) + part_of + 1, return_inverse=True)[1]
+            class_of = np.unique(class_of * (most + 1) + part_of + 1, return_inverse=True)[1]
             labels = labels.copy()
-            labels[own] = mine
+            labels[own] = class_of
 
 
 def _paths(tree: Hierarchy) -> NDArray[np.int32]:

@@ -26,11 +26,11 @@ def make_global(
     """The recoding of a cut; `samples` holds the leaf codes of one tuple of each class."""
     recoded = []
     for j, (name, column) in enumerate(zip(names, columns, strict=True)):
-        mine = sorted((block for block in blocks if block.column == j), key=lambda block: int(block.codes.min()))
+        own_blocks = sorted((block for block in blocks if block.column == j), key=lambda block: int(block.codes.min()))
         of = np.empty(column.leaves, np.int32)
-        for at, block in enumerate(mine):
+        for at, block in enumerate(own_blocks):
             of[block.codes] = at
-        recoded.append(_recoded_column(name, column, of, tuple(block.label for block in mine)))
+        recoded.append(_recoded_column(name, column, of, tuple(block.label for block in own_blocks)))
     classes = np.stack([column.of[samples[:, j]] for j, column in enumerate(recoded)], axis=1)
     return Recoding(tuple(recoded), classes, np.arange(len(classes), dtype=np.int32), classes, is_starred)
 
@@ -60,7 +60,7 @@ def _recoded_column(name: str, column: Hierarchy | Scale, of: NDArray[np.int32],
 
 
 def _reaching(scale: Scale, of: NDArray[np.int32]) -> NDArray[np.float64]:
-    """The edges, the outermost as far out as the intervals that they end are published; single values reach nowhere."""
+    """The edges, the outermost moved out to the published ends unless they belong to a single value."""
     if not len(scale.values):
         return scale.edges
     edges, ends = scale.edges.copy(), scale.ends

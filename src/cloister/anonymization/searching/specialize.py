@@ -1,4 +1,4 @@
-"""Top-down specialization: from one class that says nothing towards what k and the guards still allow.
+"""Top-down specialization: from one class published as ``*`` to the finest that k and the guards allow.
 
 Every step replaces one block of one column by finer ones. The step with the largest gain = information / (1 + anonymity
 lost) is taken, until no candidate keeps the guards. With suppression or the loss gain the greedy path is one of several: a
@@ -88,7 +88,7 @@ def specialize(
     ordered = replace(table, rows=table.rows.take(order))
     end = _search(ordered, k, gain, suppression, guards, beam)
     if end.suppressed and not end.is_starred and not output_holds(end.labels, ordered.rows, k, guards):
-        # rows that are removed move the distribution that t-closeness compares with: then none is
+        # removed rows change the distribution that t-closeness compares with: search again without suppression
         end = _search(ordered, k, gain, 0.0, guards, beam)
     labels = np.empty_like(end.labels)
     labels[order] = end.labels
@@ -127,7 +127,7 @@ def _greedy(work: Workspace, cut: Cut) -> Cut:
 
 
 def _beam(work: Workspace, root: Cut, width: int) -> Cut:
-    """Follow the most worthy cuts of each number of steps; the best end."""
+    """Follow the cuts of the highest worth after each number of steps; the best end."""
     alive, ends = [root], []
     while alive:
         pool = []
@@ -138,8 +138,8 @@ def _beam(work: Workspace, root: Cut, width: int) -> Cut:
                 ends.append(_greedy(work, cut))
             pool += [(-cut.worth - candidates.information[i], place, i, cut, candidates) for i in best]
         pool.sort(key=lambda entry: entry[:3])
-        ahead: dict[int, Cut] = {}
-        stuck = dict(enumerate(alive))
+        ahead: dict[int, Cut] = {}  # the cuts of the next round, by mark
+        stuck = dict(enumerate(alive))  # cuts of which no candidate was taken: they end here, unless the beam is full
         for _, place, i, cut, candidates in pool:
             mark = work.mark(cut, int(candidates.block[i]), int(candidates.way[i]))
             if mark not in ahead:
@@ -157,7 +157,7 @@ def _beam(work: Workspace, root: Cut, width: int) -> Cut:
 
 
 def _best_ways(candidates: Candidates) -> list[int]:
-    """For each block the open candidate that tells most: the thresholds of an order are near copies of each other."""
+    """For each block the open candidate of the most information: the thresholds of an order are near copies of each other."""
     usable = np.flatnonzero(candidates.is_open)
     by_block = usable[np.lexsort([-candidates.information[usable], candidates.block[usable]])]
     _, first = np.unique(candidates.block[by_block], return_index=True)
@@ -165,7 +165,7 @@ def _best_ways(candidates: Candidates) -> list[int]:
 
 
 def _taken(work: Workspace, cut: Cut, candidates: Candidates, i: int) -> Cut | frozenset[int]:
-    """The cut after a candidate; or, if it cannot be taken, what to refuse from now on (nothing, if it may come back)."""
+    """The cut after a candidate; or, if it cannot be taken, what to refuse from now on (nothing, if a later cut may)."""
     block, way = int(candidates.block[i]), int(candidates.way[i])
     step = work.take(cut, block, way, float(candidates.information[i]), int(candidates.lost[i]))
     if step is None:
@@ -176,9 +176,9 @@ def _taken(work: Workspace, cut: Cut, candidates: Candidates, i: int) -> Cut | f
 def _finished(work: Workspace, cut: Cut, names: Sequence[str]) -> Specialization:
     labels = np.full(len(work.rows.codes), -1, np.int64)
     labels[cut.rows] = cut.labels
-    gone = np.flatnonzero((labels < 0) & (work.rows.counts > 0))
+    left_out = np.flatnonzero((labels < 0) & (work.rows.counts > 0))
     holds = [KAnonymity(work.k), *work.guards]
-    is_starred = bool(len(gone) and passing(holds, np.zeros(len(gone), np.int64), 1, work.rows.take(gone)).all())
+    is_starred = bool(len(left_out) and passing(holds, np.zeros(len(left_out), np.int64), 1, work.rows.take(left_out)).all())
     recoding = make_global(names, work.columns, cut.blocks, work.rows.codes[cut.rows[cut.starts[:-1]]], is_starred)
     return Specialization(recoding, labels, cut.lost, is_starred, cut.steps, _reason(work, cut))
 

@@ -56,7 +56,7 @@ def apply_recoding(
     ledger: Any = None,
     engine: Any = None,
 ) -> Release:
-    """Write the rows of X as a recoding says, and count what came of it: two passes over them, one over the output.
+    """Write the rows of X as a recoding says, and count the output: two passes over the rows, one over the output.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ def apply_recoding(
     out : path of a new file (on Spark: a new folder); the certificate goes beside it
     k : int, optional
         Refuse an output whose smallest class has fewer rows (persons, where the recoding counted them); the certificate
-        then states the k that was counted. Default: whatever it has is written, and no k is claimed.
+        then states the k that was counted. Default: any output is written, and no k is claimed.
     identifiers : sequence of str
         Columns to drop beside those that the recoding dropped.
     key_file, key_variable : path or str, optional
@@ -138,8 +138,8 @@ def check_columns(recoding: Recoding, names: Sequence[str], identifiers: Sequenc
             f'the recoding counted persons, and the data has no column "{recoding.person}" to tell them apart. Add it (it '
             "is not published), or anonymize the table anew."
         )
-    if twice := next((name for name in identifiers if name in recoding.names), None):
-        raise UsageError(f'column "{twice}" cannot be both a quasi-identifier and an identifier. Choose one.')
+    if in_both := next((name for name in identifiers if name in recoding.names), None):
+        raise UsageError(f'column "{in_both}" cannot be both a quasi-identifier and an identifier. Choose one.')
 
 
 def dropped_columns(recoding: Recoding, identifiers: Sequence[str]) -> tuple[str, ...]:
@@ -163,6 +163,6 @@ def smallest_class(output: PublishedClasses, plan: PlannedOutput) -> int:
     if plan.rows.persons is None:
         return int(output.sizes.min())
     keys = output.tuples.codes  # one a class: there are no sensitive values
-    of = TupleRanks(keys).find(plan.codes.astype(np.int32))
-    inside = np.flatnonzero(of < len(keys))
-    return int(distinct_persons(of[inside], len(keys), plan.rows.take(inside)).min())
+    class_of = TupleRanks(keys).find(plan.codes.astype(np.int32))
+    inside = np.flatnonzero(class_of < len(keys))
+    return int(distinct_persons(class_of[inside], len(keys), plan.rows.take(inside)).min())

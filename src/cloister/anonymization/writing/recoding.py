@@ -111,7 +111,7 @@ class Recoding:
     def rewriter(self) -> Callable[[pa.RecordBatch], pa.RecordBatch]:
         """A function that publishes a batch of rows: quasi-identifiers recoded, the other columns untouched.
 
-        A null is published as a null, where its class publishes it at all; a suppressed row as ``*``, or not at all.
+        A null is published as a null or, with its class, as a more general label; a suppressed row as ``*``, or not at all.
         """
         lookup = self._lookup()
         shown = [from_texts([label or None for label in (*column.labels, STAR)]) for column in self.columns]

@@ -69,7 +69,7 @@ def published_labels(recoding: Recoding) -> tuple[LeafCoder, ...]:
 class PlannedOutput:
     """What the output should hold, by the rows that were counted before it was written.
 
-    `codes` are the codes of the labels of each tuple of `rows`, (t, q); suppressed tuples that go are not in `classes`.
+    `codes` are the codes of the labels of each tuple of `rows`, (t, q); removed tuples are not in `classes`.
     """
 
     classes: PublishedClasses
@@ -82,9 +82,9 @@ def plan_output(recoding: Recoding, rows: TupleCounts, labels: NDArray[np.int64]
     """What the output should hold, if tuples have these classes (-1: suppressed)."""
     texts = published_labels(recoding)
     codes = np.empty((len(labels), len(texts)), np.int64)
-    for j, (column, known) in enumerate(zip(recoding.columns, texts, strict=True)):
-        assert known.leaves is not None
-        place = {word: i for i, word in enumerate(known.leaves)}
+    for j, (column, coder) in enumerate(zip(recoding.columns, texts, strict=True)):
+        assert coder.leaves is not None
+        place = {word: i for i, word in enumerate(coder.leaves)}
         of_label = np.array([place[word] for word in column.labels])
         codes[:, j] = np.where(labels >= 0, of_label[recoding.classes[labels, j]], place[STAR])
     kept = (rows.counts > 0) & ((labels >= 0) | recoding.is_starred)
@@ -125,11 +125,11 @@ def check_output(output: PublishedClasses, plan: PlannedOutput, guards: Sequence
     holds = passing([guard for guard in guards if guard.counts_on_output], labels, classes, published).all()
     if plan.rows.persons is not None or plan.rows.population is not None:
         firsts = published.codes[np.flatnonzero(np.diff(labels, prepend=-1))]  # one key of each class
-        of = TupleRanks(firsts).find(plan.codes.astype(np.int32))
-        inside = np.flatnonzero(of < len(firsts))  # a tuple of people who are not in the output may match none
+        class_of = TupleRanks(firsts).find(plan.codes.astype(np.int32))
+        inside = np.flatnonzero(class_of < len(firsts))  # a tuple of people who are not in the output may match none
         table = replace(plan.rows.take(inside), sensitive=None)
         on_table = [guard for guard in guards if guard.counts_on_table]
-        holds = holds and passing(on_table, of[inside], len(firsts), table).all()
+        holds = holds and passing(on_table, class_of[inside], len(firsts), table).all()
     if not holds:
         raise EngineError(
             "the output was counted again and breaks a guard. Nothing was published. This is a bug: please report it."

@@ -22,7 +22,7 @@ __all__ = ["Rewriting", "format_of", "make_rewriting", "read_key"]
 
 FORMATS = {".csv": "csv", ".parquet": "parquet", ".pq": "parquet"}
 SHORTEST_KEY = 16  # bytes
-_PSEUDONYM_CHARACTERS = 32  # 128 bits: no two people meet by chance
+_PSEUDONYM_CHARACTERS = 32  # 128 bits: no two people get the same by chance
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +58,7 @@ class Rewriting:
     def _rewrite(self) -> Callable[[pa.RecordBatch], pa.RecordBatch]:
         return self.recoding.rewriter()
 
-    def __getstate__(self) -> dict[str, Any]:  # what is made of the rest is made again where it runs
+    def __getstate__(self) -> dict[str, Any]:  # the cached rewriter is built again in each process
         return {each.name: getattr(self, each.name) for each in fields(self)}
 
 
@@ -74,7 +74,7 @@ def make_rewriting(
     """How rows with columns of these types are written; `sensitive` columns are read again by the text of their cells."""
     out = []
     for column in types:
-        # how a value is stored is no part of it, and a list of all values would show those of removed rows
+        # values are stored one by one: a dictionary of all values would show those of removed rows
         column = column.with_type(unlisted(column.type))
         if column.name in dropped and column.name not in pseudonyms:
             continue
@@ -183,7 +183,7 @@ def _decoded(cells: pa.Array) -> pa.Array:
         return cells
     try:
         return pc.cast(cells, kind)
-    except (pa.ArrowNotImplementedError, pa.ArrowInvalid):  # few types; then each value by itself
+    except (pa.ArrowNotImplementedError, pa.ArrowInvalid):  # Arrow cannot cast some types: value by value
         return pa.array(cells.to_pylist(), kind)
 
 

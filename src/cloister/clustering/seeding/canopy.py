@@ -48,12 +48,12 @@ class Suggestion:
 
 
 def core(weights: NDArray[np.float64], densities: NDArray[np.float64] | None, least: int) -> NDArray[np.intp]:
-    """The densest points that hold half of the weight, all that are as dense as the last of them, and at least so many."""
-    by = weights if densities is None else densities
-    order = np.argsort(-by, kind="stable")
-    held = np.cumsum(weights[order])
-    last = max(least - 1, int(np.searchsorted(held, CORE * held[-1])))
-    return np.flatnonzero(by >= by[order[min(last, len(order) - 1)]])
+    """The densest points that hold half of the weight, with all as dense as the last of them; at least `least` points."""
+    density = weights if densities is None else densities
+    order = np.argsort(-density, kind="stable")
+    weight_so_far = np.cumsum(weights[order])
+    last = max(least - 1, int(np.searchsorted(weight_so_far, CORE * weight_so_far[-1])))
+    return np.flatnonzero(density >= density[order[min(last, len(order) - 1)]])
 
 
 def farthest_first(
@@ -105,5 +105,5 @@ def suggest(
     depths = before + after  # (count - 2,), for k = 2..count-1
     peak = int(np.argmax(depths))
     # One fall makes the depth large on both of its sides; the clusters are those before it.
-    behind = relative and after[peak] < before[peak]
-    return Suggestion(peak + 1 if behind else peak + 2, distances, depths)
+    is_after_fall = relative and after[peak] < before[peak]
+    return Suggestion(peak + 1 if is_after_fall else peak + 2, distances, depths)

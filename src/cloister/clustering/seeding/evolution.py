@@ -8,8 +8,8 @@ members from the rows and scores them by the true error, which leaks without bou
 Differences from the paper, each where the print cannot be followed: the crossover rate rises from 0.25 to 0.95 along a
 smooth S, as its figure shows (the printed exponent explodes); DE/rand/2 takes five distinct members beside the current
 one; members' centres are put in the order of the best one's every ten generations, since swapping two centres of a solution
-gives the same solution and differences of unmatched centres mean nothing; and whoever is scored is moved to the means of what
-is nearest to its centres, which costs no further look at the points.
+gives the same solution and differences of unmatched centres mean nothing; and every member that is scored also moves its centres
+to the means of the points nearest to them, which costs no further pass over the points.
 
 References
 ----------
@@ -35,7 +35,7 @@ CROSSOVER_LEAST, CROSSOVER_MOST = 0.25, 0.95
 STEEPNESS = 20.0  # of the S along which the crossover rate rises
 MEMBERS_A_COLUMN = 5
 MOST_MEMBERS = 80
-MOST_MEMBERS_LARGE = 32  # of a synopsis in which one look takes more than LARGE products
+MOST_MEMBERS_LARGE = 32  # where scoring one member takes more than LARGE products
 LARGE = 750_000
 FEWEST_MEMBERS = 8  # DE/rand/2 needs six
 GENERATIONS = 200
@@ -51,7 +51,7 @@ class Evolved:
     centers: NDArray[np.float64]  # (k, d)
     loss: float
     start_loss: float
-    evaluations: int  # looks at all points with one set of centres
+    evaluations: int  # passes over all points with one set of centres
     generations: int
 
 
@@ -76,7 +76,7 @@ class Population:
         self.unsettled |= better
 
     def settle(self, columns: NDArray[np.float32], mass: NDArray[np.float32]) -> int:
-        """Move every member that still gains by it; returns how many looks at all points that took."""
+        """Move every member that still gains by it; returns how many passes over all points that took."""
         from cloister.kernels.loops.fitness import improve  # loads numba, which no other seeding needs
 
         which = np.flatnonzero(self.unsettled)
@@ -171,12 +171,12 @@ def evolve(
 def draw_members(
     columns: NDArray[np.float32], weights: NDArray[np.float64], clusters: int, size: int, random: PublicChance
 ) -> NDArray[np.float32]:
-    """Each member: different cells drawn by weight, (size, k, d). The largest of exponentials by rate is such a draw."""
+    """Each member: different cells drawn by weight, (size, k, d): those with the smallest of exponentials over weights."""
     with np.errstate(divide="ignore"):
-        rates = np.where(weights > 0, 1 / weights, np.inf)
+        scales = np.where(weights > 0, 1 / weights, np.inf)
     members = np.empty((size, clusters, len(columns)), dtype=np.float32)
     for i in range(size):
-        waits = random.standard_exponential(len(weights)) * rates
+        waits = random.standard_exponential(len(weights)) * scales
         members[i] = columns[:, np.argpartition(waits, clusters - 1)[:clusters]].T
     return members
 

@@ -68,11 +68,11 @@ def nearest(points: Floats, centers: Floats) -> tuple[NDArray[np.intp], Floats]:
     """The nearest centre of each released point, and the squared distance to it, (n,) each."""
     labels = np.empty(len(points), dtype=np.intp)
     half_lengths = (centers**2).sum(axis=1) / 2
-    turned = np.ascontiguousarray(centers.T)
+    transposed = np.ascontiguousarray(centers.T)
     block = max(64, BLOCK // len(centers))
     with one_thread():
         for first in range(0, len(points), block):
-            closeness = points[first : first + block] @ turned  # |x - c|^2 = |x|^2 - 2 (x c - |c|^2 / 2)
+            closeness = points[first : first + block] @ transposed  # |x - c|^2 = |x|^2 - 2 (x c - |c|^2 / 2)
             closeness -= half_lengths
             labels[first : first + block] = closeness.argmax(axis=1)
     return labels, ((points - centers[labels]) ** 2).sum(axis=1)
@@ -108,7 +108,7 @@ def plus_plus_seeds(points: Floats, weights: NDArray[np.float64], clusters: int,
 
 
 def one_thread() -> AbstractContextManager[Any]:
-    """Blocks this small are multiplied by one thread before a second one has started."""
+    """One thread for NumPy's products: blocks this small are done before a second thread has started."""
     return threads().limit(limits=1)  # type: ignore[no-any-return]
 
 

@@ -64,7 +64,7 @@ def check_seeding(seeding: str) -> None:
 def parallel_seeds(
     points: NDArray[np.float64], weights: NDArray[np.float64], clusters: int, random: PublicChance
 ) -> NDArray[np.float64]:
-    """k-means||: a few rounds that each keep about 2k points, then k-means++ on the kept points by what is nearest to them.
+    """k-means||: a few rounds that each keep about 2k points, then k-means++ on those, weighted by the points nearest to each.
 
     References
     ----------

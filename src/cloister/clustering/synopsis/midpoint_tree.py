@@ -4,7 +4,7 @@ Privacy
 -------
 Released: the shape of the tree (which ranges of the Morton order are split), then noisy counts and centred sums of its
 leaves. Neighbours: both relations. Sensitivity: a row has one key, lies on one path and in one leaf; inside the leaf it adds
-at most `UNIT` a column to the sums. Budget: a sixth for the splits, in pure epsilon (`privacy.keyed.SplitTree` has the proof);
+at most `UNIT` a column to the sums. Budget: a sixth for the splits, in pure epsilon (`SplitTree` has the proof);
 the rest for the leaves, counts and sums as 1 to half the number of columns. Post-processing: a leaf's mean is shrunk
 towards the leaf's middle by the noise of its sums and kept inside the leaf.
 """

@@ -49,8 +49,8 @@ class Built(NamedTuple):
 def even_cells(lower: NDArray[np.float64], upper: NDArray[np.float64], counts: NDArray[np.int64], variance: float) -> Cells:
     """Cells with independent counts of one variance, whose rows are taken to lie in the middle."""
     flat = np.full(len(counts), variance)
-    nothing = np.zeros(len(counts))
-    return Cells(lower, upper, (lower + upper) / 2, counts.astype(np.float64), flat, nothing, np.arange(len(counts)))
+    no_covariance = np.zeros(len(counts))
+    return Cells(lower, upper, (lower + upper) / 2, counts.astype(np.float64), flat, no_covariance, np.arange(len(counts)))
 
 
 def variance_of(deviation: Mapping[str, float]) -> float:

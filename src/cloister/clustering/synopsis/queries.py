@@ -34,9 +34,9 @@ def kept_weights(counts: NDArray[np.float64], total: float) -> NDArray[np.float6
     """
     positive = np.maximum(counts, 0.0)
     order = np.argsort(-positive, kind="stable")
-    held = np.cumsum(positive[order])
+    weight_so_far = np.cumsum(positive[order])
     kept = np.zeros(len(counts))
-    last = min(len(order), int(np.searchsorted(held, max(total, 0.0))) + 1)
+    last = min(len(order), int(np.searchsorted(weight_so_far, max(total, 0.0))) + 1)
     kept[order[:last]] = positive[order[:last]]
     return kept
 

@@ -1,7 +1,7 @@
 """The seam between a synopsis and the ways to cut a domain into cells: the `Shape` protocol and the registry of shapes.
 
-A new shape is one file with a class that follows the protocol, and one line in `SHAPES`; by that it is also a method of
-`KMeans`.
+A new shape is one file with a class that follows the protocol, and one line in `SHAPES`; thereby it also becomes a
+method of `KMeans`.
 """
 
 from __future__ import annotations

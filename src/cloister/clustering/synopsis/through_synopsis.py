@@ -2,7 +2,7 @@
 
 Privacy
 -------
-Released: a synopsis (`grids`, `tree`); in the hybrid, after that, in each round the noisy counts and clipped sums of the
+Released: a synopsis, of one of `SHAPES`; in the hybrid, after that, in each round the noisy counts and clipped sums of the
 rows nearest to each released centre (`kernels.ClippedSums`). Neighbours: both relations. Budget: all of it for the synopsis;
 in the hybrid a third of it is kept for the rounds, in equal parts. Clustering the cells, the clipping radius, the
 weighing of a move and the number of clusters are post-processing.
@@ -151,7 +151,7 @@ class Estimate:
 def clusters_of(
     points: NDArray[np.float64], weights: NDArray[np.float64], clusters: int, seeding: str, random: PublicChance
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Centres and sizes; where there are fewer cells than clusters, every cell and some of them twice."""
+    """Centres and sizes; where there are fewer cells than clusters, every cell, repeated as often as needed."""
     if clusters <= len(points):
         best = cluster_points(points, weights, clusters, seeding, random)
         return best.centers, best.sizes
@@ -170,7 +170,7 @@ def noise_of_means(cells: Cells, weights: NDArray[np.float64], centers: NDArray[
 
 
 def refine(vault: Vault, domain: Domain, before: Estimate, name: str, spend: Spend, task: Task) -> Estimate:
-    """One round of clipped Lloyd: a centre moves by the mean clipped move of its rows, weighed by how sure either is."""
+    """One round of clipped Lloyd: a centre moves by the mean clipped move of its rows, weighted by the errors of both."""
     gaussian = isinstance(spend, Precision)
     places = before.centers.astype(np.float64)
     clusters, columns = places.shape
@@ -184,11 +184,11 @@ def refine(vault: Vault, domain: Domain, before: Estimate, name: str, spend: Spe
     released = vault.measure(kernel, mechanism, name)
     counts = released.value["counts"].astype(np.float64)
     sums = released.value["sums"].astype(np.float64)
-    held = np.maximum(counts, 1.0)[:, None]
-    noise = (released.deviation["sums"] / held) ** 2  # (k, 1), variance of a coordinate of the mean move
+    at_least_one = np.maximum(counts, 1.0)[:, None]
+    noise = (released.deviation["sums"] / at_least_one) ** 2  # (k, 1), variance of a coordinate of the mean move
     doubt = np.maximum(before.errors**2, (EXPECTED_MOVE * radius) ** 2)  # how far a centre may be off before the round
     doubt = np.minimum(doubt, radius**2)
-    gain = np.where(counts[:, None] >= 1, doubt / (doubt + noise), 0.0)  # (k, d): the better of two estimates, mixed
-    moved = domain.put(places + gain * sums / held)
+    gain = np.where(counts[:, None] >= 1, doubt / (doubt + noise), 0.0)  # (k, d): the weight of the move
+    moved = domain.put(places + gain * sums / at_least_one)
     errors = np.sqrt(np.where(gain > 0, gain * noise, before.errors**2))
     return Estimate(moved, np.maximum(counts, 0.0), errors)

@@ -74,16 +74,16 @@ class ColumnHistogram:
 
     counts: Array
     noise: float
-    tests: float  # log of the number of cells that may pass by chance
+    tests: float  # log of the number of tested cells over twice DOUBT
     laplace: bool
 
     def threshold(self, joined: int) -> float:
-        """What hardly any empty cell passes, for cells joined from so many."""
+        """The count that hardly any empty cell exceeds, for cells joined from so many bins."""
         bound = sqrt(2 * self.tests * joined)
         return self.noise * (max(bound, self.tests / sqrt(2)) if self.laplace else bound)
 
     def covers(self, full: Array, joined: int, rows: float) -> bool:
-        """Whether the full cells hold nearly all rows, also when noise flatters them."""
+        """Whether the full cells hold nearly all rows, even if noise made them look fuller than they are."""
         doubt = self.noise * sqrt(len(full) * joined)
         return len(full) > 0 and full.sum() >= COVER * rows and full.sum() - doubt >= (2 * COVER - 1) * rows
 

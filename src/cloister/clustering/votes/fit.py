@@ -1,4 +1,4 @@
-"""Private k-means by votes: seed with votes over too many cells, then refine with clipped Lloyd.
+"""Private k-means by votes: seed with votes over more cells than clusters, then refine with clipped Lloyd.
 
 Privacy
 -------
@@ -41,8 +41,8 @@ from cloister.vault import Vault
 
 __all__ = ["Votes"]
 
-FEWEST_ROWS = 10.0  # a noisy number of rows below this is taken for this
-LOSS_CAP = 6.0  # times the mean square that the sketch expects, at least, is what one row may add to the loss
+FEWEST_ROWS = 10.0  # a smaller noisy number of rows is raised to this
+LOSS_CAP = 6.0  # what one row may add to the loss: at least this many times the mean square that the sketch expects
 
 
 class Door(Protocol):
@@ -183,7 +183,7 @@ class Search:
             released.deviation["sums"],
             released.deviation["squares"] * unit,
         )
-        drawn = table.rows * table.each * rate * (1 - rate)  # rows come in whole people: at most so many each
+        drawn = table.rows * table.each * rate * (1 - rate)  # a person's rows are drawn together, `each` at most
         variance = (len(candidates) * votes.count_noise**2 + drawn) / rate**2
         table.sharpen(float(votes.counts.sum()) / rate, variance)
         return sketch.update(votes, table.rows * rate, self.clusters, self.domain)

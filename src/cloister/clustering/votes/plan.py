@@ -180,6 +180,6 @@ def lloyd_rounds(task: Task, whole: Spend, rows: float, clusters: int) -> int:
         return task.rounds
     gaussian, columns = isinstance(whole, Precision), len(task.names)
     noise = sum_noise(whole, columns, task.terms.neighbours)
-    once = columns * (3 * noise * clusters * task.terms.rows_each / rows) ** 2
-    fitting = [t for t in range(1, MOST_LLOYD + 1) if once * t ** (1 if gaussian else 2) <= QUIET]
+    of_one_round = columns * (3 * noise * clusters * task.terms.rows_each / rows) ** 2
+    fitting = [t for t in range(1, MOST_LLOYD + 1) if of_one_round * t ** (1 if gaussian else 2) <= QUIET]
     return max([LEAST_LLOYD["gaussian" if gaussian else "laplace"], *fitting])

@@ -162,18 +162,18 @@ class Sketch:
 def sketch_of_moments(
     sums: Array, squares: Array, sum_noise: float, square_noise: float, rows: float, domain: Domain
 ) -> Sketch:
-    """One cell: the mean and variance of each column, drawn towards those of the even law over the domain by their noise."""
+    """One cell: the mean and variance of each column, drawn by their noise towards those of a uniform distribution."""
     scale = np.full(len(sums), domain.radius) if domain.is_ball else domain.halves.astype(np.float64)  # (d,)
-    even = 1 / (len(sums) + 2) if domain.is_ball else 1 / 3  # variance of a column in units of its scale
+    uniform = 1 / (len(sums) + 2) if domain.is_ball else 1 / 3  # variance of a column in units of its scale
     mean_error = (sum_noise / rows / scale) ** 2
     square_error = (square_noise / rows / scale**2) ** 2
-    mean_prior, square_prior = even / 2, (even / 2) ** 2  # variances of a column's mean and second moment, a priori
+    mean_prior, square_prior = uniform / 2, (uniform / 2) ** 2  # variances of a column's mean and second moment, a priori
     mean = sums / rows / scale * mean_prior / (mean_prior + mean_error)
-    second = even + (squares / rows / scale**2 - even) * square_prior / (square_prior + square_error)
+    second = uniform + (squares / rows / scale**2 - uniform) * square_prior / (square_prior + square_error)
     mean_doubt = mean_prior * mean_error / (mean_prior + mean_error)
     square_doubt = square_prior * square_error / (square_prior + square_error)
-    variance = second - mean**2 + mean_doubt  # what is not known of the mean is spread
-    variance = np.clip(variance, 0.02 * even + np.sqrt(square_doubt), 2 * even) * scale**2
+    variance = second - mean**2 + mean_doubt  # the uncertainty of the mean counts as spread
+    variance = np.clip(variance, 0.02 * uniform + np.sqrt(square_doubt), 2 * uniform) * scale**2
     middle = domain.put((mean * scale)[None]).astype(np.float64)
     one = np.ones(1)
     return Sketch(middle, one * rows, one * variance.sum(), variance / variance.sum(), one * np.inf)

@@ -78,28 +78,29 @@ def hold(batches: Iterable[Owned], unit: Unit, columns: tuple[int, int], memory:
 def spill(waiting: list[NDArray[np.int32]], rest: Iterator[Owned], unit: Unit, columns: tuple[int, int]) -> HeldRows:
     """Part the rows by person into files, bound each file by itself, and map the result back into memory."""
     folder: tempfile.TemporaryDirectory[str] = tempfile.TemporaryDirectory(prefix="cloister-", suffix=".rows", dir=disk())
-    here = Path(folder.name)
+    folder_path = Path(folder.name)
     with ExitStack() as stack:
-        buckets = [stack.enter_context((here / f"{i}").open("wb")) for i in range(BUCKETS)]
+        buckets = [stack.enter_context((folder_path / f"{i}").open("wb")) for i in range(BUCKETS)]
         for packed in waiting:
             part(packed, buckets)
         waiting.clear()
         for owners, rows in rest:
             part(pack(owners, rows, unit.max_rows), buckets)
     with ExitStack() as stack:
-        out = [stack.enter_context((here / name).open("wb")) for name in ("owners", "numbers", "codes")]
+        out = [stack.enter_context((folder_path / name).open("wb")) for name in ("owners", "numbers", "codes")]
         count = 0
         for i in range(BUCKETS):
-            packed = np.fromfile(here / f"{i}", dtype=np.int32).reshape(-1, OWNER + sum(columns))
-            (here / f"{i}").unlink()
+            packed = np.fromfile(folder_path / f"{i}", dtype=np.int32).reshape(-1, OWNER + sum(columns))
+            (folder_path / f"{i}").unlink()
             owners, rows = bounded(packed, unit.max_rows, columns)
             count += len(rows)
             owners.tofile(out[0])
             rows.numbers.tofile(out[1])
             rows.codes.tofile(out[2])
-    owners = mapped(here / "owners", np.uint64, (count, 2))
+    owners = mapped(folder_path / "owners", np.uint64, (count, 2))
     rows = Encoded(
-        mapped(here / "numbers", np.int32, (count, columns[0])), mapped(here / "codes", np.int32, (count, columns[1]))
+        mapped(folder_path / "numbers", np.int32, (count, columns[0])),
+        mapped(folder_path / "codes", np.int32, (count, columns[1])),
     )
     return HeldRows(cut(owners, rows), folder)
 
@@ -112,7 +113,7 @@ def mapped(path: Path, kind: type, shape: tuple[int, int]) -> NDArray[Any]:
 
 
 def pack(owners: NDArray[np.uint64], rows: Encoded, max_rows: int) -> NDArray[np.int32]:
-    """Owner, numbers and codes side by side, with no more rows a person than will count anyway, (n, 4 + d + c)."""
+    """Owner, numbers and codes side by side, without the rows of a person beyond the limit, (n, 4 + d + c)."""
     kept = at_most(owners, rows, max_rows)
     who = np.ascontiguousarray(owners[kept]).view(np.int32)
     return np.concatenate([who, rows.numbers[kept], rows.codes[kept]], axis=1)

@@ -49,7 +49,7 @@ class LocalEngine(Engine):
     def __init__(self, source: Source, encoding: Encoding, unit: Unit | None = None, once: bool = False) -> None:
         self.encoding = encoding
         self._source = source
-        self.rows = EncodedRows(source, encoding, unit, once)  # no verb: what verbs make of them is `Exact`
+        self.rows = EncodedRows(source, encoding, unit, once)  # beside the `Engine` protocol: not `Exact`
 
     def fold(self, kernel: Kernel) -> Exact[Summary]:
         """The summary of all rows."""

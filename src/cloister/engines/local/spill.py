@@ -34,7 +34,7 @@ class Spill:
         self._lock = threading.Lock()
 
     def write(self, rows: Encoded) -> Piece | None:
-        """Put rows into the file: where they are; None from when on the disk has no room."""
+        """Put rows into the file: where they are; None once the disk has no room."""
         size = rows.numbers.nbytes + rows.codes.nbytes
         with self._lock:
             start, self._end = self._end, self._end + size
@@ -47,7 +47,7 @@ class Spill:
             whole = False
         if whole:
             return start, len(rows)
-        self._full = True  # for good: no thread takes it back
+        self._full = True  # for good: no later write is tried
         return None
 
     def read(self, piece: Piece) -> Encoded:

@@ -1,7 +1,7 @@
 """CSV on Spark: Spark cuts files into lines, and on the workers the grammar of the local engine reads them.
 
-So a file means on Spark what it means locally. Spark's own CSV parser takes other records and cells for the same bytes in many
-small things, and people's rows are counted by records.
+So a file means on Spark what it means locally. Spark's own CSV parser reads some of the same bytes as other records and cells,
+and people's rows are counted by records.
 
 Privacy
 -------
@@ -234,20 +234,20 @@ class LineGrammar(Grammar):
 
     def runs(self, stream: Readable, window: int = WINDOW) -> Iterator[RecordRun]:
         """Cut a stream of whole lines into runs of records."""
-        held = b""
+        buffer = b""
         while piece := stream.read(window):
-            held += piece
-            cut = held.rfind(b"\n") + 1
-            yield from self._runs(held[:cut])
-            held = held[cut:]
+            buffer += piece
+            cut = buffer.rfind(b"\n") + 1
+            yield from self._runs(buffer[:cut])
+            buffer = buffer[cut:]
 
-    def _runs(self, held: bytes) -> Iterator[RecordRun]:
+    def _runs(self, text: bytes) -> Iterator[RecordRun]:
         begin = 0
-        while begin < len(held):
-            closed_lines = self._lines.match(held, begin)
+        while begin < len(text):
+            closed_lines = self._lines.match(text, begin)
             end = closed_lines.end() if closed_lines else begin
             closed = end > begin
             if not closed:
-                end = held.index(b"\n", begin) + 1
-            yield RecordRun(held[begin:end], closed)
+                end = text.index(b"\n", begin) + 1
+            yield RecordRun(text[begin:end], closed)
             begin = end

@@ -92,7 +92,7 @@ class SparkEngine(Engine):
         return Exact(distinct(keys, np.frombuffer(b"".join(line["counts"] for line in cells), dtype=np.int64)))
 
     def label(self, function: Callable[[Encoded], NDArray[np.int32]], name: str) -> Exact[Any]:
-        """The DataFrame with a column more, made when it is read."""
+        """The DataFrame with one more column, computed when it is read."""
         if name in self._frame.columns:
             raise UsageError(f'the data has a column "{name}" already. Rename it first.')
         with retold("the labels"):
@@ -133,8 +133,8 @@ class SparkEngine(Engine):
         """Write every row, mapped, into a new folder; the file _SUCCESS in it says that it is whole.
 
         Shuffled rows come in the order of a hash of each row as it is written, ties by the row itself. That order is a
-        function of the written rows alone: it holds nothing of the input's, needs no secret, and stays the same when a task
-        is run again.
+        function of the written rows alone: it tells nothing about the input's order, needs no secret, and stays the same
+        when a task is run again.
         """
         if format not in ("parquet", "csv"):
             raise SinkError(f'format "{format}" cannot be written. Choose parquet or csv.')
@@ -180,9 +180,9 @@ class SparkEngine(Engine):
                 owned = self._run(self._read(self._unit.column), work.Own(self.encoding, self._unit), work.OWNED_ROWS)
                 # all rows of a person meet in one task, in an order that does not depend on where they come from
                 person = ["person_1", "person_2"]
-                met = owned.repartition(shuffle_partitions(owned.sparkSession), *person)
-                met = met.sortWithinPartitions(*person, "place", "numbers", "codes")
-                blocks = self._run(met, work.Bound(self._unit, self._widths), work.OWNED_BLOCKS)
+                by_person = owned.repartition(shuffle_partitions(owned.sparkSession), *person)
+                by_person = by_person.sortWithinPartitions(*person, "place", "numbers", "codes")
+                blocks = self._run(by_person, work.Bound(self._unit, self._widths), work.OWNED_BLOCKS)
             self._kept = blocks.persist(StorageLevel.MEMORY_AND_DISK)
         return self._kept
 

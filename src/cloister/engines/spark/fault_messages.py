@@ -31,12 +31,12 @@ def missing_on_workers(module: str) -> EngineError:
 
 
 def retold(doing: str) -> AbstractContextManager[None]:
-    """Retell what goes wrong while Spark works on rows."""
+    """Replace an error that Spark raises while it works on rows by one of Cloister's, which quotes no value."""
     return retelling(lambda error: from_workers(str(error), condition(error), doing))
 
 
 def retold_opening(shown: str) -> AbstractContextManager[None]:
-    """Retell what goes wrong while Spark looks for data; no row is read there."""
+    """The same while Spark looks for data; no row is read there."""
     return retelling(lambda error: SourceError(f"{shown}: {why_not_opened(str(error), condition(error))}"))
 
 
@@ -93,7 +93,7 @@ def from_workers(text: str, kind: str, doing: str) -> CloisterError:
     if type_name := _KIND.search(text):
         return EngineError(f"{doing} failed on a worker ({type_name.group(1)}). Nothing was released.")
     return EngineError(
-        f"Spark gave up while {doing} ({kind}). Nothing was released; Spark's own log says why "
+        f"Spark gave up during {doing} ({kind}). Nothing was released; Spark's own log says why "
         "(with CLOISTER_DEBUG=1 it is printed here, and may quote values)."
     )
 

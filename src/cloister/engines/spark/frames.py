@@ -65,10 +65,12 @@ def open_spark(data: Any, options: Spark) -> SparkRows:
 
 def check_here(names: list[str], options: Spark) -> None:
     """Tell that a file is missing before Spark is started, where it would look for it on this machine."""
-    here = (options.master or "local").startswith("local") and not options.remote and "HADOOP_CONF_DIR" not in os.environ
+    reads_here = (
+        (options.master or "local").startswith("local") and not options.remote and "HADOOP_CONF_DIR" not in os.environ
+    )
     for name in names:
         is_file = "://" not in name and ("/" in name or format_of(name) is not None)
-        if here and is_file and not glob(name):
+        if reads_here and is_file and not glob(name):
             raise SourceError(f"{name}: no such file. Check the name.")
 
 
@@ -85,7 +87,7 @@ def read(session: Any, names: list[str]) -> SparkRows:
         return with_names(session.table(names[0]), names[0])
     if None in formats:
         inside = {format_of(file) for file in session.read.format("binaryFile").load(names).inputFiles()}
-        formats = inside - {None} or {"parquet"}  # folders that tools of this world write hold Parquet
+        formats = inside - {None} or {"parquet"}  # Spark and its like write folders of Parquet
     if len(formats) > 1:
         raise SourceError("the files are of different formats. Read them in separate runs, or convert them first.")
     format = str(formats.pop())

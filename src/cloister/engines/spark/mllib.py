@@ -18,7 +18,7 @@ from cloister.errors import UsageError
 __all__ = ["weighted_kmeans"]
 
 RESTARTS = 3  # seedings, of which the best is kept
-BUCKETS = 64  # of weights, to a doubling
+BUCKETS = 64  # between a weight and twice that weight
 
 
 def weighted_kmeans(
@@ -63,9 +63,9 @@ def least_kept(points: Any, weight: str, total: float) -> float:
 
     bucket = functions.floor(functions.log2(functions.col(weight)) * BUCKETS)
     rows = points.groupBy(bucket.alias("bucket")).agg(functions.sum(weight).alias("held")).collect()
-    held = 0.0
+    weight_so_far = 0.0
     for row in sorted(rows, key=lambda row: -row["bucket"]):
-        held += float(row["held"])
-        if held >= total:
+        weight_so_far += float(row["held"])
+        if weight_so_far >= total:
             return float(2.0 ** (row["bucket"] / BUCKETS))
     return 0.0

@@ -44,7 +44,7 @@ _prepared: set[str] = set()  # sessions whose workers have been checked and have
 
 
 def find_session(options: Spark, check: Callable[[], None] = lambda: None) -> Any:
-    """The running session, or one that is started as the options say, if a check that needs none has passed."""
+    """The running session, or one that is started as the options say, after `check`, which needs no session, has passed."""
     try:
         from pyspark.sql import SparkSession
     except ImportError:
@@ -56,7 +56,7 @@ def find_session(options: Spark, check: Callable[[], None] = lambda: None) -> An
 
 
 def start(factory: Any, options: Spark) -> Any:
-    """Start a session, with everything checked that would otherwise fail late or without a word."""
+    """Start a session, with everything checked that would otherwise fail late or silently."""
     where = options.remote or options.master or "local[*]"
     check_address(options)
     if not (options.remote and options.remote.startswith("sc://")):
@@ -91,20 +91,20 @@ def start(factory: Any, options: Spark) -> Any:
 
 @contextmanager
 def silenced() -> Iterator[None]:
-    """Start Java without its standard error: what Spark logs there may quote values. CLOISTER_DEBUG lets it speak."""
-    if os.environ.get("CLOISTER_DEBUG") or sys.__stderr__ is None:  # without one of its own a process hands none on
+    """Start Java without its standard error: what Spark logs there may quote values. CLOISTER_DEBUG shows it."""
+    if os.environ.get("CLOISTER_DEBUG") or sys.__stderr__ is None:  # a process without standard error passes none on
         yield
         return
-    kept = os.dup(2)
+    own_stderr = os.dup(2)
     nowhere = os.open(os.devnull, os.O_WRONLY)
     try:
-        os.dup2(nowhere, 2)  # what is started now has it from here
+        os.dup2(nowhere, 2)  # processes that are started now inherit it
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", FutureWarning)  # PySpark's, about versions of pandas: no work here touches it
             yield
     finally:
-        os.dup2(kept, 2)
-        os.close(kept)
+        os.dup2(own_stderr, 2)
+        os.close(own_stderr)
         os.close(nowhere)
 
 
@@ -192,7 +192,7 @@ def shuffle_partitions(session: Any) -> int:
 
 
 def prepare(session: Any) -> None:
-    """Check once a session that its workers can work, and give them Cloister's code; before anything is charged."""
+    """Once a session: check what its workers have, and send them Cloister's code; before anything is charged."""
     plain = wants_numpy(session)
     context = None if is_connect(session) else session.sparkContext
     name = f"{session.session_id if context is None else context.applicationId} {plain}"
@@ -205,8 +205,8 @@ def prepare(session: Any) -> None:
     for module in NEEDED:
         if not all(worker[module] for worker in workers) and not (module == "numba" and plain):
             raise missing_on_workers(module)
-    here = str(Path(__file__).resolve().parents[2] / "__init__.py")
-    if not all(worker["cloister"] == here for worker in workers):
+    own_code = str(Path(__file__).resolve().parents[2] / "__init__.py")
+    if not all(worker["cloister"] == own_code for worker in workers):
         with retold("sending Cloister's code to the workers"):
             if context is None:
                 session.addArtifacts(packed_code(), pyfile=True)
@@ -241,7 +241,7 @@ def make_probe() -> Any:
 
 @cache
 def no_warehouse() -> str:
-    """A folder for the tables that nobody makes here: Spark would put one where the user works."""
+    """An empty folder for tables: without one Spark would create its own where the user works."""
     folder = tempfile.mkdtemp(prefix="cloister-warehouse-")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return folder

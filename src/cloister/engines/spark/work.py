@@ -71,7 +71,7 @@ class Encode:
 
 @dataclass(frozen=True, slots=True)
 class Own:
-    """Rows -> encoded rows with whose they are, one a line, no more of a person than will count anyway."""
+    """Rows -> encoded rows with their owners, one a line, without the rows of a person beyond the limit."""
 
     encoding: Encoding
     unit: Unit
@@ -111,7 +111,7 @@ class Bound:
     columns: tuple[int, int]
 
     def __call__(self, batches: Batches) -> Batches:
-        last, had = None, 0  # the person at the end of the batch before, and how many of their rows came so far
+        last, rows_so_far = None, 0  # the person at the end of the batch before, and how many of their rows came so far
         for batch in batches:
             if not batch.num_rows:
                 continue
@@ -123,8 +123,8 @@ class Bound:
             starts = np.maximum.accumulate(np.where(begins, np.arange(len(owners)), 0))
             nth = np.arange(len(owners)) - starts  # of the person's rows
             if last is not None and (owners[0] == last).all():
-                nth[: int(np.argmax(begins[1:])) + 1 if begins[1:].any() else None] += had
-            last, had = owners[-1].copy(), int(nth[-1]) + 1
+                nth[: int(np.argmax(begins[1:])) + 1 if begins[1:].any() else None] += rows_so_far
+            last, rows_so_far = owners[-1].copy(), int(nth[-1]) + 1
             kept = nth < self.unit.max_rows
             yield pack(Encoded(numbers[kept], codes[kept]), owners[kept])
 
@@ -154,7 +154,7 @@ def partition() -> int:
 
 
 def add_summaries(batches: Batches) -> Batches:
-    """Summaries -> their sum; nothing for nothing."""
+    """Summaries -> their sum; no summary where there are none."""
     total: NDArray[np.int64] | None = None
     for batch in batches:
         for cell in batch.column("summary"):
@@ -197,7 +197,7 @@ def first_block() -> int:
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """Rows -> the same rows with a number more, for the holder."""
+    """Rows -> the same rows with one more number each, for the holder."""
 
     function: Callable[[Encoded], NDArray[np.int32]]
     encoding: Encoding

@@ -14,7 +14,7 @@ from types import ModuleType
 
 __all__ = ["Effort", "allow_compiled", "interval_loops", "nearest_loops", "partition_loops", "pays_to_partition_compiled"]
 
-MOST_PARTITION_STEPS = 2**26  # numbers that a search goes over, only some of them at every step, in about 0.3 s
+MOST_PARTITION_STEPS = 2**26  # numbers that a search by NumPy goes over in about 0.3 s, only some of them at every step
 MOST_STEPS = 2**25  # numbers that NumPy compares or adds in 0.1 to 0.2 s; loading numba and the loops takes 0.4 to 0.6 s
 
 _compiled_allowed = True
@@ -39,7 +39,7 @@ class Effort:
             return False
         if "numba" in sys.modules or self.done + work > self.most:
             return True
-        self.done += work  # threads may lose some of each other's: then numba is loaded a little later
+        self.done += work  # two threads may overwrite each other's sum: then numba is loaded a little later
         return False
 
 

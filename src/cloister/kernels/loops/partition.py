@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from cloister.kernels.loops.arrays import F64, I32, I64
 
-NONE = np.iinfo(np.int64).max  # the size of the smallest class among none
+NONE = np.iinfo(np.int64).max  # the smallest class size where there is no class
 
 
 @nb.njit(nogil=True, cache=True)

@@ -1,4 +1,4 @@
-"""The loops of `partition` without a compiler, which says what their arguments are: for small tables.
+"""The loops of `partition` in NumPy, for small tables. Their arguments are documented there.
 
 They keep the rows of every class by code (`count_codes`), so that weighing goes over classes in place of tuples, and a split
 counts all children but the largest, which is what is left of its class (`split_counts`). They give the same integers, and
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 I32: TypeAlias = NDArray[np.int32]
 I64: TypeAlias = NDArray[np.int64]
 F64: TypeAlias = NDArray[np.float64]
-NONE = np.iinfo(np.int64).max  # the size of the smallest class among none
+NONE = np.iinfo(np.int64).max  # the smallest class size where there is no class
 
 
 def count_codes(flat: I32, counts: I64, rows: I64, starts: I64, codes: int) -> F64:
@@ -52,14 +52,14 @@ def weigh(
     is_tree: NDArray[np.bool_], before: F64, after: F64, left: F64, right: F64, k: int,
     lost: I64, relief: F64, low: I64, floor: I64,
 ) -> None:  # fmt: skip
-    """Weigh every candidate of a cut. by_code : IN (classes, codes); the rest as of the compiled loop, without spread."""
+    """Weigh every candidate of a cut. by_code : IN (classes, codes); the rest as in the compiled loop, without spread."""
     q, classes, slots = flat.shape[1], len(starts) - 1, int(first[-1])
-    here = block[flat[rows[starts[:-1]]]]  # (classes, q): the blocks of a class
+    blocks_of_class = block[flat[rows[starts[:-1]]]]  # (classes, q): the blocks of a class
     sizes = np.add.reduceat(counts[rows], starts[:-1])
-    np.minimum.at(floor, here.ravel(), np.repeat(sizes, q))
+    np.minimum.at(floor, blocks_of_class.ravel(), np.repeat(sizes, q))
     cost = np.zeros(classes)
     for j in range(q):
-        cost += before[here[:, j]]
+        cost += before[blocks_of_class[:, j]]
     rest = q - cost  # what a row still has to lose when it is suppressed
     if not slots:
         return
@@ -76,16 +76,16 @@ def weigh(
     lost += np.bincount(candidates[~is_kept], parts[~is_kept], len(lost)).astype(np.int64)
     np.minimum.at(low, candidates[is_kept], parts[is_kept].astype(np.int64))
     column = np.zeros(len(is_tree), np.int64)
-    column[here] = np.arange(q)
+    column[blocks_of_class] = np.arange(q)
     for b in np.flatnonzero(~is_tree & (np.diff(first) > 1)):
-        mine = np.flatnonzero(here[:, column[b]] == b)
+        own_classes = np.flatnonzero(blocks_of_class[:, column[b]] == b)
         ways = slice(first_candidate[b], first_candidate[b + 1])
-        under = np.cumsum(table[mine, first[b] : first[b + 1] - 1], axis=1).astype(np.int64)
-        sides = np.stack([under, sizes[mine, None] - under], axis=1)  # (classes, 2, ways)
+        under = np.cumsum(table[own_classes, first[b] : first[b + 1] - 1], axis=1).astype(np.int64)
+        sides = np.stack([under, sizes[own_classes, None] - under], axis=1)  # (classes, 2, ways)
         is_kept = sides >= k
         gains = sides * (before[b] - np.stack([left[ways], right[ways]]))
-        gains = np.where(is_kept, gains, -(sides * rest[mine, None, None]))
-        if len(mine):
+        gains = np.where(is_kept, gains, -(sides * rest[own_classes, None, None]))
+        if len(own_classes):
             relief[ways] += np.add.accumulate(gains.reshape(-1, gains.shape[2]))[-1]
             lost[ways] += np.where(is_kept, 0, sides).sum(axis=(0, 1))
             low[ways] = np.minimum(low[ways], np.where(is_kept, sides, NONE).min(axis=(0, 1)))
@@ -109,11 +109,11 @@ def split(
     return classes
 
 
-def tally(flat: I32, counts: I64, rows: I64, target: I32, found: F64) -> None:
+def tally(flat: I32, counts: I64, rows: I64, target: I32, totals: F64) -> None:
     """Count rows by code and class."""
-    keys = flat[rows].astype(np.int64) * found.shape[1] + target[rows][:, None]
+    keys = flat[rows].astype(np.int64) * totals.shape[1] + target[rows][:, None]
     weights = np.repeat(counts[rows], flat.shape[1])
-    found += np.bincount(keys.ravel(), weights, found.size).reshape(found.shape)
+    totals += np.bincount(keys.ravel(), weights, totals.size).reshape(totals.shape)
 
 
 def floor_of_others(floor: I64, column: I64, columns: int, least: I64) -> None:

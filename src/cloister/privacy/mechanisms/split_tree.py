@@ -49,7 +49,7 @@ class SplitTree:
 
     Privacy
     -------
-    Let b = 2 children, a = exp(-1/lambda), and s(x) = P(x + L > 0) for a whole number x. A row more raises by 1 the counts
+    Let b = 2 children, a = exp(-1/lambda), and s(x) = P(x + L > 0) for a whole number x. One more row raises by 1 the counts
     of the nodes on one path, hence x by 1 or (where it was cut off at -decay) by 0. For x <= 1, s(x) / s(x-1) = 1/a, so such
     a node costs at most 1/lambda. For x = 1 + j the ratio is 1 + a^j (1-a) / (1 + a - a^j), so it costs at most
     a^j / lambda. Along the path c - t decay falls by at least `decay` a level, and everything is a whole number: at most one

@@ -49,7 +49,7 @@ class Survivors:
     cells: int
 
     def __post_init__(self) -> None:
-        # below that the draw of the empty cells would need more than 63 binary digits; more noise than asked is safe
+        # at a smaller scale the draw of the empty cells would need more than 63 binary digits; more noise is safe
         object.__setattr__(self, "scale", max(self.scale, Fraction(1, RAREST)))
         if self.threshold < 1:
             raise UsageError("the threshold of a sparse grid must be at least 1.")
@@ -69,7 +69,7 @@ class Survivors:
         noisy = counts + noise.laplace(self.scale, len(counts))
         kept = noisy >= self.threshold
         ranks, values = self.empty_survivors(self.cells - len(keys))
-        # The empty cell of rank r (counted among empty cells) lies behind as many full ones as are no farther than it.
+        # Before the empty cell of rank r (counted among empty cells) lie the full cells with at most r empty ones before them.
         ahead = np.searchsorted(keys - np.arange(len(keys)), ranks, side="right")
         cells = np.concatenate([keys[kept], ranks + ahead])
         order = np.argsort(cells, kind="stable")
@@ -89,7 +89,7 @@ class Survivors:
         while at < empty:
             wanted = int(min(2**20, 16 + 1.1 * chance * (empty - at)))
             skips = noise.geometric_of(expansion, wanted)
-            # A skip past the end says no more than that none is left. Cut there, what matters stays exact in float64.
+            # A skip past the end only says that no survivor is left; capped there, the sums stay exact in float64.
             places = at + np.cumsum(np.minimum(skips, empty) + 1, dtype=np.float64)
             places_so_far.append(places[places < empty].astype(np.int64))
             at = int(min(places[-1], empty))

@@ -144,11 +144,11 @@ def _from_tree(tree: Any, text: str, origin: str) -> Hierarchy:
     else:
         root = "*"
     paths = [tuple(reversed(path)) for path in _walk(tree, (root,), origin)]
-    seen: dict[str, int] = {}
+    times_read: dict[str, int] = {}
     places = []
     for path in paths:
-        seen[path[0]] = seen.get(path[0], 0) + 1
-        places.append(_line_of(text, path[0], seen[path[0]]))
+        times_read[path[0]] = times_read.get(path[0], 0) + 1
+        places.append(_line_of(text, path[0], times_read[path[0]]))
     return Hierarchy.from_paths(paths, places, origin)
 
 

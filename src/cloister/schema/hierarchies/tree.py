@@ -195,7 +195,7 @@ def _grow(paths: Sequence[Sequence[str]], places: Sequence[str], origin: str) ->
 
 
 def spliced(nodes: list[str], parent: list[int], leaves: int, origin: str) -> Hierarchy:
-    """Without nodes that only repeat the label of their single child (files pad short paths in this way)."""
+    """A hierarchy without the nodes that only repeat the label of their single child (files pad short paths in this way)."""
     children = [0] * len(nodes)
     for above in parent:
         if above >= 0:
