@@ -68,6 +68,15 @@ def test_a_synopsis_is_released_then_asked_then_clustered(folder: Path, method: 
     assert "steps add up" in run("verify", out / "release.json")
 
 
+def test_a_synopsis_of_hardly_anybody_still_answers(folder: Path) -> None:
+    """With fewer dense cells than it takes to compare distances a suggestion is printed without them."""
+    (folder / "few.csv").write_text("x,y\n1,1\n2,2\n3,3\n")
+    made = str(folder / "few.parquet")
+    settings = ["--columns", "x,y", "--bounds", "0,10", "--epsilon", "50", "--method", "uniform-grid"]
+    run("synopsis", folder / "few.csv", *settings, "--out", made)
+    assert "k = " in run("synopsis", made, "--suggest-k")
+
+
 def test_k_auto_takes_what_the_synopsis_suggests(folder: Path) -> None:
     """--k auto clusters with the suggested number."""
     made = folder / "s.parquet"

@@ -121,10 +121,10 @@ def print_answer(answer: dict[str, Any]) -> None:
     """The answers of a synopsis, for a person."""
     if suggestion := answer.get("suggest_k"):
         typer.echo(f"k = {suggestion['k']}: after it the max-min distance of the dense cells falls most.")
-        first = suggestion["distances"][0]
-        for k, (depth, distance) in enumerate(zip(suggestion["depths"], suggestion["distances"], strict=False), start=2):
+        distances = suggestion["distances"]  # none where the synopsis has hardly any dense cells
+        for k, depth in enumerate(suggestion["depths"], start=2):
             mark = "  <" if k == suggestion["k"] else ""
-            typer.echo(f"  {k:>3}  distance {distance / first:.3f} of the first, depth {depth:.3f}{mark}")
+            typer.echo(f"  {k:>3}  distance {distances[k - 2] / distances[0]:.3f} of the first, depth {depth:.3f}{mark}")
     if number := answer.get("count"):
         typer.echo(f"{number['value']:.1f} rows, standard error {number['standard_error']:.1f} (of the noise)")
     if sample := answer.get("sample"):
