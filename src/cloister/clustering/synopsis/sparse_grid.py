@@ -3,9 +3,9 @@
 Privacy
 -------
 Released: the noisy number of rows (add-remove only), then the cells that survive the threshold with their noisy counts.
-Empty cells draw noise like any other, all at once (`privacy.keyed.Survivors` has the argument). Neighbours: both relations.
-Sensitivity: a row lies in one cell. Budget: a fiftieth for the number of rows, the rest to the cells, in pure epsilon: a
-delta stays unspent.
+Empty cells draw noise like any other, all at once (the argument is in `privacy.mechanisms.survivors`). Neighbours: both
+relations. Sensitivity: a row lies in one cell. Budget: a fiftieth for the number of rows, the rest to the cells, in pure
+epsilon: a delta stays unspent.
 """
 
 from __future__ import annotations
