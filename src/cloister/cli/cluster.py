@@ -23,9 +23,7 @@ EXAMPLE = "Example: cloister cluster people.csv --k 5 --epsilon 1 --columns age,
 
 @flags.takes_groups
 def cluster(
-    data: Annotated[
-        list[str] | None, typer.Argument(metavar="[DATA...]", help="CSV, Parquet or Arrow files, globs or URLs.")
-    ] = None,
+    data: flags.OptionalData = None,
     *,
     k: Annotated[str, typer.Option("--k", metavar="K", help="How many clusters, or auto: chosen from what is released.")],
     out: Annotated[Path | None, typer.Option(metavar="DIR", help="A new folder for centers.csv and release.json.")] = None,
