@@ -36,7 +36,7 @@ class TopDownSpecialization(Parameters):
         global: a value is published the same in every row. local: every row as finely as some k rows allow; no row is
         lost, published values overlap.
     sensitive : str or list of str, optional
-        The columns that l-diversity and t-closeness look at. Default: as the schema says, when a guard needs one.
+        The columns that guards of sensitive values look at. Default: as the schema says, when a guard needs one.
     l_diversity, entropy_l_diversity : number, optional
         At least so many different (or effectively different) sensitive values in every class.
     t_closeness : float, optional
