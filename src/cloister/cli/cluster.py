@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from cloister.cli import flags, output
-from cloister.clustering.method import METHODS
+from cloister.clustering.methods import METHODS
 from cloister.errors import UsageError
 from cloister.report.terminal import print_document
 

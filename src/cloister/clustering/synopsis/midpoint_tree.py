@@ -11,6 +11,7 @@ Post-processing: a leaf's mean is shrunk towards the leaf's middle by the noise 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import NamedTuple
@@ -21,7 +22,7 @@ from numpy.typing import NDArray
 from cloister.clustering.domain import Domain
 from cloister.clustering.progress import Progress
 from cloister.clustering.synopsis.noisy_cells import Built, Cells, edges, inside_domain
-from cloister.clustering.synopsis.shape import ShapeOptions
+from cloister.clustering.synopsis.shapes import ShapeOptions
 from cloister.clustering.terms import Terms
 from cloister.errors import UsageError
 from cloister.kernels.morton import UNIT, LeafSums, MortonKeys, leaf_boxes
@@ -53,6 +54,10 @@ class MidpointTree:
     """Ranges of the Morton order, halved where rows are. It needs no number of rows, and buys none."""
 
     options: ShapeOptions
+
+    def parameters(self) -> Mapping[str, object]:
+        """None that the released leaves do not show."""
+        return {}
 
     def check(self, domain: Domain, terms: Terms) -> None:
         """Refuse more columns than a key has binary digits."""

@@ -30,7 +30,7 @@ from cloister.clustering.seeding.points_kmeans import nearest
 from cloister.clustering.seeding.weighted import check_seeding, cluster_points
 from cloister.clustering.synopsis.noisy_cells import Cells, log_densities
 from cloister.clustering.synopsis.queries import kept_weights
-from cloister.clustering.synopsis.shape import find_shape
+from cloister.clustering.synopsis.shapes import find_shape
 from cloister.clustering.task import Task
 from cloister.clustering.terms import Terms
 from cloister.errors import UsageError
