@@ -6,11 +6,11 @@ import os
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from cloister.anonymization.parameters import Parameters
 from cloister.anonymization.publish import publish_table
 from cloister.anonymization.reporting.publication_plan import PublicationPlan, plan_publication
 from cloister.anonymization.request import Request, Settings, read_request
 from cloister.anonymization.searching.guards import Guard
+from cloister.anonymization.sklearn_params import Parameters
 from cloister.privacy.release import Release
 
 __all__ = ["TopDownSpecialization"]
