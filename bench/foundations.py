@@ -102,7 +102,7 @@ def fold() -> list[dict[str, Any]]:
     from cloister.clustering.domain import from_bounds
     from cloister.engines.local.engine import LocalEngine
     from cloister.kernels import CenterSums
-    from cloister.sources import open_source
+    from cloister.sources.opening import open_source
 
     X = np.random.default_rng(0).random((ROWS, COLUMNS))
     domain = from_bounds([f"x{j}" for j in range(COLUMNS)], (0, 1), "bounds")
@@ -125,7 +125,7 @@ from cloister.clustering.domain import from_bounds
 from cloister.engines.local.engine import LocalEngine
 from cloister.kernels import CenterSums
 from cloister.kernels.exact import open_exact
-from cloister.sources import open_source
+from cloister.sources.opening import open_source
 domain = from_bounds([f"x{j}" for j in range(8)], (0, 1), "bounds")
 kernel = CenterSums(domain.put(domain.halves * [[i / 8 - 0.5] * 8 for i in range(8)]), domain.clip)
 engine = LocalEngine(open_source(sys.argv[1]), domain.encoding)

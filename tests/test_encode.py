@@ -246,7 +246,7 @@ def test_one_text_among_booleans_leaves_the_others_as_they_are() -> None:
     """Pandas turns a column of booleans into one of objects when a text joins; the booleans still read as 1 and 0."""
     import pandas as pd
 
-    from cloister.sources import open_source
+    from cloister.sources.opening import open_source
 
     encoding = Encoding((Grid("a", 0.0, 1.0, 10, -5),))
     rows = [

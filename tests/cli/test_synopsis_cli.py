@@ -15,6 +15,7 @@ from pyarrow import parquet as pq
 from typer.testing import CliRunner
 
 from cloister.cli import app
+from cloister.clustering.synopsis.shapes import SHAPES
 from cloister.datasets import STUDENTS, students
 from cloister.privacy.release import Release
 
@@ -36,7 +37,7 @@ def run(*words: object, code: int = 0) -> str:
     return done.output
 
 
-@pytest.mark.parametrize("method", ["adaptive-grid", "uniform-grid", "tree"])
+@pytest.mark.parametrize("method", SHAPES)
 def test_a_synopsis_is_released_then_asked_then_clustered(folder: Path, method: str) -> None:
     """One release; then a suggestion, a count, made-up rows and clusters from the file alone."""
     made = folder / "s.parquet"

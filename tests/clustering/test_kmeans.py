@@ -112,7 +112,7 @@ def test_seeded_noise_is_stamped() -> None:
 
 def test_the_count_and_sum_split_is_the_published_one() -> None:
     """At 16 columns the split is 1.4797 : 1 a column."""
-    assert float(count_and_sum_weights(16, gaussian=False)["counts"]) == pytest.approx(1.4797, abs=5e-5)
+    assert float(count_and_sum_weights(16, "L1")["counts"]) == pytest.approx(1.4797, abs=5e-5)
 
 
 def test_a_named_table_is_charged_and_refused_beyond_its_total(tmp_path: Path) -> None:

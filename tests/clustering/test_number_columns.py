@@ -10,7 +10,7 @@ from cloister.clustering.domain import from_bounds
 from cloister.clustering.inputs import Input
 from cloister.clustering.number_columns import choose_columns
 from cloister.errors import CloisterError, SchemaError, UsageError
-from cloister.sources import open_source
+from cloister.sources.opening import open_source
 
 TABLE = pa.table({"id": [1], "x": [0.5], "y": [0.5], "name": ["a"]})
 UNIT = 'unit = "id"\nmax_rows = 3\n[columns.id]\nkind = "text"\nrole = "identifier"\n'

@@ -8,7 +8,8 @@ from typing import Any, ClassVar
 from cloister.encode import Encoding
 from cloister.engines.local.engine import LocalEngine
 from cloister.schema.unit import Unit
-from cloister.sources import Source, open_source
+from cloister.sources.opening import open_source
+from cloister.sources.source import Source
 
 __all__ = ["Boxed", "Planted"]
 

@@ -13,7 +13,7 @@ import pytest
 
 from cloister.engines.local.engine import LocalEngine
 from cloister.errors import SinkError
-from cloister.sources import open_source
+from cloister.sources.opening import open_source
 from tests.engines.spark import jobs
 from tests.laws.tables import identity, random_rows, write
 from tests.spark_hosts import Host

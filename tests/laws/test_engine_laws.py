@@ -19,7 +19,7 @@ from cloister.kernels.exact import open_exact
 from cloister.kernels.keyed import RowKeys
 from cloister.privacy.secret_draws import secret_draw
 from cloister.schema.unit import Unit
-from cloister.sources import open_source
+from cloister.sources.opening import open_source
 from cloister.testing import seeded_noise
 from tests.engines.kernels import FromCorner
 from tests.engines.spark import jobs

@@ -18,7 +18,7 @@ from cloister.kernels.distinct_values import DistinctValues
 from cloister.kernels.exact import Exact
 from cloister.kernels.keyed import RowKeys
 from cloister.privacy.secret_draws import SecretDraw
-from cloister.sources import open_source
+from cloister.sources.opening import open_source
 from tests.engines.kernels import FromCorner
 from tests.laws.tables import identity, random_rows, table
 from tests.spark_hosts import Host

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from cloister.clustering.domain import Ball, from_bounds
-from cloister.clustering.method import find_method
+from cloister.clustering.methods import find_method
 from cloister.clustering.task import Task
 from cloister.clustering.terms import Terms
 from cloister.privacy.budgets import ApproxDP, Budget, Identifiability, PureDP, relation

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from cloister.clustering.domain import Ball, from_bounds
-from cloister.clustering.synopsis.shape import ShapeOptions, find_shape
+from cloister.clustering.synopsis.shapes import SHAPES, ShapeOptions, find_shape
 from cloister.clustering.terms import Terms
 from cloister.privacy.events import delta_of
 from cloister.privacy.plan import Plan
@@ -17,7 +17,7 @@ from cloister.schema.unit import Unit
 from cloister.tabulation.tabulate import plan_table
 from tests.laws.test_plan_laws import random_settings
 
-KINDS = ("adaptive-grid", "uniform-grid", "sparse", "tree", "table")
+KINDS = (*SHAPES, "sparse", "table")
 
 
 def make_plan(seed: int, kind: str) -> Plan:

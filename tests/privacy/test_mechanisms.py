@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from math import log
 
 import numpy as np
 import pytest
@@ -77,6 +78,17 @@ def test_the_deviation_is_that_of_the_draws(mechanism: Laplace | Gaussian) -> No
     with seeded_noise(2):
         drawn = mechanism.draw("a", 200_000)
     assert np.std(drawn) == pytest.approx(mechanism.deviation()["a"], rel=0.01)
+
+
+@pytest.mark.parametrize("mechanism", [Laplace({"a": Fraction(40)}), Gaussian({"a": Fraction(50)})])
+@pytest.mark.parametrize("draws", [1, 16])
+def test_tails_and_intervals_hold_the_draws(mechanism: Laplace | Gaussian, draws: int) -> None:
+    """A sum passes its tail bound in at most about 1 of 200 cases, and 95% of single draws lie in the interval."""
+    with seeded_noise(3):
+        drawn = mechanism.draw("a", 200_000 * draws).reshape(-1, draws)
+    assert np.mean(drawn.sum(axis=1) > mechanism.tail("a", log(100), draws)) < 0.006
+    inside = np.abs(drawn[:, 0]) <= mechanism.interval_width() * mechanism.deviation()["a"]
+    assert np.mean(inside) == pytest.approx(0.95, abs=0.01)
 
 
 @given(st.fractions(min_value=Fraction(1, 10**6), max_value=10**12))

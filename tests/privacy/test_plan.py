@@ -10,8 +10,8 @@ from cloister.kernels import Change, Sensitivity
 from cloister.privacy.accounting import gaussian_precision
 from cloister.privacy.budgets import ApproxDP, Budget, Identifiability, PureDP
 from cloister.privacy.events import LaplaceEvent
-from cloister.privacy.mechanisms import Precision
-from cloister.privacy.plan import Plan, cut, make_step, shares
+from cloister.privacy.mechanisms import Precision, cut, shares
+from cloister.privacy.plan import Plan, make_step
 from cloister.schema import Neighbours
 
 ONE = Sensitivity(({"counts": Change(1, 1)},))

@@ -11,7 +11,7 @@ import pytest
 from cloister.schema import Category, Column, Date, Number, Schema, Text
 from cloister.schema.check import Trouble, check
 from cloister.schema.kinds import Kind
-from cloister.sources import open_source
+from cloister.sources.opening import open_source
 from tests.real_data import real
 
 AGE = Number((0, 100))

@@ -10,7 +10,7 @@ import pytest
 
 from cloister.schema import Category, Date, Kind, Number, Role, Schema, Text
 from cloister.schema.drafts import draft, draft_text
-from cloister.sources import open_source
+from cloister.sources.opening import open_source
 from tests.real_data import real
 
 N = 200

@@ -14,8 +14,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from cloister.errors import DataError, SchemaError, SourceError
-from cloister.sources import open_source
 from cloister.sources.csv import open_csv
+from cloister.sources.opening import open_source
 from cloister.sources.places import find
 from tests.real_data import real
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -10,8 +12,9 @@ import pyarrow as pa
 import pytest
 
 from cloister.errors import SourceError
-from cloister.sources import formats, open_source
+from cloister.sources import formats
 from cloister.sources.columnar import ColumnarSource, open_columnar
+from cloister.sources.opening import open_source
 from cloister.sources.places import Place
 
 LETTERS = formats.Format("Letters", b"LTR1", __name__, "open_letters")
@@ -52,6 +55,12 @@ def test_the_message_lists_what_is_registered(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setattr(formats, "FORMATS", (*formats.FORMATS, LETTERS))
     with pytest.raises(SourceError, match="Give CSV, Parquet, Arrow or Letters "):
         open_source(tmp_path / "data.bin")
+
+
+def test_the_registry_is_light() -> None:
+    """The command line lists the formats in its help, and does not load pyarrow for it."""
+    probe = "import sys, cloister.cli.flags as flags; assert flags.DATA_HELP; print('pyarrow' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=True).stdout == "False\n"
 
 
 @pytest.mark.parametrize("format", formats.FORMATS, ids=lambda format: format.opener)

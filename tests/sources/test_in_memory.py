@@ -13,7 +13,8 @@ import pytest
 
 from cloister.encode import Codes, Encoding, Grid
 from cloister.errors import SourceError
-from cloister.sources import BATCH_ROWS, open_source
+from cloister.sources.opening import open_source
+from cloister.sources.source import BATCH_ROWS
 
 SQUARE = np.arange(12.0).reshape(4, 3)
 

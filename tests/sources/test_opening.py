@@ -10,7 +10,8 @@ import pytest
 from pyarrow import dataset, feather
 
 from cloister.errors import DataError, SourceError
-from cloister.sources import BATCH_ROWS, Source, open_source
+from cloister.sources.opening import open_source
+from cloister.sources.source import BATCH_ROWS, Source
 
 TABLE = pa.table({"a": [1, 2, 3], "b.c": ["x", "y", None]})
 

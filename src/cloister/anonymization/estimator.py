@@ -6,11 +6,11 @@ import os
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from cloister.anonymization.parameters import Parameters
 from cloister.anonymization.publish import publish_table
 from cloister.anonymization.reporting.publication_plan import PublicationPlan, plan_publication
 from cloister.anonymization.request import Request, Settings, read_request
 from cloister.anonymization.searching.guards import Guard
+from cloister.anonymization.sklearn_params import Parameters
 from cloister.privacy.release import Release
 
 __all__ = ["TopDownSpecialization"]
@@ -36,7 +36,7 @@ class TopDownSpecialization(Parameters):
         global: a value is published the same in every row. local: every row as finely as some k rows allow; no row is
         lost, published values overlap.
     sensitive : str or list of str, optional
-        The columns that l-diversity and t-closeness look at. Default: as the schema says, when a guard needs one.
+        The columns that guards of sensitive values look at. Default: as the schema says, when a guard needs one.
     l_diversity, entropy_l_diversity : number, optional
         At least so many different (or effectively different) sensitive values in every class.
     t_closeness : float, optional

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from cloister.anonymization.counting.count_request import count_tables, open_tables
-from cloister.anonymization.reporting.certificate import certify
+from cloister.anonymization.reporting.certify import certify
 from cloister.anonymization.reporting.summary import TableSummary, summarize
 from cloister.anonymization.request import Request
 from cloister.anonymization.searching.find_recoding import find_recoding

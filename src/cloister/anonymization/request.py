@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from cloister.anonymization.searching.gains import Gain
-from cloister.anonymization.searching.guards import GUARDS, ClassGuard, Guard, KAnonymity, as_class_guard
+from cloister.anonymization.searching.guards import GUARDS, ClassGuard, Guard, KAnonymity, as_class_guard, sensitive_guards
 from cloister.anonymization.writing.rewriting import read_key
 from cloister.errors import SchemaError, UsageError
 from cloister.schema import Role, Schema
@@ -209,12 +209,12 @@ def _guards(settings: Settings, schema: Schema | None) -> tuple[tuple[str, ...],
     needs_sensitive = own_columns or any(GUARDS[name].is_sensitive for name in bounds)
     sensitive = _names([settings.sensitive] if isinstance(settings.sensitive, str) else settings.sensitive, "sensitive")
     if sensitive and not needs_sensitive:
-        raise UsageError("a sensitive column goes with l-diversity or t-closeness. Ask for one of them, or drop it.")
+        raise UsageError(f"a sensitive column goes with {sensitive_guards('or')}. Ask for one of them, or drop it.")
     if needs_sensitive:
         sensitive = sensitive or _with_role(schema, Role.SENSITIVE)
         if not sensitive:
             raise UsageError(
-                "l-diversity and t-closeness need a sensitive column. Name it (--sensitive), or give it the role."
+                f"{sensitive_guards('and')} need a sensitive column. Name it (--sensitive), or give it the role."
             )
         if any(column >= len(sensitive) for column in own_columns):
             raise UsageError(f"a guard looks at a sensitive column that is not there: {len(sensitive)} are named.")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from cloister.cli import flags, output
-from cloister.clustering.method import METHODS
+from cloister.clustering.methods import METHODS
 from cloister.errors import UsageError
 from cloister.report.terminal import print_document
 
@@ -23,9 +23,7 @@ EXAMPLE = "Example: cloister cluster people.csv --k 5 --epsilon 1 --columns age,
 
 @flags.takes_groups
 def cluster(
-    data: Annotated[
-        list[str] | None, typer.Argument(metavar="[DATA...]", help="CSV, Parquet or Arrow files, globs or URLs.")
-    ] = None,
+    data: flags.OptionalData = None,
     *,
     k: Annotated[str, typer.Option("--k", metavar="K", help="How many clusters, or auto: chosen from what is released.")],
     out: Annotated[Path | None, typer.Option(metavar="DIR", help="A new folder for centers.csv and release.json.")] = None,

@@ -21,12 +21,15 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
 import typer
 
 from cloister.errors import UsageError
+from cloister.sources.formats import format_names
 
 if TYPE_CHECKING:
     from cloister.privacy.budgets import Budget
     from cloister.schema import Schema
 
-Data = Annotated[list[str], typer.Argument(metavar="DATA...", help="CSV, Parquet or Arrow files, globs or URLs.")]
+DATA_HELP = f"{format_names()} files, globs or URLs."
+Data = Annotated[list[str], typer.Argument(metavar="DATA...", help=DATA_HELP)]
+OptionalData = Annotated[list[str] | None, typer.Argument(metavar="[DATA...]", help=DATA_HELP)]
 NeighbourRelation = Annotated[
     Literal["add-remove", "replace-one"] | None, typer.Option(help="Which tables must not be told apart.")
 ]

@@ -56,7 +56,7 @@ def write_draft(data: list[str], out: Path | None, as_json: bool) -> None:
     """Guess a schema and write it as TOML."""
     from cloister.schema.drafts import draft, draft_text
     from cloister.sinks import check_free
-    from cloister.sources import open_source
+    from cloister.sources.opening import open_source
 
     if out is not None:
         check_free(out)
@@ -86,7 +86,7 @@ def write_hierarchies(data: list[str], facts: str | None, folder: Path, as_json:
     from cloister.schema.drafts import draft as guess
     from cloister.schema.hierarchies import draft, draft_from_values
     from cloister.sinks import check_free, stage
-    from cloister.sources import open_source
+    from cloister.sources.opening import open_source
     from cloister.vault import Vault
 
     check_free(folder)
@@ -130,7 +130,7 @@ def show_check(data: list[str], facts: str, as_json: bool) -> None:
     from cloister.schema import Schema
     from cloister.schema.check import STAMP
     from cloister.schema.check import check as find_problems
-    from cloister.sources import open_source
+    from cloister.sources.opening import open_source
 
     expected = Schema.from_toml(facts)
     problems = find_problems(expected, open_source(data))

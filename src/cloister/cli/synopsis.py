@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from cloister.cli import flags, output
-from cloister.clustering.synopsis.shape import SHAPES
+from cloister.clustering.synopsis.shapes import SHAPES
 from cloister.errors import UsageError
 
 if TYPE_CHECKING:

@@ -6,18 +6,16 @@ Votes and the hybrid both consist of such rounds. A row votes for its nearest ca
 
 from __future__ import annotations
 
-from fractions import Fraction
 from math import sqrt
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cloister.kernels import BoxClip, Clip, ClippedSums, Euclidean, Taxicab
-from cloister.privacy.events import GaussianEvent, LaplaceEvent
-from cloister.privacy.mechanisms import Precision, Spend, calibrate
+from cloister.privacy.mechanisms import Norm, Spend, calibrate, norm_of
 from cloister.schema import Neighbours
 
-__all__ = ["event_of", "part_of", "round_kernel", "round_weights", "sum_noise"]
+__all__ = ["round_kernel", "round_weights", "sum_noise"]
 
 THETA, PHI = 1.0, 0.15  # precision of sums : counts : squares = sqrt d : THETA : PHI
 REPLACED_SQUARES = 0.03  # of the precision under replace-one
@@ -25,26 +23,16 @@ LEAST_COUNT_SHARE = 0.04
 UNIT_RADIUS = 1 << 20
 
 
-def event_of(step: str, spend: Spend) -> LaplaceEvent | GaussianEvent:
-    """The event of a step that spends all it may."""
-    return GaussianEvent(step, spend.value) if isinstance(spend, Precision) else LaplaceEvent(step, spend)
-
-
-def part_of(spend: Spend, share: Fraction) -> Spend:
-    """A share of a spend: of epsilon, or of precision."""
-    return Precision(spend.value * share) if isinstance(spend, Precision) else spend * share
-
-
-def round_weights(columns: int, gaussian: bool, neighbours: Neighbours) -> dict[str, str]:
+def round_weights(columns: int, norm: Norm, neighbours: Neighbours) -> dict[str, str]:
     """How the sums, counts and squares of a round share its spend.
 
     Under replace-one with Gaussian noise there are two worst cases. A row that keeps its vote costs sums + squares / 2. A row
     that changes its vote moves the sums by half of that (squared), and costs sums / 2 + counts + squares. The weights make
     the two equal, so the counts cost nothing extra.
     """
-    if gaussian and neighbours is Neighbours.REPLACE_ONE:
+    if norm == "L2" and neighbours is Neighbours.REPLACE_ONE:
         sums, counts, squares = 1 - REPLACED_SQUARES, (1 - 3 * REPLACED_SQUARES) / 2, 2 * REPLACED_SQUARES
-    elif gaussian:
+    elif norm == "L2":
         sums, squares = sqrt(columns), PHI
         counts = max(THETA, LEAST_COUNT_SHARE * (sums + THETA + squares))
     else:
@@ -52,9 +40,9 @@ def round_weights(columns: int, gaussian: bool, neighbours: Neighbours) -> dict[
     return {"counts": f"{counts:.9f}", "sums": f"{sums:.9f}", "squares": f"{squares:.9f}"}
 
 
-def round_kernel(candidates: NDArray[np.int32], move: float, square: float, gaussian: bool, within: Clip) -> ClippedSums:
-    """The kernel of a round: moves clipped in L2 for Gaussian noise, in L1 for Laplace noise: what each is calibrated to."""
-    if gaussian:
+def round_kernel(candidates: NDArray[np.int32], move: float, square: float, norm: Norm, within: Clip) -> ClippedSums:
+    """The kernel of a round: moves are clipped in the norm that the noise is calibrated to."""
+    if norm == "L2":
         return ClippedSums(candidates, Euclidean(max(1, round(move))), max(1, round(square)), within)
     length = max(1, round(move * sqrt(candidates.shape[1])))
     return ClippedSums(candidates, Taxicab(length), max(1, round(square)), within)
@@ -62,8 +50,8 @@ def round_kernel(candidates: NDArray[np.int32], move: float, square: float, gaus
 
 def sum_noise(spend: Spend, columns: int, neighbours: Neighbours) -> float:
     """The deviation of one coordinate of a round's sums, in clipping radii."""
-    gaussian = isinstance(spend, Precision)
+    norm = norm_of(spend)
     origin, within = np.zeros((1, columns), dtype=np.int32), BoxClip((1,) * columns)
-    kernel = round_kernel(origin, UNIT_RADIUS, UNIT_RADIUS, gaussian, within)
-    mechanism = calibrate(kernel.sensitivity(neighbours), spend, round_weights(columns, gaussian, neighbours))
+    kernel = round_kernel(origin, UNIT_RADIUS, UNIT_RADIUS, norm, within)
+    mechanism = calibrate(kernel.sensitivity(neighbours), spend, round_weights(columns, norm, neighbours))
     return mechanism.deviation()["sums"] / UNIT_RADIUS

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from cloister.errors import UsageError
-from cloister.sources import open_source
 from cloister.sources.in_memory import ArraySource
+from cloister.sources.opening import open_source
 from cloister.vault import open_data
 
 __all__ = ["Input", "read_input", "read_to_label"]

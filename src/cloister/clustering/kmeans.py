@@ -33,9 +33,10 @@ class KMeans(ClusterMixin, BaseEstimator):
     bounds : pair (low, high), `Ball`, or None
         Public bounds of the data: one number, or one a column. None: what the schema says; without a schema they are
         estimated inside the budget, for 15% of it.
-    method : "auto", "votes", "lloyd", "uniform-grid", "adaptive-grid", "tree" or "hybrid"
-        How the centres are found; "auto" says in the release what it picked and why. Grids and the tree release a synopsis
-        and cluster it (`cloister.synopsis` keeps it for other numbers of clusters); the hybrid then refines on the rows.
+    method : str, default "auto"
+        How the centres are found: a name that ``cloister cluster --help`` lists. "auto" says in the release what it picked
+        and why. Each shape of a synopsis is a method, which releases a synopsis and clusters it (`cloister.synopsis` keeps it
+        for other numbers of clusters); the hybrid then refines on the rows.
     scale : "bounds" or None, default "bounds"
         Whether each column's public width counts the same in a distance, or distances are in the data's own units.
     max_iter : int or None

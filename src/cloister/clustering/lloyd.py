@@ -30,9 +30,8 @@ from cloister.clustering.task import Task
 from cloister.clustering.terms import buy_size
 from cloister.errors import UsageError
 from cloister.kernels import CenterSums
-from cloister.privacy.budgets import ApproxDP
-from cloister.privacy.mechanisms import Precision, Spend
-from cloister.privacy.plan import Plan, Step, cut, make_step
+from cloister.privacy.mechanisms import Norm, Spend, amount_of, cut, explain_noise, norm_of
+from cloister.privacy.plan import Plan, Step, make_step
 from cloister.schema import Neighbours
 from cloister.vault import Vault
 
@@ -66,8 +65,7 @@ class Lloyd:
             expect["size"] = f"number of rows +-{size.mechanism.deviation()['counts']:.3g}"
             steps = [size, *steps]
         facts: Mapping[str, object] = {"rows": round(rows), "columns": len(domain.halves), "clusters": clusters}
-        gaussian = isinstance(terms.budget, ApproxDP)
-        choices = {"noise": "Gaussian, since delta > 0" if gaussian else "Laplace, since delta = 0"}
+        choices = {"noise": explain_noise(terms.budget)}
         events = tuple(step.event for step in steps)
         return Plan(terms.budget, terms.neighbours, events, expect, facts, choices, terms.protected)
 
@@ -115,18 +113,18 @@ def plan_rounds(task: Task, spend: Spend, rows: float) -> list[Step]:
     count = task.rounds or number_of_rounds(spend, columns, clusters, people, terms.neighbours)
     sensitivity = terms.sensitivity(CenterSums(np.zeros((clusters, columns), dtype=np.int32), domain.clip))
     spends = cut(spend, {f"round {i + 1}": 1 for i in range(count)})
-    weights = count_and_sum_weights(columns, isinstance(spend, Precision))
+    weights = count_and_sum_weights(columns, norm_of(spend))
     steps = [make_step(name, sensitivity, each, weights) for name, each in spends.items()]
     return [Step(step.name, step.mechanism, step.event, expectation(step, domain, clusters, rows)) for step in steps]
 
 
-def count_and_sum_weights(columns: int, gaussian: bool) -> dict[str, str]:
+def count_and_sum_weights(columns: int, norm: Norm) -> dict[str, str]:
     """How counts and sums share a round.
 
     Laplace: count : sum of one column = cbrt(4 d 0.225^2) : 1 (Su et al. 2016, eq. 7). Gaussian: minimising
     d^2 / w_sums + 4 d 0.225^2 / w_counts gives w_sums : w_counts = d : 2 * 0.225 sqrt d.
     """
-    counts = 2 * DEVIATION * sqrt(columns) if gaussian else (4 * columns * DEVIATION**2) ** (1 / 3)
+    counts = 2 * DEVIATION * sqrt(columns) if norm == "L2" else (4 * columns * DEVIATION**2) ** (1 / 3)
     return {"counts": f"{counts:.9f}", "sums": str(columns)}
 
 
@@ -137,14 +135,13 @@ def number_of_rounds(rest: Spend, columns: int, clusters: int, rows: float, neig
     eps_m under replace-one. Gaussian: the same bound on the mean squared error, with variances in place of Laplace's:
     mu_m^2 = 250 k^3 / N^2 (d + 2 * 0.225 sqrt d)^2.
     """
-    weight = float(count_and_sum_weights(columns, isinstance(rest, Precision))["counts"])
+    weight = float(count_and_sum_weights(columns, norm_of(rest))["counts"])
     factor = 2 if neighbours is Neighbours.REPLACE_ONE else 1
-    if isinstance(rest, Precision):
+    if norm_of(rest) == "L2":
         least = 250 * clusters**3 / rows**2 * (columns + weight) ** 2 * factor**2
-        carried = float(rest.value) / least
     else:
         least = sqrt(500 * clusters**3 / rows**2 * (columns + weight) ** 3) * factor
-        carried = float(rest) / least
+    carried = float(amount_of(rest)) / least
     return int(min(MOST, max(FEWEST, floor(min(carried, MOST)))))
 
 

@@ -13,7 +13,7 @@ from cloister.clustering.clusters import Clusters
 from cloister.clustering.domain import Domain, check_scale, from_bounds
 from cloister.clustering.fitted import Fitted
 from cloister.clustering.inputs import Input
-from cloister.clustering.method import Method, find_method
+from cloister.clustering.methods import Method, find_method
 from cloister.clustering.number_columns import NumberColumns
 from cloister.clustering.progress import Progress, silent
 from cloister.clustering.table_request import TableRequest

@@ -14,8 +14,8 @@ from cloister.clustering.progress import Progress
 from cloister.kernels import Histogram, Kernel, Rows, Sensitivity
 from cloister.kernels.per_unit import for_unit
 from cloister.privacy.budgets import Budget, Number, exact
-from cloister.privacy.mechanisms import Spend
-from cloister.privacy.plan import Step, make_step, shares
+from cloister.privacy.mechanisms import Spend, shares
+from cloister.privacy.plan import Step, make_step
 from cloister.schema import Neighbours
 from cloister.schema.unit import Unit, rows_each
 from cloister.vault import Vault

@@ -7,34 +7,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from cloister.kernels import Sensitivity
-from cloister.privacy.accounting import gaussian_precision
-from cloister.privacy.budgets import ApproxDP, Budget, Number, split
+from cloister.privacy.budgets import Budget, Number
 from cloister.privacy.events import Event, event_dict, within
-from cloister.privacy.mechanisms import Mechanism, Precision, Spend, calibrate
+from cloister.privacy.mechanisms import Mechanism, Spend, calibrate
 from cloister.report import notebook
 from cloister.report.document import Document, Fact, Section, TextTable
 from cloister.schema import Neighbours
 
-__all__ = ["Plan", "Step", "make_step", "shares"]
-
-
-def shares(budget: Budget, weights: Mapping[str, Number]) -> dict[str, Spend]:
-    """Cut a budget into named spends.
-
-    A pure budget gives each its part of epsilon; an approximate one gives each its part of the one Gaussian precision
-    that the pair (epsilon, delta) is worth.
-    """
-    if isinstance(budget, ApproxDP):
-        whole = gaussian_precision(budget.epsilon, budget.delta)
-        return {name: Precision(part) for name, part in split(whole, weights).items()}
-    return dict(budget.split(**weights))
-
-
-def cut(spend: Spend, weights: Mapping[str, Number]) -> dict[str, Spend]:
-    """Cut a spend once more by named weights."""
-    if isinstance(spend, Precision):
-        return {name: Precision(part) for name, part in split(spend.value, weights).items()}
-    return dict(split(spend, weights))
+__all__ = ["Plan", "Step", "make_step"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cloister.errors import UsageError
-from cloister.risks import classes as measures
+from cloister.risks import class_measures
 
 __all__ = ["FORMULAS", "Reidentification", "SensitiveRisk", "check_threshold", "reidentification", "sensitive_risk"]
 
@@ -171,20 +171,20 @@ def sensitive_risk(
     order: NDArray[np.int64] | None = None,
 ) -> SensitiveRisk:
     """l and t of a sensitive column; `order` is the rank of each value, where the values are numbers."""
-    different = measures.distinct_values(labels, number, values, counts)
-    reference = measures.distribution(values, counts)
-    distance = measures.distances(labels, number, values, counts, reference, is_ordered=False)
+    different = class_measures.distinct_values(labels, number, values, counts)
+    reference = class_measures.distribution(values, counts)
+    distance = class_measures.distances(labels, number, values, counts, reference, is_ordered=False)
     ordered = None
     if order is not None:
         ranked = order[values].astype(np.int32)
-        ordered_reference = measures.distribution(ranked, counts)
-        ordered = float(measures.distances(labels, number, ranked, counts, ordered_reference, is_ordered=True).max())
-    sizes = measures.sizes(labels, number, counts)
+        ordered_reference = class_measures.distribution(ranked, counts)
+        ordered = float(class_measures.distances(labels, number, ranked, counts, ordered_reference, is_ordered=True).max())
+    sizes = class_measures.sizes(labels, number, counts)
     return SensitiveRisk(
         column,
         int((reference > 0).sum()),
         int(different.min()),
-        float(measures.effective_values(labels, number, values, counts).min()),
+        float(class_measures.effective_values(labels, number, values, counts).min()),
         float(distance.max()),
         ordered,
         int(sizes[different == 1].sum()) / int(sizes.sum()),

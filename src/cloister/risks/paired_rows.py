@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from cloister.errors import UsageError
-from cloister.sources import Source
+from cloister.sources.source import Source
 
 __all__ = ["PairedRows", "PUBLISHED"]
 

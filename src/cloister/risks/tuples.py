@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cloister.errors import SchemaError, UsageError
-from cloister.risks.classes import distinct_persons, sizes
+from cloister.risks.class_measures import distinct_persons, sizes
 from cloister.risks.fingerprints import CellKeys, Fingerprints, from_lane
 from cloister.vault import Holder
 

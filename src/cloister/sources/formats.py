@@ -1,6 +1,7 @@
-"""The formats of files: how one is recognised, and what opens it.
+"""The registry of file formats. A new format is a file beside this one and a line in `FORMATS`.
 
-A new format is a file beside this one and a line in `FORMATS`.
+The command line lists the formats in its help, so nothing that takes time is imported here. `recognize` finds the format of
+a file.
 """
 
 from __future__ import annotations
@@ -8,18 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
-from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
 
-from cloister.errors import SourceError
-from cloister.sources.places import Place
-from cloister.sources.source import Source, retold
+if TYPE_CHECKING:
+    from cloister.sources.places import Place
+    from cloister.sources.source import Source
 
-__all__ = ["FORMATS", "Format", "format_of", "open_file"]
-
-_COMPRESSED = (".gz", ".bz2", ".zst", ".zstd")
-_NOT_CSV = (".json", ".jsonl", ".ndjson", ".html", ".htm", ".xml", ".toml", ".yaml", ".yml", ".py", ".md")
-_NOT_CSV_STARTS = (b"{", b"[", b"<", b"%PDF")
-_UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
+__all__ = ["CSV", "FORMATS", "Format", "format_names"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,33 +42,11 @@ FORMATS = (
 )
 
 
-def open_file(place: Place) -> Source:
-    """A source over a file of any known format. Only names of columns are read, no row."""
-    return format_of(place).open(place)
+def format_names() -> str:
+    """The names of all formats as a person lists them.
 
-
-def format_of(place: Place) -> Format:
-    """The format of a file, by its first bytes: what it is called does not matter, unless it could be text."""
-    with retold(place.shown):
-        with place.open() as file:
-            head = file.read(8)
-        if not head:
-            raise SourceError(f"{place.shown}: the file is empty.")
-        for format in FORMATS:
-            if format.magic and head.startswith(format.magic):
-                return format
-        with place.stream() as file:
-            start: bytes = file.read(4096)
-    if not _may_be_csv(place.path, start):
-        *others, last = dict.fromkeys(format.name for format in (CSV, *FORMATS))
-        known = f"{', '.join(others)} or {last}"
-        raise SourceError(f"{place.shown}: unknown format. Give {known} (from Excel: save as CSV UTF-8).")
-    return CSV
-
-
-def _may_be_csv(path: str, start: bytes) -> bool:
-    name = PurePosixPath(path)
-    suffix = name.with_suffix("").suffix if name.suffix in _COMPRESSED else name.suffix
-    # the header line alone: what a row holds must not decide whether a file is read
-    is_binary = b"\0" in start.split(b"\n", 1)[0] and not start.startswith(_UTF16_MARKS)
-    return not (is_binary or suffix.lower() in _NOT_CSV or start.lstrip().startswith(_NOT_CSV_STARTS))
+    >>> format_names()
+    'CSV, Parquet or Arrow'
+    """
+    *others, last = dict.fromkeys(format.name for format in (CSV, *FORMATS))
+    return f"{', '.join(others)} or {last}"

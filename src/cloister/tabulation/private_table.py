@@ -7,7 +7,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from math import log, prod, sqrt
+from math import prod
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -26,8 +26,6 @@ __all__ = ["PrivateTable"]
 
 CERTIFICATE = "cloister.release"  # the key in a Parquet file's metadata
 ALL = "*"  # stands for a column that a margin adds up
-NORMAL = 1.96  # standard deviations to either side for 95%
-LAPLACE = log(20) / sqrt(2)  # the same of a Laplace; sums of several lie between the two
 HALF_A_ROW = 0.5  # counts are whole: without it a noise of less than a row would cover too little
 Array = NDArray[np.float64]
 
@@ -67,7 +65,7 @@ class PrivateTable:
         errors: Mapping[Axes, float],
         sums: Mapping[str, Array],
         sum_errors: Mapping[str, Mapping[Axes, float]],
-        gaussian: bool,
+        interval_width: float,
     ) -> PrivateTable:
         """From arrays in the kernel's order of axes, to the user's."""
         order = layout.kernel_order
@@ -84,7 +82,7 @@ class PrivateTable:
             renamed(errors),
             {name: table.transpose(turn) for name, table in sums.items()},
             {name: renamed(table) for name, table in sum_errors.items()},
-            NORMAL if gaussian else LAPLACE,
+            interval_width,
         )
 
     def certified(self, release: Release) -> PrivateTable:

@@ -13,8 +13,9 @@ from cloister.kernels.per_unit import for_unit
 from cloister.kernels.tables import TableCounts
 from cloister.privacy.budgets import Budget, Number, as_budget, relation
 from cloister.privacy.ledger import Ledger
+from cloister.privacy.mechanisms import shares
 from cloister.privacy.notes import unit_note
-from cloister.privacy.plan import Plan, Step, make_step, shares
+from cloister.privacy.plan import Plan, Step, make_step
 from cloister.schema import Neighbours, Schema
 from cloister.schema.unit import Unit, unit_of
 from cloister.tabulation.axes import TableLayout, lay_out
@@ -104,7 +105,12 @@ class TabulationRequest:
             released = vault.measure(kernel, planned.step.mechanism, "table")
             public_rows = vault.size(None) if planned.neighbours is Neighbours.REPLACE_ONE else None
             counted = settle(
-                layout, kernel, released.value.parts, released.deviation, public_rows, gaussian=bool(planned.budget.delta)
+                layout,
+                kernel,
+                released.value.parts,
+                released.deviation,
+                public_rows,
+                planned.step.mechanism.interval_width(),
             )
             parameters = {
                 "by": list(self.by),

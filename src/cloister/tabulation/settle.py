@@ -24,7 +24,7 @@ def settle(
     parts: Mapping[str, Any],
     deviation: Mapping[str, float],
     public_rows: float | None,
-    gaussian: bool,
+    interval_width: float,
 ) -> PrivateTable:
     """Least squares, counts that are not negative, and what is known of each number's error. Released values only."""
     shape = kernel.cells.shape
@@ -49,4 +49,4 @@ def settle(
             kept: float(np.sqrt(own**2 * prod(shape) / prod(shape[a] for a in kept) + (measure.center * error) ** 2))
             for kept, error in errors.items()
         }
-    return PrivateTable.from_layout(layout, counts, fitted, errors, sums, sum_errors, gaussian)
+    return PrivateTable.from_layout(layout, counts, fitted, errors, sums, sum_errors, interval_width)

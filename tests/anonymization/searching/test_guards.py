@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 
 import numpy as np
@@ -13,8 +14,8 @@ from cloister.anonymization.counting.tuple_counts import TupleCounts
 from cloister.anonymization.searching import guards
 from cloister.anonymization.searching.guards import Closeness, Diversity, EntropyDiversity, KAnonymity, KMap
 from cloister.errors import UsageError
-from cloister.risks import classes as measures
-from tests.anonymization import brute_force as counting
+from cloister.risks import class_measures
+from tests.anonymization.searching import guards_by_hand as counting
 
 ROWS = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 4), st.integers(0, 6)), min_size=1, max_size=60)
 
@@ -75,11 +76,11 @@ def test_tables_in_parts(rows: list[tuple[int, int, int]]) -> None:
     assert parts.sensitive is not None
     values = parts.sensitive[:, 0]
     whole = guards.distinct_values(labels, classes, values, parts.counts)
-    cells, measures._CELLS = measures._CELLS, 5
+    cells, class_measures._CELLS = class_measures._CELLS, 5
     try:
         assert guards.distinct_values(labels, classes, values, parts.counts).tolist() == whole.tolist()
     finally:
-        measures._CELLS = cells
+        class_measures._CELLS = cells
 
 
 def test_ordered_distance_by_hand() -> None:
@@ -123,6 +124,20 @@ def test_every_registered_guard_is_a_parameter_and_makes_itself() -> None:
         assert isinstance(guard, guards.ClassGuard)
         assert (guard.column is not None) == parameter.is_sensitive
         assert guard.counts_on_output or guard.counts_on_table
+
+
+def test_every_registered_guard_is_a_flag() -> None:
+    """The command line has a flag of the parameter's name."""
+    from cloister.cli.anonymize import Guarding
+
+    assert guards.GUARDS.keys() <= {field.name for field in dataclasses.fields(Guarding)}
+
+
+def test_every_guard_of_sensitive_values_is_counted_by_hand() -> None:
+    """The random tables of other tests are searched and published with each of them, against a plain count."""
+    sensitive = {name: parameter for name, parameter in guards.GUARDS.items() if parameter.is_sensitive}
+    assert counting.BOUNDS.keys() == sensitive.keys()
+    assert counting.BY_HAND.keys() == {type(parameter.make(1, 0, False)) for parameter in sensitive.values()}
 
 
 def test_a_guard_of_ones_own_needs_only_passes() -> None:

@@ -15,14 +15,14 @@ from cloister.anonymization.searching.lattice import binary_tree, vectors_by_cos
 from cloister.anonymization.searching.localize import localize
 from cloister.errors import UsageError
 from cloister.schema.hierarchies import flat
-from tests.anonymization import brute_force as counting
 from tests.anonymization.adult import adult
-from tests.anonymization.searching.test_specialize import GUARDS, guards_hold
+from tests.anonymization.searching import guards_by_hand as counting
+from tests.anonymization.searching.guards_by_hand import GUARD_SETS, guards_hold
 from tests.anonymization.tables import Table, labels_of_rows, tables
 
 
 @settings(max_examples=150, deadline=None)
-@given(tables(), st.integers(1, 8), st.sampled_from([0.0, 0.003, 0.2]), GUARDS)
+@given(tables(), st.integers(1, 8), st.sampled_from([0.0, 0.003, 0.2]), GUARD_SETS)
 def test_any_output_holds_every_guard(table: Table, k: int, share: float, guards: tuple[Guard, ...]) -> None:
     """Any table gives an output that passes an independent count of every guard, or a refusal."""
     n = len(table.codes)
@@ -36,7 +36,7 @@ def test_any_output_holds_every_guard(table: Table, k: int, share: float, guards
 
 
 @settings(max_examples=100, deadline=None)
-@given(tables(), st.integers(1, 6), GUARDS)
+@given(tables(), st.integers(1, 6), GUARD_SETS)
 def test_no_row_is_lost(table: Table, k: int, guards: tuple[Guard, ...]) -> None:
     """Whatever the guards, every row has a class."""
     try:
@@ -60,7 +60,7 @@ def test_classes_hold_k_persons(table: Table, k: int) -> None:
 
 
 @settings(max_examples=60, deadline=None)
-@given(tables(), st.integers(1, 5), GUARDS)
+@given(tables(), st.integers(1, 5), GUARD_SETS)
 def test_every_label_covers_its_rows(table: Table, k: int, guards: tuple[Guard, ...]) -> None:
     """A row is published as labels that its values lie under."""
     rows = table.histogram()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -15,25 +13,16 @@ from cloister.anonymization.counting.scale import Scale
 from cloister.anonymization.counting.tuple_counts import TupleCounts
 from cloister.anonymization.searching.cuts import Workspace
 from cloister.anonymization.searching.gains import Gain
-from cloister.anonymization.searching.guards import Closeness, Diversity, EntropyDiversity, Guard, KMap
+from cloister.anonymization.searching.guards import Closeness, Guard, KMap
 from cloister.anonymization.searching.specialize import Specialization, specialize
 from cloister.errors import UsageError
 from cloister.schema.hierarchies import Hierarchy, flat
-from tests.anonymization import brute_force as counting
 from tests.anonymization.adult import Adult, adult, loss_metric, training_rows
+from tests.anonymization.searching import guards_by_hand as counting
+from tests.anonymization.searching.guards_by_hand import GUARD_SETS, guards_hold
 from tests.anonymization.tables import Table, labels_of_rows, tables
 
 GAINS = st.sampled_from(["entropy", "distance", "loss", "class"])
-GUARDS = st.sampled_from(
-    [
-        (),
-        (Diversity(2),),
-        (EntropyDiversity(1.5),),
-        (Closeness(0.3),),
-        (Closeness(0.2, is_ordered=True),),
-        (Diversity(2), Closeness(0.4)),
-    ]
-)
 
 
 def published_rows(table: Table, found: Specialization) -> tuple[list[tuple[str, ...]], list[int]]:
@@ -44,27 +33,8 @@ def published_rows(table: Table, found: Specialization) -> tuple[list[tuple[str,
     return [shown[row] for row in kept], kept
 
 
-def guards_hold(published: list[tuple[str, ...]], sensitive: list[int], k: int, guards: tuple[Guard, ...]) -> bool:
-    """An independent count of every guard."""
-    if counting.smallest(published) < k:
-        return False
-    for guard in guards:
-        match guard:
-            case Diversity():
-                holds = counting.fewest_values(published, sensitive) >= guard.l
-            case EntropyDiversity():
-                holds = counting.lowest_entropy(published, sensitive) >= math.log(guard.l) - 1e-7
-            case Closeness():
-                holds = counting.farthest(published, sensitive, is_ordered=guard.is_ordered) <= guard.t + 1e-7
-            case _:
-                raise AssertionError
-        if not holds:
-            return False
-    return True
-
-
 @settings(max_examples=150, deadline=None)
-@given(tables(), st.integers(1, 8), GAINS, st.sampled_from([0.0, 0.1, 0.4]), GUARDS)
+@given(tables(), st.integers(1, 8), GAINS, st.sampled_from([0.0, 0.1, 0.4]), GUARD_SETS)
 def test_any_output_holds_every_guard(
     table: Table, k: int, gain: str, suppression: float, guards: tuple[Guard, ...]
 ) -> None:
@@ -84,7 +54,7 @@ def test_any_output_holds_every_guard(
 
 
 @settings(max_examples=100, deadline=None)
-@given(tables(), st.integers(1, 5), GAINS, GUARDS)
+@given(tables(), st.integers(1, 5), GAINS, GUARD_SETS)
 def test_nothing_is_left_to_specialize(table: Table, k: int, gain: str, guards: tuple[Guard, ...]) -> None:
     """Whichever label one would still refine, some class breaks a guard."""
     try:

@@ -14,11 +14,11 @@ from sklearn.cluster import KMeans as PlainKMeans
 import cloister as cl
 from cloister.clustering.synopsis.queries import kept_weights
 from cloister.clustering.synopsis.request import SynopsisRequest
+from cloister.clustering.synopsis.shapes import SHAPES
 from cloister.errors import BudgetExceeded, SchemaError, UsageError
 from cloister.testing import seeded_noise
 from tests.real_data import real
 
-METHODS = ("adaptive-grid", "uniform-grid", "tree")
 BUDGETS = [cl.PureDP(1), cl.ApproxDP(1, 1e-6), cl.Identifiability(rho=0.5, worlds=20)]
 # rho is a replace-one guarantee
 PROMISES = [(budget, "replace-one") for budget in BUDGETS] + [(budget, "add-remove") for budget in BUDGETS[:2]]
@@ -32,7 +32,7 @@ def heaps(rows: int = 6000, columns: int = 2) -> np.ndarray:
 
 
 @pytest.mark.parametrize(("budget", "neighbours"), PROMISES)
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", SHAPES)
 def test_every_method_finds_heaps_under_every_budget(method: str, budget: object, neighbours: str) -> None:
     """Three heaps are found, the certificate adds up, and its guarantee is the budget's."""
     made = cl.synopsis(heaps(), budget, (0, 1), method, neighbours=neighbours)
@@ -43,7 +43,7 @@ def test_every_method_finds_heaps_under_every_budget(method: str, budget: object
     assert made.total == pytest.approx(6000, abs=600)
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", SHAPES)
 def test_a_synopsis_becomes_exact_as_epsilon_grows(method: str) -> None:
     """At a huge epsilon every cell has its exact count, and the centres are those of plain k-means."""
     X = heaps(3000)
@@ -128,14 +128,14 @@ def test_a_unit_makes_the_guarantee_per_person() -> None:
     table = pa.table({"who": people, "x": heaps()[:, 0], "y": heaps()[:, 1]})
     text = 'unit = "who"\nmax_rows = 2\n[columns.who]\nkind = "number"\n'
     text += "".join(f'[columns.{name}]\nkind = "number"\nbounds = [0, 1]\n' for name in "xy")
-    for method in METHODS:
+    for method in SHAPES:
         made = cl.synopsis(table, 1.0, method=method, schema=cl.Schema.from_text(text), columns=["x", "y"])
         assert "person" in str(made.release.guarantee)
         assert made.release.adds_up()
         assert made.total == pytest.approx(3000, abs=500)
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", SHAPES)
 def test_seeded_releases_repeat_and_say_so(method: str) -> None:
     """Seeded noise gives the same cells and is stamped; a ledger-free plain release is not."""
     made = []
@@ -248,7 +248,7 @@ def test_bad_questions_are_refused() -> None:
 
 def test_an_empty_table_is_released_like_any_other() -> None:
     """No rows at all: the cells hold noise, and nothing breaks."""
-    for method in METHODS:
+    for method in SHAPES:
         made = cl.synopsis(np.empty((0, 2)), 1.0, (0, 1), method)
         assert len(made) >= 1
         assert made.release.adds_up()

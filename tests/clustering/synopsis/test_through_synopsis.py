@@ -7,12 +7,13 @@ import pytest
 from sklearn.base import clone
 
 import cloister as cl
+from cloister.clustering.synopsis.shapes import SHAPES
 from cloister.errors import UsageError
 from cloister.privacy.events import delta_of
 from cloister.testing import seeded_noise
 from tests.clustering.synopsis.test_synopsis import MIDDLES, heaps
 
-METHODS = ("uniform-grid", "adaptive-grid", "tree", "hybrid")
+METHODS = (*SHAPES, "hybrid")
 BUDGETS = [cl.PureDP(1), cl.ApproxDP(1, 1e-6), cl.Identifiability(rho=0.5, worlds=20)]
 # rho is a replace-one guarantee
 PROMISES = [(budget, "replace-one") for budget in BUDGETS] + [(budget, "add-remove") for budget in BUDGETS[:2]]

@@ -8,7 +8,7 @@ import pytest
 
 from cloister.engines.local.engine import LocalEngine
 from cloister.errors import DataError, EngineError, SourceError
-from cloister.sources import open_source
+from cloister.sources.opening import open_source
 from tests.engines import kernels
 from tests.laws.tables import identity, random_rows, table
 

@@ -16,7 +16,8 @@ from cloister.kernels import Histogram
 from cloister.kernels.exact import open_exact
 from cloister.kernels.keyed import RowKeys
 from cloister.privacy.secret_draws import SecretDraw
-from cloister.sources import columnar, open_source
+from cloister.sources import columnar
+from cloister.sources.opening import open_source
 from tests.laws.tables import identity, random_rows, write
 
 KERNEL = Histogram(((0,), (-10, 10)), (3, 2))

@@ -21,7 +21,7 @@ from cloister.errors import DataError, SourceError, UsageError
 from cloister.kernels.exact import open_exact
 from cloister.kernels.keyed import RowKeys
 from cloister.schema.unit import Unit
-from cloister.sources import open_source
+from cloister.sources.opening import open_source
 from cloister.sources.records import Grammar
 from tests.engines.spark import csv_jobs, jobs
 from tests.engines.spark.csv_jobs import IN_PIECES, Cells

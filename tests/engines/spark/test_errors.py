@@ -20,7 +20,7 @@ from cloister.engines.spark.session import check_java, check_reachable
 from cloister.errors import EngineError, UsageError
 from cloister.kernels import BoxClip, CenterSums
 from cloister.kernels.exact import open_exact
-from cloister.sources import open_source
+from cloister.sources.opening import open_source
 from tests.engines import kernels
 from tests.engines.spark import jobs
 from tests.laws.tables import identity, random_rows, write

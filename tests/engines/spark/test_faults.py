@@ -16,7 +16,7 @@ import cloister as cl
 from cloister.engines.local.engine import LocalEngine
 from cloister.kernels.exact import open_exact
 from cloister.schema.unit import Unit
-from cloister.sources import open_source
+from cloister.sources.opening import open_source
 from tests.engines import kernels
 from tests.engines.spark import jobs
 from tests.laws.tables import identity, random_rows, write

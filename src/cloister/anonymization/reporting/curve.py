@@ -17,7 +17,7 @@ from cloister.errors import UsageError
 from cloister.report import notebook, plot, terminal
 from cloister.report.document import Block, Chart, ChartAxis, Document, Section, Sentence, Series, TextTable
 from cloister.report.numbers import percent
-from cloister.risks import classes as measures
+from cloister.risks import class_measures
 from cloister.risks.measures import Reidentification, reidentification
 from cloister.risks.risk_report import STAMP
 
@@ -161,5 +161,5 @@ def class_sizes(result: SearchResult, rows: TupleCounts) -> Any:
     _, class_of = np.unique(labels[kept], return_inverse=True)
     number = int(class_of.max()) + 1
     if rows.persons is not None:
-        return measures.distinct_persons(class_of, number, rows.persons[kept])
-    return measures.sizes(class_of, number, rows.counts[kept])
+        return class_measures.distinct_persons(class_of, number, rows.persons[kept])
+    return class_measures.sizes(class_of, number, rows.counts[kept])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from cloister.anonymization.searching.guards import sensitive_guards
 from cloister.schema import Role, Schema
 from cloister.schema.drafts import role_of_name
 
@@ -40,7 +41,7 @@ def usual_notes(
     if not is_diverse:
         notes.append(
             "Homogeneity is not covered: where all rows of a class share a value of another column, it is known of each "
-            "of them. Ask for l-diversity or t-closeness."
+            f"of them. Ask for {sensitive_guards('or')}."
         )
     notes += [
         "Background knowledge is not covered: who knows more of a person than the quasi-identifiers, or that somebody is "

@@ -1,9 +1,9 @@
 """What every class of a published table must hold: k-anonymity, l-diversity, t-closeness, k-map.
 
 All are pure functions of labelled tuples: which class each tuple is in, its count, its sensitive value; the measures behind
-them are those of `cloister.risks.classes`. The search and the check of the written output use the same ones. Each guard holds
-for the union of two classes that hold it, so a more general table never breaks one (the reference of t-closeness kept
-fixed).
+them are those of `cloister.risks.class_measures`. The search and the check of the written output use the same ones. Each
+guard holds for the union of two classes that hold it, so a more general table never breaks one (the reference of
+t-closeness kept fixed).
 
 References
 ----------
@@ -15,15 +15,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cloister.anonymization.counting.tuple_counts import TupleCounts
 from cloister.errors import UsageError
-from cloister.risks import classes as measures
-from cloister.risks.classes import distances, distinct_values, distribution, effective_values, sizes
+from cloister.risks import class_measures
+from cloister.risks.class_measures import distances, distinct_values, distribution, effective_values, sizes
 
 __all__ = [
     "GUARDS",
@@ -41,6 +41,7 @@ __all__ = [
     "distinct_values",
     "effective_values",
     "passing",
+    "sensitive_guards",
     "sizes",
 ]
 
@@ -213,17 +214,28 @@ class _PlainGuard(ClassGuard):
 class GuardParameter:
     """A parameter of a request that asks for a guard: from its value, and, where it has one, the number of a column."""
 
+    idea: str  # the guard's name in messages; guards that measure one idea in two ways share it
     make: Callable[[Any, int, bool], ClassGuard]  # value, column, whether distances are ordered
     is_sensitive: bool = True  # one guard for every sensitive column, else one for the table
 
 
 # in the order in which a certificate lists them
 GUARDS = {
-    "l_diversity": GuardParameter(lambda least, column, _: Diversity(least, column)),
-    "entropy_l_diversity": GuardParameter(lambda least, column, _: EntropyDiversity(least, column)),
-    "t_closeness": GuardParameter(lambda most, column, is_ordered: Closeness(most, column, is_ordered)),
-    "k_map": GuardParameter(lambda least, *_: KMap(least), is_sensitive=False),
+    "l_diversity": GuardParameter("l-diversity", lambda least, column, _: Diversity(least, column)),
+    "entropy_l_diversity": GuardParameter("l-diversity", lambda least, column, _: EntropyDiversity(least, column)),
+    "t_closeness": GuardParameter("t-closeness", lambda most, column, is_ordered: Closeness(most, column, is_ordered)),
+    "k_map": GuardParameter("k-map", lambda least, *_: KMap(least), is_sensitive=False),
 }
+
+
+def sensitive_guards(joined_by: Literal["and", "or"]) -> str:
+    """The guards that look at sensitive columns, as messages list them.
+
+    >>> sensitive_guards("or")
+    'l-diversity or t-closeness'
+    """
+    *others, last = dict.fromkeys(parameter.idea for parameter in GUARDS.values() if parameter.is_sensitive)
+    return f"{', '.join(others)} {joined_by} {last}" if others else last
 
 
 def as_class_guard(guard: Guard) -> ClassGuard:
@@ -243,12 +255,12 @@ def distinct_persons(labels: NDArray[np.int64], classes: int, rows: TupleCounts)
     """The different persons of each class."""
     assert rows.persons is not None
     in_table = rows.counts > 0
-    return measures.distinct_persons(labels[in_table], classes, rows.persons[in_table])
+    return class_measures.distinct_persons(labels[in_table], classes, rows.persons[in_table])
 
 
 def _sensitive(rows: TupleCounts, column: int) -> NDArray[np.int32]:
     if rows.sensitive is None or column >= rows.sensitive.shape[1]:
-        raise UsageError("l-diversity and t-closeness need a sensitive column.")
+        raise UsageError(f"{sensitive_guards('and')} need a sensitive column.")
     return rows.sensitive[:, column]
 
 

@@ -15,6 +15,7 @@ W. Qardaji, W. Yang and N. Li, "Differentially private grids for geospatial data
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -23,9 +24,9 @@ import numpy as np
 from cloister.clustering.domain import Domain
 from cloister.clustering.progress import Progress
 from cloister.clustering.synopsis.consistency import agree, best_total
+from cloister.clustering.synopsis.grid_sizes import check_cap, first_side, rule_epsilon, second_sides
 from cloister.clustering.synopsis.noisy_cells import Built, Cells, inside_domain, nested_boxes, variance_of
-from cloister.clustering.synopsis.rules import check_cap, first_side, rule_epsilon, second_sides
-from cloister.clustering.synopsis.shape import ShapeOptions
+from cloister.clustering.synopsis.shapes import ShapeOptions
 from cloister.clustering.terms import Terms, buy_size
 from cloister.errors import UsageError
 from cloister.kernels.cells import GridCells, NestedCells
@@ -54,6 +55,10 @@ class AdaptiveGrid:
     """Two levels, made consistent."""
 
     options: ShapeOptions
+
+    def parameters(self) -> Mapping[str, object]:
+        """The first level's part of the budget."""
+        return {"alpha": str(self.options.alpha)}
 
     def steps(self, terms: Terms) -> Levels:
         """The number of rows, alpha of the rest for the first level, 1 - alpha for the second."""

@@ -4,13 +4,14 @@ Privacy
 -------
 Released: the shape of the tree (which ranges of the Morton order are split), then noisy counts and centred sums of its
 leaves. Neighbours: both relations. Sensitivity: a row has one key, lies on one path and in one leaf; inside the leaf it adds
-at most `UNIT` a column to the sums. Budget: a sixth for the splits, in pure epsilon (`SplitTree` has the proof);
-the rest for the leaves, counts and sums as 1 to half the number of columns. Post-processing: a leaf's mean is shrunk
-towards the leaf's middle by the noise of its sums and kept inside the leaf.
+at most `UNIT` a column to the sums. Budget: a sixth for the splits, in pure epsilon (the proof is in
+`privacy.mechanisms.split_tree`); the rest for the leaves, counts and sums as 1 to half the number of columns.
+Post-processing: a leaf's mean is shrunk towards the leaf's middle by the noise of its sums and kept inside the leaf.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import NamedTuple
@@ -21,15 +22,14 @@ from numpy.typing import NDArray
 from cloister.clustering.domain import Domain
 from cloister.clustering.progress import Progress
 from cloister.clustering.synopsis.noisy_cells import Built, Cells, edges, inside_domain
-from cloister.clustering.synopsis.shape import ShapeOptions
+from cloister.clustering.synopsis.shapes import ShapeOptions
 from cloister.clustering.terms import Terms
 from cloister.errors import UsageError
 from cloister.kernels.morton import UNIT, LeafSums, MortonKeys, leaf_boxes
-from cloister.privacy.accounting import gaussian_precision
-from cloister.privacy.budgets import ApproxDP, Number
-from cloister.privacy.mechanisms import Precision, Spend
+from cloister.privacy.budgets import Number, split
+from cloister.privacy.mechanisms import Spend, cut, whole_spend
 from cloister.privacy.mechanisms.split_tree import SplitTree
-from cloister.privacy.plan import Plan, Step, cut, make_step
+from cloister.privacy.plan import Plan, Step, make_step
 from cloister.vault import Vault
 
 __all__ = ["MidpointTree", "shrunk_offsets"]
@@ -54,6 +54,10 @@ class MidpointTree:
     """Ranges of the Morton order, halved where rows are. It needs no number of rows, and buys none."""
 
     options: ShapeOptions
+
+    def parameters(self) -> Mapping[str, object]:
+        """None that the released leaves do not show."""
+        return {}
 
     def check(self, domain: Domain, terms: Terms) -> None:
         """Refuse more columns than a key has binary digits."""
@@ -111,11 +115,8 @@ class MidpointTree:
 
 def spends_of(terms: Terms) -> dict[str, Spend]:
     """The parts of a tree: its splits in pure epsilon; of an (epsilon, delta) the others get the Gaussian that is left."""
-    parts = cut(terms.budget.epsilon, {"tree": TREE_SHARE, "others": LEAVES_SHARE + WHOLE * terms.rest_weight})
-    others = parts["others"]
-    if isinstance(terms.budget, ApproxDP):
-        assert isinstance(parts["tree"], Fraction)
-        others = Precision(gaussian_precision(terms.budget.epsilon - parts["tree"], terms.budget.delta))
+    parts = split(terms.budget.epsilon, {"tree": TREE_SHARE, "others": LEAVES_SHARE + WHOLE * terms.rest_weight})
+    others = whole_spend(terms.budget, parts["others"])
     weights: dict[str, Number] = {"leaves": LEAVES_SHARE}
     if terms.rest:
         weights["rest"] = WHOLE * terms.rest_weight

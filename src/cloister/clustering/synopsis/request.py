@@ -10,8 +10,8 @@ from cloister.clustering.domain import Domain, from_bounds
 from cloister.clustering.inputs import Input
 from cloister.clustering.progress import Progress, silent
 from cloister.clustering.synopsis.files import fingerprint
-from cloister.clustering.synopsis.rules import check_cap
-from cloister.clustering.synopsis.shape import MOST_CELLS, Shape, ShapeOptions, find_shape
+from cloister.clustering.synopsis.grid_sizes import check_cap
+from cloister.clustering.synopsis.shapes import MOST_CELLS, Shape, ShapeOptions, find_shape
 from cloister.clustering.synopsis.synopsis import Synopsis
 from cloister.clustering.table_request import TableRequest
 from cloister.errors import UsageError
@@ -75,8 +75,7 @@ class SynopsisRequest(TableRequest):
                 "bounds": domain.bounds,
                 "shape": domain.shape,
                 "scale": None if domain.is_ball else self.scale,
-                **({"alpha": str(self.alpha)} if self.method == "adaptive-grid" else {}),
-                **({"threshold": int(self.threshold)} if self.threshold is not None else {}),
+                **self.shape.parameters(),
             }
             result = {"cells": len(cells), "total": total, "sha256": fingerprint(cells, domain, total)}
             return Synopsis(cells, domain, total, vault.release("synopsis", parameters, result, self.notes()))
@@ -115,8 +114,9 @@ def synopsis(
     budget : number, PureDP, ApproxDP or Identifiability, default 1.0
     bounds : pair (low, high), `Ball`, or None
         Public bounds of the columns. None: taken from the schema.
-    method : "adaptive-grid", "uniform-grid" or "tree"
-        Grids suit two or three columns; the tree any number up to 62.
+    method : str, default "adaptive-grid"
+        The shape of the cells: a name that ``cloister synopsis --help`` lists. Grids suit two or three columns; the tree any
+        number up to 62.
     alpha : number, default 0.5
         The first level's part of an adaptive grid's budget.
     threshold : int, optional

@@ -3,13 +3,14 @@
 Privacy
 -------
 Released: the noisy number of rows (add-remove only), then the cells that survive the threshold with their noisy counts.
-Empty cells draw noise like any other, all at once (`Survivors` has the argument). Neighbours: both relations.
-Sensitivity: a row lies in one cell. Budget: a fiftieth for the number of rows, the rest to the cells, in pure epsilon: a
-delta stays unspent.
+Empty cells draw noise like any other, all at once (the argument is in `privacy.mechanisms.survivors`). Neighbours: both
+relations. Sensitivity: a row lies in one cell. Budget: a fiftieth for the number of rows, the rest to the cells, in pure
+epsilon: a delta stays unspent.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -17,9 +18,9 @@ import numpy as np
 
 from cloister.clustering.domain import Domain
 from cloister.clustering.progress import Progress
+from cloister.clustering.synopsis.grid_sizes import LARGEST_EPSILON, uniform_side
 from cloister.clustering.synopsis.noisy_cells import Built, even_cells, grid_boxes, inside_domain, variance_of
-from cloister.clustering.synopsis.rules import LARGEST_EPSILON, uniform_side
-from cloister.clustering.synopsis.shape import ShapeOptions
+from cloister.clustering.synopsis.shapes import ShapeOptions
 from cloister.clustering.terms import Terms, buy_size
 from cloister.errors import UsageError
 from cloister.kernels.cells import GridKeys
@@ -45,6 +46,10 @@ class SparseGrid:
         if isinstance(threshold, bool) or not isinstance(threshold, int | np.integer) or threshold < 1:
             raise UsageError("the threshold of a sparse grid must be a whole number of at least 1.")
         return int(threshold)
+
+    def parameters(self) -> Mapping[str, object]:
+        """The smallest noisy count that is written down."""
+        return {"threshold": self.threshold}
 
     def check(self, domain: Domain, terms: Terms) -> None:
         """Refuse a threshold that is no count."""

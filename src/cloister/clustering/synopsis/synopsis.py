@@ -76,7 +76,7 @@ class Synopsis:
 
     @property
     def method(self) -> str:
-        """Its shape: "adaptive-grid", "uniform-grid" or "tree"."""
+        """The name of the shape of its cells."""
         return str(self.release.parameters["method"])
 
     def __len__(self) -> int:

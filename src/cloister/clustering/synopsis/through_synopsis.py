@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cloister.clustering.chance import PublicChance
-from cloister.clustering.clipped_rounds import event_of, part_of, round_kernel, round_weights
+from cloister.clustering.clipped_rounds import round_kernel, round_weights
 from cloister.clustering.domain import Domain
 from cloister.clustering.fitted import Fitted
 from cloister.clustering.progress import Progress
@@ -30,11 +30,11 @@ from cloister.clustering.seeding.points_kmeans import nearest
 from cloister.clustering.seeding.weighted import check_seeding, cluster_points
 from cloister.clustering.synopsis.noisy_cells import Cells, log_densities
 from cloister.clustering.synopsis.queries import kept_weights
-from cloister.clustering.synopsis.shape import find_shape
+from cloister.clustering.synopsis.shapes import find_shape
 from cloister.clustering.task import Task
 from cloister.clustering.terms import Terms
 from cloister.errors import UsageError
-from cloister.privacy.mechanisms import Precision, Spend, calibrate
+from cloister.privacy.mechanisms import Spend, calibrate, event_of, norm_of, part_of
 from cloister.privacy.plan import Plan
 from cloister.vault import Vault
 
@@ -171,7 +171,7 @@ def noise_of_means(cells: Cells, weights: NDArray[np.float64], centers: NDArray[
 
 def refine(vault: Vault, domain: Domain, before: Estimate, name: str, spend: Spend, task: Task) -> Estimate:
     """One round of clipped Lloyd: a centre moves by the mean clipped move of its rows, weighted by the errors of both."""
-    gaussian = isinstance(spend, Precision)
+    norm = norm_of(spend)
     places = before.centers.astype(np.float64)
     clusters, columns = places.shape
     radius = domain.radius / 2
@@ -179,8 +179,8 @@ def refine(vault: Vault, domain: Domain, before: Estimate, name: str, spend: Spe
         gaps = ((places[:, None] - places[None]) ** 2).sum(axis=2)
         np.fill_diagonal(gaps, np.inf)
         radius = max(1.0, RADIUS * float(np.sqrt(np.median(gaps.min(axis=1)))))
-    kernel = round_kernel(before.centers, radius, radius, gaussian, domain.clip)
-    mechanism = calibrate(vault.sensitivity(kernel), spend, round_weights(columns, gaussian, task.terms.neighbours))
+    kernel = round_kernel(before.centers, radius, radius, norm, domain.clip)
+    mechanism = calibrate(vault.sensitivity(kernel), spend, round_weights(columns, norm, task.terms.neighbours))
     released = vault.measure(kernel, mechanism, name)
     counts = released.value["counts"].astype(np.float64)
     sums = released.value["sums"].astype(np.float64)

@@ -13,6 +13,7 @@ D. Su et al., "Differentially private k-means clustering", CODASPY 2016, section
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,9 +21,9 @@ import numpy as np
 from cloister.clustering.domain import Domain
 from cloister.clustering.progress import Progress
 from cloister.clustering.synopsis.consistency import best_total
+from cloister.clustering.synopsis.grid_sizes import check_cap, rule_epsilon, uniform_side
 from cloister.clustering.synopsis.noisy_cells import Built, even_cells, grid_boxes, inside_domain, variance_of
-from cloister.clustering.synopsis.rules import check_cap, rule_epsilon, uniform_side
-from cloister.clustering.synopsis.shape import ShapeOptions
+from cloister.clustering.synopsis.shapes import ShapeOptions
 from cloister.clustering.terms import Terms, buy_size
 from cloister.kernels.cells import GridCells
 from cloister.privacy.mechanisms import Spend
@@ -37,6 +38,10 @@ class UniformGrid:
     """As many cells as the number of rows and the budget carry."""
 
     options: ShapeOptions
+
+    def parameters(self) -> Mapping[str, object]:
+        """None that the released cells do not show."""
+        return {}
 
     def check(self, domain: Domain, terms: Terms) -> None:
         """How many cells there are follows from the number of rows: nothing to refuse before that."""

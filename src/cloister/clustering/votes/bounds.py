@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from cloister.clustering.progress import Progress
 from cloister.encode import Bins, Encoding
 from cloister.kernels import ValueCounts
-from cloister.privacy.mechanisms import Laplace, Spend, calibrate
+from cloister.privacy.mechanisms import Mechanism, Spend, calibrate
 from cloister.vault import Vault
 
 __all__ = ["BOUNDS_STEPS", "estimate_bounds"]
@@ -65,7 +65,7 @@ def histograms(
     released = vault.measure(kernel, mechanism, step)
     tests = log(len(names) * BOUNDS_STEPS * 128 / (2 * DOUBT))
     cells = np.split(released.value["counts"].astype(np.float64), np.cumsum(kernel.sizes)[:-1])
-    return [ColumnHistogram(counts, released.deviation["counts"], tests, isinstance(mechanism, Laplace)) for counts in cells]
+    return [ColumnHistogram(counts, mechanism, tests) for counts in cells]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,18 +73,16 @@ class ColumnHistogram:
     """The noisy histogram of one column."""
 
     counts: Array
-    noise: float
+    mechanism: Mechanism  # of its noise
     tests: float  # log of the number of tested cells over twice DOUBT
-    laplace: bool
 
     def threshold(self, joined: int) -> float:
         """The count that hardly any empty cell exceeds, for cells joined from so many bins."""
-        bound = sqrt(2 * self.tests * joined)
-        return self.noise * (max(bound, self.tests / sqrt(2)) if self.laplace else bound)
+        return self.mechanism.tail("counts", self.tests, joined)
 
     def covers(self, full: Array, joined: int, rows: float) -> bool:
         """Whether the full cells hold nearly all rows, even if noise made them look fuller than they are."""
-        doubt = self.noise * sqrt(len(full) * joined)
+        doubt = self.mechanism.deviation()["counts"] * sqrt(len(full) * joined)
         return len(full) > 0 and full.sum() >= COVER * rows and full.sum() - doubt >= (2 * COVER - 1) * rows
 
     def first_range(self, rows: float) -> tuple[int, int]:

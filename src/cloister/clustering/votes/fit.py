@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cloister.clustering.chance import PublicChance
-from cloister.clustering.clipped_rounds import part_of, round_kernel, round_weights, sum_noise
+from cloister.clustering.clipped_rounds import round_kernel, round_weights, sum_noise
 from cloister.clustering.domain import Domain, from_bounds
 from cloister.clustering.fitted import Fitted, Loss
 from cloister.clustering.progress import Progress
@@ -34,7 +34,7 @@ from cloister.clustering.votes.bounds import estimate_bounds
 from cloister.clustering.votes.plan import VotesPlan, after_size, explain_choices, lloyd_rounds, plan_votes
 from cloister.clustering.votes.sketch import Round, Sketch, sketch_of_moments
 from cloister.kernels import ClippedCost, Kernel, Moments, Sensitivity, Summary
-from cloister.privacy.mechanisms import Mechanism, Precision, Released, Spend, calibrate
+from cloister.privacy.mechanisms import Mechanism, Released, Spend, calibrate, norm_of, part_of
 from cloister.privacy.plan import Plan
 from cloister.schema import Neighbours
 from cloister.vault import Vault
@@ -164,13 +164,13 @@ class Search:
         """One round: candidates from the sketch, votes and clipped sums around them, a better sketch."""
         self.progress(step.name)
         table, rate = self.table, float(step.rate)
-        gaussian = isinstance(step.spend, Precision)
+        norm = norm_of(step.spend)
         candidates = self.domain.put(sketch.candidates(step.cells, self.clusters, self.domain, self.random))
         places, columns = candidates.astype(np.float64), candidates.shape[1]
         noise = sum_noise(step.spend, columns, self.neighbours)
-        radii = sketch.radii(places, table.rows * rate, noise, not gaussian, self.domain, self.random)
-        kernel = round_kernel(candidates, radii.move, radii.square, gaussian, self.domain.clip)
-        weights = round_weights(columns, gaussian, self.neighbours)
+        radii = sketch.radii(places, table.rows * rate, noise, norm, self.domain, self.random)
+        kernel = round_kernel(candidates, radii.move, radii.square, norm, self.domain.clip)
+        weights = round_weights(columns, norm, self.neighbours)
         released = door.measure(kernel, calibrate(door.sensitivity(kernel), step.spend, weights), step.name)
         unit = 2.0**kernel.shift
         votes = Round(

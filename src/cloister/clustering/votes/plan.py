@@ -21,13 +21,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import sqrt
 
-from cloister.clustering.clipped_rounds import event_of, part_of, sum_noise
+from cloister.clustering.clipped_rounds import sum_noise
 from cloister.clustering.task import Task
 from cloister.clustering.votes.bounds import BOUNDS_STEPS
-from cloister.privacy.accounting import epsilon_before_sampling, gaussian_precision, sampled_gaussian_precision
-from cloister.privacy.budgets import ApproxDP
 from cloister.privacy.events import Event, SampledEvent
-from cloister.privacy.mechanisms import Precision, Spend
+from cloister.privacy.mechanisms import Spend, event_of, explain_noise, norm_of, part_of, spend_on_sample, whole_spend
 from cloister.privacy.plan import Plan
 from cloister.schema import Neighbours
 
@@ -36,8 +34,9 @@ __all__ = ["VotesPlan", "after_size", "explain_choices", "lloyd_rounds", "plan_v
 BOUNDS_SHARE = Fraction(15, 100)
 MOMENTS_SHARE = Fraction(4, 100)
 LOSS_SHARE = Fraction(2, 100)
-SEED_CELLS = {"gaussian": (8, 6, 4, 2), "laplace": (8, 4)}  # cells a cluster in each seeding round
-LEAST_LLOYD = {"gaussian": 2, "laplace": 1}
+# by the norm of the noise: Gaussian noise grows more slowly with the number of rounds
+SEED_CELLS = {"L2": (8, 6, 4, 2), "L1": (8, 4)}  # cells a cluster in each seeding round
+LEAST_LLOYD = {"L2": 2, "L1": 1}
 MOST_LLOYD = 5
 QUIET = 0.0005  # more rounds while their noise, at three times the usual radius, adds less than this part of the loss
 MOST_CELLS = 512
@@ -87,11 +86,7 @@ def plan_votes(task: Task, rows: float) -> Plan:
 
 def explain_choices(task: Task, plan: VotesPlan, rows: float) -> dict[str, str]:
     """What was chosen, with the reason."""
-    gaussian = isinstance(task.terms.budget, ApproxDP)
-    choices = {
-        "method": "votes, then clipped Lloyd",
-        "noise": "Gaussian, since delta > 0" if gaussian else "Laplace, since delta = 0",
-    }
+    choices = {"method": "votes, then clipped Lloyd", "noise": explain_noise(task.terms.budget)}
     if task.domain is None:
         choices["bounds"] = "found inside the budget, since none were given"
     if plan.rate < 1:
@@ -122,22 +117,15 @@ def after_size(task: Task, rows: float) -> VotesPlan:
     """
     budget, neighbours, clusters = task.terms.budget, task.terms.neighbours, task.clusters
     left = budget.epsilon - (task.terms.size_epsilon or 0)
-    gaussian = isinstance(budget, ApproxDP)
-    kind = "gaussian" if gaussian else "laplace"
-    cells, least = SEED_CELLS[kind], LEAST_LLOYD[kind]
-    whole: Spend = Precision(gaussian_precision(left, budget.delta)) if gaussian else left
+    whole = whole_spend(budget, left)
+    cells, least = SEED_CELLS[norm_of(whole)], LEAST_LLOYD[norm_of(whole)]
     bounds_share = BOUNDS_SHARE if task.domain is None else Fraction(0)
     kept = 1 - bounds_share
     rest = kept * (1 - MOMENTS_SHARE - LOSS_SHARE)
     seeding_share = kept * MOMENTS_SHARE + rest * len(cells) / (len(cells) + least)
     lloyd_share = rest * least / (len(cells) + least)
     rate = sample_rate(rows, clusters or MOST_AUTO, neighbours)
-    on_sample = part_of(whole, seeding_share)
-    if rate < 1 and isinstance(whole, Precision):
-        on_table = whole.value * (1 - seeding_share)
-        on_sample = Precision(sampled_gaussian_precision(left, budget.delta, rate, on_table))
-    elif rate < 1 and isinstance(on_sample, Fraction):
-        on_sample = epsilon_before_sampling(on_sample, rate)
+    on_sample = spend_on_sample(budget, left, seeding_share, rate)
     moments_part = kept * MOMENTS_SHARE / seeding_share
     each = part_of(on_sample, (1 - moments_part) / len(cells))
     affordable = affordable_cells(rows * float(rate) / task.terms.rows_each, len(task.names), each, neighbours)
@@ -178,8 +166,8 @@ def lloyd_rounds(task: Task, whole: Spend, rows: float, clusters: int) -> int:
     """
     if task.rounds:
         return task.rounds
-    gaussian, columns = isinstance(whole, Precision), len(task.names)
+    norm, columns = norm_of(whole), len(task.names)
     noise = sum_noise(whole, columns, task.terms.neighbours)
     of_one_round = columns * (3 * noise * clusters * task.terms.rows_each / rows) ** 2
-    fitting = [t for t in range(1, MOST_LLOYD + 1) if of_one_round * t ** (1 if gaussian else 2) <= QUIET]
-    return max([LEAST_LLOYD["gaussian" if gaussian else "laplace"], *fitting])
+    fitting = [t for t in range(1, MOST_LLOYD + 1) if of_one_round * t ** (1 if norm == "L2" else 2) <= QUIET]
+    return max([LEAST_LLOYD[norm], *fitting])

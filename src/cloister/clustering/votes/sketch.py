@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from cloister.clustering.chance import PublicChance
 from cloister.clustering.domain import Domain
 from cloister.clustering.seeding.points_kmeans import best_of_restarts, nearest
+from cloister.privacy.mechanisms import Norm
 
 __all__ = ["Radii", "Round", "Sketch", "sketch_of_moments"]
 
@@ -81,9 +82,7 @@ class Sketch:
         points, weights = self.draw(POINTS_PER_CELL * wanted, domain, random)
         return best_of_restarts(points, weights, wanted, random, restarts=1, iterations=CANDIDATE_ITERATIONS)
 
-    def radii(
-        self, candidates: Array, rows: float, noise: float, laplace: bool, domain: Domain, random: PublicChance
-    ) -> Radii:
+    def radii(self, candidates: Array, rows: float, noise: float, norm: Norm, domain: Domain, random: PublicChance) -> Radii:
         """Clipping radii: as far from its candidate as four fifths of the rows lie, if the sketch is right.
 
         They grow, up to no clipping at all, while the noise they bring stays below a small part of the loss: as epsilon
@@ -98,7 +97,7 @@ class Sketch:
         least, most = max(1.0, 1e-4 * domain.radius), 2 * domain.radius
         square = float(min(most, max(quantile(far, weights), quiet, least)))
         move = square
-        if laplace:
+        if norm == "L1":
             steps = np.abs(points - candidates[labels]).sum(axis=1) / np.sqrt(columns)
             move = float(min(most, max(quantile(steps, weights), quiet, least)))
         expected = float(weights @ np.minimum(squares / square**2, 1.0) / weights.sum())

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from cloister.encode import Encoding
 from cloister.engines.base import Backend
 from cloister.schema.unit import Unit
-from cloister.sources import Source, open_source
+from cloister.sources.opening import open_source
+from cloister.sources.source import Source
 
 if TYPE_CHECKING:
     from cloister.engines.local.engine import LocalEngine

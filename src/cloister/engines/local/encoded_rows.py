@@ -17,7 +17,7 @@ from cloister.engines.sampling import Owned
 from cloister.errors import EngineError, raise_alone
 from cloister.kernels.per_unit import people, row_hashes
 from cloister.schema.unit import Unit
-from cloister.sources import Source
+from cloister.sources.source import Source
 
 __all__ = ["EncodedRows"]
 

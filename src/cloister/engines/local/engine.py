@@ -26,7 +26,7 @@ from cloister.kernels.keyed import Keyed, KeyedKernel, distinct, keys_of_people,
 from cloister.kernels.row_maps import RowMap
 from cloister.schema.unit import Unit
 from cloister.sinks import writer_of
-from cloister.sources import Source
+from cloister.sources.source import Source
 
 __all__ = ["LocalEngine"]
 

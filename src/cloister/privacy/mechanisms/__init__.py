@@ -1,4 +1,8 @@
-"""Mechanisms, one a file, and which of them a spend buys. A mechanism never sees a row."""
+"""Mechanisms, one a file, and which of them a spend buys. A mechanism never sees a row.
+
+A new noise distribution is a file with a class that follows `base.Mechanism`, and its line in `calibrate`; one that is
+paid for in a unit of its own has that unit in `spends`.
+"""
 
 from __future__ import annotations
 
@@ -6,20 +10,44 @@ from collections.abc import Mapping
 
 from cloister.kernels import Sensitivity
 from cloister.privacy.budgets import Number
-from cloister.privacy.mechanisms.base import KeyedMechanism, Mechanism, Precision, Released, Spend, add_noise
+from cloister.privacy.mechanisms.base import KeyedMechanism, Mechanism, Released, add_noise
 from cloister.privacy.mechanisms.gaussian import Gaussian
 from cloister.privacy.mechanisms.laplace import Laplace
+from cloister.privacy.mechanisms.spends import (
+    Norm,
+    Precision,
+    Spend,
+    amount_of,
+    cut,
+    event_of,
+    explain_noise,
+    norm_of,
+    part_of,
+    shares,
+    spend_on_sample,
+    whole_spend,
+)
 
 __all__ = [
     "Gaussian",
     "KeyedMechanism",
     "Laplace",
     "Mechanism",
+    "Norm",
     "Precision",
     "Released",
     "Spend",
     "add_noise",
+    "amount_of",
     "calibrate",
+    "cut",
+    "event_of",
+    "explain_noise",
+    "norm_of",
+    "part_of",
+    "shares",
+    "spend_on_sample",
+    "whole_spend",
 ]
 
 

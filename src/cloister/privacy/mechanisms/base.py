@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Generic, Protocol, TypeVar
 
 import numpy as np
@@ -13,21 +12,10 @@ from numpy.typing import NDArray
 from cloister.kernels import Sensitivity, Summary
 from cloister.privacy.events import Event
 
-__all__ = ["KeyedMechanism", "Mechanism", "Precision", "Released", "Spend", "add_noise"]
+__all__ = ["KeyedMechanism", "Mechanism", "Released", "add_noise"]
 
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
-
-
-@dataclass(frozen=True, slots=True)
-class Precision:
-    """A spend in Gaussian terms: squared sensitivity over variance."""
-
-    value: Fraction
-
-
-Spend = Fraction | Precision
-"""What a step may cost: a pure epsilon, or a Gaussian precision."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +30,7 @@ class Released(Generic[T]):
 
 
 class Mechanism(Protocol):
-    """Integer noise on every entry of a summary."""
+    """Integer noise on every entry of a summary, and what those who plan with it ask of it."""
 
     def event(self, step: str, sensitivity: Sensitivity) -> Event:
         """What one release costs."""
@@ -52,6 +40,15 @@ class Mechanism(Protocol):
 
     def draw(self, part: str, size: int) -> NDArray[np.int64]:
         """Noise for so many entries of a part."""
+
+    def equivalent_epsilon(self, part: str) -> float:
+        """The epsilon whose Laplace noise on counts under add-remove would be as large as the noise of a part."""
+
+    def tail(self, part: str, exponent: float, draws: int = 1) -> float:
+        """What the sum of so many draws of a part passes with a probability of about exp(-exponent) / 2 at most."""
+
+    def interval_width(self) -> float:
+        """How many standard deviations lie to either side in a 95% interval."""
 
 
 class KeyedMechanism(Protocol[T_co]):

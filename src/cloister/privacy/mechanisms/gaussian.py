@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from math import isqrt
+from math import isqrt, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,6 +53,18 @@ class Gaussian:
     def draw(self, part: str, size: int) -> NDArray[np.int64]:
         """Noise for so many entries of a part."""
         return noise.gaussian(self.sigmas[part], size)
+
+    def equivalent_epsilon(self, part: str) -> float:
+        """The epsilon of the Laplace noise with the same standard deviation: sqrt 2 / sigma."""
+        return sqrt(2) / float(self.sigmas[part])
+
+    def tail(self, part: str, exponent: float, draws: int = 1) -> float:
+        """What the sum of so many draws hardly ever passes: it is normal too."""
+        return self.deviation()[part] * sqrt(2 * exponent * draws)
+
+    def interval_width(self) -> float:
+        """Standard deviations to either side in a 95% interval."""
+        return 1.96
 
 
 def _worst_precision(sensitivity: Sensitivity, variances: Mapping[str, Fraction]) -> Fraction:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from math import log, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,3 +57,15 @@ class Laplace:
     def draw(self, part: str, size: int) -> NDArray[np.int64]:
         """Noise for so many entries of a part."""
         return noise.laplace(self.scales[part], size)
+
+    def equivalent_epsilon(self, part: str) -> float:
+        """The epsilon whose noise on counts under add-remove would be as large: 1/scale."""
+        return float(1 / self.scales[part])
+
+    def tail(self, part: str, exponent: float, draws: int = 1) -> float:
+        """What the sum of so many draws hardly ever passes: an exponential tail for few draws, nearly a normal one for many."""
+        return self.deviation()[part] * max(sqrt(2 * exponent * draws), exponent / sqrt(2))
+
+    def interval_width(self) -> float:
+        """Standard deviations to either side in a 95% interval; those of sums of several lie between this and a normal's."""
+        return log(20) / sqrt(2)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from cloister.clustering.domain import from_bounds
-from cloister.clustering.method import METHODS, find_method
-from cloister.clustering.synopsis.shape import SHAPES
+from cloister.clustering.methods import METHODS, find_method
+from cloister.clustering.synopsis.shapes import SHAPES
 from cloister.clustering.task import Task
 from cloister.clustering.terms import Terms
 from cloister.errors import UsageError

@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from cloister.clustering.synopsis.rules import first_side, rule_epsilon, second_sides, uniform_side
+from cloister.clustering.synopsis.grid_sizes import first_side, rule_epsilon, second_sides, uniform_side
 from cloister.privacy.mechanisms import Gaussian, Laplace
 
 

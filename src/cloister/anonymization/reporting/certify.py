@@ -1,4 +1,4 @@
-"""The certificate of a k-anonymous table."""
+"""Fill the certificate of a k-anonymous table: its guarantee, its facts, and what a reader should know."""
 
 from __future__ import annotations
 

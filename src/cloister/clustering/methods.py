@@ -1,7 +1,7 @@
 """The seam between a request and the ways to cluster: the `Method` protocol and the registry of methods.
 
 A new method is one file (or folder) with a class that follows the protocol, and one line in `METHODS`. A new shape of a
-synopsis is registered in `synopsis/shape.py` and thereby becomes a method.
+synopsis is registered in `synopsis/shapes.py` and thereby becomes a method.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, Protocol
 
-from cloister.clustering.synopsis.shape import SHAPES
+from cloister.clustering.synopsis.shapes import SHAPES
 from cloister.errors import UsageError
 
 if TYPE_CHECKING:  # the command line lists the methods in its help, and loads none of this for it

@@ -54,6 +54,10 @@ class Shape(Protocol):
 
     def __init__(self, options: ShapeOptions) -> None: ...
 
+    def parameters(self) -> Mapping[str, object]:
+        """The options that this shape used, for the certificate."""
+        ...
+
     def check(self, domain: Domain, terms: Terms) -> None:
         """Refuse, before a charge, what can be known to be wrong without the rows."""
         ...

@@ -1,10 +1,18 @@
-"""Guards counted once more, in plain Python on whole rows: shares nothing with the code under test."""
+"""Guards counted once more, in plain Python on whole rows: their counts share nothing with the code under test.
+
+A new guard has its plain count here, and a line in `BY_HAND`, `GUARD_SETS` and `BOUNDS`; a test fails while it has none.
+"""
 
 from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any
+
+from hypothesis import strategies as st
+
+from cloister.anonymization.searching.guards import Closeness, Diversity, EntropyDiversity, Guard
 
 
 def classes(published: Sequence[Hashable]) -> dict[Hashable, list[int]]:
@@ -54,3 +62,39 @@ def farthest(published: Sequence[Hashable], sensitive: Sequence[int], *, is_orde
         return sum(carried) / max(len(values) - 1, 1)
 
     return max(distance(rows) for rows in classes(published).values())
+
+
+# whether published rows with these sensitive values hold a guard, with so much slack for floating point
+BY_HAND: dict[type, Callable[[Any, Sequence[Hashable], Sequence[int], float], bool]] = {
+    Diversity: lambda guard, published, sensitive, _: fewest_values(published, sensitive) >= guard.l,
+    EntropyDiversity: lambda guard, published, sensitive, slack: (
+        lowest_entropy(published, sensitive) >= math.log(guard.l) - slack
+    ),
+    Closeness: lambda guard, published, sensitive, slack: (
+        farthest(published, sensitive, is_ordered=guard.is_ordered) <= guard.t + slack
+    ),
+}
+
+# what random tables are searched with
+GUARD_SETS = st.sampled_from(
+    [
+        (),
+        (Diversity(2),),
+        (EntropyDiversity(1.5),),
+        (Closeness(0.3),),
+        (Closeness(0.2, is_ordered=True),),
+        (Diversity(2), Closeness(0.4)),
+    ]
+)
+
+# what random tables are published with, by the estimator's parameter
+BOUNDS: dict[str, Any] = {"l_diversity": 2, "entropy_l_diversity": 1.5, "t_closeness": 0.4}
+
+
+def guards_hold(
+    published: Sequence[Hashable], sensitive: Sequence[int], k: int, guards: Sequence[Guard], slack: float = 1e-7
+) -> bool:
+    """An independent count of k and of every guard."""
+    if smallest(published) < k:
+        return False
+    return all(BY_HAND[type(guard)](guard, published, sensitive, slack) for guard in guards)

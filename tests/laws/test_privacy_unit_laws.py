@@ -22,7 +22,7 @@ from cloister.kernels.per_unit import PerUnit, at_most, people, row_hashes
 from cloister.privacy.secret_draws import SecretDraw, secret_draw
 from cloister.schema import Neighbours
 from cloister.schema.unit import Unit
-from cloister.sources import open_source
+from cloister.sources.opening import open_source
 from cloister.testing import take, within_sensitivity
 from tests.engines.spark import jobs
 from tests.laws.kernels import HALF, KERNELS, SIZES, rows_for

@@ -6,13 +6,13 @@ Laplace noise of scale 1/epsilon on each count. With other noise `rule_epsilon` 
 
 from __future__ import annotations
 
-from math import ceil, sqrt
+from math import ceil
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cloister.errors import UsageError
-from cloister.privacy.mechanisms import Gaussian, Laplace, Mechanism
+from cloister.privacy.mechanisms import Mechanism
 
 __all__ = ["check_cap", "first_side", "rule_epsilon", "second_sides", "uniform_side"]
 
@@ -24,11 +24,8 @@ LARGEST_EPSILON = 10.0  # noise of a tenth of a row: finer cells would gain noth
 
 
 def rule_epsilon(mechanism: Mechanism, part: str = "counts") -> float:
-    """The epsilon whose add-remove Laplace noise would be as large: 1/scale, or sqrt 2 / sigma for a Gaussian; at most 10."""
-    if isinstance(mechanism, Gaussian):
-        return min(LARGEST_EPSILON, sqrt(2) / float(mechanism.sigmas[part]))
-    assert isinstance(mechanism, Laplace), "the counts of a grid carry Laplace or Gaussian noise"
-    return min(LARGEST_EPSILON, float(1 / mechanism.scales[part]))
+    """The epsilon whose add-remove Laplace noise would be as large; at most 10."""
+    return min(LARGEST_EPSILON, mechanism.equivalent_epsilon(part))
 
 
 def cells(rows: float, epsilon: float, columns: int, constant: float) -> float:

@@ -1,0 +1,47 @@
+"""Which registered format a file has, by its first bytes."""
+
+from __future__ import annotations
+
+from pathlib import PurePosixPath
+
+from cloister.errors import SourceError
+from cloister.sources import formats
+from cloister.sources.places import Place
+from cloister.sources.source import Source, retold
+
+__all__ = ["open_file", "recognize"]
+
+_COMPRESSED = (".gz", ".bz2", ".zst", ".zstd")
+_NOT_CSV = (".json", ".jsonl", ".ndjson", ".html", ".htm", ".xml", ".toml", ".yaml", ".yml", ".py", ".md")
+_NOT_CSV_STARTS = (b"{", b"[", b"<", b"%PDF")
+_UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
+
+
+def open_file(place: Place) -> Source:
+    """A source over a file of any known format. Only names of columns are read, no row."""
+    return recognize(place).open(place)
+
+
+def recognize(place: Place) -> formats.Format:
+    """The format of a file, by its first bytes: what it is called does not matter, unless it could be text."""
+    with retold(place.shown):
+        with place.open() as file:
+            head = file.read(8)
+        if not head:
+            raise SourceError(f"{place.shown}: the file is empty.")
+        for format in formats.FORMATS:
+            if format.magic and head.startswith(format.magic):
+                return format
+        with place.stream() as file:
+            start: bytes = file.read(4096)
+    if not _may_be_csv(place.path, start):
+        raise SourceError(f"{place.shown}: unknown format. Give {formats.format_names()} (from Excel: save as CSV UTF-8).")
+    return formats.CSV
+
+
+def _may_be_csv(path: str, start: bytes) -> bool:
+    name = PurePosixPath(path)
+    suffix = name.with_suffix("").suffix if name.suffix in _COMPRESSED else name.suffix
+    # the header line alone: what a row holds must not decide whether a file is read
+    is_binary = b"\0" in start.split(b"\n", 1)[0] and not start.startswith(_UTF16_MARKS)
+    return not (is_binary or suffix.lower() in _NOT_CSV or start.lstrip().startswith(_NOT_CSV_STARTS))
