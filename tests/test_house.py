@@ -43,7 +43,6 @@ SAME_FILE_TWICE = {
     "plan": "plans in general, and the plan of votes",
     "request": "what a verb was asked for, frozen and checked, before any row is read",
     "notes": "the sentences that a certificate carries, of private and of syntactic releases",
-    "ledger": "a verb of the command line and what it shows",
     "synopsis": "a verb of the command line and its room",
     "tabulate": "a verb of the command line and what it runs",
 }

@@ -48,7 +48,7 @@ def show(
 
 def show_all(book: Ledger, as_json: bool, flag: str) -> None:
     """What is left for each table; `flag` leads the command line to this ledger."""
-    from cloister.privacy.statements import account_dict, describe_accounts
+    from cloister.privacy.ledger.pages import account_dict, describe_accounts
 
     accounts = book.accounts()
     if as_json:
@@ -62,7 +62,7 @@ def show_all(book: Ledger, as_json: bool, flag: str) -> None:
 
 def show_table(book: Ledger, table: str, as_json: bool) -> None:
     """What is left for one table, and every charge."""
-    from cloister.privacy.statements import account_dict, describe_accounts, describe_entries, entry_dict
+    from cloister.privacy.ledger.pages import account_dict, describe_accounts, describe_entries, entry_dict
 
     account = book.audit(table)
     entries = book.entries(table)
@@ -87,7 +87,7 @@ def create(
     as_json: Machine = False,
 ) -> None:
     """Give a table a total that its releases may spend. It cannot be raised later."""
-    from cloister.privacy.statements import account_dict, describe_accounts
+    from cloister.privacy.ledger.pages import account_dict, describe_accounts
 
     book = open_ledger(ledger)
     account = book.create(name, neighbours, epsilon, delta)

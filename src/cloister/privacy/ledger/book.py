@@ -1,4 +1,4 @@
-"""The ledger: how much of its privacy budget each table has spent, and on what.
+"""The ledger as a book: accounts are opened, charged, looked up and audited.
 
 A table has a name, one neighbour relation and a total. A charge is one transaction: it is refused when it
 would pass the total, and it is on the disk before `Ledger.charge` returns, so before any row is read. A
@@ -20,8 +20,9 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Self
 
 from cloister.errors import BudgetExceeded, LedgerError, UsageError
-from cloister.privacy.accounts import Account, Entry
-from cloister.privacy.ledger_records import (
+from cloister.privacy.ledger.accounts import Account, Entry
+from cloister.privacy.ledger.pages import describe_accounts
+from cloister.privacy.ledger.stored_records import (
     accounts_table,
     entries_of,
     entries_table,
@@ -30,7 +31,6 @@ from cloister.privacy.ledger_records import (
     update_account,
     write_entry,
 )
-from cloister.privacy.statements import describe_accounts
 from cloister.privacy.store import StoreMissing, open_store
 from cloister.report import notebook
 from cloister.report.document import Document, Section, Sentence
@@ -39,7 +39,7 @@ from cloister.schema.numerals import Number, exact_number, short_decimal
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-__all__ = ["Account", "Entry", "Ledger"]
+__all__ = ["Ledger"]
 
 VERSION = 1  # of the tables; raise it when an older Cloister could misread them
 RELATIONS = ("add-remove", "replace-one")
