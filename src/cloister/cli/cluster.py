@@ -11,7 +11,7 @@ import typer
 
 from cloister.cli import flags, output
 from cloister.clustering.method import METHODS
-from cloister.errors import UsageError
+from cloister.errors import BudgetExceeded, CloisterError, UsageError
 from cloister.report.terminal import print_document
 
 if TYPE_CHECKING:
@@ -163,7 +163,6 @@ def foreseen(request: ClusterRequest) -> str | None:
     """Why the ledger would refuse the charge of a fit, as far as that is known before."""
     if request.table_name is None:
         return None
-    from cloister.errors import CloisterError
     from cloister.privacy.ledger import Ledger
 
     try:
@@ -172,7 +171,7 @@ def foreseen(request: ClusterRequest) -> str | None:
         return str(error)
     budget = request.terms.budget
     if budget.epsilon > account.epsilon_left or budget.delta > account.delta_left:
-        return f'it needs more than is left for table "{request.table_name}". See: cloister ledger show'
+        return str(BudgetExceeded.of_planned_release(request.table_name))
     return None
 
 
