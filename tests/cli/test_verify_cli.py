@@ -93,3 +93,22 @@ def test_foreign_files_are_refused_in_a_sentence(folder: Path, content: str) -> 
     for name in ("x.json", "release.json", "x.parquet", "x.csv"):
         (folder / name).write_text(content)
         assert "Give" in run("verify", folder / name, code=2)
+
+
+def test_the_folder_where_somebody_stands_is_verified(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`.` is a folder that a command wrote, one with its certificate beside it, or none of them; the root has no name."""
+    table = folder / "t.csv"
+    tabulate_levels(folder, table)
+    certificate = Release.from_json((folder / "t.csv.release.json").read_text())
+    for where, names in ((folder / "written", ["release.json"]), (folder / "beside", [])):
+        where.mkdir()
+        for name in names:
+            (where / name).write_text(dataclasses.replace(certificate, files={}).to_json())
+    (folder / "beside" / "part-0").write_text("rows")
+    files = {"beside/part-0": hashlib.sha256(b"rows").hexdigest()}
+    (folder / "beside.release.json").write_text(dataclasses.replace(certificate, files=files).to_json())
+    for name in ("written", "beside"):
+        monkeypatch.chdir(folder / name)
+        assert "steps add up" in run("verify", ".")
+    for nothing in ("..", "/"):
+        assert "cannot be read as a release. Give" in " ".join(run("verify", nothing, code=2).split())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -49,25 +50,25 @@ def read_release(path: Path) -> tuple[Release, Path]:
 
     from cloister.privacy.release import Release
 
-    beside = certificate_path(path)
+    place = Path(os.path.abspath(path))  # `.` and `..` have no name that a certificate could stand beside
     certificate: Release | None
     try:
-        if path.name.endswith("release.json"):
-            certificate = Release.from_json(path.read_text(encoding="utf-8"))
-        elif beside.exists():
-            certificate = Release.from_json(beside.read_text(encoding="utf-8"))
-            check_named(path, certificate)
-        elif path.is_dir():
+        if place.name.endswith("release.json"):
+            certificate = Release.from_json(place.read_text(encoding="utf-8"))
+        elif place.name and certificate_path(place).exists():
+            certificate = Release.from_json(certificate_path(place).read_text(encoding="utf-8"))
+            check_named(place, certificate)
+        elif place.is_dir():
             return read_release(path / "release.json")
         else:
-            certificate = read_inside(path)
+            certificate = read_inside(place)
     except CloisterError:
         raise
     except (OSError, ValueError, RecursionError, pa.ArrowException):
         certificate = None
     if certificate is None:
         raise SourceError(f"{path} cannot be read as a release. {WANTED}.")
-    return certificate, path.parent
+    return certificate, place.parent
 
 
 def check_named(path: Path, certificate: Release) -> None:
