@@ -57,6 +57,7 @@ def cluster(
     """Find private clusters and write their centres with a certificate."""
     from cloister.clustering.request import ClusterRequest
     from cloister.sinks import check_free
+    from cloister.vault import engine_traits
 
     where = access.parameters()
     if synopsis is not None:
@@ -90,9 +91,11 @@ def cluster(
         show_plan(request, data, rows, as_json)
         return
     target = read_out(out)
-    if labels and request.engine not in (None, "local"):
+    traits = engine_traits(request.engine)
+    if labels and not traits.labels_in_memory:
         raise UsageError(
-            "--labels writes a file here. On Spark label rows with predict, which gives a DataFrame to write where you like."
+            f"--labels writes a file here. On {traits.title} label rows with predict, which gives a DataFrame to write where "
+            "you like."
         )
     check_free(target)
     with output.progress(as_json) as step:
@@ -116,11 +119,13 @@ def read_out(out: Path | None) -> Path:
 def cluster_synopsis(file: Path, k: str, seeding: str, engine: Any) -> Clusters:
     """Cluster a released synopsis: no data is read and nothing is charged."""
     from cloister.clustering.synopsis.synopsis import Synopsis
+    from cloister.vault import clusters_points, engine_traits
 
     wanted = read_clusters(k)
-    if engine not in (None, "local"):
+    if clusters_points(engine):
         if not isinstance(wanted, int) or seeding not in ("kmeans++", "kmeans||"):
-            raise UsageError("on Spark a synopsis is seeded by kmeans||, for a number of clusters. Give --k N.")
+            title = engine_traits(engine).title
+            raise UsageError(f"on {title} a synopsis is seeded by kmeans||, for a number of clusters. Give --k N.")
         return Synopsis.cluster_file(file, wanted, engine)
     released = Synopsis.load(file)
     return released.cluster(wanted if isinstance(wanted, int) else released.suggest_k().clusters, seeding)
@@ -149,10 +154,10 @@ def read_clusters(text: str) -> int | str:
 
 def show_plan(request: ClusterRequest, data: list[str], rows: int, as_json: bool) -> None:
     """Print what a fit would spend."""
-    from cloister.vault import open_data
+    from cloister.vault import engine_traits, open_data
 
-    # Spark is not started to read the names of columns that are named already
-    known = request.columns if request.engine not in (None, "local") else None
+    # no cluster is started to read the names of columns that are named already
+    known = None if engine_traits(request.engine, data).opens_at_once else request.columns
     plan = request.plan(rows, known or open_data(data, request.engine).names)
     output.print_plan(plan, as_json, rows)
     if not as_json and (refusal := foreseen(request)):

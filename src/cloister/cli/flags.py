@@ -20,11 +20,16 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
 
 import typer
 
+from cloister.engines.registry import ENGINES  # names alone: no engine is loaded
 from cloister.errors import UsageError
 
 if TYPE_CHECKING:
     from cloister.privacy.budgets import Budget
     from cloister.schema import Schema
+
+    EngineName = str
+else:
+    EngineName = Literal[tuple(ENGINES)]  # typer lists the values of a Literal in the help, and refuses others
 
 Data = Annotated[list[str], typer.Argument(metavar="DATA...", help="CSV, Parquet or Arrow files, globs or URLs.")]
 NeighbourRelation = Annotated[
@@ -49,7 +54,7 @@ LedgerUrl = Annotated[
     str | None, typer.Option("--ledger", metavar="URL", help="Where the budget is kept; a path is SQLite.")
 ]
 Table = Annotated[str | None, typer.Option("--table", metavar="NAME", help="Name of the table in the ledger.")]
-Engine = Annotated[Literal["local", "spark"] | None, typer.Option(help="Who reads the rows.")]
+Engine = Annotated[EngineName | None, typer.Option(help="Who reads the rows.")]
 Master = Annotated[str | None, typer.Option(metavar="URL", help="Start Spark there: local[2], spark://host:7077, yarn.")]
 Remote = Annotated[str | None, typer.Option(metavar="URL", help="Or connect to a Spark Connect server: sc://host:15002.")]
 SparkConf = Annotated[
@@ -154,10 +159,10 @@ class Access:
         """The engine that the flags mean together: a name, or the options of Spark."""
         if not (self.master or self.remote or self.spark_conf):
             return self.engine
-        if self.engine == "local":
-            raise UsageError("--master, --remote and --spark-conf are for Spark. Drop them, or --engine local.")
         from cloister.vault import Spark
 
+        if self.engine not in (None, Spark.engine):
+            raise UsageError(f"--master, --remote and --spark-conf are for Spark. Drop them, or --engine {self.engine}.")
         pairs = [setting.partition("=") for setting in self.spark_conf or []]
         if not all(name and equals for name, equals, _ in pairs):
             raise UsageError("--spark-conf takes a setting as NAME=VALUE, such as spark.executor.memory=8g.")
