@@ -52,7 +52,7 @@ def cluster(
     labels: Annotated[bool, typer.Option("--labels", help="Also write labels.parquet, for the holder only.")] = False,
     dry_run: flags.DryRun = False,
     rows: flags.ExpectedRows = 10_000,
-    as_json: flags.Machine = False,
+    everywhere: flags.Everywhere,
 ) -> None:
     """Find private clusters and write their centres with a certificate."""
     from cloister.clustering.request import ClusterRequest
@@ -70,7 +70,7 @@ def cluster(
         target = read_out(out)
         check_free(target)
         clusters = cluster_synopsis(synopsis, k, seeding, where["engine"])
-        finish(dataclasses.replace(clusters, ledger=access.ledger), target, data, as_json)
+        finish(dataclasses.replace(clusters, ledger=access.ledger), target, data, everywhere.as_json)
         return
     if not data:
         raise UsageError("what should be clustered? Give DATA, or --synopsis FILE.")
@@ -88,7 +88,7 @@ def cluster(
         **where,
     )
     if dry_run:
-        show_plan(request, data, rows, as_json)
+        show_plan(request, data, rows, everywhere.as_json)
         return
     target = read_out(out)
     traits = engine_traits(request.engine)
@@ -98,9 +98,9 @@ def cluster(
             "you like."
         )
     check_free(target)
-    with output.progress(as_json) as step:
+    with output.progress(everywhere.as_json) as step:
         clusters = request.fit(data, step)
-    finish(clusters, target, data if labels else None, as_json)
+    finish(clusters, target, data if labels else None, everywhere.as_json)
 
 
 def check_free_of_charge(given: dict[str, object]) -> None:

@@ -4,9 +4,10 @@ Typer makes one option of each parameter and has no groups of options. A group h
 annotated as options; a verb that is decorated with `takes_groups` names it as one parameter, and typer sees its fields::
 
     @takes_groups
-    def tabulate(data: Data, *, spending: Spending, access: Access) -> None: ...
+    def tabulate(data: Data, *, spending: Spending, access: Access, everywhere: Everywhere) -> None: ...
 
-So a new flag of every verb that reads rows is one field of `Access`, in this file alone.
+So a new flag of all verbs is one field of `Everywhere`, and one of every verb that reads rows is one field of `Access`: in
+this file alone, since an option can bring what it does along as its typer `callback`.
 """
 
 from __future__ import annotations
@@ -53,6 +54,15 @@ SchemaFile = Annotated[str | None, typer.Option("--schema", metavar="FILE", help
 LedgerUrl = Annotated[
     str | None, typer.Option("--ledger", metavar="URL", help="Where the budget is kept; a path is SQLite.")
 ]
+LedgerPlace = Annotated[
+    str | None,
+    typer.Option(
+        "--ledger",
+        metavar="URL",
+        help="The ledger: a path, sqlite:///PATH or postgresql://HOST/NAME. "
+        "Default: CLOISTER_LEDGER, or else ledger.sqlite in your data folder.",
+    ),
+]  # the same flag in the verbs that are about ledgers, which say more of it
 Table = Annotated[str | None, typer.Option("--table", metavar="NAME", help="Name of the table in the ledger.")]
 Engine = Annotated[EngineName | None, typer.Option(help="Who reads the rows.")]
 Master = Annotated[str | None, typer.Option(metavar="URL", help="Start Spark there: local[2], spark://host:7077, yarn.")]
@@ -63,7 +73,6 @@ SparkConf = Annotated[
 Scale = Annotated[
     Literal["bounds", "none"], typer.Option(help="bounds: each column's width counts the same; none: own units.")
 ]
-Machine = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
 
 
 def name_list(help: str) -> Any:
@@ -108,6 +117,20 @@ def _field_parameters(group: Any) -> Iterator[inspect.Parameter]:
         yield inspect.Parameter(
             field.name, inspect.Parameter.KEYWORD_ONLY, default=field.default, annotation=hints[field.name]
         )
+
+
+@dataclass(frozen=True)
+class Everywhere:
+    """What every verb takes, but for the demo: it is a tour to look at, without an input or a result for programs."""
+
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for programs.")] = False
+
+
+@dataclass(frozen=True)
+class EverywhereInLedger(Everywhere):
+    """The same for the verbs of the ledger, which say more of their JSON; other fields come along as they are."""
+
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, with exact numbers as text.")] = False
 
 
 @dataclass(frozen=True)

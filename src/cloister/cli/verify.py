@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cloister.cli.flags import Machine
+from cloister.cli import flags
 from cloister.cli.output import print_json
 from cloister.errors import CloisterError, DataError, SourceError
 from cloister.sinks import certificate_path, file_hash, written_files
@@ -20,11 +20,13 @@ EXAMPLE = "Example: cloister verify clusters/release.json"
 WANTED = "Give what a command wrote: a release.json, or a file with its certificate inside or beside it"
 
 
+@flags.takes_groups
 def verify(
     release: Annotated[
         Path, typer.Argument(metavar="RELEASE", help="A release.json, or a folder, synopsis or table that a command wrote.")
     ],
-    as_json: Machine = False,
+    *,
+    everywhere: flags.Everywhere,
 ) -> None:
     """Add the steps of a release up again and check that its files were not changed."""
     certificate, folder = read_release(release)
@@ -36,7 +38,7 @@ def verify(
             raise DataError(f"{name} is missing beside the release.")
         if file_hash(path) != expected:
             raise DataError(f"{name} was changed after it was written: its hash differs from the release.")
-    if as_json:
+    if everywhere.as_json:
         print_json({"verified": True, "guarantee": str(certificate.guarantee), "status": certificate.status})
         return
     steps = "The steps add up and the files" if certificate.events else "The files"
