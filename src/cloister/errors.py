@@ -12,12 +12,15 @@
     ├── DataError             data that breaks while it is read, retold without values  (exit code 1)
     └── EngineError           an engine that cannot be started or that failed           (exit code 1)
 
-A message says what, how much, and what to do next, in the user's words. It never holds a data value.
+A message says what, how much, and what to do next, in the user's words. It never holds a data value. The sentences of
+`BudgetExceeded`, which several modules raise, are all written here.
 """
 
 from __future__ import annotations
 
-from typing import NoReturn
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NoReturn, Self
 
 __all__ = [
     "BudgetExceeded",
@@ -26,6 +29,7 @@ __all__ = [
     "EngineError",
     "LedgerError",
     "SchemaError",
+    "Shortfall",
     "SinkError",
     "SourceError",
     "UsageError",
@@ -57,8 +61,51 @@ class SinkError(UsageError):
     """The output exists already or cannot be written."""
 
 
+@dataclass(frozen=True, slots=True)
+class Shortfall:
+    """An epsilon or a delta of which a table has less left than a release needs; amounts as they are shown."""
+
+    parameter: str  # epsilon or delta
+    needed: str
+    left: str
+    total: str
+    is_used_up: bool  # nothing at all is left
+
+    def advice(self) -> str:
+        """What to do about it."""
+        if not self.is_used_up:
+            return f"Lower --{self.parameter} to {self.left} or less."
+        if self.parameter == "delta":
+            return "Leave --delta out."
+        return "No further private release of this table fits its total."
+
+
 class BudgetExceeded(CloisterError):
-    """A release would pass the total that its table may spend."""
+    """A release would pass the total that its table may spend, or its steps the budget of the release."""
+
+    @classmethod
+    def of_table(cls, table: str, shortfalls: Sequence[Shortfall]) -> Self:
+        """The ledger refuses a charge: it would pass the table's total."""
+        needs: list[str] = []
+        for short in shortfalls:
+            place = f' for table "{table}"' if not needs else ""
+            needs.append(f"needs {short.parameter} {short.needed}, and {short.left} of {short.total} is left{place}")
+        return cls(f"this release {'; it '.join(needs)}. {' '.join(short.advice() for short in shortfalls)}")
+
+    @classmethod
+    def of_planned_release(cls, table: str) -> Self:
+        """A dry run foresees that the ledger would refuse the charge."""
+        return cls(f'it needs more than is left for table "{table}". See: cloister ledger show')
+
+    @classmethod
+    def of_step(cls, step: str, budget: object) -> Self:
+        """The vault refuses a step: it would pass the budget of its release."""
+        return cls(f'step "{step}" would pass the budget of this release, {budget}. Nothing was read for it.')
+
+    @classmethod
+    def of_release(cls, budget: object) -> Self:
+        """The vault refuses a certificate: the steps cost more than was charged."""
+        return cls(f"the steps of this release add up to more than {budget}. Nothing is released.")
 
 
 class LedgerError(CloisterError):

@@ -1,4 +1,4 @@
-"""The cluster, calibrate, verify and demo commands as a user types them."""
+"""``cloister cluster``, as a user types it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import sys
 import time
 from pathlib import Path
 
-import numpy as np
 import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner
@@ -17,22 +16,6 @@ from typer.testing import CliRunner
 from cloister.cli import app
 
 runner = CliRunner()
-
-
-@pytest.fixture
-def people(tmp_path: Path) -> Path:
-    """A made-up table of two kinds of people, with a text column."""
-    random = np.random.default_rng(0)
-    path = tmp_path / "people.csv"
-    ages = np.concatenate([random.normal(30, 3, 500), random.normal(70, 3, 500)])
-    lines = ["name;age;income"] + [f"p{i};{age:.1f};{age * 100:.0f}" for i, age in enumerate(ages)]
-    path.write_text("\n".join(lines) + "\n")
-    (tmp_path / "people.toml").write_text(
-        '[columns.name]\nkind = "text"\nrole = "identifier"\n'
-        '[columns.age]\nkind = "number"\nbounds = [0, 100]\nstep = 0.01\n'
-        '[columns.income]\nkind = "number"\nbounds = [0, 10000]\n'
-    )
-    return path
 
 
 def run(*words: object) -> tuple[int, str]:
@@ -159,24 +142,6 @@ def test_rows_that_cannot_be_read_are_not_shown(people: Path, tmp_path: Path) ->
     code, text = run(*words)
     assert code == 0
     assert "SECRET" not in text
-
-
-def test_calibrate_says_what_rho_means() -> None:
-    """Rho 0.05 among 10,001 worlds is epsilon 6.2659, and from 5 on there is a warning."""
-    code, text = run("calibrate", "--rho", 0.05, "--worlds", 10001)
-    assert code == 0
-    assert "6.2659" in text
-    assert "Careful" in text
-    assert "99.8" in text
-
-
-def test_the_demo_shows_the_whole_tour(tmp_path: Path) -> None:
-    """A schema, a plan, a clustering, the ledger and a refused overspend."""
-    code, text = run("demo", "--keep", tmp_path / "tour")
-    assert code == 0, text
-    for part in ("[columns.age]", "Plan for", "private clusters", "BudgetExceeded", "0.5 left"):
-        assert part in text
-    assert (tmp_path / "tour" / "clusters" / "release.json").exists()
 
 
 SLOW = """

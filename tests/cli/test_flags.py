@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Any
 
 import pytest
 import typer
 from typer.testing import CliRunner
 
-from cloister.cli.flags import read_names, takes_groups
+from cloister.cli import app
+from cloister.cli.flags import Everywhere, read_names, takes_groups
 from cloister.errors import UsageError
 
 
@@ -82,3 +84,27 @@ def test_flags_of_a_budget_that_do_not_fit_together(given: dict[str, object], wo
 
     with pytest.raises(UsageError, match=words):
         Spending(**given).budget()  # type: ignore[arg-type]
+
+
+def verbs() -> dict[str, Any]:
+    """Every command by its words, those of the ledger included."""
+    root: Any = typer.main.get_command(app)
+    nested = {f"{name} {inner}": verb for name, group in root.commands.items() for inner, verb in commands_of(group)}
+    return {name: verb for name, verb in root.commands.items() if not commands_of(verb)} | nested
+
+
+def commands_of(group: Any) -> list[tuple[str, Any]]:
+    """The commands below a group; none below a command."""
+    return list(getattr(group, "commands", {}).items())
+
+
+@pytest.mark.parametrize("name", sorted(verbs().keys() - {"demo"}))
+def test_what_all_verbs_take_reaches_each_of_them(name: str) -> None:
+    """A field of `Everywhere` is an option of every verb, but of the demo, which prints for people alone."""
+    options = {parameter.name for parameter in verbs()[name].params}
+    assert {field.name for field in dataclasses.fields(Everywhere)} <= options
+
+
+def test_there_are_verbs_below_the_ledger() -> None:
+    """The test above sees commands of groups too."""
+    assert {"cluster", "verify", "ledger show", "ledger create"} <= verbs().keys()

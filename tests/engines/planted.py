@@ -29,6 +29,8 @@ class Planted:
 
     title: ClassVar[str] = "planted"
     keeps_order: ClassVar[bool] = False
+    labels_in_memory: ClassVar[bool] = True
+    opens_at_once: ClassVar[bool] = True
 
     @staticmethod
     def claims(data: Any) -> str | None:

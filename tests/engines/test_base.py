@@ -8,8 +8,17 @@ import numpy as np
 import pytest
 
 from cloister.encode import Encoding, Grid
-from cloister.engines.base import ENGINES, Backend, backend_class, choose_engine, choose_points_engine
+from cloister.engines.base import (
+    Backend,
+    EngineTraits,
+    backend_class,
+    choose_engine,
+    choose_points_engine,
+    clusters_points,
+    engine_traits,
+)
 from cloister.engines.local.backend import LocalBackend
+from cloister.engines.registry import ENGINES
 from cloister.engines.spark.backend import SparkBackend
 from cloister.errors import UsageError
 from cloister.kernels.keyed import RowKeys
@@ -40,10 +49,11 @@ def test_engines_are_chosen_by_name_or_options(engine: Any, kind: type) -> None:
     assert isinstance(choose_engine(engine, DATA), kind)
 
 
-@pytest.mark.parametrize("engine", ["duckdb", 3, Spark])
+@pytest.mark.parametrize("engine", ["no such engine", 3, Spark])
 def test_an_unknown_engine_is_refused(engine: Any) -> None:
     """The names that there are stand in the message; a class is no options."""
-    with pytest.raises(UsageError, match='engine must be "local" or "spark"'):
+    names = " or ".join(f'"{name}"' for name in ENGINES)
+    with pytest.raises(UsageError, match=f"engine must be {names}, not"):
         choose_engine(engine, DATA)
 
 
@@ -68,3 +78,17 @@ def test_only_some_engines_cluster_released_points(registered: None) -> None:
     for engine in (None, "local", "planted"):
         with pytest.raises(UsageError, match=r'this is for Spark: give engine="spark"'):
             choose_points_engine(engine)
+
+
+@pytest.mark.parametrize("name", sorted(ENGINES))
+def test_every_engine_states_its_traits(name: str) -> None:
+    """Whoever treats engines differently asks for a trait, so each has all of them."""
+    traits = engine_traits(name)
+    assert {trait for trait in EngineTraits.__annotations__ if not hasattr(traits, trait)} == set()
+    assert traits.title
+
+
+def test_who_clusters_released_points(registered: None) -> None:
+    """Asked before it is tried."""
+    assert clusters_points("spark")
+    assert not clusters_points("planted")

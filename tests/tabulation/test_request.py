@@ -5,7 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
-from cloister.errors import SchemaError
+from cloister.errors import SchemaError, UsageError
 from cloister.tabulation.request import TabulationRequest
 from cloister.tabulation.tabulate import plan_table, tabulate
 
@@ -26,3 +26,14 @@ def test_a_request_is_checked_without_rows() -> None:
     """A column about which nothing is known is refused by the plan already."""
     with pytest.raises(SchemaError, match="nothing is known"):
         TabulationRequest(["school"]).plan(["school"])
+
+
+def test_one_name_is_not_taken_for_its_letters() -> None:
+    """`by="school"` is refused with the form that is wanted, by the function and by its request."""
+    rows = pa.table({"school": ["A", "B"]})
+    with pytest.raises(UsageError, match=r"Give by=\[\.\.\.\]"):
+        tabulate(rows, by="school", domains={"school": ["A", "B"]})
+    with pytest.raises(UsageError, match=r"Give by=\[\.\.\.\]"):
+        plan_table(["school"], "school", domains={"school": ["A", "B"]})
+    with pytest.raises(UsageError, match=r"Give by=\[\.\.\.\]"):
+        TabulationRequest("school")

@@ -117,7 +117,7 @@ def anonymize(
     ] = None,
     schema: flags.SchemaFile = None,
     access: flags.Access,
-    as_json: flags.Machine = False,
+    everywhere: flags.Everywhere,
 ) -> None:
     """Publish a k-anonymous table: generalise the quasi-identifiers, drop the identifiers, keep the rest."""
     if out is None and curve is None:
@@ -135,7 +135,7 @@ def anonymize(
                 "its pseudonyms and where to write."
             )
         assert out is not None
-        apply_saved(apply, data, out, k, pseudonymizing, where, as_json)
+        apply_saved(apply, data, out, k, pseudonymizing, where, everywhere.as_json)
         return
     if k is None and curve is None:
         raise UsageError("how many rows should look alike? Give --k (10 is a common choice), or look at --curve first.")
@@ -153,10 +153,10 @@ def anonymize(
         **where,
     )
     if curve is not None:
-        show_curve(model, data, curve, as_json)
+        show_curve(model, data, curve, everywhere.as_json)
     else:
         assert out is not None
-        publish(model, data, out, save_recoding, as_json)
+        publish(model, data, out, save_recoding, everywhere.as_json)
 
 
 def publish(model: TopDownSpecialization, data: list[str], out: Path, save_recoding: Path | None, as_json: bool) -> None:

@@ -20,7 +20,10 @@ WORLDS = (2, 10, 100, 1_000, 10_001, 1_000_000)  # numbers of equally likely val
 
 @flags.takes_groups
 def calibrate(
-    *, spending: flags.Spending, neighbours: flags.NeighbourRelation = None, as_json: flags.Machine = False
+    *,
+    spending: flags.Spending,
+    neighbours: flags.NeighbourRelation = None,
+    everywhere: flags.Everywhere,
 ) -> None:
     """Say what an epsilon or a rho means: the other number, and how far a guess about somebody can move."""
     from cloister.privacy.budgets import relation
@@ -28,7 +31,7 @@ def calibrate(
     budget = spending.budget()
     chosen = relation(budget, neighbours)
     rows = meaning(budget, chosen)
-    if as_json:
+    if everywhere.as_json:
         facts = {"budget": str(budget), "epsilon": str(budget.epsilon), "neighbours": chosen.value, "meaning": rows}
         output.print_json(facts)
     else:

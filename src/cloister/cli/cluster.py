@@ -11,7 +11,7 @@ import typer
 
 from cloister.cli import flags, output
 from cloister.clustering.methods import METHODS
-from cloister.errors import UsageError
+from cloister.errors import BudgetExceeded, CloisterError, UsageError
 from cloister.report.terminal import print_document
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def cluster(
     labels: Annotated[bool, typer.Option("--labels", help="Also write labels.parquet, for the holder only.")] = False,
     dry_run: flags.DryRun = False,
     rows: flags.ExpectedRows = 10_000,
-    as_json: flags.Machine = False,
+    everywhere: flags.Everywhere,
 ) -> None:
     """Find private clusters and write their centres with a certificate."""
     from cloister.clustering.request import ClusterRequest
@@ -64,10 +64,12 @@ def cluster(
             raise UsageError("--synopsis stands in for DATA. Give one of them; or both with --labels, to label rows.")
         if labels and not data:
             raise UsageError("--labels needs the rows to label. Give DATA too, or drop --labels.")
+        if labels:
+            check_labels(where["engine"])
         target = read_out(out)
         check_free(target)
         clusters = cluster_synopsis(synopsis, k, seeding, where["engine"])
-        finish(dataclasses.replace(clusters, ledger=access.ledger), target, data, as_json)
+        finish(dataclasses.replace(clusters, ledger=access.ledger), target, data, everywhere.as_json)
         return
     if not data:
         raise UsageError("what should be clustered? Give DATA, or --synopsis FILE.")
@@ -85,23 +87,33 @@ def cluster(
         **where,
     )
     if dry_run:
-        show_plan(request, data, rows, as_json)
+        show_plan(request, data, rows, everywhere.as_json)
         return
     target = read_out(out)
-    if labels and request.engine not in (None, "local"):
-        raise UsageError(
-            "--labels writes a file here. On Spark label rows with predict, which gives a DataFrame to write where you like."
-        )
+    if labels:
+        check_labels(request.engine)
     check_free(target)
-    with output.progress(as_json) as step:
+    with output.progress(everywhere.as_json) as step:
         clusters = request.fit(data, step)
-    finish(clusters, target, data if labels else None, as_json)
+    finish(clusters, target, data if labels else None, everywhere.as_json)
 
 
 def check_free_of_charge(value_of_flag: dict[str, object]) -> None:
     """Refuse flags that would spend a budget or describe data: a synopsis is released already."""
     if idle := [flag for flag, value in value_of_flag.items() if value is not None]:
         raise UsageError(f"a synopsis is released already: clustering it spends nothing. Drop {', '.join(idle)}.")
+
+
+def check_labels(engine: Any) -> None:
+    """Refuse to write labels where the engine does not hand them out in memory."""
+    from cloister.vault import engine_traits
+
+    traits = engine_traits(engine)
+    if not traits.labels_in_memory:
+        raise UsageError(
+            f"--labels writes a file here. On {traits.title} label rows with predict, which gives a DataFrame to write where "
+            "you like."
+        )
 
 
 def read_out(out: Path | None) -> Path:
@@ -114,11 +126,13 @@ def read_out(out: Path | None) -> Path:
 def cluster_synopsis(file: Path, k: str, seeding: str, engine: Any) -> Clusters:
     """Cluster a released synopsis: no data is read and nothing is charged."""
     from cloister.clustering.synopsis.synopsis import Synopsis
+    from cloister.vault import clusters_points, engine_traits
 
     wanted = read_clusters(k)
-    if engine not in (None, "local"):
+    if clusters_points(engine):
         if not isinstance(wanted, int) or seeding not in ("kmeans++", "kmeans||"):
-            raise UsageError("on Spark a synopsis is seeded by kmeans||, for a number of clusters. Give --k N.")
+            title = engine_traits(engine).title
+            raise UsageError(f"on {title} a synopsis is seeded by kmeans||, for a number of clusters. Give --k N.")
         return Synopsis.cluster_file(file, wanted, engine)
     released = Synopsis.load(file)
     return released.cluster(wanted if isinstance(wanted, int) else released.suggest_k().clusters, seeding)
@@ -147,10 +161,10 @@ def read_clusters(text: str) -> int | str:
 
 def show_plan(request: ClusterRequest, data: list[str], rows: int, as_json: bool) -> None:
     """Print what a fit would spend."""
-    from cloister.vault import open_data
+    from cloister.vault import engine_traits, open_data
 
-    # Spark is not started to read the names of columns that are named already
-    known = request.columns if request.engine not in (None, "local") else None
+    # no cluster is started to read the names of columns that are named already
+    known = None if engine_traits(request.engine, data).opens_at_once else request.columns
     plan = request.plan(rows, known or open_data(data, request.engine).names)
     output.print_plan(plan, as_json, rows)
     if not as_json and (refusal := foreseen_refusal(request)):
@@ -161,7 +175,6 @@ def foreseen_refusal(request: ClusterRequest) -> str | None:
     """Why the ledger would refuse the charge of a fit, as far as that is known before."""
     if request.table_name is None:
         return None
-    from cloister.errors import CloisterError
     from cloister.privacy.ledger import Ledger
 
     try:
@@ -170,7 +183,7 @@ def foreseen_refusal(request: ClusterRequest) -> str | None:
         return str(error)
     budget = request.terms.budget
     if budget.epsilon > account.epsilon_left or budget.delta > account.delta_left:
-        return f'it needs more than is left for table "{request.table_name}". See: cloister ledger show'
+        return str(BudgetExceeded.of_planned_release(request.table_name))
     return None
 
 

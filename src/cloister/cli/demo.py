@@ -1,4 +1,4 @@
-"""``cloister demo``: the whole tour on a small made-up table."""
+"""``cloister demo``: the whole tour on a small made-up table. It prints for people alone: no `flags.Everywhere`."""
 
 from __future__ import annotations
 

@@ -4,9 +4,10 @@ Typer makes one option of each parameter and has no groups of options. A group h
 annotated as options; a verb that is decorated with `takes_groups` names it as one parameter, and typer sees its fields::
 
     @takes_groups
-    def tabulate(data: Data, *, spending: Spending, access: Access) -> None: ...
+    def tabulate(data: Data, *, spending: Spending, access: Access, everywhere: Everywhere) -> None: ...
 
-So a new flag of every verb that reads rows is one field of `Access`, in this file alone.
+So a new flag of all verbs is one field of `Everywhere`, and one of every verb that reads rows is one field of `Access`: in
+this file alone, since an option can bring what it does along as its typer `callback`.
 """
 
 from __future__ import annotations
@@ -20,12 +21,17 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
 
 import typer
 
+from cloister.engines.registry import ENGINES  # names alone: no engine is loaded
 from cloister.errors import UsageError
 from cloister.sources.formats import format_names
 
 if TYPE_CHECKING:
     from cloister.privacy.budgets import Budget
     from cloister.schema import Schema
+
+    EngineName = str
+else:
+    EngineName = Literal[tuple(ENGINES)]  # typer lists the values of a Literal in the help, and refuses others
 
 DATA_HELP = f"{format_names()} files, globs or URLs."
 Data = Annotated[list[str], typer.Argument(metavar="DATA...", help=DATA_HELP)]
@@ -51,8 +57,17 @@ SchemaFile = Annotated[str | None, typer.Option("--schema", metavar="FILE", help
 LedgerUrl = Annotated[
     str | None, typer.Option("--ledger", metavar="URL", help="Where the budget is kept; a path is SQLite.")
 ]
+LedgerPlace = Annotated[
+    str | None,
+    typer.Option(
+        "--ledger",
+        metavar="URL",
+        help="The ledger: a path, sqlite:///PATH or postgresql://HOST/NAME. "
+        "Default: CLOISTER_LEDGER, or else ledger.sqlite in your data folder.",
+    ),
+]  # the same flag in the verbs that are about ledgers, which say more of it
 Table = Annotated[str | None, typer.Option("--table", metavar="NAME", help="Name of the table in the ledger.")]
-Engine = Annotated[Literal["local", "spark"] | None, typer.Option(help="Who reads the rows.")]
+Engine = Annotated[EngineName | None, typer.Option(help="Who reads the rows.")]
 Master = Annotated[str | None, typer.Option(metavar="URL", help="Start Spark there: local[2], spark://host:7077, yarn.")]
 Remote = Annotated[str | None, typer.Option(metavar="URL", help="Or connect to a Spark Connect server: sc://host:15002.")]
 SparkConf = Annotated[
@@ -61,7 +76,6 @@ SparkConf = Annotated[
 Scale = Annotated[
     Literal["bounds", "none"], typer.Option(help="bounds: each column's width counts the same; none: own units.")
 ]
-Machine = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
 
 
 def name_list(help: str) -> Any:
@@ -106,6 +120,20 @@ def _field_parameters(group: Any) -> Iterator[inspect.Parameter]:
         yield inspect.Parameter(
             field.name, inspect.Parameter.KEYWORD_ONLY, default=field.default, annotation=hints[field.name]
         )
+
+
+@dataclass(frozen=True)
+class Everywhere:
+    """What every verb takes, but for the demo: it is a tour to look at, without an input or a result for programs."""
+
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for programs.")] = False
+
+
+@dataclass(frozen=True)
+class EverywhereInLedger(Everywhere):
+    """The same for the verbs of the ledger, which say more of their JSON; other fields come along as they are."""
+
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, with exact numbers as text.")] = False
 
 
 @dataclass(frozen=True)
@@ -157,10 +185,10 @@ class Access:
         """The engine that the flags mean together: a name, or the options of Spark."""
         if not (self.master or self.remote or self.spark_conf):
             return self.engine
-        if self.engine == "local":
-            raise UsageError("--master, --remote and --spark-conf are for Spark. Drop them, or --engine local.")
         from cloister.vault import Spark
 
+        if self.engine not in (None, Spark.engine):
+            raise UsageError(f"--master, --remote and --spark-conf are for Spark. Drop them, or --engine {self.engine}.")
         pairs = [setting.partition("=") for setting in self.spark_conf or []]
         if not all(name and equals for name, equals, _ in pairs):
             raise UsageError("--spark-conf takes a setting as NAME=VALUE, such as spark.executor.memory=8g.")

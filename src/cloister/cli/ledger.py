@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from cloister.cli import flags
 from cloister.cli.output import print_json
 from cloister.report.document import Document, Section
 from cloister.report.terminal import print_document
@@ -18,37 +19,28 @@ __all__ = ["app"]
 
 app = typer.Typer(help="Show and create the privacy accounts of tables.", no_args_is_help=True)
 
-Place = Annotated[
-    str | None,
-    typer.Option(
-        "--ledger",
-        metavar="URL",
-        help="The ledger: a path, sqlite:///PATH or postgresql://HOST/NAME. "
-        "Default: CLOISTER_LEDGER, or else ledger.sqlite in your data folder.",
-    ),
-]
-Machine = Annotated[bool, typer.Option("--json", help="Print JSON, with exact numbers as text.")]
-
 
 @app.command(epilog="Example: cloister ledger show students")
+@flags.takes_groups
 def show(
     name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="One table, with every charge.")] = None,
-    ledger: Place = None,
+    *,
+    ledger: flags.LedgerPlace = None,
     table: Annotated[str | None, typer.Option(metavar="NAME", help="The same as NAME.")] = None,
-    as_json: Machine = False,
+    everywhere: flags.EverywhereInLedger,
 ) -> None:
     """Show what is left for each table, or every charge of one."""
     book = open_ledger(ledger)
     wanted = table or name
     if wanted is not None:
-        show_table(book, wanted, as_json)
+        show_table(book, wanted, everywhere.as_json)
     else:
-        show_all(book, as_json, "" if ledger is None else f" --ledger {shlex.quote(book.place)}")
+        show_all(book, everywhere.as_json, "" if ledger is None else f" --ledger {shlex.quote(book.place)}")
 
 
 def show_all(book: Ledger, as_json: bool, flag: str) -> None:
     """What is left for each table; `flag` leads the command line to this ledger."""
-    from cloister.privacy.statements import account_dict, describe_accounts
+    from cloister.privacy.ledger.pages import account_dict, describe_accounts
 
     accounts = book.accounts()
     if as_json:
@@ -62,7 +54,7 @@ def show_all(book: Ledger, as_json: bool, flag: str) -> None:
 
 def show_table(book: Ledger, table: str, as_json: bool) -> None:
     """What is left for one table, and every charge."""
-    from cloister.privacy.statements import account_dict, describe_accounts, describe_entries, entry_dict
+    from cloister.privacy.ledger.pages import account_dict, describe_accounts, describe_entries, entry_dict
 
     account = book.audit(table)
     entries = book.entries(table)
@@ -75,23 +67,25 @@ def show_table(book: Ledger, table: str, as_json: bool) -> None:
 
 
 @app.command(epilog="Example: cloister ledger create students --epsilon 3 --delta 1e-6")
+@flags.takes_groups
 def create(
     name: Annotated[str, typer.Argument(metavar="NAME", help="The table, as its schema names it.")],
+    *,
     epsilon: Annotated[str, typer.Option(metavar="TOTAL", help="The epsilon of all its releases together.")],
     delta: Annotated[str, typer.Option(metavar="D", help="The delta of all its releases together.")] = "0",
     neighbours: Annotated[
         Literal["add-remove", "replace-one"],
         typer.Option(help="Tables that differ by one row more or less, or by one row changed."),
     ] = "add-remove",
-    ledger: Place = None,
-    as_json: Machine = False,
+    ledger: flags.LedgerPlace = None,
+    everywhere: flags.EverywhereInLedger,
 ) -> None:
     """Give a table a total that its releases may spend. It cannot be raised later."""
-    from cloister.privacy.statements import account_dict, describe_accounts
+    from cloister.privacy.ledger.pages import account_dict, describe_accounts
 
     book = open_ledger(ledger)
     account = book.create(name, neighbours, epsilon, delta)
-    if as_json:
+    if everywhere.as_json:
         print_json({"ledger": book.place, "account": account_dict(account)})
     else:
         print_document(Document((describe_accounts(book.place, [account]),)))

@@ -41,13 +41,13 @@ def risk(
     ] = None,
     schema: flags.SchemaFile = None,
     access: flags.Access,
-    as_json: flags.Machine = False,
+    everywhere: flags.Everywhere,
 ) -> None:
     """Measure re-identification risk and information loss, for the holder's eyes only."""
     from cloister.risks.assess import assess
 
     where = access.parameters()
-    with output.progress(as_json) as step:
+    with output.progress(everywhere.as_json) as step:
         step("counting")
         report = assess(
             data,
@@ -62,7 +62,7 @@ def risk(
             schema=schema,
             **where,
         )
-    if as_json:
+    if everywhere.as_json:
         output.print_json(report.as_dict())
     else:
         typer.echo(str(report))

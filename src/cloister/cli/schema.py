@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from cloister.cli.flags import Data, Machine, SchemaFile
+from cloister.cli import flags
 from cloister.cli.output import print_json, write_text
 from cloister.errors import SchemaError, UsageError
 
@@ -17,12 +17,14 @@ EXAMPLE = (
 )
 
 
+@flags.takes_groups
 def schema(
-    data: Data,
+    data: flags.Data,
+    *,
     out: Annotated[
         Path | None, typer.Option("--out", "-o", metavar="FILE", help="A new file for the draft. Default: the screen.")
     ] = None,
-    facts: SchemaFile = None,
+    facts: flags.SchemaFile = None,
     hierarchies: Annotated[
         Path | None,
         typer.Option(metavar="DIR", help="Draft a hierarchy for every quasi-identifier into a new folder, for the holder."),
@@ -30,26 +32,26 @@ def schema(
     check: Annotated[
         bool, typer.Option("--check", help="Compare the data with --schema, strictly, for the holder's eyes only.")
     ] = False,
-    as_json: Machine = False,
+    everywhere: flags.Everywhere,
 ) -> None:
     """Draft a schema: kinds and roles are guessed, bounds and domains are left blank for you to fill in."""
     if hierarchies is not None:
         if check or out is not None:
             raise UsageError("--hierarchies stands alone: drop --check and -o, or run them by themselves.")
-        write_hierarchies(data, facts, hierarchies, as_json)
+        write_hierarchies(data, facts, hierarchies, everywhere.as_json)
         return
     if check:
         if facts is None:
             raise UsageError("what should the data be checked against? Give --schema FILE.")
         if out is not None:
             raise UsageError("--check writes no file. Drop -o, or drop --check to draft a schema.")
-        show_check(data, facts, as_json)
+        show_check(data, facts, everywhere.as_json)
         return
     if facts is not None:
         raise UsageError(
             "--schema goes with --check or --hierarchies. Add one of them, or drop --schema to draft a new one."
         )
-    write_draft(data, out, as_json)
+    write_draft(data, out, everywhere.as_json)
 
 
 def write_draft(data: list[str], out: Path | None, as_json: bool) -> None:

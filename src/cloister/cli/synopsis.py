@@ -48,11 +48,11 @@ def synopsis(
     ] = None,
     dry_run: flags.DryRun = False,
     rows: flags.ExpectedRows = 10_000,
-    as_json: flags.Machine = False,
+    everywhere: flags.Everywhere,
 ) -> None:
     """Release cells with noisy counts, once; then cluster, sample and ask them for free."""
     if suggest_k or sample is not None or count is not None:
-        ask(data, suggest_k, sample, count, out, as_json)
+        ask(data, suggest_k, sample, count, out, everywhere.as_json)
         return
     from cloister.clustering.synopsis.request import SynopsisRequest
     from cloister.sinks import check_free
@@ -72,17 +72,17 @@ def synopsis(
         **access.parameters(),
     )
     if dry_run:
-        output.print_plan(request.plan(rows, open_data(data, request.engine).names), as_json, rows)
+        output.print_plan(request.plan(rows, open_data(data, request.engine).names), everywhere.as_json, rows)
         return
     if out is None:
         raise UsageError("where should the synopsis go? Give --out FILE.parquet, a file that does not exist yet.")
     if out.suffix.lower() != ".parquet":
         raise UsageError("a synopsis is a Parquet file. Give --out a name that ends in .parquet.")
     check_free(out)
-    with output.progress(as_json) as step:
+    with output.progress(everywhere.as_json) as step:
         released = request.release(data, step)
     certificate = released.save(out)
-    if as_json:
+    if everywhere.as_json:
         output.print_json({"out": str(out), **certificate.as_dict()})
     else:
         show(released, out)

@@ -38,7 +38,7 @@ def tabulate(
     neighbours: flags.NeighbourRelation = None,
     access: flags.Access,
     dry_run: flags.DryRun = False,
-    as_json: flags.Machine = False,
+    everywhere: flags.Everywhere,
 ) -> None:
     """Count rows by public categories or bins, privately, with totals and margins that agree with the cells."""
     from cloister.sinks import certificate_path
@@ -58,15 +58,15 @@ def tabulate(
         "neighbours": neighbours,
     }
     if dry_run:
-        output.print_plan(plan_table(open_data(data, where["engine"]).names, **terms), as_json)
+        output.print_plan(plan_table(open_data(data, where["engine"]).names, **terms), everywhere.as_json)
         return
     path = check_out(out)
-    with output.progress(as_json) as step:
+    with output.progress(everywhere.as_json) as step:
         table = release_table(data, **terms, **where, progress=step)
     table.save(path)
     assert table.release is not None
     rows = list(table.rows())
-    if as_json:
+    if everywhere.as_json:
         output.print_json({"out": str(path), "rows": rows, **table.release.as_dict()})
         return
     print_document(describe(rows))

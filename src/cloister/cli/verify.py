@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cloister.cli.flags import Machine
+from cloister.cli import flags
 from cloister.cli.output import print_json
 from cloister.errors import CloisterError, DataError, SourceError
 from cloister.sinks import certificate_path, file_hash, written_files
@@ -19,11 +20,13 @@ EXAMPLE = "Example: cloister verify clusters/release.json"
 WANTED = "Give what a command wrote: a release.json, or a file with its certificate inside or beside it"
 
 
+@flags.takes_groups
 def verify(
     release: Annotated[
         Path, typer.Argument(metavar="RELEASE", help="A release.json, or a folder, synopsis or table that a command wrote.")
     ],
-    as_json: Machine = False,
+    *,
+    everywhere: flags.Everywhere,
 ) -> None:
     """Add the steps of a release up again and check that its files were not changed."""
     certificate, folder = read_release(release)
@@ -35,7 +38,7 @@ def verify(
             raise DataError(f"{name} is missing beside the release.")
         if file_hash(path) != expected:
             raise DataError(f"{name} was changed after it was written: its hash differs from the release.")
-    if as_json:
+    if everywhere.as_json:
         print_json({"verified": True, "guarantee": str(certificate.guarantee), "status": certificate.status})
         return
     steps = "The steps add up and the files" if certificate.events else "The files"
@@ -49,25 +52,25 @@ def read_release(path: Path) -> tuple[Release, Path]:
 
     from cloister.privacy.release import Release
 
-    beside = certificate_path(path)
+    place = Path(os.path.abspath(path))  # `.` and `..` have no name that a certificate could stand beside
     certificate: Release | None
     try:
-        if path.name.endswith("release.json"):
-            certificate = Release.from_json(path.read_text(encoding="utf-8"))
-        elif beside.exists():
-            certificate = Release.from_json(beside.read_text(encoding="utf-8"))
-            check_named(path, certificate)
-        elif path.is_dir():
+        if place.name.endswith("release.json"):
+            certificate = Release.from_json(place.read_text(encoding="utf-8"))
+        elif place.name and certificate_path(place).exists():
+            certificate = Release.from_json(certificate_path(place).read_text(encoding="utf-8"))
+            check_named(place, certificate)
+        elif place.is_dir():
             return read_release(path / "release.json")
         else:
-            certificate = read_inside(path)
+            certificate = read_inside(place)
     except CloisterError:
         raise
     except (OSError, ValueError, RecursionError, pa.ArrowException):
         certificate = None
     if certificate is None:
         raise SourceError(f"{path} cannot be read as a release. {WANTED}.")
-    return certificate, path.parent
+    return certificate, place.parent
 
 
 def check_named(path: Path, certificate: Release) -> None:

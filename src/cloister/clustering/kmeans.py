@@ -51,7 +51,7 @@ class KMeans(ClusterMixin, BaseEstimator):
         Name of the table in the ledger; by default what the schema says. Without a name the release is unledgered.
     ledger : str or Ledger, optional
         Where the budget is kept; by default the user's own ledger.
-    engine : None, "local", "spark" or `Spark`
+    engine : name of an engine, such as "local" or "spark", or `Spark`, optional
         Who reads the rows; None: Spark for a Spark DataFrame, this process for everything else.
     random_state : int or numpy Generator, optional
         For public choices only (where the search starts), never for noise.

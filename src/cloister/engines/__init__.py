@@ -1,1 +1,1 @@
-"""Who runs a kernel over every row: this process, or Spark."""
+"""Who runs a kernel over every row: one folder an engine, listed in `registry`."""

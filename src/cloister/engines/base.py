@@ -1,8 +1,9 @@
-"""What an engine is, which engines there are, and how one is chosen.
+"""What an engine is, and how one is chosen.
 
 An engine reads rows and runs kernels over them; it knows nothing of budgets and noise. Each engine is one folder with a
-`Backend`, named in `ENGINES`: a new engine is a new folder and one more line there. Nothing outside a folder imports from it,
-and its heavy parts are loaded when its first table is opened.
+`Backend`, named in `registry.ENGINES`: a new engine is a new folder and one more line there. Nothing outside a folder imports
+from it, and its heavy parts are loaded when its first table is opened. Whoever treats engines differently asks for their
+`EngineTraits`, never for a name.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from cloister.encode import Encoded, Encoding
+from cloister.engines.registry import DEFAULT, ENGINES
 from cloister.errors import UsageError
 from cloister.kernels import Kernel, Summary
 from cloister.kernels.distinct_values import DistinctValues
@@ -32,19 +34,16 @@ __all__ = [
     "Engine",
     "EngineChoice",
     "EngineOptions",
+    "EngineTraits",
     "Folds",
     "OpenedData",
     "Shuffle",
     "choose_engine",
     "choose_points_engine",
+    "clusters_points",
+    "engine_traits",
     "open_data",
 ]
-
-ENGINES = {
-    "local": "cloister.engines.local.backend:LocalBackend",
-    "spark": "cloister.engines.spark.backend:SparkBackend",
-}
-DEFAULT = "local"
 
 Draw = Callable[[NDArray[np.uint64], int], NDArray[np.bool_]]
 """A secret draw: from the hashes of rows or people, and the number of their batch, to which of them are kept."""
@@ -139,11 +138,17 @@ EngineChoice = str | EngineOptions | None
 """Who reads the rows: an engine by its name or its options; None: as the data asks for."""
 
 
-class Backend(Protocol):
-    """The way into an engine's folder: light to import, it loads the engine when data is opened."""
+class EngineTraits(Protocol):
+    """How an engine differs from others, for whoever chooses what to do with one."""
 
     title: ClassVar[str]  # the engine's name in messages
     keeps_order: ClassVar[bool]  # whether rows come out in the order in which they went in
+    labels_in_memory: ClassVar[bool]  # whether labels of rows come back as an array here, not as the engine's own table
+    opens_at_once: ClassVar[bool]  # whether data is opened, for the names of its columns, without starting a system
+
+
+class Backend(EngineTraits, Protocol):
+    """The way into an engine's folder: light to import, it loads the engine when data is opened."""
 
     def __init__(self, options: Any = None) -> None:
         """With options for this engine, or its defaults."""
@@ -194,6 +199,16 @@ def choose_engine(engine: EngineChoice, data: Any) -> Backend:
                 raise UsageError(f'{kind} is read by the {backend.title} engine. Drop engine="{engine}".')
             return backend()
     return backend_class(engine or DEFAULT)()
+
+
+def engine_traits(engine: EngineChoice, data: Any = None) -> EngineTraits:
+    """How the engine that reads this data differs from others; nothing is started."""
+    return choose_engine(engine, data)
+
+
+def clusters_points(engine: EngineChoice) -> bool:
+    """Whether this engine clusters released points itself (`choose_points_engine`)."""
+    return isinstance(choose_engine(engine, None), ClustersPoints)
 
 
 def choose_points_engine(engine: EngineChoice) -> ClustersPoints:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from cloister.errors import UsageError
@@ -26,6 +26,13 @@ from cloister.vault import EngineChoice, Holder, Vault, open_data
 __all__ = ["RiskReport", "assess"]
 
 PURPOSE = "risk of re-identification"
+
+
+@dataclass(frozen=True, slots=True)
+class Unordered:
+    """Why rows cannot be paired with those they were made of: an engine, by its title, that keeps no order."""
+
+    engine: str
 
 
 def assess(
@@ -69,7 +76,7 @@ def assess(
         Also list which combinations of up to so many columns single people out.
     schema : Schema or path, optional
         Roles, hierarchies, and the unit: then people are counted, not rows.
-    engine : {"local", "spark"} or Spark, optional
+    engine : name of an engine, such as "local" or "spark", or Spark, optional
     table, ledger : optional
         The table's name in the ledger, where it is recorded that its holder saw exact numbers.
 
@@ -137,7 +144,8 @@ def assess(
     report = RiskReport(tuple(known), counted, risk, tuple(learned), combinations)
     if original_rows is not None:
         original = Vault.holding(original_rows, purpose=PURPOSE, engine=engine)
-        pairs = PairedRows(original_rows, rows) if original.keeps_order and holder.keeps_order else None
+        unordered = [each.engine_title for each in (original, holder) if not each.keeps_order]
+        pairs = Unordered(unordered[0]) if unordered else PairedRows(original_rows, rows)
         report = _compared(report, tuples, original, pairs, target, trees, spanned, notes)
     return replace(report, notes=tuple(notes))
 
@@ -166,7 +174,7 @@ def _compared(
     report: RiskReport,
     tuples: Tuples,
     original: Holder,
-    pairs: PairedRows | None,
+    pairs: PairedRows | Unordered,
     target: str | None,
     trees: Mapping[str, Hierarchy],
     spanned: Sequence[str],
@@ -185,8 +193,8 @@ def _compared(
     linkage = None
     if lost.rows != lost.original_rows:
         notes.append("record linkage was not tried: the numbers of rows differ, so rows cannot be paired.")
-    elif pairs is None:
-        notes.append("record linkage was not tried: rows have no order on Spark.")
+    elif isinstance(pairs, Unordered):
+        notes.append(f"record linkage was not tried: rows have no order on {pairs.engine}.")
     else:
         linkage = _linked(pairs, domains, [name for name in quasi if name in spanned])
         if linkage is None:

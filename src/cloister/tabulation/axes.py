@@ -99,8 +99,6 @@ def lay_out(
 
 def check_names(by: tuple[str, ...], measures: tuple[str, ...], bins: Mapping[str, Any], names: tuple[str, ...]) -> None:
     """Refuse columns that are missing, doubled, or named like those that a table adds."""
-    if isinstance(by, str) or not by:
-        raise UsageError("which columns make the cells? Give by=[...] or --by A,B.")
     if repeated := [name for name in by if by.count(name) > 1]:
         raise UsageError(f'column "{repeated[0]}" is there twice in by.')
     for name in [*by, *measures]:

@@ -70,6 +70,9 @@ class TabulationRequest:
     neighbours: str | None = None
 
     def __post_init__(self) -> None:
+        # before it becomes a tuple: a string would become its letters
+        if isinstance(self.by, str) or not tuple(self.by):
+            raise UsageError("which columns make the cells? Give by=[...] or --by A,B.")
         if self.schema is not None and not isinstance(self.schema, Schema):
             object.__setattr__(self, "schema", Schema.from_toml(self.schema))
 

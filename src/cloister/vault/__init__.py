@@ -6,11 +6,24 @@ the table anyway, stamped so) and `Vault.public` (data that is already private).
 outside this package opens it.
 """
 
-from cloister.engines.base import EngineChoice, open_data
+from cloister.engines.base import EngineChoice, EngineTraits, clusters_points, engine_traits, open_data
 from cloister.engines.spark.options import Spark  # a user's options; loads no engine
 from cloister.kernels.exact import Exact
 from cloister.privacy.mechanisms import Released
 from cloister.vault.doors import Sample, Vault
 from cloister.vault.holder import Holder, Unprotected
 
-__all__ = ["EngineChoice", "Exact", "Holder", "Released", "Sample", "Spark", "Unprotected", "Vault", "open_data"]
+__all__ = [
+    "EngineChoice",
+    "EngineTraits",
+    "Exact",
+    "Holder",
+    "Released",
+    "Sample",
+    "Spark",
+    "Unprotected",
+    "Vault",
+    "clusters_points",
+    "engine_traits",
+    "open_data",
+]

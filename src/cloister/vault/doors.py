@@ -188,9 +188,7 @@ class Vault:
             on_table: list[Event] = [*self._events, *([] if sample else [event])]
             on_sample = [self._sample.event(*([event] if sample else []))] if self._sample else []
             if not within([*on_table, *on_sample], self._terms.budget):
-                raise BudgetExceeded(
-                    f'step "{step}" would pass the budget of this release, {self._terms.budget}. Nothing was read for it.'
-                )
+                raise BudgetExceeded.of_step(step, self._terms.budget)
             if sample is None:
                 self._events.append(event)
             else:
@@ -256,7 +254,7 @@ class Vault:
     ) -> Release:
         """The certificate: the events are added up again and must stay within what was charged."""
         if not within(self._events, self._terms.budget):
-            raise BudgetExceeded(f"the steps of this release add up to more than {self._terms.budget}. Nothing is released.")
+            raise BudgetExceeded.of_release(self._terms.budget)
         guarantee = Guarantee(
             self._terms.budget.epsilon, self._terms.budget.delta, self._terms.neighbours, self._terms.protected
         )

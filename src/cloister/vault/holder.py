@@ -58,6 +58,11 @@ class Holder:
         return self._backend.keeps_order
 
     @property
+    def engine_title(self) -> str:
+        """The name, in messages, of the engine that reads the table."""
+        return self._backend.title
+
+    @property
     def is_seeded(self) -> bool:
         """Whether a secret order was drawn with seeded noise: what was written then is stamped."""
         return self._is_seeded

@@ -21,6 +21,8 @@ class LocalBackend(Backend):
 
     title: ClassVar[str] = "local"
     keeps_order: ClassVar[bool] = True
+    labels_in_memory: ClassVar[bool] = True
+    opens_at_once: ClassVar[bool] = True
 
     def __init__(self, options: None = None) -> None:
         pass

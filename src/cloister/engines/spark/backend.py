@@ -24,6 +24,8 @@ class SparkBackend(Backend):
 
     title: ClassVar[str] = "Spark"
     keeps_order: ClassVar[bool] = False
+    labels_in_memory: ClassVar[bool] = False
+    opens_at_once: ClassVar[bool] = False
 
     def __init__(self, options: Spark | None = None) -> None:
         self._options = options or Spark()

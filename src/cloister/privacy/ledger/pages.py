@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from cloister.privacy.accounts import Account, Entry
+from cloister.privacy.ledger.accounts import Account, Entry
 from cloister.report.document import Block, Section, Sentence, TextTable
 from cloister.schema.numerals import exact_text, short_decimal
 

@@ -1,4 +1,4 @@
-"""The ledger: how much of its privacy budget each table has spent, and on what.
+"""The ledger as a book: accounts are opened, charged, looked up and audited.
 
 A table has a name, one neighbour relation and a total. A charge is one transaction: it is refused when it
 would pass the total, and it is on the disk before `Ledger.charge` returns, so before any row is read. A
@@ -19,9 +19,10 @@ from datetime import UTC, datetime
 from fractions import Fraction
 from typing import TYPE_CHECKING, Self
 
-from cloister.errors import BudgetExceeded, LedgerError, UsageError
-from cloister.privacy.accounts import Account, Entry
-from cloister.privacy.ledger_records import (
+from cloister.errors import BudgetExceeded, LedgerError, Shortfall, UsageError
+from cloister.privacy.ledger.accounts import Account, Entry
+from cloister.privacy.ledger.pages import describe_accounts
+from cloister.privacy.ledger.stored_records import (
     accounts_table,
     entries_of,
     entries_table,
@@ -30,7 +31,6 @@ from cloister.privacy.ledger_records import (
     update_account,
     write_entry,
 )
-from cloister.privacy.statements import describe_accounts
 from cloister.privacy.store import StoreMissing, open_store
 from cloister.report import notebook
 from cloister.report.document import Document, Section, Sentence
@@ -39,7 +39,7 @@ from cloister.schema.numerals import Number, exact_number, short_decimal
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-__all__ = ["Account", "Entry", "Ledger"]
+__all__ = ["Ledger"]
 
 VERSION = 1  # of the tables; raise it when an older Cloister could misread them
 RELATIONS = ("add-remove", "replace-one")
@@ -157,8 +157,8 @@ class Ledger:
                     "add up: use the same unit, or keep another account for it."
                 )
             account = replace(account, unit=unit)
-            if epsilon > account.epsilon_left or delta > account.delta_left:
-                raise BudgetExceeded(_refusal(account, epsilon, delta))
+            if shortfalls := list(_shortfalls(account, epsilon, delta)):
+                raise BudgetExceeded.of_table(table, shortfalls)
             return self._spend(connection, account, epsilon, delta, purpose)
 
     def complete(self, entry_id: int, release_hash: str) -> None:
@@ -290,27 +290,17 @@ class Ledger:
             return notebook.html(Document((Section((Sentence(str(fault)),)),)))
 
 
-def _refusal(account: Account, epsilon: Fraction, delta: Fraction) -> str:
-    needs: list[str] = []
-    advice: list[str] = []
+def _shortfalls(account: Account, epsilon: Fraction, delta: Fraction) -> Iterator[Shortfall]:
+    """Of what a charge needs more than the account has left."""
     amounts = (
         ("epsilon", epsilon, account.epsilon_left, account.epsilon_total),
         ("delta", delta, account.delta_left, account.delta_total),
     )
-    for word, need, left, total in amounts:
-        if need <= left:
-            continue
-        # What is needed is rounded up and what is left down, so that the two never look alike.
-        place = f' for table "{account.table}"' if not needs else ""
-        rest = f"{short_decimal(left)} of {short_decimal(total)} is left{place}"
-        needs.append(f"needs {word} {short_decimal(need, up=True)}, and {rest}")
-        if left > 0:
-            advice.append(f"Lower --{word} to {short_decimal(left)} or less.")
-        elif word == "delta":
-            advice.append("Leave --delta out.")
-        else:
-            advice.append("No further private release of this table fits its total.")
-    return f"this release {'; it '.join(needs)}. {' '.join(advice)}"
+    for parameter, needed, left, total in amounts:
+        if needed > left:
+            # What is needed is rounded up and what is left down, so that the two never look alike.
+            shown = short_decimal(needed, up=True), short_decimal(left), short_decimal(total)
+            yield Shortfall(parameter, *shown, is_used_up=left <= 0)
 
 
 def _exact(value: Number, word: str) -> Fraction:

@@ -10,7 +10,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from cloister.errors import LedgerError
-from cloister.privacy.accounts import Account, Entry
+from cloister.privacy.ledger.accounts import Account, Entry
 from cloister.schema.numerals import exact_text, read_exact_text
 
 if TYPE_CHECKING:

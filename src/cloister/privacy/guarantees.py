@@ -1,0 +1,54 @@
+"""What a release promises: differential privacy, or a syntactic property of a published table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from cloister.privacy.identifiability import rho_from_epsilon
+from cloister.schema import Neighbours
+from cloister.schema.numerals import amount_text
+
+__all__ = ["Guarantee", "Syntactic"]
+
+WORLDS = (2, 100, 10_001)  # for which numbers of equally likely worlds a certificate shows the identifiability
+
+
+@dataclass(frozen=True, slots=True)
+class Guarantee:
+    """The one proven promise of a release."""
+
+    epsilon: Fraction
+    delta: Fraction
+    neighbours: Neighbours
+    unit: str = "row"
+
+    def __str__(self) -> str:
+        delta = f", delta {amount_text(self.delta)}" if self.delta else ""
+        return f"epsilon {amount_text(self.epsilon)}{delta}, {self.neighbours.value} neighbours, per {self.unit}"
+
+    def identifiability(self) -> dict[int, float] | None:
+        """The largest posterior of one of m equally likely worlds, for a few m; with a delta there is no such bound."""
+        if self.delta:
+            return None
+        return {worlds: rho_from_epsilon(self.epsilon, worlds, self.neighbours) for worlds in WORLDS}
+
+
+@dataclass(frozen=True, slots=True)
+class Syntactic:
+    """A property of a published table, not of the process that made it: no epsilon, and no noise."""
+
+    k: int | None  # None: a saved recoding on other rows, of which nothing is claimed
+    unit: str = "row"
+    also: tuple[str, ...] = ()  # what every class holds beside, in words
+
+    def __str__(self) -> str:
+        if self.k is None:
+            return "syntactic: recoding applied to other rows, no k is claimed, not differentially private"
+        whom = "" if self.unit == "row" else f", counted per {self.unit}"
+        also = f"; also {', '.join(self.also)}" if self.also else ""
+        return f"syntactic: k = {self.k}, not differentially private{whom}{also}"
+
+    def identifiability(self) -> None:
+        """A syntactic property bounds no posterior."""
+        return
