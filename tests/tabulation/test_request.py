@@ -37,3 +37,5 @@ def test_one_name_is_not_taken_for_its_letters() -> None:
         plan_table(["school"], "school", domains={"school": ["A", "B"]})
     with pytest.raises(UsageError, match=r"Give by=\[\.\.\.\]"):
         TabulationRequest("school")
+    with pytest.raises(UsageError, match=r"Give measures=\[\.\.\.\]"):
+        TabulationRequest(["school"], measures="grade")

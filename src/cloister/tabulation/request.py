@@ -73,6 +73,8 @@ class TabulationRequest:
         # before it becomes a tuple: a string would become its letters
         if isinstance(self.by, str) or not tuple(self.by):
             raise UsageError("which columns make the cells? Give by=[...] or --by A,B.")
+        if isinstance(self.measures, str):
+            raise UsageError("measures is a list of columns. Give measures=[...] or --measures X,Y.")
         if self.schema is not None and not isinstance(self.schema, Schema):
             object.__setattr__(self, "schema", Schema.from_toml(self.schema))
 
