@@ -58,7 +58,7 @@ class GridCells:
     def fold(self, rows: Encoded) -> Summary:
         counts = np.zeros(prod(self.sides), dtype=np.int64)
         halves, sides = np.array(self.halves, np.int64), np.array(self.sides, np.int64)
-        interval_loops(rows.numbers.size).add_cells(rows.numbers, halves, sides, counts)
+        interval_loops(rows.numbers.shape[1]).add_cells(rows.numbers, halves, sides, counts)
         return Summary({"counts": counts})
 
     def sensitivity(self, neighbours: Neighbours) -> Sensitivity:
@@ -82,7 +82,7 @@ class GridKeys:
     def keys(self, rows: Encoded) -> NDArray[np.int64]:
         keys = np.empty((len(rows), 1), dtype=np.int64)
         halves, sides = np.array(self.halves, np.int64), np.array(self.sides, np.int64)
-        interval_loops(rows.numbers.size).write_cells(rows.numbers, halves, sides, keys[:, 0])
+        interval_loops(rows.numbers.shape[1]).write_cells(rows.numbers, halves, sides, keys[:, 0])
         return keys
 
 
@@ -121,7 +121,7 @@ class NestedCells:
     def fold(self, rows: Encoded) -> Summary:
         counts = np.zeros(self.parts["counts"], dtype=np.int64)
         halves, sides = np.array(self.halves, np.int64), np.array(self.sides, np.int64)
-        interval_loops(rows.numbers.size).add_nested(rows.numbers, halves, sides, self.inner, self.starts, counts)
+        interval_loops(rows.numbers.shape[1]).add_nested(rows.numbers, halves, sides, self.inner, self.starts, counts)
         return Summary({"counts": counts})
 
     def sensitivity(self, neighbours: Neighbours) -> Sensitivity:

@@ -82,7 +82,7 @@ def find_nearest(rows: Encoded, centers: NDArray[np.int32]) -> tuple[NDArray[np.
     """The index of each row's nearest centre and its squared distance, both exact; ties go to the lowest index."""
     labels = np.empty(len(rows), dtype=np.int32)
     squares = np.empty(len(rows), dtype=np.float64)
-    loops = nearest_loops(len(rows) * centers.size)
+    loops = nearest_loops(centers.size)
     loops.nearest(rows.numbers, np.ascontiguousarray(centers.T, dtype=np.float64), labels, squares)
     return labels, squares
 
@@ -117,7 +117,7 @@ class CenterSums:
         counts = np.zeros(len(self.centers), dtype=np.int64)
         sums = np.zeros(self.centers.shape, dtype=np.int64)
         labels, _ = find_nearest(rows, self.centers)
-        nearest_loops(rows.numbers.size).add_sums(rows.numbers, labels, counts, sums)
+        nearest_loops(rows.numbers.shape[1]).add_sums(rows.numbers, labels, counts, sums)
         return Summary({"counts": counts, "sums": sums})
 
     def sensitivity(self, neighbours: Neighbours) -> Sensitivity:

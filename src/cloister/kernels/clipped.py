@@ -97,7 +97,7 @@ class ClippedSums:
         sums = np.zeros(self.centers.shape, dtype=np.int64)
         labels, distances = find_nearest(rows, self.centers)
         clipping = (self.clip.radius, isinstance(self.clip, Taxicab), self.reach**2, self.shift)
-        loops = nearest_loops(rows.numbers.size)
+        loops = nearest_loops(rows.numbers.shape[1])
         loops.add_clipped(rows.numbers, self.centers, labels, distances, clipping, counts, sums, squares)
         return Summary({"counts": counts, "sums": sums, "squares": squares})
 

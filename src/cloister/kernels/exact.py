@@ -26,6 +26,9 @@ class Exact(Generic[T]):
     def __reduce__(self) -> NoReturn:
         raise TypeError("an exact value does not leave the vault")
 
+    def __getstate__(self) -> NoReturn:
+        raise TypeError("an exact value does not leave the vault")
+
     def __eq__(self, other: object) -> NoReturn:
         raise TypeError("an exact value is not compared outside the vault")
 

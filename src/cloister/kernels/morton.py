@@ -45,7 +45,7 @@ class MortonKeys:
 
     def keys(self, rows: Encoded) -> NDArray[np.int64]:
         keys = np.empty((len(rows), 1), dtype=np.int64)
-        loops = interval_loops(rows.numbers.size * self.bits)
+        loops = interval_loops(rows.numbers.shape[1] * self.bits)
         loops.write_morton(rows.numbers, np.array(self.halves, np.int64), self.bits, keys[:, 0])
         return keys
 
@@ -83,7 +83,7 @@ class LeafSums:
         sums = np.zeros(self.parts["sums"], dtype=np.int64)
         low, high = leaf_boxes(self.starts, self.depths, self.order)
         halves = np.array(self.order.halves, np.int64)
-        loops = interval_loops(rows.numbers.size)
+        loops = interval_loops(rows.numbers.shape[1])
         loops.add_leaves(rows.numbers, halves, self.order.bits, leaves, low, high, UNIT, counts, sums)
         return Summary({"counts": counts, "sums": sums})
 

@@ -121,7 +121,7 @@ def seeded_draws() -> int:
     return _repeatable_draws
 
 
-def laplace(scale: Fraction, size: int) -> NDArray[np.int64]:
+def laplace(scale: Fraction, size: int, *, size_is_secret: bool = False) -> NDArray[np.int64]:
     """Draw from the discrete Laplace distribution, P(x) proportional to exp(-|x| / scale) on the integers.
 
     Parameters
@@ -130,6 +130,9 @@ def laplace(scale: Fraction, size: int) -> NDArray[np.int64]:
         Above 0 and at most 2**50.
     size : int
         How many independent draws.
+    size_is_secret : bool, default False
+        The number of draws follows from rows. Then it does not decide which loops are loaded, which can be seen from
+        outside.
 
     Privacy
     -------
@@ -140,32 +143,32 @@ def laplace(scale: Fraction, size: int) -> NDArray[np.int64]:
     Canonne, Kamath, Steinke 2020, algorithm 2, with the magnitude drawn digit by digit as `geometric` does.
     """
     expansion = geometric_expansion(_checked_scale(scale))
-    return _draw("geometric", (expansion, True), size, 1.1 * (len(expansion) + 1))
+    return _draw("geometric", (expansion, True), size, 1.1 * (len(expansion) + 1), size_is_secret)
 
 
-def geometric(scale: Fraction, size: int) -> NDArray[np.int64]:
+def geometric(scale: Fraction, size: int, *, size_is_secret: bool = False) -> NDArray[np.int64]:
     """Draw from the geometric distribution P(x) = (1 - a) a**x on x = 0, 1, 2, ..., where a = exp(-1 / scale).
 
     Its binary digits are independent: digit i is 1 with probability 1 / (1 + exp(2**i / scale)). Above the digits drawn
     so, the distribution is geometric again and is drawn by counting successes: nothing is cut off.
 
-    `scale` and `size` are as in `laplace`.
+    The parameters are those of `laplace`.
 
     Privacy
     -------
     One-sided: alone it protects nothing. It is the tail of `laplace` above a threshold, and the trial behind `choose`.
     """
-    return geometric_of(geometric_expansion(_checked_scale(scale)), size)
+    return geometric_of(geometric_expansion(_checked_scale(scale)), size, size_is_secret=size_is_secret)
 
 
-def geometric_of(expansion: NDArray[np.uint8], size: int) -> NDArray[np.int64]:
+def geometric_of(expansion: NDArray[np.uint8], size: int, *, size_is_secret: bool = False) -> NDArray[np.int64]:
     """Draw from a geometric distribution of any ratio, by the expansion of its binary digits (`expansions`).
 
     Privacy
     -------
     As `geometric`.
     """
-    return _draw("geometric", (expansion, False), size, 1.01 * len(expansion))
+    return _draw("geometric", (expansion, False), size, 1.01 * len(expansion), size_is_secret)
 
 
 def gaussian(sigma: Fraction, size: int) -> NDArray[np.int64]:
@@ -343,10 +346,12 @@ def _entropy_of(source: np.random.Generator | None, count: int) -> bytes:
         return source.bytes(count)
 
 
-def _draw(loop: str, arguments: tuple[Any, ...], size: int, expected: float) -> NDArray[np.int64]:
+def _draw(
+    loop: str, arguments: tuple[Any, ...], size: int, expected: float, size_is_secret: bool = False
+) -> NDArray[np.int64]:
     """Run a loop of `samplers` over fresh bytes until all draws are made; expected: about how many bytes one takes."""
     out = np.empty(_checked_size(size), dtype=np.int64)
-    fill = getattr(_samplers(ceil(size * expected)), loop)
+    fill = getattr(_samplers(None if size_is_secret else ceil(size * expected)), loop)
     done, unused = 0, b""
     while done < size:
         # Whole words, so that a seeded stream does not depend on how it is cut.
@@ -357,9 +362,12 @@ def _draw(loop: str, arguments: tuple[Any, ...], size: int, expected: float) -> 
     return out
 
 
-def _samplers(bytes_used: int) -> ModuleType:
-    """The loops for draws that eat about so many bytes: both kinds make the same draws, one without loading numba."""
-    if _effort.pays_to_compile(bytes_used):
+def _samplers(bytes_used: int | None) -> ModuleType:
+    """The loops for draws that eat about so many bytes, a public number: both kinds make the same draws, one without numba.
+
+    None: the number is secret, and must not decide.
+    """
+    if bytes_used is None or _effort.pays_to_compile(bytes_used):
         from cloister.privacy import samplers
 
         return samplers

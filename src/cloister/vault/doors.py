@@ -19,6 +19,7 @@ from cloister.errors import BudgetExceeded, UsageError
 from cloister.kernels import Histogram, Kernel, Rows, Sensitivity, Summary
 from cloister.kernels.exact import open_exact
 from cloister.kernels.keyed import KeyedKernel
+from cloister.kernels.loops.choose import expect_rows
 from cloister.kernels.per_unit import for_unit
 from cloister.privacy import noise
 from cloister.privacy.budgets import Budget
@@ -109,6 +110,7 @@ class Vault:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self._open = False
+        expect_rows()
         self._engine.close()
         empty_frames(trace)
 
@@ -143,9 +145,13 @@ class Vault:
         """The number of rows: public under replace-one, bought with this mechanism under add-remove; at least 1."""
         if self._terms.neighbours is Neighbours.REPLACE_ONE:
             self._must_be_open()
-            return max(1.0, float(open_exact(self._engine.fold(Rows()))["counts"][0]))
-        assert mechanism is not None, "under add-remove the number of rows is bought"
-        return max(1.0, float(self.measure(Rows(), mechanism, step).value["counts"][0]))
+            counts = open_exact(self._engine.fold(Rows()))["counts"]
+        else:
+            assert mechanism is not None, "under add-remove the number of rows is bought"
+            counts = self.measure(Rows(), mechanism, step).value["counts"]
+        rows = max(1.0, float(counts[0]))
+        expect_rows(rows)
+        return rows
 
     @contextmanager
     def sample(self, step: str, rate: Fraction) -> Iterator[Sample]:

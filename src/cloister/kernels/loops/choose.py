@@ -1,23 +1,39 @@
 """Compiled loops or their NumPy twins: which of the two a call takes.
 
 Both give the same numbers, to the last bit, so the choice is about time alone. Loading numba and compiled code takes
-longer than a small job does. The rule: the twin, as long as numba is not loaded for another reason and the twins of this
-process have done less work in all than loading takes. So a small job never loads numba, and a large one loses little.
+longer than a small job does. The rule: the twin, as long as numba is not loaded for another reason and a pass over the
+table is less work than loading. So a small job never loads numba, and a large one loses little.
 
 A worker without numba says so with `allow_compiled(False)`.
+
+Privacy
+-------
+Whether numba is loaded can be seen from outside, so it must not depend on rows: the work of a pass is reckoned from the
+number of rows that was released, or is public (`expect_rows`), never from the rows that a call holds. Until that number is
+known a table counts as large.
 """
 
 from __future__ import annotations
 
 import sys
+from math import inf
 from types import ModuleType
 
-__all__ = ["Effort", "allow_compiled", "interval_loops", "nearest_loops", "partition_loops", "pays_to_partition_compiled"]
+__all__ = [
+    "Effort",
+    "allow_compiled",
+    "expect_rows",
+    "interval_loops",
+    "nearest_loops",
+    "partition_loops",
+    "pays_to_partition_compiled",
+]
 
 MOST_PARTITION_STEPS = 2**26  # numbers that a search by NumPy goes over in about 0.3 s, only some of them at every step
-MOST_STEPS = 2**25  # numbers that NumPy compares or adds in 0.1 to 0.2 s; loading numba and the loops takes 0.4 to 0.6 s
+MOST_STEPS = 2**22  # numbers of a pass, which NumPy compares or adds in about 0.02 s; loading numba takes about 0.5 s
 
 _compiled_allowed = True
+_expected_rows = inf
 
 
 def allow_compiled(allowed: bool) -> None:
@@ -26,8 +42,22 @@ def allow_compiled(allowed: bool) -> None:
     _compiled_allowed = allowed
 
 
+def expect_rows(rows: float = inf) -> None:
+    """State how many rows a pass goes over: a number that was released or is public; nothing: it is not known."""
+    global _expected_rows
+    _expected_rows = rows
+
+
+def pass_pays_to_compile(numbers_a_row: int) -> bool:
+    """Whether a pass that goes over so many numbers for each row should take the compiled loop."""
+    return _compiled_allowed and ("numba" in sys.modules or _expected_rows * numbers_a_row > MOST_STEPS)
+
+
 class Effort:
-    """How much work the twins of one kind have done in this process, and from where on loading numba pays."""
+    """How much work the twins of one kind have done in this process, and from where on loading numba pays.
+
+    Privacy: for work whose size is public, or the holder's own.
+    """
 
     def __init__(self, most: int) -> None:
         self.most = most
@@ -43,13 +73,12 @@ class Effort:
         return False
 
 
-_effort = Effort(MOST_STEPS)
 _partition_effort = Effort(MOST_PARTITION_STEPS)
 
 
-def nearest_loops(work: int) -> ModuleType:
-    """The loops over nearest points, for a call that compares about so many numbers: rows x points x columns."""
-    if _effort.pays_to_compile(work):
+def nearest_loops(numbers_a_row: int) -> ModuleType:
+    """The loops over nearest points, for a pass that compares so many numbers for each row: points x columns."""
+    if pass_pays_to_compile(numbers_a_row):
         from cloister.kernels.loops import nearest  # here: it loads numba
 
         return nearest
@@ -58,9 +87,9 @@ def nearest_loops(work: int) -> ModuleType:
     return nearest_numpy
 
 
-def interval_loops(work: int) -> ModuleType:
-    """The loops over intervals, for a call that divides about so many numbers: rows x columns x digits."""
-    if _effort.pays_to_compile(work):
+def interval_loops(numbers_a_row: int) -> ModuleType:
+    """The loops over intervals, for a pass that divides so many numbers for each row: columns x digits."""
+    if pass_pays_to_compile(numbers_a_row):
         from cloister.kernels.loops import intervals  # here: it loads numba
 
         return intervals

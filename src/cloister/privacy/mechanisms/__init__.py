@@ -1,7 +1,7 @@
 """Mechanisms, one a file, and which of them a spend buys. A mechanism never sees a row.
 
 A new noise distribution is a file with a class that follows `base.Mechanism`, and its line in `calibrate`; one that is
-paid for in a unit of its own has that unit in `spends`.
+paid for in a unit of its own has that unit in `noise_for_spend`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from cloister.privacy.budgets import Number
 from cloister.privacy.mechanisms.base import KeyedMechanism, Mechanism, Released, add_noise
 from cloister.privacy.mechanisms.gaussian import Gaussian
 from cloister.privacy.mechanisms.laplace import Laplace
-from cloister.privacy.mechanisms.spends import (
+from cloister.privacy.mechanisms.noise_for_spend import (
     Norm,
     Precision,
     Spend,

@@ -101,7 +101,8 @@ class SplitTree:
                 split = np.zeros(len(nodes), dtype=bool)
             else:
                 first, last = np.searchsorted(keys, nodes), np.searchsorted(keys, nodes + width)
-                split = self.biased(below[last] - below[first], depth) + noise.laplace(self.scale, len(nodes)) > 0
+                draws = noise.laplace(self.scale, len(nodes), size_is_secret=True)
+                split = self.biased(below[last] - below[first], depth) + draws > 0
             ends = nodes[~split]
             starts.append(ends)
             depths.append(np.full(len(ends), depth, dtype=np.int64))

@@ -66,7 +66,7 @@ class Survivors:
 
     def apply(self, keys: NDArray[np.int64], counts: NDArray[np.int64]) -> SurvivingCells:
         """keys : distinct cells that hold rows, in rising order; counts : how many."""
-        noisy = counts + noise.laplace(self.scale, len(counts))
+        noisy = counts + noise.laplace(self.scale, len(counts), size_is_secret=True)
         kept = noisy >= self.threshold
         ranks, values = self.empty_survivors(self.cells - len(keys))
         # Before the empty cell of rank r (counted among empty cells) lie the full cells with at most r empty ones before them.
@@ -88,13 +88,13 @@ class Survivors:
         at = -1
         while at < empty:
             wanted = int(min(2**20, 16 + 1.1 * chance * (empty - at)))
-            skips = noise.geometric_of(expansion, wanted)
+            skips = noise.geometric_of(expansion, wanted, size_is_secret=True)
             # A skip past the end only says that no survivor is left; capped there, the sums stay exact in float64.
             places = at + np.cumsum(np.minimum(skips, empty) + 1, dtype=np.float64)
             places_so_far.append(places[places < empty].astype(np.int64))
             at = int(min(places[-1], empty))
         ranks = np.concatenate(places_so_far)
-        values = lower + noise.geometric(self.scale, len(ranks))
+        values = lower + noise.geometric(self.scale, len(ranks), size_is_secret=True)
         kept = values >= self.threshold
         return ranks[kept], values[kept]
 
