@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pyarrow as pa
 import pytest
 
@@ -39,3 +41,13 @@ def test_one_name_is_not_taken_for_its_letters() -> None:
         TabulationRequest("school")
     with pytest.raises(UsageError, match=r"Give measures=\[\.\.\.\]"):
         TabulationRequest(["school"], measures="grade")
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet", "json"])
+def test_saving_returns_the_certificate(ending: str, tmp_path: Path) -> None:
+    """As of every result: a CSV's names the file that it stands beside."""
+    table = tabulate(pa.table({"level": ["bachelor"] * 7 + ["master"] * 3}), ["level"], 1, **FACTS)
+    certificate = table.save(tmp_path / f"t.{ending}")
+    assert certificate is not None
+    assert certificate.digest() == table.release_.digest()
+    assert list(certificate.files) == ([f"t.{ending}"] if ending == "csv" else [])

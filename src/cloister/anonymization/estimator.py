@@ -11,6 +11,7 @@ from cloister.anonymization.reporting.publication_plan import PublicationPlan, p
 from cloister.anonymization.request import Request, Settings, read_request
 from cloister.anonymization.searching.guards import Guard
 from cloister.anonymization.sklearn_params import Parameters
+from cloister.errors import UsageError
 from cloister.privacy.release import Release
 
 __all__ = ["TopDownSpecialization"]
@@ -147,6 +148,8 @@ class TopDownSpecialization(Parameters):
 
     def plan(self, names: Sequence[str]) -> PublicationPlan:
         """What would be done to a table with these columns: their roles, hierarchies, guards. No row is read."""
+        if isinstance(names, str):
+            raise UsageError("a plan needs the names of the table's columns, as a list: plan([...]).")
         return plan_publication(self.request(), names)
 
     def publish(

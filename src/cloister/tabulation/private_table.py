@@ -136,8 +136,11 @@ class PrivateTable:
         """A hash of the rows; the certificate holds it, so that a changed file is seen."""
         return hash_of_rows(self.rows())
 
-    def save(self, path: str | PathLike[str]) -> None:
-        """Write CSV, Parquet or JSON, by the name's ending. A CSV has its certificate beside it, `NAME.release.json`."""
+    def save(self, path: str | PathLike[str]) -> Release | None:
+        """Write CSV, Parquet or JSON, by the name's ending; returns the certificate as it was written.
+
+        A CSV has its certificate beside it, `NAME.release.json`; the other formats hold it inside.
+        """
         target = Path(path)
         kind = target.suffix.lower()
         certificate = self.release.to_json() if self.release else "{}"
@@ -157,12 +160,12 @@ class PrivateTable:
                 from pyarrow import csv
 
                 csv.write_csv(self.frame(), staged.path)
+                release = self.release and dataclasses.replace(self.release, files=file_hashes(staged.path))
                 with stage(certificate_path(target), directory=False) as beside:
-                    if self.release:
-                        certificate = dataclasses.replace(self.release, files=file_hashes(staged.path)).to_json()
-                    commit_with_certificate(staged, beside, certificate)
-                return
+                    commit_with_certificate(staged, beside, release.to_json() if release else certificate)
+                return release
             staged.commit()
+        return self.release
 
     def __repr__(self) -> str:
         size = prod(self.counts.shape)

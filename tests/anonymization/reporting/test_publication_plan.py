@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import cloister as cl
-from cloister.errors import SchemaError
+from cloister.errors import SchemaError, UsageError
 from cloister.schema.hierarchies import flat
 
 
@@ -28,3 +28,16 @@ def test_a_plan_refuses_what_publish_would() -> None:
     """A column that is not there is refused before anything is read."""
     with pytest.raises(SchemaError, match='no column "sexx"'):
         cl.TopDownSpecialization(quasi=["sexx"]).plan(["sex"])
+
+
+def test_one_name_is_not_taken_for_its_letters() -> None:
+    """A path or a single name in place of the columns is refused."""
+    with pytest.raises(UsageError, match="as a list"):
+        cl.TopDownSpecialization(quasi=["sex"]).plan("people.csv")
+
+
+def test_a_plan_shows_itself_in_a_notebook() -> None:
+    """The same document as on a terminal, as HTML."""
+    plan = cl.TopDownSpecialization(k=5, quasi=["sex"]).plan(["sex", "town"])
+    assert "k-anonymity, k = 5" in plan._repr_html_()
+    assert "Published as they are: town" in str(plan)

@@ -8,6 +8,8 @@ from typing import Any
 
 from cloister.anonymization.counting.quasi_columns import read_hierarchies
 from cloister.anonymization.request import Request
+from cloister.report import notebook, terminal
+from cloister.report.document import Document, Fact, Section, Sentence, TextTable
 
 __all__ = ["PublicationPlan", "plan_publication"]
 
@@ -32,23 +34,29 @@ class PublicationPlan:
         """Plain data."""
         return asdict(self)
 
+    def describe(self) -> Document:
+        """The plan as a document: what every class will hold, then what becomes of each column."""
+        promise = [
+            Sentence(f"{self.scope} recoding, by {self.gain}; every class holds, counted by {self.unit}:"),
+            *(Sentence(f"  {guard}") for guard in self.guards),
+            Sentence(f"At most {100 * self.suppression:g}% of the rows are suppressed."),
+        ]
+        columns = TextTable.of(["quasi-identifier", "how it generalises"], list(self.quasi.items()), align="left")
+        others = {
+            "compared by guards": self.sensitive,
+            "predicted": (self.target,) if self.target else (),
+            "dropped": self.dropped,
+            "pseudonyms": self.pseudonyms,
+            "published as they are": self.untouched,
+        }
+        facts = [Fact(what, ", ".join(names)) for what, names in others.items() if names]
+        return Document((Section((*promise, columns, *facts)),), title="Plan of a k-anonymous table")
+
     def __str__(self) -> str:
-        width = max(map(len, self.quasi))
-        lines = [f"{self.scope} recoding, by {self.gain}; every class holds, counted by {self.unit}:"]
-        lines += [f"  {guard}" for guard in self.guards]
-        lines.append(f"At most {100 * self.suppression:g}% of the rows are suppressed.")
-        lines.append("Quasi-identifiers:")
-        lines += [f"  {name.ljust(width)}  {how}" for name, how in self.quasi.items()]
-        for what, names in (
-            ("Compared by guards", self.sensitive),
-            ("Predicted", (self.target,) if self.target else ()),
-            ("Dropped", self.dropped),
-            ("Pseudonyms", self.pseudonyms),
-            ("Published as they are", self.untouched),
-        ):
-            if names:
-                lines.append(f"{what}: {', '.join(names)}")
-        return "\n".join(lines)
+        return terminal.text(self.describe())
+
+    def _repr_html_(self) -> str:
+        return notebook.html(self.describe())
 
 
 def plan_publication(request: Request, names: Sequence[str]) -> PublicationPlan:
