@@ -30,6 +30,7 @@ __all__ = [
 ]
 
 MOST_PARTITION_STEPS = 2**26  # numbers that a search by NumPy goes over in about 0.3 s, only some of them at every step
+MOST_PARTITION_STEP = 2**18  # numbers of one step of a search: Adult's 18,109 tuples of eight columns are 2**17
 MOST_STEPS = 2**22  # numbers of a pass, which NumPy compares or adds in about 0.02 s; loading numba takes about 0.5 s
 
 _compiled_allowed = True
@@ -101,9 +102,10 @@ def interval_loops(numbers_a_row: int) -> ModuleType:
 def pays_to_partition_compiled(work: int) -> bool:
     """Whether a step of a search over so many numbers should go on with the compiled loops.
 
-    A search chooses step by step, since the twin carries counts along that the compiled loops do not need.
+    A search chooses step by step, since the twin carries counts along that the compiled loops do not need. A search takes
+    hundreds of steps, so one large step says enough.
     """
-    return _partition_effort.pays_to_compile(work)
+    return _partition_effort.pays_to_compile(work if work <= MOST_PARTITION_STEP else MOST_PARTITION_STEPS + 1)
 
 
 def partition_loops() -> ModuleType:
