@@ -13,6 +13,7 @@ Sweeney, k-anonymity, 2002. Machanavajjhala et al., l-diversity, 2007. Li et al.
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Protocol
@@ -56,7 +57,7 @@ class Guard(Protocol):
     def __str__(self) -> str: ...
 
 
-class ClassGuard:
+class ClassGuard(ABC):
     """A condition on every class, and what the other stations ask of it; the defaults are those of a plain guard.
 
     A new guard is a class that derives from this one, and, where users ask for it by a parameter, an entry in `GUARDS`.
@@ -72,9 +73,9 @@ class ClassGuard:
         """The same guard with what it compares with fixed to these tuples."""
         return self
 
+    @abstractmethod
     def passes(self, labels: NDArray[np.int64], classes: int, rows: TupleCounts) -> NDArray[np.bool_]:
         """Which classes hold it."""
-        raise NotImplementedError
 
 
 @dataclass(frozen=True, slots=True)
