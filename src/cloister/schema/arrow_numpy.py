@@ -15,6 +15,10 @@ from numpy.typing import NDArray
 
 __all__ = ["from_mask", "from_numbers", "from_texts", "to_mask", "to_numbers"]
 
+# `DataType.to_pandas_dtype` would import pandas in older versions of pyarrow
+_NAMES = ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32", "float64"]
+_KINDS = {pa.from_numpy_dtype(np.dtype(name)): np.dtype(name) for name in _NAMES}
+
 
 def from_numbers(values: NDArray[Any]) -> pa.Array:
     """An array of the same numbers.
@@ -54,7 +58,7 @@ def to_numbers(values: pa.Array, null: int | float | None = None) -> NDArray[Any
     >>> to_numbers(pa.array([5, 7, None, 9], pa.int32())[1:], null=-1).tolist()
     [7, -1, 9]
     """
-    kind = np.dtype(values.type.to_pandas_dtype())
+    kind = _KINDS[values.type]
     if not len(values):
         return np.empty(0, kind)
     numbers: NDArray[Any] = np.frombuffer(values.buffers()[1], kind, len(values), values.offset * kind.itemsize)
