@@ -22,24 +22,6 @@ def _times_log(count: int) -> float:
     return count * math.log2(count) if count > 1 else 0.0
 
 
-@nb.njit(nogil=True, cache=True, inline="always")  # a call would cost a fifth of the loop
-def _weigh_part(
-    c: int, part: int, k: int, fall: float, loss: float, wants_spread: bool, lost: I64, relief: F64, spread: F64, low: I64
-) -> None:
-    """Add to candidate c a part of a class that it would make: kept with at least k rows, lost with fewer.
-
-    part : IN its rows; fall : IN by how much a kept row gets cheaper; loss : IN by how much a lost row gets dearer
-    """
-    if part >= k:
-        relief[c] += part * fall
-        if wants_spread:
-            spread[c] -= _times_log(part)
-        low[c] = min(low[c], part)
-    else:
-        relief[c] -= part * loss
-        lost[c] += part
-
-
 @nb.njit(nogil=True, cache=True)
 def weigh(
     flat: I32,
@@ -102,8 +84,14 @@ def weigh(
                     table[s] = 0
                     if part == 0:  # most parts are empty
                         continue
-                    fall = before[b] - after[s]
-                    _weigh_part(c, part, k, fall, q - cost, wants_spread, lost, relief, spread, low)
+                    if part >= k:
+                        relief[c] += part * (before[b] - after[s])
+                        if wants_spread:
+                            spread[c] -= _times_log(part)
+                        low[c] = min(low[c], part)
+                    else:
+                        relief[c] -= part * (q - cost)
+                        lost[c] += part
                 continue
             under = 0
             for s in range(first[b], first[b + 1] - 1):
@@ -114,8 +102,14 @@ def weigh(
                     part = under if side == 0 else size - under
                     if part == 0:
                         continue
-                    fall = before[b] - (left[c] if side == 0 else right[c])
-                    _weigh_part(c, part, k, fall, q - cost, wants_spread, lost, relief, spread, low)
+                    if part >= k:
+                        relief[c] += part * (before[b] - (left[c] if side == 0 else right[c]))
+                        if wants_spread:
+                            spread[c] -= _times_log(part)
+                        low[c] = min(low[c], part)
+                    else:
+                        relief[c] -= part * (q - cost)
+                        lost[c] += part
                 c += 1
             table[first[b + 1] - 1] = 0
 
