@@ -31,7 +31,7 @@ from cloister.clustering.terms import buy_size
 from cloister.errors import UsageError
 from cloister.kernels import CenterSums
 from cloister.privacy.mechanisms import Norm, Spend, amount_of, cut, explain_noise, norm_of
-from cloister.privacy.plan import Plan, Step, make_step
+from cloister.privacy.plan import Branch, Plan, PlannedStep, Step, make_step
 from cloister.schema import Neighbours
 from cloister.vault import Vault
 
@@ -59,25 +59,27 @@ class Lloyd:
         domain, clusters = domain_and_clusters(task)
         terms = task.terms
         size, rounds = start(task)
-        steps = plan_rounds(task, rounds, rows)
-        expect: dict[str, str] = {step.name: step.expect for step in steps}
+        planned = plan_rounds(task, rounds, rows)
+        expect: dict[str, str] = {step.name: step.expect for step in planned}
+        steps: tuple[PlannedStep, ...] = (Branch("round", rounds, len(planned)),)
         if size is not None:
             expect["size"] = f"number of rows +-{size.mechanism.deviation()['counts']:.3g}"
-            steps = [size, *steps]
+            steps = (size.event, *steps)
         facts: Mapping[str, object] = {"rows": round(rows), "columns": len(domain.halves), "clusters": clusters}
         choices = {"noise": explain_noise(terms.budget)}
-        events = tuple(step.event for step in steps)
-        return Plan(terms.budget, terms.neighbours, events, expect, facts, choices, terms.protected)
+        return Plan(terms.budget, terms.neighbours, steps, expect, facts, choices, terms.protected)
 
     def fit(self, vault: Vault, task: Task, random: PublicChance, progress: Progress) -> Fitted:
         """Run private Lloyd inside an open vault, from public centres."""
         domain, clusters = domain_and_clusters(task)
         size, rounds = start(task)
+        vault.follow(self.plan(task, 1.0))  # the number of rows decides how many rounds there are, and nothing else
         rows = buy_size(vault, size, progress)
         centers = sphere_packing(domain, clusters, random)
         sizes = np.full(clusters, rows / clusters)
         errors = np.full(centers.shape, np.inf)
         steps = plan_rounds(task, rounds, rows)
+        vault.choose("round", len(steps))
         for step in steps:
             progress(step.name)
             released = vault.measure(CenterSums(centers, domain.clip), step.mechanism, step.name)

@@ -28,6 +28,7 @@ __all__ = [
     "GaussianEvent",
     "LaplaceEvent",
     "SampledEvent",
+    "covers",
     "delta_of",
     "event_dict",
     "event_from",
@@ -189,6 +190,21 @@ def event_from(data: Mapping[str, Any]) -> Event:
 def total_cost(events: Sequence[Event]) -> Cost:
     """What these events cost together."""
     return sum((event.cost() for event in events), Cost())
+
+
+def covers(planned: Event, event: Event) -> bool:
+    """Whether an event is the planned one: its step, its kind, and no more than its cost.
+
+    Noise is rounded up, so that an event may cost a little less than was planned; the plan's cost is what is charged.
+    """
+    most, cost = planned.cost(), event.cost()
+    return (
+        (planned.step, planned.kind) == (event.step, event.kind)
+        and cost.is_proved
+        and cost.epsilon <= most.epsilon
+        and cost.precision <= most.precision
+        and cost.samples == most.samples
+    )
 
 
 def delta_of(events: Sequence[Event], epsilon: Fraction) -> float:

@@ -11,7 +11,7 @@ from cloister.clustering.inputs import Input
 from cloister.clustering.progress import Progress, silent
 from cloister.clustering.synopsis.files import fingerprint
 from cloister.clustering.synopsis.grid_sizes import check_cap
-from cloister.clustering.synopsis.shapes import MOST_CELLS, Shape, ShapeOptions, find_shape
+from cloister.clustering.synopsis.shapes import ANY_ROWS, MOST_CELLS, Shape, ShapeOptions, find_shape
 from cloister.clustering.synopsis.synopsis import Synopsis
 from cloister.clustering.table_request import TableRequest
 from cloister.errors import UsageError
@@ -68,6 +68,7 @@ class SynopsisRequest(TableRequest):
         rows = self.read(data)
         domain = self.domain(rows)
         with self.open_vault(rows, domain.encoding, f"synopsis, {self.method}") as vault:
+            vault.follow(self.shape.plan(domain, self.terms, ANY_ROWS))
             cells, total = self.shape.build(vault, domain, self.terms, progress)
             parameters = {
                 "method": self.method,

@@ -30,7 +30,7 @@ from cloister.clustering.seeding.points_kmeans import nearest
 from cloister.clustering.seeding.weighted import check_seeding, cluster_points
 from cloister.clustering.synopsis.noisy_cells import Cells, log_densities
 from cloister.clustering.synopsis.queries import kept_weights
-from cloister.clustering.synopsis.shapes import find_shape
+from cloister.clustering.synopsis.shapes import ANY_ROWS, find_shape
 from cloister.clustering.task import Task
 from cloister.clustering.terms import Terms
 from cloister.errors import UsageError
@@ -83,7 +83,7 @@ class ThroughSynopsis:
         cells = find_shape(self.shape(task)).plan(task.domain, self.terms(task), rows)
         events = [event_of(name, spend) for name, spend in self.refinements(task)]
         facts = {"rows": round(rows), "columns": len(task.names), "clusters": task.clusters or "auto"}
-        return replace(cells, events=(*cells.events, *events), facts=facts, choices=self.choices(task))
+        return replace(cells, steps=(*cells.steps, *events), facts=facts, choices=self.choices(task))
 
     def refinements(self, task: Task) -> list[tuple[str, Spend]]:
         """The rounds on the rows, by name, with what each may spend."""
@@ -104,6 +104,7 @@ class ThroughSynopsis:
         """Release a synopsis inside an open vault and cluster it; then refine the centres, where there are rounds for it."""
         domain = task.domain
         assert domain is not None
+        vault.follow(self.plan(task, ANY_ROWS))
         cells, total = find_shape(self.shape(task)).build(vault, domain, self.terms(task), progress)
         weights = kept_weights(cells.counts, total)
         full = weights > 0

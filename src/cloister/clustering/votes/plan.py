@@ -26,11 +26,12 @@ from cloister.clustering.task import Task
 from cloister.clustering.votes.bounds import BOUNDS_STEPS
 from cloister.privacy.events import Event, SampledEvent
 from cloister.privacy.mechanisms import Spend, event_of, explain_noise, norm_of, part_of, spend_on_sample, whole_spend
-from cloister.privacy.plan import Plan
+from cloister.privacy.plan import Branch, Plan, PlannedStep
 from cloister.schema import Neighbours
 
-__all__ = ["VotesPlan", "after_size", "explain_choices", "lloyd_rounds", "plan_votes"]
+__all__ = ["FEWEST_ROWS", "VotesPlan", "after_size", "explain_choices", "frozen_plan", "lloyd_rounds", "plan_votes"]
 
+FEWEST_ROWS = 10.0  # a smaller noisy number of rows is raised to this
 BOUNDS_SHARE = Fraction(15, 100)
 MOMENTS_SHARE = Fraction(4, 100)
 LOSS_SHARE = Fraction(2, 100)
@@ -58,30 +59,33 @@ class VotesPlan:
     lloyd: Spend  # of all rounds of Lloyd together
     loss: Spend
 
-    def events(self, lloyd_rounds: int) -> tuple[Event, ...]:
-        """Every step's charge."""
+    def steps(self, lloyd_rounds: int) -> tuple[PlannedStep, ...]:
+        """Every step's charge; so many rounds of Lloyd are to be expected."""
         seeding = (
             event_of("moments", self.moments),
             *(event_of(f"votes {i + 1}", self.seeding) for i in range(len(self.cells))),
         )
         bounds = [] if self.bounds is None else [event_of(f"bounds {i + 1}", self.bounds) for i in range(BOUNDS_STEPS)]
         first: tuple[Event, ...] = seeding if self.rate == 1 else (SampledEvent("seeding", self.rate, seeding),)
-        each = part_of(self.lloyd, Fraction(1, lloyd_rounds))
-        last = (*(event_of(f"lloyd {i + 1}", each) for i in range(lloyd_rounds)), event_of("loss", self.loss))
-        return (*bounds, *first, *last)
+        return (*bounds, *first, Branch("lloyd", self.lloyd, lloyd_rounds), event_of("loss", self.loss))
 
 
 def plan_votes(task: Task, rows: float) -> Plan:
     """The plan for a table of about so many rows; no row is read."""
+    rows = max(rows, FEWEST_ROWS)
+    return frozen_plan(task, after_size(task, rows), rows)
+
+
+def frozen_plan(task: Task, plan: VotesPlan, rows: float) -> Plan:
+    """What is fixed once the number of rows is known: all steps but the number of Lloyd's rounds where clusters are counted too."""
     terms = task.terms
-    plan = after_size(task, rows)
     clusters = task.clusters or plan.cells[-1] // 2
     rounds = lloyd_rounds(task, plan.lloyd, rows, clusters)
     size = terms.size_epsilon
-    events = (*([event_of("size", size)] if size else []), *plan.events(rounds))
+    steps = (*([event_of("size", size)] if size else []), *plan.steps(rounds))
     facts = {"rows": round(rows), "columns": len(task.names), "clusters": task.clusters or "auto"}
     expect = expectations(task, plan, rows, clusters, rounds)
-    return Plan(terms.budget, terms.neighbours, events, expect, facts, explain_choices(task, plan, rows), terms.protected)
+    return Plan(terms.budget, terms.neighbours, steps, expect, facts, explain_choices(task, plan, rows), terms.protected)
 
 
 def explain_choices(task: Task, plan: VotesPlan, rows: float) -> dict[str, str]:
