@@ -146,7 +146,9 @@ class PlanError(CloisterError):
     @classmethod
     def of_unplanned(cls, step: str) -> Self:
         """A step that is not pure needs a plan."""
-        return cls(f'step "{step}" of this release belongs to no plan, so nothing was read. This is a bug: please report it.')
+        return cls(
+            f'step "{step}" of this release belongs to no plan, so nothing was read. This is a bug: please report it.'
+        )
 
     @classmethod
     def of_step(cls, step: str, expected: str | None) -> Self:

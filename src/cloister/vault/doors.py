@@ -195,7 +195,9 @@ class Vault:
         Only under add-remove: a Poisson sample does not amplify a replace-one mechanism.
         """
         if self._terms.neighbours is not Neighbours.ADD_REMOVE:
-            raise PlanError("a Poisson sample is amplified under add-remove neighbours only. This is a bug: please report it.")
+            raise PlanError(
+                "a Poisson sample is amplified under add-remove neighbours only. This is a bug: please report it."
+            )
         with self._lock:
             self._must_be_open()
             self._steps.enter_sample(step, rate)

@@ -105,7 +105,7 @@ class ThroughSynopsis:
         domain = task.domain
         assert domain is not None
         vault.follow(self.plan(task, ANY_ROWS))
-        cells, total = find_shape(self.shape(task)).build(vault, domain, self.terms(task), progress)
+        cells, total, notes = find_shape(self.shape(task)).build(vault, domain, self.terms(task), progress)
         weights = kept_weights(cells.counts, total)
         full = weights > 0
         if not full.any():  # an empty table: every cell counts the same
@@ -119,9 +119,8 @@ class ThroughSynopsis:
         for name, spend in steps:
             progress(name)
             estimate = refine(vault, domain, estimate, name, spend, task)
-        return Fitted(
-            domain, estimate.centers, estimate.sizes, estimate.errors, len(steps), total, choices=self.choices(task)
-        )
+        choices = {**self.choices(task), **({"grid": " ".join(notes)} if notes else {})}
+        return Fitted(domain, estimate.centers, estimate.sizes, estimate.errors, len(steps), total, choices=choices)
 
 
 class Hybrid(ThroughSynopsis):

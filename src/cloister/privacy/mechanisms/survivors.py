@@ -18,7 +18,7 @@ from cloister.privacy.events import LaplaceEvent
 from cloister.privacy.expansions import PLACES, UNIT
 from cloister.privacy.mechanisms.laplace import Laplace
 
-__all__ = ["SurvivingCells", "Survivors"]
+__all__ = ["MOST_CELLS", "SurvivingCells", "Survivors"]
 
 DIGITS = 200  # decimal digits of the probabilities below, of which 77 are used
 MOST_CELLS = 2**52  # ranks of cells stay exact in float64
@@ -63,6 +63,10 @@ class Survivors:
     def deviation(self) -> Mapping[str, float]:
         """The standard deviation of the noise of a count."""
         return Laplace({"counts": self.scale}).deviation()
+
+    def survival(self) -> float:
+        """The probability that an empty cell survives: P(L >= threshold)."""
+        return float(np.exp(-self.threshold / float(self.scale)) / (1 + np.exp(-1 / float(self.scale))))
 
     def apply(self, keys: NDArray[np.int64], counts: NDArray[np.int64]) -> SurvivingCells:
         """keys : distinct cells that hold rows, in rising order; counts : how many."""
