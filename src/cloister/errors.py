@@ -14,7 +14,8 @@
     ├── PlanError             a step that the frozen plan does not have: a bug          (exit code 1)
     └── ReleaseFailed         what a UsageError becomes after a charge                  (exit code 1)
 
-An error that leaves a release after its charge says in `charged` and at the end of its message what stays charged. A message says what, how much, and what to do next, in the user's words. It never holds a data value. The sentences of
+A message says what, how much, and what to do next, in the user's words. It never holds a data value. An error that leaves a
+release after its charge says what stays charged, at the end of its message and in `charged`. The sentences of
 `BudgetExceeded`, which several modules raise, are all written here.
 """
 

@@ -51,7 +51,7 @@ def test_clusters_follow_their_plan(sizes: list[float], method: str, budget: obj
 @pytest.mark.parametrize("budget", [PureDP(2), ApproxDP(2, 1e-6)], ids=["pure", "approx"])
 def test_votes_with_all_that_it_can_buy_follow_their_plan(sizes: list[float], budget: object) -> None:
     """Bounds inside the budget, a secret sample, a person's rows, and a number of clusters: only the last leaves a branch."""
-    data = pa.table({**{name: column for name, column in zip(NAMES, rows(70_000).T, strict=True)}})
+    data = pa.table(dict(zip(NAMES, rows(70_000).T, strict=True)))
     request = ClusterRequest(n_clusters=3, budget=budget, columns=NAMES)
     events = request.fit(data).release_.events
     assert any(isinstance(event, SampledEvent) for event in events)
@@ -77,7 +77,7 @@ def test_synopses_follow_their_plan(sizes: list[float], shape: str, budget: obje
 def test_tables_follow_their_plan(budget: object) -> None:
     """A table has one step, for any number of rows."""
     request = TabulationRequest(["x0", "x1"], budget, measures=["x2"], bounds=dict.fromkeys(NAMES, (0.0, 1.0)))
-    data = pa.table({name: column for name, column in zip(NAMES, rows(100).T, strict=True)})
+    data = pa.table(dict(zip(NAMES, rows(100).T, strict=True)))
     released = request.run(data)
     plan: Plan = request.plan(NAMES)
     assert released.release.events == plan.events

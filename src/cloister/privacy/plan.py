@@ -1,7 +1,7 @@
 """Plans as data: named steps, each with its mechanism and its event, whose sum is the budget. No row is needed.
 
-The vault follows a plan step by step and refuses any other (`Vault.follow`). Only how many equal rounds share a fixed spend may be
-left open: a `Branch`.
+The vault follows a plan step by step and refuses any other (`Vault.follow`). Only how many equal rounds share a fixed spend may
+be left open: a `Branch`.
 """
 
 from __future__ import annotations

@@ -67,8 +67,8 @@ class ReleaseTerms:
 class Vault:
     """Rows behind a door. Use `Vault.open` as a context; it is charged on entry and checked on exit.
 
-    What is measured are at first pure steps, then those of the plan that is followed (`follow`), in its order. An error that leaves the
-    context says what stays charged, in its message and in `charged`, and is no `UsageError`.
+    What is measured are at first pure steps, then those of the plan that is followed (`follow`), in its order. An error that
+    leaves the context says what stays charged, in its message and in `charged`, and is no `UsageError`.
     """
 
     def __init__(

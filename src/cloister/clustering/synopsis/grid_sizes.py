@@ -85,7 +85,7 @@ def largest_side(columns: int, most: int) -> int:
     >>> largest_side(2, 2**22), largest_side(10, 2**22), largest_side(23, 2**22)
     (2048, 4, 1)
     """
-    side = int(round(float(most) ** (1 / columns)))
+    side: int = round(most ** (1 / columns))
     return max(1, side if side**columns <= most else side - 1)
 
 

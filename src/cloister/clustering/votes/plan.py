@@ -77,7 +77,7 @@ def plan_votes(task: Task, rows: float) -> Plan:
 
 
 def frozen_plan(task: Task, plan: VotesPlan, rows: float) -> Plan:
-    """What is fixed once the number of rows is known: all steps but the number of Lloyd's rounds where clusters are counted too."""
+    """What is fixed once the number of rows is known: all but how many rounds Lloyd has where clusters are counted on the way."""
     terms = task.terms
     clusters = task.clusters or plan.cells[-1] // 2
     rounds = lloyd_rounds(task, plan.lloyd, rows, clusters)
