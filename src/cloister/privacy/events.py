@@ -13,11 +13,13 @@ from math import inf, sqrt
 from typing import Any, ClassVar, Protocol, Self
 
 from cloister.privacy.accounting import (
+    LARGEST_EPSILON,
     SAMPLED_SLACK,
     amplified_epsilon,
     gaussian_delta,
     gaussian_precision,
     sampled_gaussian_delta,
+    sampler_delta,
 )
 from cloister.privacy.budgets import ApproxDP, Budget
 from cloister.schema.numerals import amount_text
@@ -221,11 +223,12 @@ def delta_of(events: Sequence[Event], epsilon: Fraction) -> float:
         return inf
     if cost.is_pure:
         return 0.0
+    goal = min(float(left), LARGEST_EPSILON)  # delta falls as epsilon grows, and the error of the sampler grows with it
     if not cost.samples:
-        return gaussian_delta(float(left), sqrt(cost.precision))
+        return gaussian_delta(goal, sqrt(cost.precision)) + sampler_delta(goal)
     ((rate, on_sample),) = cost.samples
-    delta = sampled_gaussian_delta(float(left), float(rate), sqrt(on_sample), sqrt(cost.precision))
-    return delta * (1 + SAMPLED_SLACK / 2)  # the integral's own error stays below that
+    delta = sampled_gaussian_delta(goal, float(rate), sqrt(on_sample), sqrt(cost.precision))
+    return delta * (1 + SAMPLED_SLACK / 2) + sampler_delta(goal)  # the integral's own error stays below that
 
 
 def keeps(events: Sequence[Event], epsilon: Fraction, delta: Fraction) -> bool:

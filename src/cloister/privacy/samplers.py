@@ -18,7 +18,7 @@ import numba as nb
 import numpy as np
 from numpy.typing import NDArray
 
-from cloister.privacy.samplers_python import DEVIATE, LARGEST_WHOLE, Bytes, Draws
+from cloister.privacy.samplers_python import DEVIATE, FIRST_BYTES, LARGEST_WHOLE, Bytes, Draws
 
 # A byte becomes int(np.int64(byte)): compiled, a bare int() stays unsigned, and unsigned with signed makes a float.
 
@@ -220,15 +220,15 @@ def normal(root: Bytes, deviates: Bytes, known: Draws, random: Bytes, at: int) -
 
 
 @nb.njit(nogil=True, cache=True)
-def scaled(whole: int, fraction: Bytes, high: int, low: int) -> int:
+def scaled(whole: int, fraction: Bytes, high: int, low: int, rest: int) -> int:
     """Round sigma (whole + fraction), half upwards, for sigma = high + low / 2**32.
 
     Multiplies byte by byte from the lowest, dropping eight bits at each step. The floor of a floor is the floor of all,
-    so the result is exact; nothing passes 2**63 while high <= 2**40 and whole <= 2**14.
+    so the result is exact; nothing passes 2**63 while high <= 2**50 and whole <= 2**7.
 
-    fraction : IN (16,), bytes from the highest
+    fraction : IN (bytes,), from the highest; rest : 0, or 1 for a fraction that is one unit of its last byte larger
     """
-    upper, lower = 0, 0  # the running product is upper * 2**32 + lower
+    upper, lower = rest * high, rest * low  # the running product is upper * 2**32 + lower
     for place in range(fraction.size - 1, -1, -1):
         byte = int(np.int64(fraction[place]))
         lower += byte * low
@@ -236,6 +236,20 @@ def scaled(whole: int, fraction: Bytes, high: int, low: int) -> int:
         lower = (upper & 0xFF) << 24 | (lower & 0xFFFFFFFF) >> 8
         upper >>= 8
     return whole * high + upper + ((whole * low + lower + (1 << 31)) >> 32)
+
+
+@nb.njit(nogil=True, cache=True)
+def rounded(whole: int, deviates: Bytes, known: Draws, high: int, low: int, random: Bytes, at: int) -> tuple[int, int]:
+    """Round sigma (whole + deviate 0), drawing the deviate's bytes until whatever follows cannot change the result."""
+    while True:
+        if known[0] >= FIRST_BYTES:
+            fraction = deviates[0, : known[0]]
+            value = scaled(whole, fraction, high, low, 0)
+            if known[0] == DEVIATE or value == scaled(whole, fraction, high, low, 1):
+                return value, at
+        byte, at = take(random, at)
+        deviates[0, known[0]] = byte
+        known[0] += 1
 
 
 @nb.njit(nogil=True, cache=True)
@@ -251,11 +265,8 @@ def gaussian(root: Bytes, high: int, low: int, random: Bytes, out: Draws, done: 
         start = at
         whole, at = normal(root, deviates, known, random, at)
         if whole >= 0:
-            for place in range(known[0], DEVIATE):
-                byte, at = take(random, at)
-                deviates[0, place] = byte
+            value, at = rounded(whole, deviates, known, high, low, random, at)
             sign, at = take(random, at)
-            value = scaled(whole, deviates[0], high, low)
             if at <= random.size:
                 out[done] = -value if sign & 1 else value
                 done += 1

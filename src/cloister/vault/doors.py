@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from fractions import Fraction
+from math import prod
 from types import TracebackType
 from typing import Any, TypeVar
 
@@ -161,7 +162,7 @@ class Vault:
 
     def measure(self, kernel: Kernel, mechanism: Mechanism, step: str) -> Released[Summary]:
         """A private release: the event is checked against the plan, the rows are read, the noise is added."""
-        self._take(mechanism.event(step, self.sensitivity(kernel)))
+        self._take(kernel, mechanism.event(step, self.sensitivity(kernel)))
         return self._noised(self._engine, kernel, mechanism)
 
     def measure_keyed(self, kernel: KeyedKernel, mechanism: KeyedMechanism[T], step: str) -> Released[T]:
@@ -170,7 +171,8 @@ class Vault:
         The mechanism sees the keys that occur, in rising order, with their counts, and hands out what its event pays for.
         A row has one key, so the sensitivity is that of any histogram.
         """
-        self._take(mechanism.event(step, self.sensitivity(Histogram())))
+        kept = Histogram()
+        self._take(kept, mechanism.event(step, self.sensitivity(kept)))
         counted = open_exact(self._engine.fold_by_key(kernel))
         return Released(mechanism.apply(counted.keys[:, 0], counted.counts), mechanism.deviation())
 
@@ -221,10 +223,11 @@ class Vault:
         if not self._open:
             raise UsageError("the vault is closed: a release needs a new charge.")
 
-    def _take(self, event: Event, sample: Sample | None = None) -> None:
+    def _take(self, kernel: Kernel, event: Event, sample: Sample | None = None) -> None:
         """Spend a step's cost before a row is read for it, or refuse the step; what then goes wrong stays spent."""
         with self._lock:
             self._must_be_open()
+            self._steps.count_draws(sum(prod(shape) for shape in kernel.parts.values()))
             if sample is None:
                 self._steps.take(event)
             elif sample is self._sample:
@@ -324,5 +327,5 @@ class Sample:
 
     def measure(self, kernel: Kernel, mechanism: Mechanism, step: str) -> Released[Summary]:
         """A private release of the sampled rows."""
-        self._vault._take(mechanism.event(step, self.sensitivity(kernel)), self)
+        self._vault._take(kernel, mechanism.event(step, self.sensitivity(kernel)), self)
         return self._vault._noised(self._rows, kernel, mechanism)

@@ -6,6 +6,7 @@ from collections import deque
 from fractions import Fraction
 
 from cloister.errors import BudgetExceeded, PlanError
+from cloister.privacy.accounting import MOST_DRAWS
 from cloister.privacy.budgets import Budget
 from cloister.privacy.events import Event, SampledEvent, covers, total_cost, within
 from cloister.privacy.plan import Branch, Plan
@@ -29,6 +30,7 @@ class FollowedPlan:
         self._taken: list[Event] = []
         self._left: deque[Event | Branch] | None = None  # None: no plan is followed yet
         self._on_sample: deque[Event] | None = None  # what is left on the secret sample that is open
+        self._draws = 0
         self._is_cut_short = False  # a sample was left before its last step
 
     def follow(self, plan: Plan) -> None:
@@ -51,6 +53,12 @@ class FollowedPlan:
         if self._left is None or not isinstance(first, Branch) or first.name != branch or rounds < 1:
             raise PlanError.of_step(branch, name_of(first))
         self._left[0] = Branch(first.name, first.spend, rounds)
+
+    def count_draws(self, draws: int) -> None:
+        """Refuse more noise than the accounting has added the sampler's error for."""
+        self._draws += draws
+        if self._draws > MOST_DRAWS:
+            raise PlanError(f"this release draws noise more than {MOST_DRAWS:,} times. This is a bug: please report it.")
 
     def take(self, event: Event) -> None:
         """Charge a step on the table, or refuse it."""

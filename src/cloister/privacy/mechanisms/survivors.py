@@ -16,6 +16,7 @@ from cloister.kernels import Sensitivity
 from cloister.privacy import noise
 from cloister.privacy.events import LaplaceEvent
 from cloister.privacy.expansions import PLACES, UNIT
+from cloister.privacy.mechanisms.base import checked_scale
 from cloister.privacy.mechanisms.laplace import Laplace
 
 __all__ = ["MOST_CELLS", "SurvivingCells", "Survivors"]
@@ -50,7 +51,7 @@ class Survivors:
 
     def __post_init__(self) -> None:
         # at a smaller scale the draw of the empty cells would need more than 63 binary digits; more noise is safe
-        object.__setattr__(self, "scale", max(self.scale, Fraction(1, RAREST)))
+        object.__setattr__(self, "scale", max(checked_scale(self.scale), Fraction(1, RAREST)))
         if self.threshold < 1:
             raise UsageError("the threshold of a sparse grid must be at least 1.")
         if not 1 <= self.cells <= MOST_CELLS:
@@ -86,7 +87,7 @@ class Survivors:
         keeps the digits of the skips few.
         """
         lower = min(self.threshold, max(1, int(RAREST * self.scale)))
-        expansion = skip_expansion(self.scale, lower)
+        expansion = skip_expansion(noise.widened(self.scale), lower)
         chance = float(np.exp(-lower / float(self.scale)) / (1 + np.exp(-1 / float(self.scale))))
         places_so_far = [np.empty(0, dtype=np.int64)]
         at = -1
