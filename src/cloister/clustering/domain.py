@@ -13,7 +13,7 @@ from cloister.encode import Encoding, Grid
 from cloister.errors import SchemaError, UsageError
 from cloister.kernels import BallClip, BoxClip, Clip
 
-__all__ = ["Ball", "Domain", "check_scale", "from_bounds"]
+__all__ = ["Ball", "Domain", "check_scale", "from_bounds", "widen_narrow"]
 
 GRID_BITS = 19  # a column spans 2**20 grid steps: squared distances stay exact in float64 up to 8,192 columns
 EXACT_BITS = 52

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cloister.clustering.chance import PublicChance
-from cloister.clustering.clipped_rounds import round_kernel, round_weights
+from cloister.clustering.clipped_rounds import check_round, round_kernel, round_weights
 from cloister.clustering.domain import Domain
 from cloister.clustering.fitted import Fitted
 from cloister.clustering.progress import Progress
@@ -64,6 +64,8 @@ class ThroughSynopsis:
                 'or use method "votes", which finds bounds inside the budget.'
             )
         find_shape(self.shape(task)).check(task.domain, self.terms(task))
+        for _, spend in self.refinements(task):
+            check_round(task.domain, task.terms, spend, 2 * RADIUS * task.domain.radius)
 
     def shape(self, task: Task) -> str:
         """The shape of the synopsis."""

@@ -31,7 +31,15 @@ from cloister.clustering.progress import Progress
 from cloister.clustering.task import Task
 from cloister.clustering.terms import buy_size
 from cloister.clustering.votes.bounds import estimate_bounds
-from cloister.clustering.votes.plan import FEWEST_ROWS, VotesPlan, after_size, frozen_plan, lloyd_rounds, plan_votes
+from cloister.clustering.votes.plan import (
+    FEWEST_ROWS,
+    VotesPlan,
+    after_size,
+    check_noise,
+    frozen_plan,
+    lloyd_rounds,
+    plan_votes,
+)
 from cloister.clustering.votes.sketch import Round, Sketch, sketch_of_moments
 from cloister.kernels import ClippedCost, Kernel, Moments, Sensitivity, Summary
 from cloister.privacy.mechanisms import Mechanism, Released, Spend, calibrate, norm_of, part_of
@@ -60,7 +68,9 @@ class Votes:
         pass
 
     def check(self, task: Task) -> None:
-        """Bounds and the number of clusters may both be missing: nothing to refuse."""
+        """Bounds and the number of clusters may both be missing; noise that cannot be drawn is refused."""
+        if task.names:
+            check_noise(task)
 
     def plan(self, task: Task, rows: float) -> Plan:
         """The plan for a table of about so many rows; no row is read."""
