@@ -125,6 +125,16 @@ def from_bounds(names: Sequence[str], bounds: Any, scale: str | None, defaults: 
     return Domain(Encoding(grids), BoxClip(tuple(int(h) for h in halves)), halves, unit)
 
 
+def widen_narrow(low: NDArray[np.float64], high: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Bounds in common units in which every column has a grid step to either side: `from_bounds` would refuse narrower ones.
+
+    For bounds that are estimated inside the budget: after a charge nothing is refused.
+    """
+    least = (high - low).max() / half_width(len(low)) * (1 + 1e-6)
+    short = np.maximum(0.0, least - (high - low)) / 2
+    return low - short, high + short
+
+
 def check_scale(scale: str | None) -> None:
     """Refuse a scale that does not exist."""
     if scale not in ("bounds", None):

@@ -11,6 +11,7 @@ from cloister.clustering.domain import Domain
 __all__ = ["sphere_packing"]
 
 TRIES = 100  # random places tried for a centre before the spheres are made smaller
+FIRST_TRIES = 4  # looked at before the others: 4,096 centres then take seconds instead of minutes
 HALVINGS = 12
 
 
@@ -43,24 +44,30 @@ def place(domain: Domain, clusters: int, radius: float, random: PublicChance) ->
     if domain.is_ball and radius >= domain.radius:
         return None
     for i in range(clusters):
-        for tries in draw(domain, radius, random):
-            gaps = ((tries[:, None, :] - centers[None, :i, :]) ** 2).sum(axis=2) if i else np.full((len(tries), 1), np.inf)
-            free = gaps.min(axis=1) >= (2 * radius) ** 2
-            if free.any():
-                centers[i] = tries[int(np.argmax(free))]
-                break
-        else:
+        free = first_free(draw(domain, radius, random), centers[:i], (2 * radius) ** 2)
+        if free is None:
             return None
+        centers[i] = free
     return centers
 
 
-def draw(domain: Domain, margin: float, random: PublicChance) -> list[NDArray[np.float64]]:
-    """Places drawn evenly from the domain, as far from its border as it allows up to `margin`; a few small batches."""
+def first_free(tries: NDArray[np.float64], centers: NDArray[np.float64], square: float) -> NDArray[np.float64] | None:
+    """The first of some places whose squared distance to every centre is at least this; mostly it is among the first few."""
+    for few in (tries[:FIRST_TRIES], tries[FIRST_TRIES:]):
+        gaps = ((few[:, None, :] - centers[None]) ** 2).sum(axis=2).min(axis=1, initial=np.inf)
+        free = np.flatnonzero(gaps >= square)
+        if len(free):
+            return few[free[0]]
+    return None
+
+
+def draw(domain: Domain, margin: float, random: PublicChance) -> NDArray[np.float64]:
+    """Places drawn evenly from the domain, as far from its border as it allows up to `margin`, (TRIES, d)."""
     columns = len(domain.halves)
     if domain.is_ball:
         directions = random.standard_normal((TRIES, columns))
         directions /= np.sqrt((directions**2).sum(axis=1, keepdims=True))
         lengths = (domain.radius - margin) * random.random((TRIES, 1)) ** (1 / columns)
-        return [directions * lengths]
+        return directions * lengths
     room = np.maximum(0.0, domain.halves - margin)
-    return [(2 * random.random((TRIES, columns)) - 1) * room]
+    return (2 * random.random((TRIES, columns)) - 1) * room

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from cloister.clustering.chance import PublicChance
 from cloister.clustering.clipped_rounds import round_kernel, round_weights, sum_noise
-from cloister.clustering.domain import Domain, from_bounds
+from cloister.clustering.domain import Domain, from_bounds, widen_narrow
 from cloister.clustering.fitted import Fitted, Loss
 from cloister.clustering.progress import Progress
 from cloister.clustering.task import Task
@@ -118,7 +118,8 @@ class Votes:
     def _estimate_domain(vault: Vault, task: Task, plan: VotesPlan, rows: float, progress: Progress) -> Domain:
         """The domain that bounds from the budget give; from here on rows are read on its grid."""
         assert plan.bounds is not None, "a plan without a domain buys one"
-        domain = from_bounds(task.names, estimate_bounds(vault, task.names, plan.bounds, rows, progress), task.scale)
+        bounds = estimate_bounds(vault, task.names, plan.bounds, rows, progress)
+        domain = from_bounds(task.names, widen_narrow(*bounds) if task.scale is None else bounds, task.scale)
         vault.recode(domain.encoding)
         return domain
 

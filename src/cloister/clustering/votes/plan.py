@@ -170,9 +170,9 @@ def after_size(task: Task, rows: float) -> VotesPlan:
 def check_noise(task: Task) -> None:
     """Refuse, before a charge, a budget whose noise could not be drawn in some step, whatever the number of rows will be.
 
-    No step has less to spend than on a table so small that no secret sample is drawn; but for a Gaussian on a sample, whose rows keep
-    a delta of a thousandth at most: that takes a factor of 540 off a deviation even at a delta of 1/2. Every clipping radius and
-    cap is at most the diameter of the domain.
+    No step has less to spend than on a table so small that no secret sample is drawn; but for a Gaussian on a sample, whose
+    rows keep a delta of a thousandth at most: that makes a deviation 540 times as large even at a delta of 1/2. Every clipping
+    radius and cap is at most the diameter of the domain.
     """
     terms, columns = task.terms, len(task.names)
     plan = after_size(task, FEWEST_ROWS)
