@@ -47,7 +47,7 @@ __all__ = [
 class Charge:
     """What a release was charged before it failed; amounts as they are shown."""
 
-    amount: str  # such as: epsilon 1, delta 1e-06
+    amount: str  # such as: epsilon 1, delta 0.000001
     table: str | None  # None: no ledger keeps it
     entry: int | None
 

@@ -54,7 +54,7 @@ class ClusterRequest(TableRequest):
             raise UsageError("max_iter must be a whole number of at least 1, or None.")
         if self.max_iter is not None and self.max_iter > MOST_ROUNDS:
             raise UsageError(
-                f"max_iter must be at most {MOST_ROUNDS:,}: rounds share the budget, and each of so many would be nothing but noise. "
+                f"max_iter must be at most {MOST_ROUNDS:,}: rounds share the budget, and each would be nothing but noise. "
                 "Leave it out for as many as the budget carries."
             )
         find_method(self.method)

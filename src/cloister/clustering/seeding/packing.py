@@ -57,7 +57,8 @@ def first_free(tries: NDArray[np.float64], centers: NDArray[np.float64], square:
         gaps = ((few[:, None, :] - centers[None]) ** 2).sum(axis=2).min(axis=1, initial=np.inf)
         free = np.flatnonzero(gaps >= square)
         if len(free):
-            return few[free[0]]
+            first: NDArray[np.float64] = few[free[0]]
+            return first
     return None
 
 
@@ -68,6 +69,8 @@ def draw(domain: Domain, margin: float, random: PublicChance) -> NDArray[np.floa
         directions = random.standard_normal((TRIES, columns))
         directions /= np.sqrt((directions**2).sum(axis=1, keepdims=True))
         lengths = (domain.radius - margin) * random.random((TRIES, 1)) ** (1 / columns)
-        return directions * lengths
+        places: NDArray[np.float64] = directions * lengths
+        return places
     room = np.maximum(0.0, domain.halves - margin)
-    return (2 * random.random((TRIES, columns)) - 1) * room
+    inside: NDArray[np.float64] = (2 * random.random((TRIES, columns)) - 1) * room
+    return inside
