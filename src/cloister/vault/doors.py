@@ -132,6 +132,8 @@ class Vault:
             raise_alone(failed)
         if isinstance(error, CloisterError):
             error.args = (f"{error} {charge}",)
+        else:
+            error.add_note(str(charge))
         with suppress(AttributeError, TypeError):  # an error of a library may refuse it
             error.charged = charge  # type: ignore[attr-defined]
 
