@@ -57,9 +57,9 @@ class SparseGrid:
         check_cap(len(domain.halves), 2, self.most_cells(scale))
 
     def most_cells(self, scale: Fraction) -> int:
-        """As many cells as can be numbered, and of which no more survive by noise alone than a dense grid may have."""
-        survives = Survivors(scale, self.threshold, 1).survival()
-        return int(min(MOST_CELLS, self.options.most_cells / max(survives, 1 / MOST_CELLS)))
+        """As many cells as can be numbered, and of which no more are drawn for their noise than a dense grid may have."""
+        drawn = Survivors(scale, self.threshold, 1).drawn_part()
+        return int(min(MOST_CELLS, self.options.most_cells / max(drawn, 1 / MOST_CELLS)))
 
     def side(self, rows: float, scale: Fraction, columns: int) -> int:
         """Into how many intervals each column is cut: by the rule, and within that."""

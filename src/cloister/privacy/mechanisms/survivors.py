@@ -65,9 +65,14 @@ class Survivors:
         """The standard deviation of the noise of a count."""
         return Laplace({"counts": self.scale}).deviation()
 
-    def survival(self) -> float:
-        """The probability that an empty cell survives: P(L >= threshold)."""
-        return float(np.exp(-self.threshold / float(self.scale)) / (1 + np.exp(-1 / float(self.scale))))
+    @property
+    def drawn_threshold(self) -> int:
+        """The threshold at which empty cells are drawn first: the survivors of a higher one are among theirs."""
+        return min(self.threshold, max(1, int(RAREST * self.scale)))
+
+    def drawn_part(self) -> float:
+        """Of all empty cells the part that is drawn: P(L >= t) for that threshold. Time and memory grow with it."""
+        return float(np.exp(-self.drawn_threshold / float(self.scale)) / (1 + np.exp(-1 / float(self.scale))))
 
     def apply(self, keys: NDArray[np.int64], counts: NDArray[np.int64]) -> SurvivingCells:
         """keys : distinct cells that hold rows, in rising order; counts : how many."""
@@ -86,9 +91,8 @@ class Survivors:
         A survivor of a high threshold is a survivor of a lower one whose count reaches the higher: drawing it in two steps
         keeps the digits of the skips few.
         """
-        lower = min(self.threshold, max(1, int(RAREST * self.scale)))
+        lower, chance = self.drawn_threshold, self.drawn_part()
         expansion = skip_expansion(noise.widened(self.scale), lower)
-        chance = float(np.exp(-lower / float(self.scale)) / (1 + np.exp(-1 / float(self.scale))))
         places_so_far = [np.empty(0, dtype=np.int64)]
         at = -1
         while at < empty:
