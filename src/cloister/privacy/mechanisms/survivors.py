@@ -17,6 +17,7 @@ from cloister.privacy import noise
 from cloister.privacy.events import LaplaceEvent
 from cloister.privacy.expansions import PLACES, UNIT
 from cloister.privacy.mechanisms.laplace import Laplace
+from cloister.privacy.observing import observable
 
 __all__ = ["SurvivingCells", "Survivors"]
 
@@ -64,6 +65,7 @@ class Survivors:
         """The standard deviation of the noise of a count."""
         return Laplace({"counts": self.scale}).deviation()
 
+    @observable
     def apply(self, keys: NDArray[np.int64], counts: NDArray[np.int64]) -> SurvivingCells:
         """keys : distinct cells that hold rows, in rising order; counts : how many."""
         noisy = counts + noise.laplace(self.scale, len(counts), size_is_secret=True)
