@@ -1,4 +1,4 @@
-"""Every private verb of Cloister under the exact audit: all methods, both relations, per row and per person, small and huge budgets."""
+"""Every private verb under the exact audit: all methods, both relations, per row and per person, small and huge budgets."""
 
 from __future__ import annotations
 

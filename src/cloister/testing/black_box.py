@@ -62,7 +62,9 @@ class BlackBoxAudit:
         delta = f" with delta {self.delta:.3g}" if self.delta else ""
         sure = f"at confidence 1 - {1 - self.confidence:.1g}, {self.runs} runs a table"
         verdict = "refuted" if self.findings else "not refuted"
-        return f"epsilon {self.epsilon:.6g}{delta} claimed, at least {self.lower_bound:.4g} ({sure}; {self.event}): {verdict}"
+        return (
+            f"epsilon {self.epsilon:.6g}{delta} claimed, at least {self.lower_bound:.4g} ({sure}; {self.event}): {verdict}"
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +163,7 @@ def as_arrays(one: list[tuple[float, ...]], two: list[tuple[float, ...]]) -> tup
         for i, row in enumerate(rows):
             array[i, : len(row)] = row
             array[i, width] = len(row)
-        return np.nan_to_num(array, nan=-2e300, posinf=1e300, neginf=-1e300)
+        return np.asarray(np.nan_to_num(array, nan=-2e300, posinf=1e300, neginf=-1e300))
 
     return padded(one), padded(two)
 

@@ -97,9 +97,7 @@ def gaussian_delta(epsilon: NDArray[np.float64], mu: float) -> NDArray[np.float6
     return np.asarray(np.maximum(0.0, under_one - under_other))
 
 
-def sampled_deltas(
-    epsilon: NDArray[np.float64], rate: float, mu: float
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def sampled_deltas(epsilon: NDArray[np.float64], rate: float, mu: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """delta(epsilon) of (1 - q) N(0, 1) + q N(mu, 1) against N(0, 1), and of the two exchanged.
 
     The log-ratio l(x) = ln(1 - q + q e^(mu x - mu^2 / 2)) rises with x: the events of the first kind are x > t where

@@ -45,8 +45,9 @@ class Whom:
     @property
     def schema(self) -> Schema:
         """The public facts of the made-up tables."""
-        unit = {"unit": "who", "max_rows": MAX_ROWS} if self.per_person else {}
-        return replace(SCHEMA, neighbours=self.neighbours, **unit)
+        if not self.per_person:
+            return replace(SCHEMA, neighbours=self.neighbours)
+        return replace(SCHEMA, neighbours=self.neighbours, unit="who", max_rows=MAX_ROWS)
 
     def __str__(self) -> str:
         return f"{self.neighbours.value}, per {'person' if self.per_person else 'row'}"

@@ -118,9 +118,7 @@ class GaussianLaw:
         return most, most
 
     def precision(self, exact: Summary, other: Summary) -> Fraction:
-        return sum(
-            (entries.distances(2) / self.sigmas[entries.part] ** 2 for entries in moved(exact, other)), Fraction(0)
-        )
+        return sum((entries.distances(2) / self.sigmas[entries.part] ** 2 for entries in moved(exact, other)), Fraction(0))
 
     def form(self, exact: Summary) -> object:
         return shapes_of(exact)
