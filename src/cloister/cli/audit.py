@@ -107,7 +107,8 @@ def summarize(cases: Iterable[AuditedCase], verbs: list[str]) -> list[dict[str, 
 def describe_verbs(rows: list[dict[str, Any]], audits: int, findings: list[str]) -> Document:
     """The table of all verbs, and what was found."""
     cells = [[f"{cell:.3f}" if isinstance(cell, float) else f"{cell}" for cell in row.values()] for row in rows]
-    table = TextTable.of(list(rows[0]), cells, title="largest loss found, as a part of the claimed epsilon")
+    heads = ["verb", "audits", "add-remove", "replace-one", "per person", "found"]
+    table = TextTable.of(heads, cells, title="largest loss that was found, as a part of the claimed epsilon")
     sentences = [
         Sentence(f"{audits:,} pairs of neighbouring tables, each release replayed on both. {count_words(findings)}")
     ]

@@ -27,6 +27,7 @@ __all__ = ["BlackBoxAudit", "attack"]
 
 FEWEST_RUNS = 100
 THRESHOLDS = 200  # tried for each number of the output
+MISSING = 1e100  # stands for what is no number
 Array = NDArray[np.float64]
 
 
@@ -159,11 +160,11 @@ def as_arrays(one: list[tuple[float, ...]], two: list[tuple[float, ...]]) -> tup
     width = max(len(row) for row in [*one, *two])
 
     def padded(rows: list[tuple[float, ...]]) -> Array:
-        array = np.full((len(rows), width + 1), -1e300)
+        array = np.full((len(rows), width + 1), -MISSING)
         for i, row in enumerate(rows):
             array[i, : len(row)] = row
             array[i, width] = len(row)
-        return np.asarray(np.nan_to_num(array, nan=-2e300, posinf=1e300, neginf=-1e300))
+        return np.asarray(np.clip(np.nan_to_num(array, nan=-2 * MISSING), -2 * MISSING, MISSING))
 
     return padded(one), padded(two)
 
@@ -195,7 +196,7 @@ def directions(one: Array, two: Array) -> Iterator[tuple[Array, str]]:
             direction[j] = 1.0
             yield direction, f"number {j + 1}"
     spread = (one.var(axis=0) + two.var(axis=0)) / 2
-    usable = (spread > 0) & (spread < 1e200)
+    usable = (spread > 0) & (spread < MISSING)
     apart = np.where(usable, (one.mean(axis=0) - two.mean(axis=0)) / np.where(usable, spread, 1.0), 0.0)
     if np.count_nonzero(apart) > 1:
         yield apart, "a weighted sum"
