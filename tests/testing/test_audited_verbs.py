@@ -1,6 +1,6 @@
 """Every private verb keeps its guarantee on tables that are hard on it.
 
-``CLOISTER_FUZZ=1`` tries every pair of tables with every budget, which takes about a quarter of an hour.
+``CLOISTER_FUZZ=N`` tries N pairs of tables with every budget; beyond 48 they are random. All of 48 take a quarter of an hour.
 """
 
 from __future__ import annotations
@@ -18,12 +18,15 @@ from cloister.privacy.mechanisms import Laplace
 from cloister.privacy.noise import laplace
 from cloister.schema import Neighbours
 from cloister.testing import attack
-from cloister.testing.audited_verbs import BUDGETS, ON_SAMPLE, VERBS, WHOM, audit_verbs
-from cloister.testing.neighbour_tables import NeighbourTables, Whom, worst_neighbours
+from cloister.testing.audited_verbs import BUDGETS, ON_SAMPLE, VERBS, WHOM, audit_verb, audit_verbs
+from cloister.testing.neighbour_tables import NeighbourTables, Whom, random_neighbours, worst_neighbours
 
 ALL_PAIRS = 48
-PAIRS = ALL_PAIRS if os.environ.get("CLOISTER_FUZZ") else 2
-RUNS = 120
+PAIRS = int(os.environ.get("CLOISTER_FUZZ", "2"))
+RUNS = 100
+OUTSIDE = [
+    verb for verb in VERBS if "," not in verb or "tabulate" in verb
+]  # the variants of a walk are left to the exact audit
 BY_ROW = Whom(Neighbours.ADD_REMOVE)
 
 
@@ -61,6 +64,16 @@ def test_neighbouring_tables_differ_by_one(whom: Whom) -> None:
             assert len(one) == len(other)
 
 
+@pytest.mark.parametrize("whom", WHOM, ids=str)
+def test_verbs_keep_their_guarantees_on_random_tables(whom: Whom) -> None:
+    """Cells drawn from all that is hard to read, for a few quick verbs."""
+    for seed in range(3 * PAIRS):
+        tables = random_neighbours(whom, seed)
+        for verb in ("cluster lloyd", "synopsis tree", "tabulate with bins, margins and sums"):
+            case = audit_verb(verb, whom, BUDGETS[seed % len(BUDGETS)], tables, seed)
+            assert case.audit.holds, f"{verb}, {case.budget}, {case.tables}: {case.audit}"
+
+
 def released_numbers(result: Any) -> Any:
     """All that a result hands out, as numbers."""
     if hasattr(result, "cells"):
@@ -75,7 +88,7 @@ def corner() -> NeighbourTables:
     return next(each for each in worst_neighbours(BY_ROW) if each.name == "rows in a corner, one in the far corner")
 
 
-@pytest.mark.parametrize("verb", VERBS)
+@pytest.mark.parametrize("verb", OUTSIDE)
 def test_a_verb_is_not_refuted_from_outside(verb: str) -> None:
     """Many runs do not tell the tables apart better than is claimed; fails by chance with probability 1e-6."""
     tables, budget = corner(), PureDP("0.1")

@@ -63,7 +63,8 @@ def audit(
     *,
     quick: Annotated[bool, typer.Option("--quick", help="Fewer pairs of tables: under a minute.")] = False,
     runs: Annotated[
-        int | None, typer.Option(metavar="N", min=1, help="Pairs of tables for each verb and budget; 48 are all there are.")
+        int | None,
+        typer.Option(metavar="N", min=1, help="Pairs of tables for each verb and budget; beyond 48 they are random."),
     ] = None,
     everywhere: flags.Everywhere,
 ) -> None:

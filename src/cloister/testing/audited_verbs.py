@@ -15,7 +15,14 @@ from cloister.schema import Neighbours
 from cloister.schema.table import Schema
 from cloister.tabulation.request import TabulationRequest
 from cloister.testing.exact_audit import ExactAudit, replay
-from cloister.testing.neighbour_tables import NUMBERS, NeighbourTables, Whom, large_neighbours, worst_neighbours
+from cloister.testing.neighbour_tables import (
+    NUMBERS,
+    NeighbourTables,
+    Whom,
+    large_neighbours,
+    random_neighbours,
+    worst_neighbours,
+)
 
 __all__ = ["AuditedCase", "VERBS", "WHOM", "audit_verb", "audit_verbs"]
 
@@ -138,8 +145,8 @@ def audit_verb(name: str, whom: Whom, budget: Budget, tables: NeighbourTables, s
 def audit_verbs(pairs: int = 2, names: Sequence[str] = tuple(VERBS), seed: int = 0) -> Iterator[AuditedCase]:
     """Audit verbs with every budget, `pairs` pairs of tables each.
 
-    The pairs are taken in turn from all there are, so that all verbs together meet every pair; the large tables, which take
-    longest, come once for each verb that draws a secret sample.
+    The pairs are taken in turn from all there are, so that all verbs together meet every pair; beyond those they are random.
+    The large tables, which take longest, come once for each verb that draws a secret sample.
     """
     turn = count()
     for name in names:
@@ -147,8 +154,10 @@ def audit_verbs(pairs: int = 2, names: Sequence[str] = tuple(VERBS), seed: int =
             tables = list(worst_neighbours(whom))
             budgets = (*BUDGETS, RHO) if whom.neighbours is Neighbours.REPLACE_ONE else BUDGETS
             for budget in budgets:
-                for place in islice(turn, min(pairs, len(tables))):
-                    yield audit_verb(name, whom, budget, tables[STRIDE * place % len(tables)], seed + place)
+                for number, place in enumerate(islice(turn, pairs)):
+                    is_listed = number < len(tables)
+                    pair = tables[STRIDE * place % len(tables)] if is_listed else random_neighbours(whom, seed + place)
+                    yield audit_verb(name, whom, budget, pair, seed + place)
             if name in ON_SAMPLE and whom.neighbours is Neighbours.ADD_REMOVE:
                 for budget in (PureDP(1), ApproxDP(1, "1e-6")):
                     yield audit_verb(name, whom, budget, large_neighbours(whom), seed)

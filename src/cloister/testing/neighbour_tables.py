@@ -16,7 +16,7 @@ import pyarrow as pa
 from cloister.schema import Category, Neighbours, Number, Schema, Text
 from cloister.schema.column import Column
 
-__all__ = ["NUMBERS", "SCHEMA", "NeighbourTables", "Whom", "large_neighbours", "worst_neighbours"]
+__all__ = ["NUMBERS", "SCHEMA", "NeighbourTables", "Whom", "large_neighbours", "random_neighbours", "worst_neighbours"]
 
 NUMBERS = ("x", "y")
 GROUPS = ("red", "green", "blue")
@@ -98,6 +98,28 @@ def worst_neighbours(whom: Whom) -> Iterator[NeighbourTables]:
                 opposite = list(STRANGERS.values())[(j + 1 + i) % len(STRANGERS)]
                 one, other = ([*rows, row] for row in (stranger, opposite))
                 yield NeighbourTables(name, as_table(one, is_text), as_table(other, is_text))
+
+
+def random_neighbours(whom: Whom, seed: int) -> NeighbourTables:
+    """Tables of any size whose cells are drawn from all that is hard to read, with a stranger anywhere in them."""
+    random = np.random.default_rng(seed)  # public: the tables are made up
+    numbers = [0.0, 1.0, 0.5, -0.0, 1e-300, 1e308, -1e308, inf, -inf, nan, None, 0.1, 1 - 2**-53]
+
+    def draw() -> Row:
+        cells = [
+            numbers[random.integers(len(numbers))] if random.random() < 0.3 else float(random.random()) for _ in NUMBERS
+        ]
+        return cells[0], cells[1], [*GROUPS, "purple", "", None][random.integers(6)]
+
+    heap = [draw() for _ in range(random.integers(1, 6))]  # few different rows, so that many are alike
+    rows = [heap[random.integers(len(heap))] if random.random() < 0.5 else draw() for _ in range(random.integers(0, 150))]
+    at, is_text, name = int(random.integers(len(rows) + 1)), bool(random.integers(2)), f"random tables {seed}"
+    if whom.per_person:
+        return person_apart(name, rows, draw(), is_text, seed)
+    one = as_table([*rows[:at], draw(), *rows[at:]], is_text)
+    if whom.neighbours is Neighbours.ADD_REMOVE:
+        return NeighbourTables(name, one, as_table(rows, is_text))
+    return NeighbourTables(name, one, as_table([*rows[:at], draw(), *rows[at:]], is_text))
 
 
 def person_apart(name: str, rows: Sequence[Row], stranger: Row, is_text: bool, number: int) -> NeighbourTables:
