@@ -100,10 +100,10 @@ def test_a_verb_is_not_refuted_from_outside(verb: str) -> None:
 
 @pytest.mark.parametrize("verb", ["cluster lloyd", "tabulate"])
 def test_noise_that_is_too_small_is_refuted_from_outside(verb: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Planted where no accounting sees it: noise is drawn at a hundredth of its scale."""
+    """Planted where no accounting sees it: noise is drawn at next to nothing of its scale."""
 
     def draw(self: Laplace, part: str, size: int) -> np.ndarray:
-        return laplace(self.scales[part] / 100, size)
+        return laplace(self.scales[part] / 10_000, size)
 
     monkeypatch.setattr(Laplace, "draw", draw)
     tables, budget = corner(), PureDP("0.1")
