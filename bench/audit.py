@@ -126,7 +126,7 @@ def main() -> None:
                 "columns": columns,
                 "clusters": clusters,
                 "claimed": EPSILON,
-                "found": audit.largest_loss if audit.steps else None,
+                "found": None if audit.parted else audit.largest_loss,
                 "verdict": "holds for these tables" if audit.holds else "; ".join(audit.findings),
             }
         )

@@ -82,6 +82,17 @@ def test_what_both_tables_are_refused_for_is_raised() -> None:
         audit(ClusterRequest(n_clusters=2, method="lloyd").fit, (ONE_MORE, CROWD))
 
 
+def test_an_error_on_both_tables_is_raised_and_no_verdict() -> None:
+    """Half of a release was seen, so nothing is said about it."""
+
+    def mechanism(rows: Any) -> Any:
+        lloyd()(rows)
+        raise ValueError("of every table")
+
+    with pytest.raises(ValueError, match="of every table"):
+        audit(mechanism, (ONE_MORE, CROWD), claimed=1)
+
+
 # Planted bugs.
 
 
@@ -220,7 +231,9 @@ def test_an_error_that_a_row_decides_is_found() -> None:
 
     unreadable = np.vstack([CROWD, [[np.nan, 1.0]]])
     assert audit(lloyd(), (unreadable, CROWD)).holds
-    assert audit(mechanism, (unreadable, CROWD)).findings == ("only one of the tables ends in an error (ValueError)",)
+    found = audit(mechanism, (unreadable, CROWD))
+    assert found.findings == ("only one of the tables ends in an error (ValueError)",)
+    assert found.largest_loss == inf
 
 
 def test_a_refusal_that_a_row_decides_is_found() -> None:

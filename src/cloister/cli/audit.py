@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from math import inf
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -25,8 +26,26 @@ __all__ = ["app"]
 HOLDER_ONLY = "For the holder only: an audit sees the rows. It released nothing and charged nothing."
 QUICK, USUAL = 1, 4  # pairs of tables for each verb and budget
 
-Columns = Annotated[str | None, flags.name_list("The number columns.")]
-Bounds = Annotated[str | None, typer.Option(metavar="LOW,HIGH", help="Public bounds of every column.")]
+
+@dataclass(frozen=True)
+class NumberTable:
+    """What is known of the columns that clusters and synopses are made of."""
+
+    columns: Annotated[str | None, flags.name_list("The number columns.")] = None
+    bounds: Annotated[str | None, typer.Option(metavar="LOW,HIGH", help="Public bounds of every column.")] = None
+    schema: flags.SchemaFile = None
+    neighbours: flags.NeighbourRelation = None
+
+    def parameters(self, spending: flags.Spending) -> dict[str, Any]:
+        """As the parameters of that name that a request has."""
+        facts = unledgered(self.schema)
+        return {
+            "budget": spending.budget(facts),
+            "bounds": flags.read_bounds(self.bounds),
+            "columns": flags.read_names(self.columns) or None,
+            "schema": facts,
+            "neighbours": self.neighbours,
+        }
 
 
 @dataclass(frozen=True)
@@ -83,7 +102,8 @@ def audit(
         f"{case.verb}, {case.whom}, {case.budget}, {case.tables}: {text}" for case in cases for text in case.audit.findings
     ]
     if everywhere.as_json:
-        output.print_json({"audits": len(cases), "verbs": rows, "findings": findings})
+        shown = [{name: for_json(cell) for name, cell in row.items()} for row in rows]
+        output.print_json({"audits": len(cases), "verbs": shown, "findings": findings})
     else:
         print_document(describe_verbs(rows, len(cases), findings))
     end(findings)
@@ -128,28 +148,15 @@ def cluster(
     *,
     k: Annotated[int, typer.Option("--k", metavar="K", min=1, help="How many clusters.")],
     spending: flags.Spending,
-    columns: Columns = None,
-    bounds: Bounds = None,
-    schema: flags.SchemaFile = None,
+    table: NumberTable,
     method: Annotated[str, typer.Option(help=f"One of: {', '.join(METHODS)}.")] = "auto",
-    neighbours: flags.NeighbourRelation = None,
     rows: RowChoice,
     everywhere: flags.Everywhere,
 ) -> None:
     """Replay `cloister cluster` on your data with and without single rows or people."""
     from cloister.clustering.request import ClusterRequest
 
-    facts = unledgered(schema)
-    request = ClusterRequest(
-        n_clusters=k,
-        budget=spending.budget(facts),
-        bounds=flags.read_bounds(bounds),
-        method=method,
-        columns=flags.read_names(columns) or None,
-        schema=facts,
-        neighbours=neighbours,
-        random_state=0,
-    )
+    request = ClusterRequest(n_clusters=k, method=method, random_state=0, **table.parameters(spending))
     terms = request.terms
     show_rows(rows.audit(request.fit, data, terms.neighbours, terms.unit), everywhere.as_json)
 
@@ -160,26 +167,15 @@ def synopsis(
     data: flags.Data,
     *,
     spending: flags.Spending,
-    columns: Columns = None,
-    bounds: Bounds = None,
-    schema: flags.SchemaFile = None,
+    table: NumberTable,
     method: Annotated[str, typer.Option(metavar="|".join(SHAPES), help="The shape of the cells.")] = "adaptive-grid",
-    neighbours: flags.NeighbourRelation = None,
     rows: RowChoice,
     everywhere: flags.Everywhere,
 ) -> None:
     """Replay `cloister synopsis` on your data with and without single rows or people."""
     from cloister.clustering.synopsis.request import SynopsisRequest
 
-    facts = unledgered(schema)
-    request = SynopsisRequest(
-        budget=spending.budget(facts),
-        bounds=flags.read_bounds(bounds),
-        method=method,
-        columns=flags.read_names(columns) or None,
-        schema=facts,
-        neighbours=neighbours,
-    )
+    request = SynopsisRequest(method=method, **table.parameters(spending))
     terms = request.terms
     show_rows(rows.audit(request.release, data, terms.neighbours, terms.unit), everywhere.as_json)
 
@@ -231,7 +227,7 @@ def show_rows(audited: Iterable[AuditedRow], as_json: bool) -> None:
                 "row": each.row,
                 "claimed_epsilon": each.audit.epsilon,
                 "claimed_delta": each.audit.delta,
-                "largest_loss": each.audit.largest_loss,
+                "largest_loss": for_json(each.audit.largest_loss),
                 "log_likelihood_ratio": each.audit.log_likelihood_ratio,
             }
             for each in rows
@@ -258,6 +254,11 @@ def describe_rows(rows: list[AuditedRow], findings: list[str]) -> Document:
     title = "How well can the table be told from one without the row?" + (f" (losses at delta {delta:.3g})" if delta else "")
     sentences = [Sentence(text) for text in (count_words(findings), *findings[:20], HOLDER_ONLY)]
     return Document((Section((TextTable.of(heads, cells, title=title, align="right"), *sentences)),))
+
+
+def for_json(value: Any) -> Any:
+    """JSON has no infinity: a loss without a bound is null."""
+    return None if value == inf else value
 
 
 def end(findings: list[str]) -> None:

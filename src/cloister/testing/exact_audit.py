@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from math import isinf
+from math import inf, isinf
 from typing import Any
 
 from cloister.errors import UsageError
@@ -49,11 +49,15 @@ class ExactAudit:
     steps: tuple[StepLoss, ...]
     losses: Losses
     findings: tuple[str, ...]
+    parted: bool = False  # the walks differ although they released the same values: rows decided past the noise
 
     @property
     def largest_loss(self) -> float:
-        """The epsilon, at the claimed delta, that these two tables need; the claim holds for them where it is not larger."""
-        return self.losses.epsilon(self.delta)
+        """The epsilon, at the claimed delta, that these two tables need; the claim holds for them where it is not larger.
+
+        Infinite where the two walks part: no noise stands between the rows and what is seen then.
+        """
+        return inf if self.parted else self.losses.epsilon(self.delta)
 
     @property
     def log_likelihood_ratio(self) -> float:
@@ -94,13 +98,15 @@ def replay(
     one, other = neighbours
     first = record(mechanism, one, seed)
     if first.error is not None and not first.steps:
-        second = record(mechanism, other, seed)
-        if second.error is not None and not second.steps:
-            raise first.error  # nothing was released from either: what was asked for makes no sense
-        findings = ["only one of the tables is refused"]
-        return verdict(claim_of(second, claimed), second, second, findings)
-    second = retrace(mechanism, other, first, seed)
-    return verdict(claim_of(first if first.error is None else second, claimed), first, second, list(second.findings))
+        second = record(mechanism, other, seed)  # nothing to retrace: how far does the other table get?
+        findings = [] if second.error is not None and not second.steps else ["only one of the tables is refused"]
+    else:
+        second = retrace(mechanism, other, first, seed)
+        findings = list(second.findings)
+    if first.error is not None and not findings:
+        raise first.error  # the same on both tables: it tells nothing, and nothing was released to be audited
+    finished = first if first.error is None else second
+    return verdict(claim_of(finished, claimed), first, second, findings)
 
 
 def claim_of(walk: Walk, claimed: Budget | None) -> tuple[Fraction, Fraction]:
@@ -114,7 +120,8 @@ def claim_of(walk: Walk, claimed: Budget | None) -> tuple[Fraction, Fraction]:
 
 
 def verdict(claim: tuple[Fraction, Fraction], first: Walk, second: Walk, findings: list[str]) -> ExactAudit:
-    """Compare what both walks show with what was paid for."""
+    """Compare what both walks show with what was paid for. `findings`: what differs between them, if anything does."""
+    parted = bool(findings)
     certificate = certificate_of(first.result)
     paid = list(paid_steps(certificate.events)) if certificate is not None else None
     pairs = list(zip(first.steps, second.steps, strict=False))
@@ -135,7 +142,7 @@ def verdict(claim: tuple[Fraction, Fraction], first: Walk, second: Walk, finding
         findings.append(f"the losses add up to {losses.pure_total:.6g}, and epsilon {epsilon:.6g} is claimed")
     elif not losses.is_pure and losses.delta(epsilon) > delta * (1 + DELTA_ROUNDING):
         findings.append(f"at epsilon {epsilon:.6g} delta is {losses.delta(epsilon):.3g}, and {delta:.3g} is claimed")
-    return ExactAudit(epsilon, delta, tuple(steps), losses, tuple(findings))
+    return ExactAudit(epsilon, delta, tuple(steps), losses, tuple(findings), parted)
 
 
 def paid_steps(events: Any) -> Iterator[tuple[Any, bool]]:
@@ -168,7 +175,9 @@ def overspent(step: StepLoss, event: Any) -> list[str]:
     if epsilon is not None and max(step.worst) > float(epsilon) * (1 + ROUNDING):
         return [f'step "{step.name}" can lose {max(step.worst):.6g}, and its event pays for {float(epsilon):.6g}']
     if precision is not None and (step.precision > precision or (step.is_pure and max(step.worst) > 0)):
-        return [f'step "{step.name}" moves by {float(step.precision):.6g}, and its event pays for {float(precision):.6g}']
+        return [
+            f'step "{step.name}" has precision {float(step.precision):.6g}, and its event pays for {float(precision):.6g}'
+        ]
     return []
 
 
