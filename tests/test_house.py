@@ -27,7 +27,6 @@ LATE_IMPORTS = {
     "cloister.privacy.noise": "compiled samplers (numba) are loaded by releases with many draws",
     "cloister.clustering.seeding.evolution": "loads numba",
     "cloister.anonymization.searching.find_recoding": "local recoding loads numba",
-    "cloister.testing": "noise is seeded only by tests that ask for it",
 }
 
 # Names of classes that stand for the same idea in two layers.

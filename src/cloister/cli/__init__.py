@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from cloister.cli import anonymize, calibrate, cluster, demo, ledger, risk, schema, synopsis, tabulate, verify
+from cloister.cli import anonymize, audit, calibrate, cluster, demo, ledger, risk, schema, synopsis, tabulate, verify
 from cloister.errors import CloisterError
 
 __all__ = ["app", "main"]
@@ -87,6 +87,7 @@ app.command(name="calibrate", epilog=calibrate.EXAMPLE)(calibrate.calibrate)
 app.command(name="verify", epilog=verify.EXAMPLE)(verify.verify)
 app.command(name="demo", epilog=demo.EXAMPLE)(demo.demo)
 app.add_typer(ledger.app, name="ledger")
+app.add_typer(audit.app, name="audit")
 
 
 def main() -> None:

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cloister.privacy import noise
+from cloister.privacy.observing import observed_rate
 
 __all__ = ["SecretDraw", "secret_draw"]
 
@@ -56,4 +57,4 @@ def secret_draw(rate: Fraction) -> SecretDraw:
     What runs on the sample costs less on the table only while nobody learns who is in it, nor how many are.
     """
     noise.keep(rate, 0)  # refuses a rate that cannot be drawn exactly
-    return SecretDraw(rate, *noise.secret())
+    return SecretDraw(observed_rate(rate), *noise.secret())

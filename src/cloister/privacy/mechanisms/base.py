@@ -14,6 +14,7 @@ from cloister.errors import UsageError
 from cloister.kernels import Sensitivity, Summary
 from cloister.privacy import noise
 from cloister.privacy.events import Event
+from cloister.privacy.observing import release_observed
 
 __all__ = ["KeyedMechanism", "Mechanism", "Released", "add_noise", "checked_scale"]
 
@@ -58,7 +59,7 @@ class KeyedMechanism(Protocol[T_co]):
     """What the vault asks of a mechanism for summaries with too many keys for an array of all.
 
     A pure function from the exact sparse histogram (keys in rising order, counts) to a released value, which runs inside the
-    vault (`Vault.measure_keyed`).
+    vault (`Vault.measure_keyed`); it is decorated as `observable`.
     """
 
     def event(self, step: str, sensitivity: Sensitivity) -> Event: ...
@@ -78,6 +79,10 @@ def checked_scale(scale: Fraction, largest: int = noise.LARGEST_SCALE) -> Fracti
 
 def add_noise(mechanism: Mechanism, summary: Summary) -> Summary:
     """Every entry of every part gets its own draw, empty cells too."""
-    return Summary(
-        {name: part + mechanism.draw(name, part.size).reshape(part.shape) for name, part in summary.parts.items()}
-    )
+
+    def noisy() -> Summary:
+        return Summary(
+            {name: part + mechanism.draw(name, part.size).reshape(part.shape) for name, part in summary.parts.items()}
+        )
+
+    return release_observed(mechanism, summary, noisy)

@@ -15,6 +15,7 @@ from cloister.kernels import Sensitivity
 from cloister.privacy import noise
 from cloister.privacy.events import LaplaceEvent
 from cloister.privacy.mechanisms.base import checked_scale
+from cloister.privacy.observing import observable
 
 __all__ = ["SplitTree", "TreeShape", "least_decay"]
 
@@ -91,6 +92,7 @@ class SplitTree:
         """Nothing that carries noise is handed out."""
         return {}
 
+    @observable
     def apply(self, keys: NDArray[np.int64], counts: NDArray[np.int64]) -> TreeShape:
         """Grow the tree level by level over the sorted keys; each node is a range of them."""
         below = np.concatenate([[0], np.cumsum(counts)])

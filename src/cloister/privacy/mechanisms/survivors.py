@@ -18,6 +18,7 @@ from cloister.privacy.events import LaplaceEvent
 from cloister.privacy.expansions import PLACES, UNIT
 from cloister.privacy.mechanisms.base import checked_scale
 from cloister.privacy.mechanisms.laplace import Laplace
+from cloister.privacy.observing import observable
 
 __all__ = ["MOST_CELLS", "SurvivingCells", "Survivors"]
 
@@ -74,6 +75,7 @@ class Survivors:
         """Of all empty cells the part that is drawn: P(L >= t) for that threshold. Time and memory grow with it."""
         return float(np.exp(-self.drawn_threshold / float(self.scale)) / (1 + np.exp(-1 / float(self.scale))))
 
+    @observable
     def apply(self, keys: NDArray[np.int64], counts: NDArray[np.int64]) -> SurvivingCells:
         """keys : distinct cells that hold rows, in rising order; counts : how many."""
         noisy = counts + noise.laplace(self.scale, len(counts), size_is_secret=True)

@@ -1,12 +1,6 @@
-"""For tests: repeatable noise, and the laws that every kernel must keep.
-
-What is released under `seeded_noise` is stamped NOT PRIVATE.
-"""
+"""The laws that every kernel must keep, for tests of one's own kernels."""
 
 from __future__ import annotations
-
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,16 +9,7 @@ from cloister.encode import Encoded
 from cloister.kernels import Kernel, Summary, zero
 from cloister.schema import Neighbours
 
-__all__ = ["fold_in_shards", "seeded_noise", "within_sensitivity"]
-
-
-@contextmanager
-def seeded_noise(seed: int) -> Iterator[None]:
-    """Make noise and secret samples repeatable inside the block. Every release made there is NOT PRIVATE."""
-    from cloister.privacy.noise import seeded
-
-    with seeded(seed):
-        yield
+__all__ = ["fold_in_shards", "take", "within_sensitivity"]
 
 
 def take(rows: Encoded, which: NDArray[np.intp]) -> Encoded:

@@ -1,0 +1,163 @@
+"""Every private verb under the exact audit: all methods, both relations, per row and per person, small and huge budgets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import count, islice
+from typing import Any
+
+from cloister.clustering.domain import Ball
+from cloister.clustering.request import ClusterRequest
+from cloister.clustering.synopsis.request import SynopsisRequest
+from cloister.privacy.budgets import ApproxDP, Budget, Identifiability, PureDP
+from cloister.schema import Neighbours
+from cloister.schema.table import Schema
+from cloister.tabulation.request import TabulationRequest
+from cloister.testing.exact_audit import ExactAudit, replay
+from cloister.testing.neighbour_tables import (
+    NUMBERS,
+    NeighbourTables,
+    Whom,
+    large_neighbours,
+    random_neighbours,
+    worst_neighbours,
+)
+
+__all__ = ["AuditedCase", "VERBS", "WHOM", "audit_verb", "audit_verbs"]
+
+WHOM = (
+    Whom(Neighbours.ADD_REMOVE),
+    Whom(Neighbours.REPLACE_ONE),
+    Whom(Neighbours.ADD_REMOVE, per_person=True),
+)
+BUDGETS: tuple[Budget, ...] = (
+    PureDP("0.05"),
+    PureDP(1),
+    PureDP(100),
+    ApproxDP("0.05", "1e-9"),
+    ApproxDP(1, "1e-6"),
+    ApproxDP(30, "1e-3"),
+)
+RHO = Identifiability(rho="0.05", worlds=10_001)  # replace-one only
+
+Verb = Callable[[Any, Whom, Budget], Any]
+
+
+def cluster(method: str, clusters: int | str = 3, bounds: Any = "schema") -> Verb:
+    """Clusters by a method; bounds from the schema, given, or estimated."""
+
+    def run(table: Any, whom: Whom, budget: Budget) -> Any:
+        schema = whom.schema if bounds == "schema" else without_columns(whom.schema)
+        request = ClusterRequest(
+            n_clusters=clusters,
+            method=method,
+            budget=budget,
+            bounds=None if isinstance(bounds, str) else bounds,
+            columns=list(NUMBERS),
+            schema=schema,
+            neighbours=whom.neighbours.value,
+            random_state=0,
+        )
+        return request.fit(table)
+
+    return run
+
+
+def synopsis(method: str, threshold: int | None = None) -> Verb:
+    """A synopsis of a shape."""
+
+    def run(table: Any, whom: Whom, budget: Budget) -> Any:
+        request = SynopsisRequest(
+            method=method,
+            threshold=threshold,
+            budget=budget,
+            columns=list(NUMBERS),
+            schema=whom.schema,
+            neighbours=whom.neighbours.value,
+        )
+        return request.release(table)
+
+    return run
+
+
+def tabulate(by: list[str], measures: list[str], margins: bool | None = None) -> Verb:
+    """A table of counts, with sums."""
+
+    def run(table: Any, whom: Whom, budget: Budget) -> Any:
+        request = TabulationRequest(
+            by, budget, measures=measures, margins=margins, schema=whom.schema, neighbours=whom.neighbours.value
+        )
+        return request.run(table)
+
+    return run
+
+
+def without_columns(schema: Schema) -> Schema:
+    """A schema that says whom to protect, and no bounds."""
+    return Schema((schema["who"],), neighbours=schema.neighbours, unit=schema.unit, max_rows=schema.max_rows)
+
+
+VERBS: Mapping[str, Verb] = {
+    "cluster votes": cluster("votes"),
+    "cluster votes, k = auto": cluster("votes", "auto"),
+    "cluster votes, estimated bounds": cluster("votes", bounds="estimated"),
+    "cluster votes, in a ball": cluster("votes", bounds=Ball(1.0, (0.5, 0.5))),
+    "cluster lloyd": cluster("lloyd"),
+    "cluster hybrid": cluster("hybrid"),
+    "cluster uniform-grid": cluster("uniform-grid"),
+    "cluster adaptive-grid": cluster("adaptive-grid"),
+    "cluster tree": cluster("tree"),
+    "synopsis uniform-grid": synopsis("uniform-grid"),
+    "synopsis sparse grid": synopsis("uniform-grid", threshold=3),
+    "synopsis adaptive-grid": synopsis("adaptive-grid"),
+    "synopsis tree": synopsis("tree"),
+    "tabulate": tabulate(["group"], []),
+    "tabulate with bins, margins and sums": tabulate(["group", "x"], ["y"], margins=True),
+}
+STRIDE = 5  # between the pairs that follow each other: another crowd and another stranger
+ON_SAMPLE = ("cluster votes", "cluster votes, estimated bounds")  # which draw a secret sample of a large table
+
+
+@dataclass(frozen=True, slots=True)
+class AuditedCase:
+    """One verb with one budget on one pair of tables."""
+
+    verb: str
+    whom: Whom
+    budget: Budget
+    tables: str
+    audit: ExactAudit
+
+    @property
+    def part(self) -> float:
+        """The loss that was found, as a part of what is claimed."""
+        return self.audit.largest_loss / self.audit.epsilon
+
+
+def audit_verb(name: str, whom: Whom, budget: Budget, tables: NeighbourTables, seed: int = 0) -> AuditedCase:
+    """Audit one verb on one pair of tables."""
+    verb = VERBS[name]
+    audit = replay(lambda table: verb(table, whom, budget), (tables.one, tables.other), seed=seed)
+    return AuditedCase(name, whom, budget, tables.name, audit)
+
+
+def audit_verbs(pairs: int = 2, names: Sequence[str] = tuple(VERBS), seed: int = 0) -> Iterator[AuditedCase]:
+    """Audit verbs with every budget, `pairs` pairs of tables each.
+
+    The pairs are taken in turn from all there are, so that all verbs together meet every pair; beyond those they are random.
+    The large tables, which take longest, come once for each verb that draws a secret sample.
+    """
+    turn = count()
+    for name in names:
+        for whom in WHOM:
+            tables = list(worst_neighbours(whom))
+            budgets = (*BUDGETS, RHO) if whom.neighbours is Neighbours.REPLACE_ONE else BUDGETS
+            for budget in budgets:
+                for number, place in enumerate(islice(turn, pairs)):
+                    is_listed = number < len(tables)
+                    pair = tables[STRIDE * place % len(tables)] if is_listed else random_neighbours(whom, seed + place)
+                    yield audit_verb(name, whom, budget, pair, seed + place)
+            if name in ON_SAMPLE and whom.neighbours is Neighbours.ADD_REMOVE:
+                for budget in (PureDP(1), ApproxDP(1, "1e-6")):
+                    yield audit_verb(name, whom, budget, large_neighbours(whom), seed)

@@ -1,0 +1,66 @@
+"""The audit of a release on a holder's own data: the right rows are left out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from pyarrow import csv
+
+from cloister.clustering.request import ClusterRequest
+from cloister.errors import UsageError
+from cloister.schema import Column, Neighbours, Number, Schema, Text
+from cloister.schema.unit import Unit
+from cloister.sources.opening import open_source
+from cloister.testing.data_audit import ChangedSource, audit_rows
+
+TABLE = pa.table({"x": np.linspace(0, 1, 20), "who": [f"p{i % 5}" for i in range(20)]})
+
+
+def rows_of(source: ChangedSource) -> list[float]:
+    """What is left."""
+    return [value for batch in source.batches(["x"]) for value in batch.column(0).to_pylist()]
+
+
+def test_rows_are_dropped_and_doubled() -> None:
+    """One is missing, one is there twice, the others stay."""
+    source = open_source(TABLE)
+    values = TABLE["x"].to_pylist()
+    assert rows_of(ChangedSource(source, frozenset())) == values
+    assert rows_of(ChangedSource(source, frozenset([3]))) == values[:3] + values[4:]
+    assert sorted(rows_of(ChangedSource(source, frozenset([3]), doubled=7))) == sorted(values[:3] + values[4:] + [values[7]])
+
+
+@pytest.mark.parametrize("neighbours", Neighbours)
+def test_a_row_of_a_file_is_audited(neighbours: Neighbours, tmp_path: Path) -> None:
+    """Of a CSV file, read by its own rules; every row costs something and none more than is claimed."""
+    path = tmp_path / "rows.csv"
+    csv.write_csv(TABLE, path)
+    request = ClusterRequest(
+        n_clusters=2, bounds=(0, 1), columns=["x"], method="lloyd", neighbours=neighbours.value, random_state=0
+    )
+    audited = list(audit_rows(request.fit, [str(path)], neighbours=neighbours, tries=4))
+    assert [each.row for each in audited] == [1, 7, 13, 20]
+    assert all(each.audit.holds and 0 < each.audit.largest_loss <= 1 + 1e-9 for each in audited)
+
+
+def test_a_person_is_left_out_with_all_rows() -> None:
+    """Four rows of a person, of whom all count: the loss is that of a person."""
+    schema = Schema((Column("x", Number(bounds=(0, 1))), Column("who", Text())), unit="who", max_rows=4)
+    request = ClusterRequest(n_clusters=1, schema=schema, method="lloyd", random_state=0)
+    (audited,) = audit_rows(request.fit, TABLE, neighbours=Neighbours.ADD_REMOVE, unit=Unit("who", 4), rows=[2])
+    assert audited.audit.holds
+    size = audited.audit.steps[0]
+    assert max(size.worst) == pytest.approx(0.02)  # all four rows: one of them would cost a quarter of the size's share
+
+
+def test_rows_that_are_not_there_are_refused() -> None:
+    """The places of rows begin at 1."""
+    request = ClusterRequest(n_clusters=1, bounds=(0, 1), columns=["x"], random_state=0)
+    for row in (0, 21):
+        with pytest.raises(UsageError, match="rows 1 to 20"):
+            list(audit_rows(request.fit, TABLE, neighbours=Neighbours.ADD_REMOVE, rows=[row]))
+    with pytest.raises(UsageError, match="no rows"):
+        list(audit_rows(request.fit, TABLE.slice(0, 0), neighbours=Neighbours.ADD_REMOVE))

@@ -1,0 +1,273 @@
+"""The exact audit finds every planted bug, and says what a sound release gives away."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+from math import inf
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from cloister.clustering import terms
+from cloister.clustering.request import ClusterRequest
+from cloister.clustering.synopsis import uniform_grid
+from cloister.clustering.synopsis.request import SynopsisRequest
+from cloister.clustering.votes import fit as votes_fit
+from cloister.clustering.votes import plan as votes_plan
+from cloister.encode import Grid
+from cloister.errors import UsageError
+from cloister.kernels import CenterSums, ClippedSums, Moments, Sensitivity, Summary
+from cloister.kernels.base import Change
+from cloister.privacy import events
+from cloister.privacy.budgets import ApproxDP, PureDP
+from cloister.privacy.mechanisms import Laplace, add_noise, noise_for_spend
+from cloister.testing import audit, replay
+from cloister.testing.audited_verbs import VERBS, WHOM, audit_verb
+from cloister.testing.neighbour_tables import LARGE, large_neighbours, worst_neighbours
+from cloister.vault import doors
+
+BY_ROW, _, BY_PERSON = WHOM
+WALKS = 6
+CROWD = np.random.default_rng(0).random((60, 2)) * 0.2
+ONE_MORE = np.vstack([CROWD, [[1.0, 1.0]]])
+
+
+def lloyd(budget: Any = 1) -> Callable[[Any], Any]:
+    """Private Lloyd with public choices fixed."""
+    return ClusterRequest(n_clusters=2, budget=budget, bounds=(0, 1), method="lloyd", random_state=0).fit
+
+
+def test_a_sound_release_holds_and_is_tight() -> None:
+    """A row at the far corner costs all of the epsilon that is claimed, and no more."""
+    found = audit(lloyd(), (ONE_MORE, CROWD))
+    assert found.holds
+    assert found.largest_loss == pytest.approx(1)
+    assert abs(found.log_likelihood_ratio) <= 1
+    assert [step.name for step in found.steps][:2] == ["size", "round 1"]
+
+
+def test_with_delta_the_move_of_every_gaussian_step_is_counted() -> None:
+    """All of the precision is used, so the claimed delta is met and not passed."""
+    found = audit(lloyd(ApproxDP(1, "1e-6")), (ONE_MORE, CROWD))
+    assert found.holds
+    assert found.largest_loss == pytest.approx(1, rel=1e-3)
+    assert all(step.precision > 0 for step in found.steps)
+
+
+def test_equal_tables_lose_nothing() -> None:
+    """Nothing differs."""
+    assert audit(lloyd(), (CROWD, CROWD)).largest_loss == 0
+
+
+def test_what_is_released_under_an_audit_is_not_private() -> None:
+    """Its certificate says so."""
+    seen = []
+
+    def keep(rows: Any) -> Any:
+        seen.append(lloyd()(rows))
+        return seen[-1]
+
+    audit(keep, (ONE_MORE, CROWD))
+    assert [clusters.release_.seeded for clusters in seen] == [True, True]
+    assert "NOT PRIVATE" in seen[0].release_.status
+
+
+def test_what_both_tables_are_refused_for_is_raised() -> None:
+    """There is nothing to audit."""
+    with pytest.raises(UsageError, match="needs bounds"):
+        audit(ClusterRequest(n_clusters=2, method="lloyd").fit, (ONE_MORE, CROWD))
+
+
+def test_an_error_on_both_tables_is_raised_and_no_verdict() -> None:
+    """Half of a release was seen, so nothing is said about it."""
+
+    def mechanism(rows: Any) -> Any:
+        lloyd()(rows)
+        raise ValueError("of every table")
+
+    with pytest.raises(ValueError, match="of every table"):
+        audit(mechanism, (ONE_MORE, CROWD), claimed=1)
+
+
+# Planted bugs.
+
+
+def halved(kernel: type) -> Callable[..., Sensitivity]:
+    """The sensitivity of a kernel, with half of each norm."""
+    true = kernel.sensitivity
+
+    def sensitivity(self: Any, neighbours: Any) -> Sensitivity:
+        moves = true(self, neighbours).moves
+        return Sensitivity(
+            tuple({p: Change(max(1, c.l1 // 2), max(1, c.l2_squared // 4)) for p, c in move.items()} for move in moves)
+        )
+
+    return sensitivity
+
+
+@pytest.mark.parametrize("budget", [PureDP(1), ApproxDP(1, "1e-6")])
+@pytest.mark.parametrize(
+    ("kernel", "method"), [(CenterSums, "lloyd"), (ClippedSums, "votes"), (Moments, "votes"), (ClippedSums, "hybrid")]
+)
+def test_a_halved_sensitivity_is_found(monkeypatch: pytest.MonkeyPatch, kernel: type, method: str, budget: Any) -> None:
+    """Planted: a kernel that states half of how far a row moves it; of a few walks one goes where the row moves it farthest."""
+    fit = ClusterRequest(n_clusters=2, budget=budget, bounds=(0, 1), method=method, random_state=0).fit
+    tables = ONE_MORE, CROWD
+    assert all(replay(fit, tables, seed=seed).holds for seed in range(WALKS))
+    monkeypatch.setattr(kernel, "sensitivity", halved(kernel))
+    findings = [finding for seed in range(WALKS) for finding in replay(fit, tables, seed=seed).findings]
+    assert any("its event pays for" in finding for finding in findings)
+
+
+def test_a_free_round_is_found() -> None:
+    """Planted: noise that is added beside the vault, for which nothing was charged."""
+
+    def mechanism(rows: Any) -> Any:
+        clusters = lloyd()(rows)
+        add_noise(Laplace({"counts": Fraction(1)}), Summary({"counts": np.array([len(rows)])}))
+        return clusters
+
+    found = audit(mechanism, (ONE_MORE, CROWD))
+    assert any("the certificate pays for" in finding for finding in found.findings)
+    assert found.largest_loss > 1.5
+
+
+def test_a_round_that_is_struck_from_the_certificate_is_found() -> None:
+    """Planted: a certificate with one event less than there were steps."""
+
+    def mechanism(rows: Any) -> Any:
+        release = lloyd()(rows).release_
+        return replace(release, events=release.events[:-1])
+
+    assert any("the certificate pays for" in finding for finding in audit(mechanism, (ONE_MORE, CROWD)).findings)
+
+
+def test_an_unclipped_row_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Planted: a value outside the bounds is put on the grid as it is."""
+    far = np.vstack([CROWD, [[40.0, -40.0]]])
+    assert audit(lloyd(), (far, CROWD)).holds
+
+    def put(self: Grid, values: np.ndarray) -> np.ndarray:
+        return np.rint((values - self.center) / self.step)
+
+    monkeypatch.setattr(Grid, "put", put)
+    found = audit(lloyd(), (far, CROWD))
+    assert not found.holds
+    assert found.largest_loss > 10
+
+
+@pytest.mark.parametrize("method", ["votes", "uniform-grid"])
+def test_an_exact_size_is_found(monkeypatch: pytest.MonkeyPatch, method: str) -> None:
+    """Planted: the noisy number of rows is bought, and the exact one is used."""
+    size: list[float] = []
+    module = votes_fit if method == "votes" else uniform_grid
+    bought = module.buy_size
+
+    def buy_size(*words: Any) -> float:
+        bought(*words)
+        return size[-1]
+
+    def mechanism(rows: Any) -> Any:
+        size.append(float(len(rows)))
+        if method == "votes":
+            return ClusterRequest(n_clusters=2, bounds=(0, 1), random_state=0).fit(rows)
+        return SynopsisRequest(bounds=(0, 1), method=method).release(rows)
+
+    assert audit(mechanism, (ONE_MORE, CROWD)).holds
+    monkeypatch.setattr(module, "buy_size", buy_size)
+    found = audit(mechanism, (ONE_MORE, CROWD))
+    assert any("other noise" in finding or "results differ" in finding for finding in found.findings)
+
+
+def test_a_sample_rate_from_the_exact_size_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Planted: the rate of the secret sample follows from the exact number of rows."""
+    tables = large_neighbours(BY_ROW)
+    size: list[int] = []
+
+    def sample_rate(*words: Any) -> Fraction:
+        return Fraction(int(20_000 / size[-1] * 2**32), 2**32)
+
+    def mechanism(rows: pa.Table) -> Any:
+        size.append(len(rows))
+        return VERBS["cluster votes"](rows, BY_ROW, PureDP(1))
+
+    monkeypatch.setattr(votes_plan, "sample_rate", sample_rate)
+    assert not replay(mechanism, (tables.one, tables.other)).holds
+
+
+def test_an_amplification_that_is_too_good_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Planted: what runs on the sample is charged as for half of its rate. The steps are right, their sum is not."""
+    cheap = events.amplified_epsilon
+    dear = noise_for_spend.epsilon_before_sampling
+    monkeypatch.setattr(events, "amplified_epsilon", lambda epsilon, rate: cheap(epsilon, rate / 2))
+    monkeypatch.setattr(noise_for_spend, "epsilon_before_sampling", lambda cost, rate: dear(cost, rate / 2))
+    found = audit_verb("cluster votes", BY_ROW, PureDP(1), large_neighbours(BY_ROW)).audit
+    assert any("the losses add up to" in finding for finding in found.findings)
+
+
+@pytest.mark.parametrize("budget", [PureDP(1), ApproxDP(1, "1e-6")])
+@pytest.mark.parametrize("whom", [BY_ROW, BY_PERSON], ids=str)
+def test_a_secret_sample_is_audited(whom: Any, budget: Any) -> None:
+    """On a large table seeding runs on a sample: its steps count amplified."""
+    found = audit_verb("cluster votes", whom, budget, large_neighbours(whom)).audit
+    assert found.holds
+    assert 0 < found.losses.rate < 0.5
+    assert any(step.on_sample for step in found.steps)
+    assert LARGE > 60_000
+
+
+def test_an_error_that_a_row_decides_is_found() -> None:
+    """Planted: a row that cannot be read ends the fit."""
+
+    def mechanism(rows: np.ndarray) -> Any:
+        clusters = lloyd()(rows)
+        if np.isnan(rows).any():
+            raise ValueError("a cell cannot be read")
+        return clusters
+
+    unreadable = np.vstack([CROWD, [[np.nan, 1.0]]])
+    assert audit(lloyd(), (unreadable, CROWD)).holds
+    found = audit(mechanism, (unreadable, CROWD))
+    assert found.findings == ("only one of the tables ends in an error (ValueError)",)
+    assert found.largest_loss == inf
+
+
+def test_a_refusal_that_a_row_decides_is_found() -> None:
+    """Planted: one table is refused before anything is released, whichever of the two it is."""
+
+    def mechanism(rows: np.ndarray) -> Any:
+        if np.isnan(rows).any():
+            raise UsageError("a cell cannot be read")
+        return lloyd()(rows)
+
+    unreadable = np.vstack([CROWD, [[np.nan, 1.0]]])
+    for pair in ((unreadable, CROWD), (CROWD, unreadable)):
+        assert not audit(mechanism, pair, claimed=1).holds
+
+
+def test_rows_that_one_row_makes_others_read_differently_are_found() -> None:
+    """Planted, as lists of rows were once read: one ragged row sends all rows through text, where inf is unreadable."""
+
+    def mechanism(rows: list[list[float]]) -> Any:
+        ragged = any(len(row) != 1 for row in rows)
+        cells = [[0.5 if ragged and cell == inf else cell for cell in row] or [0.5] for row in rows]
+        return ClusterRequest(n_clusters=2, bounds=(0, 1), method="lloyd", random_state=0).fit(np.array(cells))
+
+    rows = [[inf]] * 200
+    found = audit(mechanism, ([*rows, []], rows))
+    assert not found.holds
+    assert found.largest_loss > 50
+
+
+@pytest.mark.parametrize("verb", ["synopsis adaptive-grid", "cluster adaptive-grid"])
+def test_a_halved_sensitivity_per_person_is_found(monkeypatch: pytest.MonkeyPatch, verb: str) -> None:
+    """Planted: a person counts as one row."""
+    tables = list(worst_neighbours(BY_PERSON))[8]
+    assert audit_verb(verb, BY_PERSON, PureDP(1), tables).audit.holds
+    for module in (terms, doors):
+        monkeypatch.setattr(module, "for_unit", lambda kernel, unit: kernel)
+    assert not audit_verb(verb, BY_PERSON, PureDP(1), tables).audit.holds
