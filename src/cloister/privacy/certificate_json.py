@@ -37,23 +37,8 @@ VERSION = 2
 UNSIGNED = 1  # the version that had no signature
 SUBJECT = "certificate"
 FOREIGN = "this is not a Cloister release. Give the release.json that a command wrote."
-FIELDS = frozenset(
-    [
-        "version",
-        "kind",
-        "status",
-        "guarantee",
-        "identifiability",
-        "steps",
-        "parameters",
-        "result",
-        "seeded",
-        "ledger",
-        "notes",
-        "files",
-        "content",
-    ]
-)  # of version 1
+WHAT = {"version", "kind", "status", "guarantee", "identifiability", "steps", "parameters", "result", "seeded"}
+FIELDS = WHAT | {"ledger", "notes", "files", "content"}  # of version 1
 CHANGED = "this release was changed after it was written: its {} differs. Ask for the original."
 HEX = re.compile("[0-9a-f]{64}")
 MALFORMED = (ValueError, KeyError, TypeError, AttributeError, ArithmeticError, RecursionError)  # of what JSON may hold
