@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -18,10 +19,11 @@ from cloister.privacy.ledger.accounts import Account
 from cloister.privacy.signing import HostKey, Signature, fits
 from cloister.schema.numerals import exact_text, read_exact_text
 
-__all__ = ["Record", "account_facts", "canonical", "digest_of", "read_account", "state_digest"]
+__all__ = ["Record", "account_facts", "canonical", "digest_of", "read_account", "read_amount", "state_digest"]
 
 SUBJECT = "ledger record"
 HASHED = ("number", "kind", "table", "entry", "body", "previous", "state", "signer")  # what a digest covers: all but itself
+AMOUNT = re.compile(r"-?\d+(\.\d+|/\d+)?|-?0x[0-9a-f]+/0x[0-9a-f]+", re.ASCII)  # as `exact_text` writes it
 AMOUNTS = ("epsilon_total", "delta_total", "epsilon_spent", "delta_spent")
 
 
@@ -82,7 +84,7 @@ class Record:
 
     def amount(self, name: str) -> Fraction:
         """An amount of its body; nothing where it has none."""
-        return read_exact_text(self.facts().get(name, "0"))
+        return read_amount(self.facts().get(name, "0"))
 
 
 def canonical(data: Any) -> str:
@@ -109,4 +111,11 @@ def account_facts(account: Account) -> dict[str, Any]:
 
 def read_account(facts: Mapping[str, Any]) -> Account:
     """The account that `account_facts` wrote."""
-    return Account(**{**facts, **{name: read_exact_text(facts[name]) for name in AMOUNTS}})
+    return Account(**{**facts, **{name: read_amount(facts[name]) for name in AMOUNTS}})
+
+
+def read_amount(text: str) -> Fraction:
+    """An amount that a ledger holds; ValueError for anything else, also for an exponent that would fill the memory."""
+    if not AMOUNT.fullmatch(text):
+        raise ValueError("not an amount")
+    return read_exact_text(text)

@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING, Any
 from cloister.errors import LedgerError
 from cloister.privacy.ledger.accounts import Account
 from cloister.privacy.ledger.chain import Chain
-from cloister.privacy.ledger.records import account_facts, digest_of, read_account
+from cloister.privacy.ledger.records import account_facts, digest_of, read_account, read_amount
 from cloister.privacy.ledger.stored_records import MALFORMED, accounts_table, ledger_tables
 from cloister.privacy.signing import HostKey
-from cloister.schema.numerals import read_exact_text
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -59,7 +58,7 @@ def carry_over(connection: Connection, key: HostKey, place: str) -> None:
 def _carry(chain: Chain, key: HostKey, entry: dict[str, Any]) -> None:
     """Append what an old entry says: a charge or a holder's use, and the release that came of it."""
     account: Account = chain.accounts[entry["table"]]
-    epsilon, delta = read_exact_text(entry["epsilon"]), read_exact_text(entry["delta"])
+    epsilon, delta = read_amount(entry["epsilon"]), read_amount(entry["delta"])
     account = replace(
         account,
         epsilon_spent=account.epsilon_spent + epsilon,
