@@ -12,7 +12,7 @@ import pytest
 
 from cloister.errors import LedgerError, UsageError
 from cloister.privacy.ledger import Account, Ledger
-from cloister.privacy.ledger.records import Record
+from cloister.privacy.ledger.chain_records import Record
 from cloister.privacy.ledger.replay import replay
 from cloister.privacy.ledger.stored_records import read_accounts, read_keys, select_records
 from cloister.privacy.signing import host_key

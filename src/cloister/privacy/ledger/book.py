@@ -7,7 +7,7 @@ process that dies after that has spent its charge: the ledger never records less
 Numbers are exact. They are kept as text and added as fractions, so ten charges of 0.1 fill a total of 1.
 
 The book is append-only: an account, a charge, a holder's use and the release that came of it are records of a chain
-(`records.py`), each with the digest of the one before and signed with the key of its host.
+(`chain_records.py`), each with the digest of the one before and signed with the key of its host.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from typing import TYPE_CHECKING, Self
 from cloister.errors import BudgetExceeded, LedgerError, Shortfall, UsageError
 from cloister.privacy.ledger.accounts import Account, Entry, Receipt
 from cloister.privacy.ledger.chain import Chain, now, open_chain
+from cloister.privacy.ledger.chain_records import Record
 from cloister.privacy.ledger.pages import describe_accounts
-from cloister.privacy.ledger.records import Record
 from cloister.privacy.ledger.replay import ChainReport, entries_of_records, replay
 from cloister.privacy.ledger.stored_records import (
     MALFORMED,

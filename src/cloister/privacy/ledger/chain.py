@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from cloister.errors import CloisterError
 from cloister.privacy.ledger.accounts import Account
-from cloister.privacy.ledger.records import Record, account_facts, canonical, state_digest
+from cloister.privacy.ledger.chain_records import Record, account_facts, canonical, state_digest
 from cloister.privacy.ledger.stored_records import (
     MALFORMED,
     last_records,
@@ -71,7 +72,8 @@ class Chain:
             write_account(self.connection, account, is_new=account.table not in self.accounts)
             self.accounts[account.table] = account
             facts["account"] = account_facts(account)
-        body = canonical({"when": now(), "last_entry": max(self.last_entry, entry), **facts})
+        # The clock tells two records apart that are the same in all else: one that was cut off, and one that took its place.
+        body = canonical({"when": now(), "clock": time.time_ns(), "last_entry": max(self.last_entry, entry), **facts})
         record = Record(
             number=1 if self.head is None else self.head.number + 1,
             kind=kind,

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from cloister.errors import LedgerError
 from cloister.privacy.ledger.accounts import Account, Entry
-from cloister.privacy.ledger.records import Record, read_account, state_digest
+from cloister.privacy.ledger.chain_records import Record, read_account, state_digest
 from cloister.privacy.ledger.stored_records import MALFORMED
 
 __all__ = ["ChainReport", "entries_of_records", "replay"]

@@ -11,7 +11,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from cloister.privacy.ledger.accounts import Account
-from cloister.privacy.ledger.records import Record, account_facts, read_account
+from cloister.privacy.ledger.chain_records import Record, account_facts, read_account
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection, MetaData, Row, Table

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from cloister.errors import LedgerError
 from cloister.privacy.ledger.accounts import Account
 from cloister.privacy.ledger.chain import Chain
-from cloister.privacy.ledger.records import account_facts, digest_of, read_account, read_amount
+from cloister.privacy.ledger.chain_records import account_facts, digest_of, read_account, read_amount
 from cloister.privacy.ledger.stored_records import MALFORMED, accounts_table, ledger_tables
 from cloister.privacy.signing import HostKey
 
