@@ -76,6 +76,7 @@ def test_what_a_certificate_is_not_about_does_not_verify(folder: Path) -> None:
     assert "steps add up" in run("verify", parts)
     (parts / "part-1").write_text("more rows")
     assert "not one of the files" in run("verify", parts, code=1)
+    assert "does not list it" in run("verify", folder / "parts.parquet.release.json", code=1)
 
     made = folder / "s.parquet"
     run("synopsis", folder / "points.csv", "--columns", "x,y", "--bounds", "0,100", "--epsilon", 1, "--out", made)

@@ -17,6 +17,7 @@ from cloister.privacy.ledger.replay import replay
 from cloister.privacy.ledger.stored_records import read_accounts, read_keys, select_records
 from cloister.privacy.signing import host_key
 from tests.privacy.forgery import forger
+from tests.privacy.test_ledger import storm
 
 LEDGER_V1 = Path(__file__).parent / "ledgers_v1" / "ledger.sql"
 
@@ -195,6 +196,16 @@ def test_an_older_ledger_is_upgraded_once(place: str) -> None:
     assert len(start.facts()["carried"]) == 64
     assert Ledger(place).charge("students", "add-remove", "0.5", 0, "after") == 6
     assert ledger.verify().records == report.records + 1
+
+
+def test_an_older_ledger_is_upgraded_by_many_at_once(place: str) -> None:
+    """Eight processes that find it at once make one chain of it, and all of their charges are in it."""
+    write_v1(place)
+    entries = storm("Ledger", place, tries=2)
+    assert sorted(entries) == list(range(6, 22))
+    report = Ledger(place).verify()
+    assert report.accounts["students"].epsilon_spent == Fraction(4, 3) + Fraction(16, 10)
+    assert [entry.id for entry in report.entries] == list(range(1, 22))
 
 
 def test_an_older_ledger_that_does_not_add_up_is_left_as_it_is(place: str) -> None:

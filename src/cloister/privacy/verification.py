@@ -18,7 +18,7 @@ from cloister.privacy.ledger import Ledger
 from cloister.privacy.ledger.accounts import Entry
 from cloister.privacy.ledger.replay import ChainReport
 from cloister.privacy.release import Release
-from cloister.sinks import file_hash, written_files
+from cloister.sinks import CERTIFICATE_SUFFIX, file_hash, written_files
 
 __all__ = ["Origin", "check_consistency", "check_origin"]
 
@@ -95,13 +95,21 @@ def check_consistency(release: Release, folder: Path, certificate: Path | None =
             raise DataError(f"{name} is missing beside the release.")
         if file_hash(path) != expected:
             raise DataError(f"{name} was changed after it was written: its hash differs from the release.")
-    if certificate is not None and certificate.name == CERTIFICATE:
-        listed = {CERTIFICATE, *release.files, *release.holder_files, *([LABELS] if release.version == 1 else [])}
-        for name in written_files(folder, "."):
-            if name.removeprefix("./") not in listed:
-                raise DataError(
-                    f"{name.removeprefix('./')} is in the folder, and the certificate does not list it. Take it out."
-                )
+    for name in _unlisted(release, folder, certificate):
+        raise DataError(f"{name} is in the folder, and the certificate does not list it. Take it out.")
+
+
+def _unlisted(release: Release, folder: Path, certificate: Path | None) -> list[str]:
+    """The files of the output that the certificate says nothing of; it stands inside a folder, or beside a file or folder."""
+    if certificate is None:
+        return []
+    if certificate.name == CERTIFICATE:
+        found = {name.removeprefix("./") for name in written_files(folder, ".")}
+        return sorted(
+            found - {CERTIFICATE, *release.files, *release.holder_files, *([LABELS] if release.version == 1 else [])}
+        )
+    output = folder / certificate.name.removesuffix(CERTIFICATE_SUFFIX)
+    return sorted(set(written_files(output)) - set(release.files)) if output.is_dir() else []
 
 
 def check_origin(release: Release, keys: Sequence[str] = (), ledger: Ledger | None = None) -> Origin:
