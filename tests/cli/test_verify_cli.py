@@ -173,10 +173,10 @@ def test_a_file_more_in_the_folder_does_not_verify(folder: Path) -> None:
 
 
 def test_a_bad_signature_fails(folder: Path) -> None:
-    """Seeded noise turned to false, every hash made to fit, and the signature left as it was."""
+    """The stamp of seeded noise changed, every hash made to fit, and the signature left as it was."""
     certificate = cluster_points(folder) / "release.json"
     text = certificate.read_text()
-    certificate.write_text(forge(text, {"seeded": True, "status": "private, ledgered"}, "as it was"))
+    certificate.write_text(forge(text, {"seeded": True, "status": "NOT PRIVATE (seeded noise), ledgered"}, "as it was"))
     assert "its signature differs" in run("verify", certificate, code=2)
     certificate.write_text(forge(text, {"notes": []}))
     assert "Signed by an unknown key" in run("verify", certificate)

@@ -184,3 +184,12 @@ def test_a_key_that_stands_twice_is_refused() -> None:
     assert json.loads(doubled) == json.loads(text)
     with pytest.raises(UsageError, match="stands in it twice"):
         Release.from_json(doubled)
+
+
+@pytest.mark.parametrize(
+    "change", [{"seeded": True}, {"status": "private, ledgered"}, {"ledger": {"table": "t", "entry": 1}}], ids=str
+)
+def test_a_status_must_follow_from_the_rest(change: dict[str, object]) -> None:
+    """A reader who looks at the status alone is not told something else than the fields say."""
+    with pytest.raises(UsageError, match="calls itself"):
+        Release.from_json(forge(pure().to_json(), change))

@@ -115,7 +115,7 @@ def certificate_json(release: Certified) -> str:
 
 
 def read_fields(text: str) -> dict[str, Any]:
-    """The fields of a release, by name, from its JSON; one that was changed or is of another version is refused."""
+    """The fields of a release and its status, by name, from its JSON; one that was changed or is of another version is refused."""
     try:
         data = json.loads(text, object_pairs_hook=_without_doubles)
         claimed = data.pop("sha256")
@@ -150,6 +150,7 @@ def _read_data(data: Mapping[str, Any], version: int) -> dict[str, Any]:
             raise KeyError("other fields")
         return {
             "kind": str(data["kind"]),
+            "status": str(data["status"]),
             "guarantee": _read_guarantee(data["guarantee"]),
             "events": tuple(event_from(event) for event in data["steps"]),
             "parameters": dict(data["parameters"]),

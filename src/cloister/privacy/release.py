@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
+from cloister.errors import UsageError
 from cloister.privacy.certificate_json import VERSION, certificate_dict, certificate_json, content_hash, read_fields
 from cloister.privacy.events import Event, keeps
 from cloister.privacy.guarantees import Guarantee, Syntactic
@@ -102,7 +103,14 @@ class Release:
 
         A signature must fit; whose it is, `verification.check_origin` says.
         """
-        return cls(**read_fields(text))
+        fields = read_fields(text)
+        status = fields.pop("status")
+        release = cls(**fields)
+        if release.status != status:
+            raise UsageError(
+                f'this release calls itself "{status}", and what it says makes it "{release.status}". Do not rely on it.'
+            )
+        return release
 
     def __str__(self) -> str:
         return f"Release of {self.kind}: {self.guarantee} ({self.status})"
