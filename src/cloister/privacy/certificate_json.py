@@ -115,7 +115,7 @@ def certificate_json(release: Certified) -> str:
 
 
 def read_fields(text: str) -> dict[str, Any]:
-    """The fields of a release and its status, by name, from its JSON; one that was changed or is of another version is refused."""
+    """The fields of a release and its status, by name, from its JSON; one that was changed or is too new is refused."""
     try:
         data = json.loads(text, object_pairs_hook=_without_doubles)
         claimed = data.pop("sha256")

@@ -108,7 +108,7 @@ class Release:
         release = cls(**fields)
         if release.status != status:
             raise UsageError(
-                f'this release calls itself "{status}", and what it says makes it "{release.status}". Do not rely on it.'
+                f'this release calls itself something else than "{release.status}", which its fields make it. Do not rely on it.'
             )
         return release
 
