@@ -57,7 +57,9 @@ def test_a_changed_certificate_is_refused() -> None:
         Release.from_json(text.replace('"1/2"', '"1/3"', 1))
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{}", '{"sha256": 1}', "null", "[" * 100_000])
+@pytest.mark.parametrize(
+    "text", ["", "[]", "{}", '{"sha256": 1}', "null", "[" * 100_000, '{"sha256": 1, "version": "\\ud800"}']
+)
 def test_what_is_no_certificate_is_refused(text: str) -> None:
     """Other JSON, or none, is told so."""
     with pytest.raises(UsageError, match="not a Cloister release"):

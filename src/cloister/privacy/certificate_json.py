@@ -118,7 +118,7 @@ def read_fields(text: str) -> dict[str, Any]:
     """The fields of a release and its status, by name, from its JSON; one that was changed or is too new is refused."""
     try:
         data = json.loads(text, object_pairs_hook=_without_doubles)
-        claimed = data.pop("sha256")
+        is_unchanged = data.pop("sha256") == fingerprint(data)
         version = data["version"]
     except _DoubledKey:
         raise UsageError(CHANGED.format("form (a key stands in it twice)")) from None
@@ -126,7 +126,7 @@ def read_fields(text: str) -> dict[str, Any]:
         raise UsageError(FOREIGN) from None
     if type(version) is not int or not UNSIGNED <= version <= VERSION:
         raise UsageError(f"this release has version {version}, and this Cloister reads {VERSION}. Update Cloister.")
-    if fingerprint(data) != claimed:
+    if not is_unchanged:
         raise UsageError(CHANGED.format("hash"))
     try:
         signature = _read_signature(data.pop("signature")) if version != UNSIGNED else None
