@@ -18,7 +18,7 @@ from cloister.privacy.ledger import Ledger
 from cloister.privacy.ledger.accounts import Entry
 from cloister.privacy.ledger.replay import ChainReport
 from cloister.privacy.release import Release
-from cloister.sinks import CERTIFICATE_SUFFIX, file_hash, written_files
+from cloister.sinks import file_hash, written_files
 
 __all__ = ["Origin", "check_consistency", "check_origin"]
 
@@ -108,7 +108,7 @@ def _unlisted(release: Release, folder: Path, certificate: Path | None) -> list[
         return sorted(
             found - {CERTIFICATE, *release.files, *release.holder_files, *([LABELS] if release.version == 1 else [])}
         )
-    output = folder / certificate.name.removesuffix(CERTIFICATE_SUFFIX)
+    output = folder / certificate.name.removesuffix(f".{CERTIFICATE}")
     return sorted(set(written_files(output)) - set(release.files)) if output.is_dir() else []
 
 
