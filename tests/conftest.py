@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+import shutil
+import tempfile
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
@@ -13,6 +16,14 @@ from tests.spark_hosts import KINDS, Cluster, ConnectServer, Host, comes_with_co
 # A busy machine is no failure, and CI draws new examples each time as every other run does: Hypothesis would fix them there.
 settings.register_profile("cloister", deadline=None, derandomize=False)
 settings.load_profile("cloister")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Sign with a key of the tests' own, here and in the processes that they start: the user's key is left alone."""
+    if "CLOISTER_KEY" not in os.environ:
+        folder = tempfile.mkdtemp(prefix="cloister-key-")
+        os.environ["CLOISTER_KEY"] = str(Path(folder) / "signing.key")
+        config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
 
 
 def all_must_run() -> bool:

@@ -336,7 +336,7 @@ def test_the_ledger_records_it(tmp_path: Path) -> None:
     entry = ledger.entries("people")[0]
     assert (entry.kind, entry.release_hash) == ("holder", release.digest())
     assert ledger.audit("people").epsilon_spent == 0
-    assert release.ledger == {"table": "people", "entry": entry.id}
+    assert release.ledger == {"table": "people", "entry": entry.id, "head": entry.digest}
 
 
 def test_a_table_that_is_not_in_the_ledger_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -40,7 +40,7 @@ def test_json_is_for_programs(people: Path, tmp_path: Path) -> None:
     """With --json the output is one document, with version, guarantee and steps."""
     words = ["cluster", people, "--k", 2, "--epsilon", 1, "--columns", "age", "--bounds", "0,100", "--json"]
     data = json.loads(run(*words, "--out", tmp_path / "out")[1])
-    assert data["version"] == 1
+    assert data["version"] == 2
     assert data["guarantee"]["epsilon"] == "1"
     assert data["ledger"] == "unledgered"
 

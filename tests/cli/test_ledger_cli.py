@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,8 @@ from typer.testing import CliRunner
 from cloister.cli.ledger import app
 from cloister.errors import LedgerError, UsageError
 from cloister.privacy.ledger import Ledger
+from cloister.privacy.signing import host_key
+from tests.privacy.forgery import forger
 
 runner = CliRunner()
 
@@ -113,7 +117,35 @@ def test_unknown_table(place: str) -> None:
         runner.invoke(app, ["show", "--table", "pupils"], catch_exceptions=False)
 
 
-@pytest.mark.parametrize("verb", ["show", "create"])
+def test_key_and_verify(place: str) -> None:
+    """The host's public key, the keys that the ledger knows, and that every record is signed by one of them."""
+    key = host_key().public
+    assert machine("key")["keys_of_the_ledger"] == []
+    Ledger(place).create("students", "add-remove", 3)
+    Ledger(place).charge("students", "add-remove", 1, 0, "cluster")
+    shown = machine("key")
+    assert (shown["key"], shown["keys_of_the_ledger"]) == (key, [key])
+    told = runner.invoke(app, ["key"], catch_exceptions=False).stdout
+    assert key in told
+    assert host_key().secret.hex() not in told
+    report = machine("verify", "--key", key)
+    assert (report["verified"], report["records"], report["signed"]) == (True, 4, {key: 4})
+    told = " ".join(runner.invoke(app, ["verify"], catch_exceptions=False).stdout.split())
+    assert "none was changed, removed or put in" in told
+    with pytest.raises(LedgerError, match="none of the keys that you gave"):
+        runner.invoke(app, ["verify", "--key", forger().public], catch_exceptions=False)
+
+
+def test_verify_finds_a_change(place: str) -> None:
+    """And says at which record."""
+    Ledger(place).create("students", "add-remove", 3)
+    with closing(sqlite3.connect(place)) as connection, connection:
+        connection.execute("UPDATE cloister_ledger_records SET body = replace(body, '\"3\"', '\"9\"') WHERE number = 3")
+    with pytest.raises(LedgerError, match="record 3 of the ledger was changed"):
+        runner.invoke(app, ["verify"], catch_exceptions=False)
+
+
+@pytest.mark.parametrize("verb", ["show", "create", "key", "verify"])
 def test_help_has_an_example(verb: str) -> None:
     """Each command's help ends with a worked example."""
     assert f"Example: cloister ledger {verb}" in runner.invoke(app, [verb, "--help"]).stdout

@@ -14,7 +14,10 @@ from pyarrow import parquet as pq
 from typer.testing import CliRunner
 
 from cloister.cli import app
+from cloister.privacy.ledger import Ledger
 from cloister.privacy.release import Release
+from cloister.privacy.signing import host_key
+from tests.privacy.forgery import forge, forger
 
 
 def run(*words: object, code: int = 0) -> str:
@@ -73,6 +76,7 @@ def test_what_a_certificate_is_not_about_does_not_verify(folder: Path) -> None:
     assert "steps add up" in run("verify", parts)
     (parts / "part-1").write_text("more rows")
     assert "not one of the files" in run("verify", parts, code=1)
+    assert "does not list it" in run("verify", folder / "parts.parquet.release.json", code=1)
 
     made = folder / "s.parquet"
     run("synopsis", folder / "points.csv", "--columns", "x,y", "--bounds", "0,100", "--epsilon", 1, "--out", made)
@@ -112,3 +116,84 @@ def test_the_folder_where_somebody_stands_is_verified(folder: Path, monkeypatch:
         assert "steps add up" in run("verify", ".")
     for nothing in ("..", "/"):
         assert "cannot be read as a release. Give" in " ".join(run("verify", nothing, code=2).split())
+
+
+def cluster_points(folder: Path, *words: object) -> Path:
+    """Clusters of a table that has an account in the ledger `ledger.sqlite`, with labels for the holder."""
+    out, ledger = folder / "clusters", folder / "ledger.sqlite"
+    run("ledger", "create", "points", "--epsilon", 3, "--ledger", ledger)
+    access = ("--table", "points", "--ledger", ledger)
+    bounds = ("--columns", "x,y", "--bounds", "0,100")
+    run("cluster", folder / "points.csv", *bounds, "--k", 2, "--epsilon", 1, *access, "--out", out, *words)
+    return out
+
+
+def test_verify_says_what_it_checked(folder: Path) -> None:
+    """Consistent, signed by whom, in the ledger: for people and for programs."""
+    out, ledger = cluster_points(folder, "--labels"), folder / "ledger.sqlite"
+    key = host_key().public
+    alone = run("verify", out)
+    assert f"Signed by an unknown key, {key}." in alone
+    assert "Consistent with itself, origin not checked." in alone
+    assert "the key that you gave" in run("verify", out, "--key", key)
+    assert 'entry 1 of table "points" is this release' in run("verify", out, "--ledger", ledger)
+    assert json.loads(run("verify", out, "--ledger", ledger, "--json")) == {
+        "verified": True,
+        "consistent": True,
+        "guarantee": "epsilon 1, add-remove neighbours, per row",
+        "status": "private, ledgered",
+        "signed": True,
+        "signer": key,
+        "signer_known_by": "ledger",
+        "in_ledger": str(ledger),
+        "origin_checked": True,
+    }
+    assert not json.loads(run("verify", out, "--json"))["origin_checked"]
+    assert "signed by another key" in run("verify", out, "--key", forger().public, code=1)
+    assert "cloister ledger key" in run("verify", out, "--key", "mine", code=2)
+
+
+def test_labels_leave_the_release_in_the_ledger(folder: Path) -> None:
+    """With --labels the ledger still holds what the certificate says; the labels themselves may stay behind."""
+    out = cluster_points(folder, "--labels")
+    (entry, labels) = Ledger(folder / "ledger.sqlite").entries("points")
+    assert entry.release_hash == json.loads((out / "release.json").read_text())["content"]
+    assert (labels.kind, labels.purpose) == ("holder", "labels")
+    (out / "labels.parquet").unlink()
+    assert "is this release" in run("verify", out, "--ledger", folder / "ledger.sqlite")
+
+
+def test_a_file_more_in_the_folder_does_not_verify(folder: Path) -> None:
+    """By the name of the folder or of its certificate: what is not listed may be anything."""
+    out = cluster_points(folder)
+    run("verify", out)
+    (out / "rows.csv").write_text("x,y\n1,2\n")
+    for name in (out, out / "release.json"):
+        assert "rows.csv is in the folder, and the certificate does not list it" in run("verify", name, code=1)
+
+
+def test_a_bad_signature_fails(folder: Path) -> None:
+    """The stamp of seeded noise changed, every hash made to fit, and the signature left as it was."""
+    certificate = cluster_points(folder) / "release.json"
+    text = certificate.read_text()
+    certificate.write_text(forge(text, {"seeded": True, "status": "NOT PRIVATE (seeded noise), ledgered"}, "as it was"))
+    assert "its signature differs" in run("verify", certificate, code=2)
+    certificate.write_text(forge(text, {"notes": []}))
+    assert "Signed by an unknown key" in run("verify", certificate)
+    assert "belongs to another release" in run("verify", certificate, "--ledger", folder / "ledger.sqlite", code=1)
+    certificate.write_text(forge(text, {}))
+    assert "a key that the ledger does not know" in run("verify", certificate, "--ledger", folder / "ledger.sqlite", code=1)
+
+
+def test_a_k_anonymous_table_is_signed_and_its_entry_is_known(folder: Path) -> None:
+    """Syntactic releases are signed too; the next private release says that no epsilon covers them both."""
+    ledger, out = folder / "ledger.sqlite", folder / "safe.csv"
+    run("ledger", "create", "students", "--epsilon", 3, "--ledger", ledger)
+    access = ("--table", "students", "--ledger", ledger)
+    schema = ("--schema", folder / "students.toml")
+    run("anonymize", folder / "students.csv", "--k", 5, "--quasi", "age,level", *schema, *access, "--out", out)
+    assert "entry 1 of table" in run("verify", out, "--ledger", ledger)
+    words = ("--by", "level", "--epsilon", 1, *schema, *access)
+    shown = run("tabulate", folder / "students.csv", *words, "--out", folder / "t.csv")
+    assert "left before, without noise" in " ".join(shown.split())
+    assert "No finite epsilon covers everything" in " ".join(shown.split())

@@ -15,6 +15,7 @@ import cloister as cl
 from cloister.cli import app
 from cloister.clustering.request import ClusterRequest
 from cloister.errors import SinkError, UsageError
+from cloister.sinks import file_hash
 from cloister.testing import seeded_noise
 
 FLAGS = ["--columns", "x,y", "--bounds", "0,1", "--k", "2", "--epsilon", "1", "--method", "lloyd"]
@@ -46,11 +47,15 @@ def test_python_and_the_command_line_write_the_same_bytes(
 
 
 def test_a_saved_folder_holds_labels_only_on_request(table: Path, tmp_path: Path) -> None:
-    """Without `label` there are two files; with it a third, whose certificate has one note more."""
+    """Without `label` there are two files; with it a third, that the certificate names, without a hash and outside its digest."""
     clusters = ClusterRequest(n_clusters=2, columns=["x", "y"], bounds=(0, 1)).fit(table)
     plain, labelled = clusters.save(tmp_path / "plain"), clusters.save(tmp_path / "labelled", label=table)
     assert sorted(file.name for file in (tmp_path / "plain").iterdir()) == ["centers.csv", "release.json"]
-    assert len(labelled.notes) == len(plain.notes) + 1
+    assert (plain.holder_files, labelled.holder_files) == ((), ("labels.parquet",))
+    assert plain.digest() == labelled.digest() == clusters.release_.digest()
+    assert "labels.parquet beside this certificate is for the holder only" in str(labelled.describe())
+    labels_hash = file_hash(tmp_path / "labelled" / "labels.parquet")
+    assert labels_hash not in (tmp_path / "labelled" / "release.json").read_text()  # it would give exact labels away
     labels = pq.read_table(tmp_path / "labelled" / "labels.parquet")["cluster"].to_numpy()
     assert np.array_equal(labels, clusters.predict(table))
     with pytest.raises(SinkError, match="exists already"):

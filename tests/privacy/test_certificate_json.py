@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import getpass
 import json
+import socket
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -13,15 +15,11 @@ from cloister.errors import UsageError
 from cloister.privacy.certificate_json import fingerprint
 from cloister.privacy.events import LaplaceEvent, SampledEvent
 from cloister.privacy.release import Guarantee, Release
+from cloister.privacy.signing import host_key, key_path
 from cloister.schema import Neighbours
+from tests.privacy.forgery import forge, forger
 
 CERTIFICATES = sorted((Path(__file__).parent / "certificates_v1").glob("*.json"))
-
-
-def resealed(data: dict[str, object]) -> str:
-    """A certificate with a hash that fits what was changed in it."""
-    data = {key: value for key, value in data.items() if key != "sha256"}
-    return json.dumps({**data, "sha256": fingerprint(data)})
 
 
 @pytest.mark.parametrize("path", CERTIFICATES, ids=lambda path: path.stem)
@@ -59,7 +57,9 @@ def test_a_changed_certificate_is_refused() -> None:
         Release.from_json(text.replace('"1/2"', '"1/3"', 1))
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{}", '{"sha256": 1}', "null", "[" * 100_000])
+@pytest.mark.parametrize(
+    "text", ["", "[]", "{}", '{"sha256": 1}', "null", "[" * 100_000, '{"sha256": 1, "version": "\\ud800"}']
+)
 def test_what_is_no_certificate_is_refused(text: str) -> None:
     """Other JSON, or none, is told so."""
     with pytest.raises(UsageError, match="not a Cloister release"):
@@ -74,22 +74,124 @@ def test_what_is_no_certificate_is_refused(text: str) -> None:
         {"steps": 3},
         {"guarantee": {}},
         {"files": [1]},
+        {"files": {"../../secret.csv": "00"}},
+        {"files": {"/etc/passwd": "00"}},
+        {"holder_files": 3},
+        {"extra": 3},
+        {"version": 1},
+        {"seeded": "no"},
+        {"ledger": {"table": "people"}},
+        {"ledger": {"table": "people", "entry": True}},
+        {"ledger": {"table": "people", "entry": 1, "head": "none"}},
     ],
-    ids=["unknown event", "zero division", "no list", "no guarantee", "no files"],
+    ids=str,
 )
 def test_a_certificate_that_makes_no_sense_is_refused(change: dict[str, object]) -> None:
     """Also when its hash fits."""
     with pytest.raises(UsageError, match="not a Cloister release"):
-        Release.from_json(resealed({**json.loads(pure().to_json()), **change}))
+        Release.from_json(forge(pure().to_json(), change))
 
 
 def test_another_version_is_refused() -> None:
     """A newer certificate asks for a newer Cloister."""
-    with pytest.raises(UsageError, match="version 2"):
-        Release.from_json(resealed({**json.loads(pure().to_json()), "version": 2}))
+    with pytest.raises(UsageError, match="version 3"):
+        Release.from_json(forge(pure().to_json(), {"version": 3}))
 
 
 def test_the_digest_leaves_out_the_files() -> None:
-    """The ledger keeps a hash of what was released, whatever is written beside it."""
-    assert pure().digest() == replace(pure(), files={"a.csv": "00"}).digest()
+    """The ledger keeps a hash of what was released, whatever is written beside it, for the holder or not."""
+    beside = replace(pure(), files={"a.csv": "00"}, holder_files=("labels.parquet",))
+    assert pure().digest() == beside.digest() == Release.from_json(beside.to_json()).digest()
     assert pure().digest() != pure(epsilon="1").digest()
+
+
+def test_a_certificate_is_signed_and_keeps_its_signature() -> None:
+    """It reads and writes itself byte for byte, on a host with another key too; another release is signed anew."""
+    text = pure().to_json()
+    release = Release.from_json(text)
+    assert release.signature is not None
+    assert release.signature.key == host_key().public
+    foreign = Release.from_json(forge(text, {}))
+    assert foreign.signature is not None
+    assert foreign.signature.key == forger().public
+    assert json.loads(foreign.to_json()) == json.loads(forge(text, {}))
+    changed = Release.from_json(replace(foreign, kind="another").to_json())
+    assert changed.signature is not None
+    assert changed.signature.key == host_key().public
+
+
+@pytest.mark.parametrize("name", ["kind", "status", "guarantee", "steps", "seeded", "ledger", "notes", "files"])
+def test_a_signature_covers_everything(name: str) -> None:
+    """Any field that is changed under the signature of the host is seen, when every hash fits."""
+    text = replace(pure(), files={"a.csv": "0" * 64}).to_json()
+    other = {
+        **json.loads(pure(epsilon="1", spent="1").to_json()),
+        "kind": "x",
+        "status": "x",
+        "seeded": True,
+        "notes": ["x"],
+    }
+    other |= {"ledger": {"table": "t", "entry": 1}, "files": {}}
+    with pytest.raises(UsageError, match=r"signature differs|content differs"):
+        Release.from_json(forge(text, {name: other[name]}, signed="as it was"))
+
+
+@pytest.mark.parametrize("signature", [{}, {"key": "ed25519:00", "value": "00"}, {"key": 1, "value": None}, "x", 3])
+def test_a_senseless_signature_is_refused(signature: object) -> None:
+    """Whatever stands in its place."""
+    data = {**json.loads(pure().to_json()), "signature": signature}
+    del data["sha256"]
+    with pytest.raises(UsageError, match=r"not a Cloister release|signature differs"):
+        Release.from_json(json.dumps({**data, "sha256": fingerprint(data)}))
+
+
+def test_a_certificate_names_no_host_user_or_path(tmp_path: Path) -> None:
+    """What is signed is what was released: nothing in it says where or by whom."""
+    text = pure().to_json()
+    names = {socket.gethostname(), getpass.getuser(), str(Path.home()), str(tmp_path), str(key_path())}
+    assert not [name for name in names if len(name) > 3 and name in text]
+
+
+def test_a_host_without_a_key_leaves_the_certificate_unsigned(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """What was paid for is written all the same, and says that nobody signed it."""
+    monkeypatch.setenv("CLOISTER_KEY", str(tmp_path / "missing" / "key"))
+    assert Release.from_json(pure().to_json()).signature is None
+
+
+@pytest.mark.parametrize(
+    ("sample", "words"),
+    [
+        ({"rate": "0", "events": [{"step": "a", "kind": "laplace", "epsilon": "1000"}]}, "rate"),
+        ({"rate": "3/2", "events": []}, "rate"),
+        ({"rate": "-1", "events": []}, "rate"),
+        (
+            {"rate": "1/2", "events": [{"step": "b", "kind": "sample", "rate": "1/2", "events": []}]},
+            "sample of a secret sample",
+        ),
+        ({"rate": "1/2", "events": [{"step": "a", "kind": "laplace", "epsilon": "1/8"}]}, "replace-one"),
+    ],
+    ids=["rate 0", "rate above 1", "negative rate", "nested", "replace-one"],
+)
+def test_samples_that_amplify_nothing_are_refused(sample: dict[str, object], words: str) -> None:
+    """Also by whoever can sign: no vault makes such a release."""
+    text = forge(pure().to_json(), {"steps": [{"step": "s", "kind": "sample", **sample}]})
+    with pytest.raises(UsageError, match=words):
+        Release.from_json(text)
+
+
+def test_a_key_that_stands_twice_is_refused() -> None:
+    """Of two equal keys some readers take the first, some the last."""
+    text = pure().to_json()
+    doubled = text.replace('"seeded": false', '"seeded": true, "seeded": false', 1)
+    assert json.loads(doubled) == json.loads(text)
+    with pytest.raises(UsageError, match="stands in it twice"):
+        Release.from_json(doubled)
+
+
+@pytest.mark.parametrize(
+    "change", [{"seeded": True}, {"status": "private, ledgered"}, {"ledger": {"table": "t", "entry": 1}}], ids=str
+)
+def test_a_status_must_follow_from_the_rest(change: dict[str, object]) -> None:
+    """A reader who looks at the status alone is not told something else than the fields say."""
+    with pytest.raises(UsageError, match="calls itself"):
+        Release.from_json(forge(pure().to_json(), change))

@@ -85,7 +85,7 @@ def test_what_was_written_is_opened_again(tmp_path: Path) -> None:
     path = str(tmp_path / "out.parquet")
     holder.rewrite(Same(), path, "parquet", shuffled=50)
     again = holder.reopen(path)
-    assert again.table is None
+    assert again.in_ledger is None
     values = again.distinct(DistinctValues(("x",), (100,))).value
     assert sorted(values["number"].to_pylist()) == TABLE["x"].to_pylist()
     assert [file.name for file in tmp_path.iterdir()] == ["out.parquet"]

@@ -1,4 +1,4 @@
-"""``cloister ledger``: what each table may spend, and what it has spent."""
+"""``cloister ledger``: what each table may spend, what it has spent, and that nobody changed it since."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import typer
 
 from cloister.cli import flags
 from cloister.cli.output import print_json
+from cloister.errors import LedgerError
 from cloister.report.document import Document, Section
 from cloister.report.terminal import print_document
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["app"]
 
-app = typer.Typer(help="Show and create the privacy accounts of tables.", no_args_is_help=True)
+app = typer.Typer(help="Show, create and verify the privacy accounts of tables.", no_args_is_help=True)
 
 
 @app.command(epilog="Example: cloister ledger show students")
@@ -89,6 +90,54 @@ def create(
         print_json({"ledger": book.place, "account": account_dict(account)})
     else:
         print_document(Document((describe_accounts(book.place, [account]),)))
+
+
+@app.command(epilog="Example: cloister ledger verify --ledger people.sqlite")
+@flags.takes_groups
+def verify(
+    *,
+    ledger: flags.LedgerPlace = None,
+    key: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="PUBLIC", help="A host that may write, by its public key or a file with it; may be given again."
+        ),
+    ] = None,
+    everywhere: flags.EverywhereInLedger,
+) -> None:
+    """Go through every record again: find one that was changed, removed or put in."""
+    from cloister.privacy.ledger.pages import describe_chain, report_dict
+    from cloister.privacy.signing import read_public_key
+
+    keys = [read_public_key(text) for text in key or []]
+    book = open_ledger(ledger)
+    report = book.verify()
+    if strangers := [signer for signer in report.signed if keys and signer not in keys]:
+        raise LedgerError(
+            f"records of the ledger {book.place} ({report.signed[strangers[0]]:,} of them) are signed by {strangers[0]}, "
+            "which is none of the keys that you gave. Ask whose it is before the next release."
+        )
+    if everywhere.as_json:
+        print_json({"ledger": book.place, **report_dict(report)})
+    else:
+        print_document(Document((describe_chain(book.place, report),)))
+
+
+@app.command(epilog="Example: cloister ledger key")
+@flags.takes_groups
+def key(*, ledger: flags.LedgerPlace = None, everywhere: flags.EverywhereInLedger) -> None:
+    """Show the public key of this host, and those of all hosts that wrote into the ledger."""
+    from cloister.privacy.signing import host_key, key_path
+
+    public = host_key().public
+    book = open_ledger(ledger)
+    known = book.keys()
+    if everywhere.as_json:
+        print_json({"key": public, "private_key": str(key_path()), "ledger": book.place, "keys_of_the_ledger": known})
+        return
+    typer.echo(f"This host signs with {public}")
+    typer.echo(f"Its private half is {key_path()}: keep it to yourself, and keep a copy.")
+    typer.echo(f"Keys in the ledger {book.place}: {', '.join(known) or 'none yet'}")
 
 
 def open_ledger(place: str | None) -> Ledger:

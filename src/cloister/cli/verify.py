@@ -1,4 +1,4 @@
-"""``cloister verify``: whether a release adds up, and whether its files are those that were written."""
+"""``cloister verify``: whether a release adds up, whether its files are those that were written, and who vouches for it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import typer
 from cloister.cli import flags
 from cloister.cli.output import print_json
 from cloister.errors import CloisterError, DataError, SourceError
-from cloister.sinks import certificate_path, file_hash, written_files
+from cloister.sinks import certificate_path, written_files
 
 if TYPE_CHECKING:
     from cloister.privacy.release import Release
@@ -26,39 +26,51 @@ def verify(
         Path, typer.Argument(metavar="RELEASE", help="A release.json, or a folder, synopsis or table that a command wrote.")
     ],
     *,
+    key: Annotated[
+        list[str] | None,
+        typer.Option(metavar="PUBLIC", help="A public key, or a file with it, that must have signed; may be given again."),
+    ] = None,
+    ledger: Annotated[
+        str | None, typer.Option(metavar="URL", help="The ledger that must hold it; a path is SQLite.")
+    ] = None,
     everywhere: flags.Everywhere,
 ) -> None:
-    """Add the steps of a release up again and check that its files were not changed."""
-    certificate, folder = read_release(release)
-    if not certificate.adds_up():
-        raise DataError("the steps of this release add up to more than its guarantee.")
-    for name, expected in certificate.files.items():
-        path = folder / name
-        if not path.is_file():
-            raise DataError(f"{name} is missing beside the release.")
-        if file_hash(path) != expected:
-            raise DataError(f"{name} was changed after it was written: its hash differs from the release.")
+    """Add the steps of a release up again, check its files, and on request who signed it and the ledger."""
+    from cloister.privacy.ledger import Ledger
+    from cloister.privacy.signing import read_public_key
+    from cloister.privacy.verification import check_consistency, check_origin
+
+    keys = [read_public_key(text) for text in key or []]
+    certificate, folder, file = read_release(release)
+    check_consistency(certificate, folder, file)
+    origin = check_origin(certificate, keys, None if ledger is None else Ledger(ledger))
     if everywhere.as_json:
-        print_json({"verified": True, "guarantee": str(certificate.guarantee), "status": certificate.status})
+        facts = {"guarantee": str(certificate.guarantee), "status": certificate.status}
+        print_json({"verified": True, "consistent": True, **facts, **origin.as_dict()})
         return
     steps = "The steps add up and the files" if certificate.events else "The files"
     typer.echo(f"{steps} are those of this release: {certificate.guarantee}.")
     typer.echo(f"Status: {certificate.status}.")
+    for sentence in origin.sentences(certificate):
+        typer.echo(sentence)
 
 
-def read_release(path: Path) -> tuple[Release, Path]:
-    """The certificate that is, stands beside, or lies in a file or folder, and where the files that it names are."""
+def read_release(path: Path) -> tuple[Release, Path, Path | None]:
+    """A certificate, where the files that it names are, and its own file; None: it lies inside the file that it is about."""
     import pyarrow as pa
 
     from cloister.privacy.release import Release
 
     place = Path(os.path.abspath(path))  # `.` and `..` have no name that a certificate could stand beside
     certificate: Release | None
+    file: Path | None = None
     try:
         if place.name.endswith("release.json"):
-            certificate = Release.from_json(place.read_text(encoding="utf-8"))
+            file = place
+            certificate = Release.from_json(file.read_text(encoding="utf-8"))
         elif place.name and certificate_path(place).exists():
-            certificate = Release.from_json(certificate_path(place).read_text(encoding="utf-8"))
+            file = certificate_path(place)
+            certificate = Release.from_json(file.read_text(encoding="utf-8"))
             check_named(place, certificate)
         elif place.is_dir():
             return read_release(path / "release.json")
@@ -70,7 +82,7 @@ def read_release(path: Path) -> tuple[Release, Path]:
         certificate = None
     if certificate is None:
         raise SourceError(f"{path} cannot be read as a release. {WANTED}.")
-    return certificate, place.parent
+    return certificate, place.parent, file
 
 
 def check_named(path: Path, certificate: Release) -> None:

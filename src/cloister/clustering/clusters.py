@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import dataclasses
-import hashlib
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -20,7 +19,7 @@ from cloister.privacy.release import Release
 from cloister.report import notebook
 from cloister.report.document import Block, Document, Fact, Section, Sentence, TextTable
 from cloister.schema.numerals import coordinate_text
-from cloister.sinks import stage
+from cloister.sinks import file_hash, stage
 from cloister.vault import Vault
 
 if TYPE_CHECKING:
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["Clusters"]
 
 SHOWN = 8  # columns on a terminal
-LABELS_NOTE = "labels.parquet beside this certificate is for the holder only: no guarantee covers it."
+LABELS = "labels.parquet"
 LABELS_STAMP = {"cloister": "for the holder only: labels are not a private release"}
 
 
@@ -133,12 +132,11 @@ class Clusters:
         with stage(path, directory=True) as staged:
             centers = staged.path / "centers.csv"
             self._write_centers(centers)
-            files = {"centers.csv": hashlib.sha256(centers.read_bytes()).hexdigest()}
-            notes = self.release_.notes if label is None else (*self.release_.notes, LABELS_NOTE)
-            certificate = dataclasses.replace(self.release_, files=files, notes=notes)
+            kept = () if label is None else (LABELS,)
+            certificate = dataclasses.replace(self.release_, files={centers.name: file_hash(centers)}, holder_files=kept)
             (staged.path / "release.json").write_text(certificate.to_json(), encoding="utf-8")
             if label is not None:
-                self._write_labels(label, staged.path / "labels.parquet")
+                self._write_labels(label, staged.path / LABELS)
             staged.commit()
         return certificate
 

@@ -2,25 +2,45 @@
 
 All of it is written and read here but for the steps: each kind of event says in `events.py` how it stands in a certificate.
 Certificates that were written before must be read for good: raise `VERSION` where an older Cloister would misread a new one.
+
+Version 1 had no signature. A release that was read from one is written as one again, so that its hash stays what the
+ledger holds.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from pathlib import PurePosixPath
 from typing import Any, Protocol
 
 from cloister.errors import UsageError
-from cloister.privacy.events import Event, event_dict, event_from
+from cloister.privacy.events import Event, SampledEvent, event_dict, event_from
 from cloister.privacy.guarantees import Guarantee, Syntactic
+from cloister.privacy.signing import Signature, fits, host_key
 from cloister.schema import Neighbours
 
-__all__ = ["certificate_dict", "certificate_json", "content_hash", "fingerprint", "read_fields"]
+__all__ = [
+    "VERSION",
+    "certificate_dict",
+    "certificate_json",
+    "content_hash",
+    "fingerprint",
+    "read_fields",
+    "_without_doubles",
+]
 
-VERSION = 1
+VERSION = 2
+UNSIGNED = 1  # the version that had no signature
+SUBJECT = "certificate"
 FOREIGN = "this is not a Cloister release. Give the release.json that a command wrote."
+WHAT = {"version", "kind", "status", "guarantee", "identifiability", "steps", "parameters", "result", "seeded"}
+FIELDS = WHAT | {"ledger", "notes", "files", "content"}  # of version 1
+CHANGED = "this release was changed after it was written: its {} differs. Ask for the original."
+HEX = re.compile("[0-9a-f]{64}")
 MALFORMED = (ValueError, KeyError, TypeError, AttributeError, ArithmeticError, RecursionError)  # of what JSON may hold
 
 
@@ -46,14 +66,20 @@ class Certified(Protocol):
     @property
     def files(self) -> Mapping[str, str]: ...
     @property
+    def holder_files(self) -> tuple[str, ...]: ...
+    @property
+    def version(self) -> int: ...
+    @property
+    def signature(self) -> Signature | None: ...
+    @property
     def status(self) -> str: ...
 
 
 def certificate_dict(release: Certified) -> dict[str, Any]:
     """Plain data, exact numbers as text."""
     identifiability = release.guarantee.identifiability()
-    return {
-        "version": VERSION,
+    data: dict[str, Any] = {
+        "version": release.version,
         "kind": release.kind,
         "status": release.status,
         "guarantee": _guarantee_dict(release.guarantee),
@@ -66,44 +92,74 @@ def certificate_dict(release: Certified) -> dict[str, Any]:
         "notes": list(release.notes),
         "files": dict(release.files),
     }
+    return data if release.version == UNSIGNED else {**data, "holder_files": list(release.holder_files)}
 
 
 def content_hash(release: Certified) -> str:
-    """A hash of all but the files."""
-    data = certificate_dict(release)
-    del data["files"]
-    return fingerprint(data)
+    """A hash of all but the files: what was released, wherever it is written and whatever lies beside it."""
+    return _content_hash(certificate_dict(release))
 
 
 def certificate_json(release: Certified) -> str:
-    """The text of release.json, with its own hash."""
-    data = {**certificate_dict(release), "content": content_hash(release)}
+    """The text of release.json, signed and with its own hash.
+
+    A release that was read keeps its signature while that fits; otherwise this host signs. A host that has no key, and cannot
+    make one, leaves the certificate unsigned: what was paid for is not lost over it.
+    """
+    data = certificate_dict(release)
+    data["content"] = _content_hash(data)
+    if release.version != UNSIGNED:
+        signature = _sign(fingerprint(data), release.signature)
+        data["signature"] = signature and {"key": signature.key, "value": signature.value}
     return json.dumps({**data, "sha256": fingerprint(data)}, indent=2, ensure_ascii=False) + "\n"
 
 
 def read_fields(text: str) -> dict[str, Any]:
-    """The fields of a release, by name, from its JSON; one that was changed or is of another version is refused."""
+    """The fields of a release and its status, by name, from its JSON; one that was changed or is too new is refused."""
     try:
-        data = json.loads(text)
-        claimed = data.pop("sha256")
+        data = json.loads(text, object_pairs_hook=_without_doubles)
+        is_unchanged = data.pop("sha256") == fingerprint(data)
         version = data["version"]
+    except _DoubledKey:
+        raise UsageError(CHANGED.format("form (a key stands in it twice)")) from None
     except MALFORMED:
         raise UsageError(FOREIGN) from None
-    if version != VERSION:
+    if type(version) is not int or not UNSIGNED <= version <= VERSION:
         raise UsageError(f"this release has version {version}, and this Cloister reads {VERSION}. Update Cloister.")
-    if fingerprint(data) != claimed:
-        raise UsageError("this release was changed after it was written: its hash differs. Ask for the original.")
+    if not is_unchanged:
+        raise UsageError(CHANGED.format("hash"))
     try:
+        signature = _read_signature(data.pop("signature")) if version != UNSIGNED else None
+        is_content = data["content"] == _content_hash(data)
+    except MALFORMED:
+        raise UsageError(FOREIGN) from None
+    if signature is not None and not fits(signature, SUBJECT, fingerprint(data)):
+        raise UsageError(CHANGED.format("signature"))
+    if not is_content:
+        raise UsageError(CHANGED.format("content"))
+    fields = _read_data(data, version)
+    _check_samples(fields["events"], fields["guarantee"])
+    return {**fields, "version": version, "signature": signature}
+
+
+def _read_data(data: Mapping[str, Any], version: int) -> dict[str, Any]:
+    """What was signed, field by field; nothing may stand beside them."""
+    known = FIELDS | ({"holder_files"} if version != UNSIGNED else set())
+    try:
+        if data.keys() != known:
+            raise KeyError("other fields")
         return {
             "kind": str(data["kind"]),
+            "status": str(data["status"]),
             "guarantee": _read_guarantee(data["guarantee"]),
             "events": tuple(event_from(event) for event in data["steps"]),
             "parameters": dict(data["parameters"]),
             "result": dict(data["result"]),
-            "seeded": bool(data["seeded"]),
-            "ledger": None if data["ledger"] == "unledgered" else dict(data["ledger"]),
+            "seeded": _read_flag(data["seeded"]),
+            "ledger": None if data["ledger"] == "unledgered" else _read_ledger(data["ledger"]),
             "notes": tuple(map(str, data["notes"])),
-            "files": {str(name): str(digest) for name, digest in dict(data["files"]).items()},
+            "files": {_read_file_name(name): str(digest) for name, digest in dict(data["files"]).items()},
+            "holder_files": () if version == UNSIGNED else tuple(map(_read_file_name, data["holder_files"])),
         }
     except MALFORMED:
         raise UsageError(FOREIGN) from None
@@ -112,6 +168,74 @@ def read_fields(text: str) -> dict[str, Any]:
 def fingerprint(data: Mapping[str, Any]) -> str:
     """A hash of the certificate's content."""
     return hashlib.sha256(json.dumps(data, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
+
+
+class _DoubledKey(ValueError):
+    """A key stands twice in a JSON object: of two equal keys some readers take the first, some the last."""
+
+
+def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A JSON object whose keys differ, for `json.loads`."""
+    merged = dict(pairs)
+    if len(merged) < len(pairs):
+        raise _DoubledKey
+    return merged
+
+
+def _content_hash(data: Mapping[str, Any]) -> str:
+    return fingerprint({name: value for name, value in data.items() if name not in ("files", "holder_files", "content")})
+
+
+def _sign(digest: str, earlier: Signature | None) -> Signature | None:
+    """The signature of a certificate with this digest; the one that it had, if that fits."""
+    if earlier is not None and fits(earlier, SUBJECT, digest):
+        return earlier
+    try:
+        return host_key().sign(SUBJECT, digest)
+    except UsageError:
+        return None
+
+
+def _read_signature(facts: Any) -> Signature | None:
+    return None if facts is None else Signature(str(facts["key"]), str(facts["value"]))
+
+
+def _read_flag(value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise ValueError("not a flag")
+    return value
+
+
+def _read_ledger(facts: Mapping[str, Any]) -> dict[str, Any]:
+    """The table and the entry that were charged, and the digest of its record."""
+    entry = facts["entry"]
+    if not isinstance(facts["table"], str) or isinstance(entry, bool) or not isinstance(entry, int) or entry < 1:
+        raise ValueError("no entry")
+    if "head" in facts and not HEX.fullmatch(facts["head"]):
+        raise ValueError("no digest")
+    return dict(facts)
+
+
+def _read_file_name(name: str) -> str:
+    """A file below the folder of the certificate; never one elsewhere."""
+    path = PurePosixPath(name)
+    if path.is_absolute() or ".." in path.parts or not path.parts or "\\" in name or "\0" in name:
+        raise ValueError("not a file of this release")
+    return name
+
+
+def _check_samples(events: Sequence[Event], guarantee: Guarantee | Syntactic) -> None:
+    """Refuse samples that amplify nothing, so that no vault could have made them."""
+    samples = [event for event in events if isinstance(event, SampledEvent)]
+    problem = None
+    if any(not 0 < sample.rate <= 1 for sample in samples):
+        problem = "a secret sample at a rate that is not above 0 and at most 1"
+    elif any(isinstance(inner, SampledEvent) for sample in samples for inner in sample.events):
+        problem = "a secret sample of a secret sample"
+    elif samples and isinstance(guarantee, Guarantee) and guarantee.neighbours is Neighbours.REPLACE_ONE:
+        problem = "a Poisson sample under replace-one neighbours, which hides nobody"
+    if problem is not None:
+        raise UsageError(f"this release names {problem}. No release of Cloister does: do not rely on it.")
 
 
 def _guarantee_dict(guarantee: Guarantee | Syntactic) -> dict[str, Any]:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
-from cloister.privacy.certificate_json import certificate_dict, certificate_json, content_hash, read_fields
+from cloister.errors import UsageError
+from cloister.privacy.certificate_json import VERSION, certificate_dict, certificate_json, content_hash, read_fields
 from cloister.privacy.events import Event, keeps
 from cloister.privacy.guarantees import Guarantee, Syntactic
+from cloister.privacy.signing import Signature
 from cloister.report import notebook
 from cloister.report.document import Document, Fact, Section
 from cloister.schema.numerals import amount_text
@@ -36,9 +38,18 @@ class Release:
     seeded
         The noise was seeded: the release is NOT PRIVATE.
     ledger
-        The table and entry that were charged, or None: unledgered.
+        The table and entry that were charged, and `head`, the digest of the record of that; or None: unledgered.
     notes
         What a reader should know, one sentence each.
+    files
+        What was written beside it: the hash (SHA-256) of each file by its name.
+    holder_files
+        Files beside it that are for the holder only, by name alone: a hash of exact results would give them away to
+        whoever can guess all rows but one. They need not be there.
+    version
+        Of the JSON that it was read from, and is written as.
+    signature
+        Who signed the JSON that it was read from; None for one that was not signed, or not written yet.
     """
 
     kind: str
@@ -49,7 +60,10 @@ class Release:
     seeded: bool = False
     ledger: Mapping[str, Any] | None = None
     notes: tuple[str, ...] = ()
-    files: Mapping[str, str] = field(default_factory=dict)  # name -> sha256 of what was written beside it
+    files: Mapping[str, str] = field(default_factory=dict)
+    holder_files: tuple[str, ...] = ()
+    version: int = VERSION
+    signature: Signature | None = field(default=None, compare=False)
 
     @property
     def status(self) -> str:
@@ -75,14 +89,28 @@ class Release:
         """A hash of all but the files: what the ledger keeps, and release.json shows as `content`."""
         return content_hash(self)
 
+    def derived(self, **changes: Any) -> Release:
+        """A release that follows from this one at no cost: post-processing of what is released already."""
+        return replace(self, **changes, version=VERSION, signature=None)
+
     def to_json(self) -> str:
-        """The certificate as JSON, with its own hash."""
+        """The certificate as JSON, with its own hash, signed with the key of this host (or as it was read)."""
         return certificate_json(self)
 
     @classmethod
     def from_json(cls, text: str) -> Release:
-        """Read a certificate; one that was changed or is of another version is refused."""
-        return cls(**read_fields(text))
+        """Read a certificate; one that was changed or is of another version is refused.
+
+        A signature must fit; whose it is, `verification.check_origin` says.
+        """
+        fields = read_fields(text)
+        status = fields.pop("status")
+        release = cls(**fields)
+        if release.status != status:
+            raise UsageError(
+                f'this release calls itself something else than "{release.status}", which its fields make it. Do not rely on it.'
+            )
+        return release
 
     def __str__(self) -> str:
         return f"Release of {self.kind}: {self.guarantee} ({self.status})"
@@ -95,7 +123,10 @@ class Release:
                 Fact(f"posterior among {m} worlds", f"at most {amount_text(Fraction(r))}")
                 for m, r in (self.guarantee.identifiability() or {}).items()
             ]
-        facts += [Fact("note", note) for note in self.notes]
+        kept = [
+            f"{name} beside this certificate is for the holder only: no guarantee covers it." for name in self.holder_files
+        ]
+        facts += [Fact("note", note) for note in (*self.notes, *kept)]
         return Document((Section(tuple(facts)),), title=f"Release of {self.kind}")
 
     def _repr_html_(self) -> str:

@@ -5,7 +5,8 @@ at a time and on the disk when it ends, and `Store.reading`, one moment of the w
 in WAL mode with full synchronous commits; PostgreSQL is asked for synchronous commits when its server
 has them off.
 
-Every store carries a version, so that an older Cloister refuses a newer file instead of misreading it.
+Every store carries a version, so that an older Cloister refuses a newer file instead of misreading it, and a newer one
+can bring an older file up to date (`Store.upgrading`). A file appears whole or not at all: one without its tables is damaged.
 SQLAlchemy is loaded when a store is opened, not when this module is imported.
 """
 
@@ -13,27 +14,32 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 import sqlite3
+import tempfile
 import time
 import zlib
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cloister.errors import CloisterError, UsageError
+from cloister.privacy.new_files import NO_LINKS, place_new_file
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection, Engine, MetaData, Table
 
-__all__ = ["Store", "StoreMissing", "open_store"]
+__all__ = ["Store", "StoreMissing", "StoreOutdated", "open_store"]
 
 WAIT_SECONDS = 30  # how long a transaction waits for another one before it gives up
 
 _SQLITE = ("sqlite", "sqlite+pysqlite")
 _POSTGRES = ("postgres", "postgresql", "postgresql+psycopg")
 
+_MAGIC = 16  # bytes by which SQLite knows its files; it takes a file of 0 or 1 for a new one
+_DAMAGED = "is damaged. Restore it from a backup; do not start a new one for the same data."
 _BUSY = f"has been in use by another process for more than {WAIT_SECONDS} s. Try again when that one has finished."
 
 # What went wrong, by SQLite's primary result code, and what to do about it.
@@ -41,7 +47,7 @@ _SQLITE_FAULTS = {
     sqlite3.SQLITE_BUSY: _BUSY,
     sqlite3.SQLITE_LOCKED: _BUSY,
     sqlite3.SQLITE_NOTADB: "is a file of another kind. Name another file.",
-    sqlite3.SQLITE_CORRUPT: "is damaged. Restore it from a backup; do not start a new one for the same data.",
+    sqlite3.SQLITE_CORRUPT: _DAMAGED,
     sqlite3.SQLITE_READONLY: "cannot be written. Check the permissions of the file and of its folder.",
     sqlite3.SQLITE_CANTOPEN: "cannot be opened. Check the permissions of the file and of its folder.",
     sqlite3.SQLITE_FULL: "cannot be written: the disk is full. Nothing was recorded; free some space and try again.",
@@ -50,6 +56,10 @@ _SQLITE_FAULTS = {
 
 class StoreMissing(Exception):
     """Nothing has been written at this place yet."""
+
+
+class StoreOutdated(Exception):
+    """An older Cloister wrote the store: bring it up to date with `Store.upgrading`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,36 +95,69 @@ class Store:
     @property
     def path(self) -> Path | None:
         """The SQLite file, or None for PostgreSQL."""
-        return Path(self.shown) if self.url.startswith("sqlite") else None
+        return Path(self.url.removeprefix("sqlite:///")) if self.url.startswith("sqlite") else None
 
     def create(self, tables: MetaData) -> None:
         """Make the store with these tables, unless it is there already."""
         try:
             with self._connection(write=False):
                 return
+        except StoreOutdated:
+            return
         except StoreMissing:
             pass
-        path = self.path
-        if path is not None:
-            if self.make_folder:
-                self._make_folder(path.parent)
-            with self._translated():
-                _make_wal(path, self)
-        meta = _meta(self.kind)
-        with self._connection(write=True, check=False) as connection:
-            if path is None:  # two hosts that start at once: PostgreSQL's CREATE TABLE IF NOT EXISTS can still collide
+        if self.path is None:
+            with self._connection(write=True, check=False) as connection:
+                # Two hosts that start at once: PostgreSQL's CREATE TABLE IF NOT EXISTS can still collide.
                 key = zlib.crc32(f"cloister {self.kind}".encode())
                 connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({key})")
+                try:
+                    self._check(connection)
+                except StoreMissing:
+                    self._create_tables(connection, tables)
+            return
+        if self.make_folder:
+            self._make_folder(self.path.parent)
+        try:
+            self._create_file(self.path, tables)
+        except OSError as fault:
+            reason = fault.strerror or "refused"
+            raise self.error(f"the {self.kind} {self.shown} cannot be created: {reason}. Name another place.") from fault
+
+    def _create_file(self, path: Path, tables: MetaData) -> None:
+        """Make a SQLite file beside its place, then give it its name: a file that can be seen is never half made."""
+        folder = Path(tempfile.mkdtemp(prefix=f".{path.name[:40]}.", suffix=".partial", dir=path.parent))
+        try:
+            finished = folder / "new"
             try:
-                self._check(connection)
-            except StoreMissing:
-                meta.metadata.create_all(connection)
-                tables.create_all(connection)
-                connection.execute(meta.insert().values(key="version", value=str(self.version)))
+                self._fill_file(finished, tables)
+                place_new_file(finished, path)
+            except OSError as fault:
+                if fault.errno not in NO_LINKS:
+                    raise
+                self._fill_file(path, tables)
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+    def _fill_file(self, path: Path, tables: MetaData) -> None:
+        store = replace(self, url=f"sqlite:///{path}")
+        with self._translated():
+            _make_wal(path, self)
+        with store._connection(write=True, check=False) as connection:
+            store._create_tables(connection, tables)
+
+    def _create_tables(self, connection: Connection, tables: MetaData) -> None:
+        meta = _meta(self.kind)
+        meta.metadata.create_all(connection)
+        tables.create_all(connection)
+        connection.execute(meta.insert().values(key="version", value=str(self.version)))
 
     @contextlib.contextmanager
     def reading(self) -> Iterator[Connection]:
-        """Open a transaction that sees one moment of the store; `StoreMissing` when there is none yet."""
+        """Open a transaction that sees one moment of the store; `StoreMissing` when there is none yet.
+
+        `StoreOutdated` when an older Cloister wrote it, here and in `writing`.
+        """
         with self._connection(write=False) as connection:
             yield connection
 
@@ -122,11 +165,27 @@ class Store:
     def writing(self) -> Iterator[Connection]:
         """Open a transaction that is on the disk when it ends and undone when an exception leaves it.
 
-        On SQLite there is one at a time. On PostgreSQL lock the rows you read (``FOR UPDATE``) before
-        you write what follows from them. `StoreMissing` when there is no store yet.
+        There is one at a time: SQLite gives it the whole file, PostgreSQL a lock. `StoreMissing` when there is no store yet.
         """
         with self._connection(write=True) as connection:
+            self._lock(connection)
             yield connection
+
+    @contextlib.contextmanager
+    def upgrading(self, version: int) -> Iterator[Connection | None]:
+        """Open a transaction that brings a store of this older version up to date; None when another process has done so."""
+        with self._connection(write=True, check=False) as connection:
+            self._lock(connection)
+            if self._version(connection) != version:
+                yield None
+                return
+            yield connection
+            meta = _meta(self.kind)
+            connection.execute(meta.update().where(meta.c.key == "version").values(value=str(self.version)))
+
+    def damaged(self) -> CloisterError:
+        """What to raise when something in the store cannot be what was written."""
+        return self.error(f"the {self.kind} {self.shown} {_DAMAGED}")
 
     @contextlib.contextmanager
     def _connection(self, *, write: bool, check: bool = True) -> Iterator[Connection]:
@@ -139,6 +198,12 @@ class Store:
                     self._check(connection)
                 yield connection
 
+    def _lock(self, connection: Connection) -> None:
+        """Let one transaction write at a time: by the row of the version on PostgreSQL; SQLite does so by itself."""
+        if self.path is None:
+            meta = _meta(self.kind)
+            connection.execute(meta.select().where(meta.c.key == "version").with_for_update())
+
     def _find(self, path: Path) -> None:
         """Tell a store that is not there yet from a place where none can be."""
         try:
@@ -150,6 +215,8 @@ class Store:
                 raise self.error(f"{self.shown} is a folder, and a {self.kind} is a file. Name a file in it.")
             if not path.exists():
                 raise StoreMissing(self.shown)
+            if path.stat().st_size < _MAGIC:
+                raise self.damaged()
         except OSError as fault:  # a folder on the way that may not be entered
             raise self.error(f"the {self.kind} {self.shown} {_SQLITE_FAULTS[sqlite3.SQLITE_CANTOPEN]}") from fault
 
@@ -167,18 +234,29 @@ class Store:
         meta = _meta(self.kind)
         database = sqlalchemy.inspect(connection)
         if not database.has_table(meta.name):
-            # A PostgreSQL database is shared with others by design; a SQLite file with other tables is a mistake.
-            if self.path is not None and database.get_table_names():
+            if self.path is None:  # a PostgreSQL database is shared with others by design
+                raise StoreMissing(self.shown)
+            if database.get_table_names():
                 raise self.error(f"{self.shown} is not a {self.kind} of Cloister. Name another file.")
-            raise StoreMissing(self.shown)
-        version = connection.scalar(sqlalchemy.select(meta.c.value).where(meta.c.key == "version"))
-        if version is None or not version.isdecimal():
-            raise self.error(f"{self.shown} is not a {self.kind} of Cloister. Name another one.")
-        if int(version) > self.version:
+            raise self.error(
+                f"the {self.kind} {self.shown} is damaged: nothing is in it. Restore it from a backup; remove it only if "
+                "it never held anything."
+            )
+        version = self._version(connection)
+        if version > self.version:
             raise self.error(
                 f"the {self.kind} {self.shown} was written by a newer Cloister (version {version} of its tables, "
                 f"and this one knows {self.version}). Upgrade with: pip install --upgrade cloister"
             )
+        if version < self.version:
+            raise StoreOutdated(self.shown)
+
+    def _version(self, connection: Connection) -> int:
+        meta = _meta(self.kind)
+        version = connection.scalar(meta.select().with_only_columns(meta.c.value).where(meta.c.key == "version"))
+        if not isinstance(version, str) or not version.isdecimal() or int(version) < 1:
+            raise self.damaged()
+        return int(version)
 
     @contextlib.contextmanager
     def _translated(self) -> Iterator[None]:
@@ -187,6 +265,8 @@ class Store:
 
         try:
             yield
+        except UnicodeError as fault:  # a text that is none
+            raise self.damaged() from fault
         except (SQLAlchemyError, sqlite3.Error) as fault:
             origin = fault.orig if isinstance(fault, DBAPIError) else fault
             code = getattr(origin, "sqlite_errorcode", None)

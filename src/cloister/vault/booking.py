@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from cloister.errors import UsageError
 from cloister.privacy.budgets import Budget
-from cloister.privacy.ledger import Ledger
+from cloister.privacy.ledger import Ledger, Receipt
+from cloister.privacy.notes import earlier_releases_note
 from cloister.schema import Neighbours
 
 __all__ = ["Booking"]
@@ -24,25 +25,39 @@ class Booking:
         if ledger is not None and table is None:
             raise UsageError("a ledger needs to know which table this is. Name it: table = ... in the schema, or --table.")
         self.table = table
-        self.entry: int | None = None
+        self._receipt: Receipt | None = None
+        self._notes: tuple[str, ...] = ()
         self._ledger = None if table is None else Ledger.find(ledger)
+
+    @property
+    def entry(self) -> int | None:
+        """The entry of this use; None before it is written down."""
+        return None if self._receipt is None else self._receipt.entry
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader of the certificate should know of earlier releases of the table."""
+        return self._notes
 
     def charge(self, budget: Budget, neighbours: Neighbours, unit: str, purpose: str) -> None:
         """Spend a budget, or refuse to; before the first row is read."""
         if self._ledger is not None and self.table is not None:
-            ledger = self._ledger
-            self.entry = ledger.charge(self.table, neighbours.value, budget.epsilon, budget.delta, purpose, unit)
+            amounts = budget.epsilon, budget.delta
+            self._receipt = self._ledger.book_charge(self.table, neighbours.value, *amounts, purpose, unit)
+            self._notes = earlier_releases_note(self._receipt, amounts)
 
     def record_holder(self, purpose: str) -> None:
         """Write down, once, that the holder gets exact results; before the first row is read."""
-        if self._ledger is not None and self.table is not None and self.entry is None:
-            self.entry = self._ledger.record_holder(self.table, purpose)
+        if self._ledger is not None and self.table is not None and self._receipt is None:
+            self._receipt = self._ledger.book_holder(self.table, purpose)
+            self._notes = earlier_releases_note(self._receipt)
 
     def complete(self, digest: str) -> None:
         """Tie the entry to the certificate of what came of it."""
-        if self._ledger is not None and self.entry is not None:
-            self._ledger.complete(self.entry, digest)
+        if self._ledger is not None and self._receipt is not None:
+            self._ledger.complete(self._receipt.entry, digest)
 
     def in_release(self) -> dict[str, str | int | None] | None:
-        """How a certificate names the entry."""
-        return None if self.entry is None else {"table": self.table, "entry": self.entry}
+        """How a certificate names the entry, and the last record of the ledger's chain when it was written."""
+        receipt = self._receipt
+        return None if receipt is None else {"table": self.table, "entry": receipt.entry, "head": receipt.head}

@@ -310,7 +310,7 @@ class Vault:
             result=result,
             seeded=noise.is_seeded() or noise.seeded_draws() != self._seeded_before,
             ledger=self._booking.in_release(),
-            notes=notes,
+            notes=(*notes, *self._booking.notes),
         )
         self._booking.complete(release.digest())
         return release

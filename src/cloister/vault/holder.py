@@ -68,14 +68,14 @@ class Holder:
         return self._is_seeded
 
     @property
-    def table(self) -> str | None:
-        """The table's name in the ledger."""
-        return self._booking.table
+    def in_ledger(self) -> dict[str, str | int | None] | None:
+        """How a certificate names the entry in the ledger; None: unledgered."""
+        return self._booking.in_release()
 
     @property
-    def entry(self) -> int | None:
-        """The entry in the ledger."""
-        return self._booking.entry
+    def notes(self) -> tuple[str, ...]:
+        """What a reader of the certificate should know of earlier releases of the table."""
+        return self._booking.notes
 
     def record(self) -> None:
         """Write into the ledger that the holder gets exact results: before the first row is read."""

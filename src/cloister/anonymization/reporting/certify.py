@@ -22,8 +22,8 @@ def certify(request: Request, summary: TableSummary, table: Holder, files: Mappi
         parameters=request.parameters,
         result=summary.as_dict(),
         seeded=table.is_seeded,
-        ledger={"table": table.table, "entry": table.entry} if table.entry is not None else None,
-        notes=notes_of(request, summary),
+        ledger=table.in_ledger,
+        notes=(*notes_of(request, summary), *table.notes),
         files=dict(files),
     )
 

@@ -119,8 +119,8 @@ def apply_recoding(
             events=(),
             parameters={"quasi": list(recoding.names), "k": k},
             result={"rows": int(output.sizes.sum()), "classes": len(output.sizes), "smallest": smallest},
-            ledger={"table": table, "entry": rows.entry} if rows.entry is not None else None,
-            notes=(WARNING, *usual_notes(untouched=untouched, pseudonyms=pseudonyms)),
+            ledger=rows.in_ledger,
+            notes=(WARNING, *usual_notes(untouched=untouched, pseudonyms=pseudonyms), *rows.notes),
             files=file_hashes(staged.path),
         )
         commit_with_certificate(staged, certificate, release.to_json())

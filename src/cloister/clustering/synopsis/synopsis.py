@@ -212,5 +212,5 @@ def release_clusters(
     }
     parameters = {**release.parameters, "n_clusters": len(places), "choices": {"seeding": seeding}}
     notes = (*release.notes, FREE)
-    certificate = dataclasses.replace(release, kind="kmeans", parameters=parameters, result=result, notes=notes)
+    certificate = release.derived(kind="kmeans", parameters=parameters, result=result, notes=notes)
     return Clusters(domain, places, sizes, certificate, loss_=mean)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
-__all__ = ["Account", "Entry"]
+__all__ = ["Account", "Entry", "Receipt"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +39,10 @@ class Account:
         """What may still be spent of delta."""
         return self.delta_total - self.delta_spent
 
+    def unused(self) -> Account:
+        """The account as it was opened."""
+        return replace(self, epsilon_spent=Fraction(0), delta_spent=Fraction(0), releases=0, holder_uses=0)
+
 
 @dataclass(frozen=True, slots=True)
 class Entry:
@@ -56,3 +60,14 @@ class Entry:
     delta: Fraction
     status: str
     release_hash: str = ""
+    digest: str = ""  # of its record in the ledger's chain
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """What a charge or a holder's use is known by, and what was there before it."""
+
+    entry: int
+    head: str  # the digest of its record, which was the last one of the chain
+    before: Account
+    left_before: tuple[Entry, ...] = ()  # tables that left the building without noise

@@ -5,6 +5,9 @@ would pass the total, and it is on the disk before `Ledger.charge` returns, so b
 process that dies after that has spent its charge: the ledger never records less than was spent.
 
 Numbers are exact. They are kept as text and added as fractions, so ten charges of 0.1 fill a total of 1.
+
+The book is append-only: an account, a charge, a holder's use and the release that came of it are records of a chain
+(`chain_records.py`), each with the digest of the one before and signed with the key of its host.
 """
 
 from __future__ import annotations
@@ -15,33 +18,36 @@ import shlex
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import UTC, datetime
 from fractions import Fraction
 from typing import TYPE_CHECKING, Self
 
 from cloister.errors import BudgetExceeded, LedgerError, Shortfall, UsageError
-from cloister.privacy.ledger.accounts import Account, Entry
+from cloister.privacy.ledger.accounts import Account, Entry, Receipt
+from cloister.privacy.ledger.chain import Chain, now, open_chain
+from cloister.privacy.ledger.chain_records import Record
 from cloister.privacy.ledger.pages import describe_accounts
+from cloister.privacy.ledger.replay import ChainReport, entries_of_records, replay
 from cloister.privacy.ledger.stored_records import (
-    accounts_table,
-    entries_of,
-    entries_table,
-    record_of,
-    row_of,
-    update_account,
-    write_entry,
+    MALFORMED,
+    ledger_tables,
+    read_accounts,
+    read_keys,
+    records_of_entry,
+    select_records,
 )
-from cloister.privacy.store import StoreMissing, open_store
+from cloister.privacy.ledger.upgrade import carry_over
+from cloister.privacy.signing import HostKey, host_key
+from cloister.privacy.store import StoreMissing, StoreOutdated, open_store
 from cloister.report import notebook
 from cloister.report.document import Document, Section, Sentence
-from cloister.schema.numerals import Number, exact_number, short_decimal
+from cloister.schema.numerals import Number, exact_number, exact_text, short_decimal
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
 __all__ = ["Ledger"]
 
-VERSION = 1  # of the tables; raise it when an older Cloister could misread them
+VERSION = 2  # of the tables; raise it when an older Cloister could misread them
 RELATIONS = ("add-remove", "replace-one")
 
 
@@ -108,17 +114,14 @@ class Ledger:
             raise UsageError("the total epsilon of a table must be above 0. Give it such as --epsilon 3.")
         if not 0 <= delta < 1:
             raise UsageError("the total delta of a table must be at least 0 and below 1. Leave it out for none.")
-        from sqlalchemy.exc import IntegrityError
-
-        accounts = accounts_table()
-        self._store.create(entries_table().metadata)
-        account = Account(table, neighbours, epsilon, delta, Fraction(0), Fraction(0), 0, 0, _now())
-        with self._store.writing() as connection:
-            try:
-                connection.execute(accounts.insert().values(**row_of(account)))
-            except IntegrityError:
+        key = host_key()
+        self._store.create(ledger_tables())
+        account = Account(table, neighbours, epsilon, delta, Fraction(0), Fraction(0), 0, 0, now())
+        with self._chain(write=True) as chain:
+            if table in chain.accounts:
                 problem = f'table "{table}" is in the ledger {self.place} already, with a total that stays as it is.'
-                raise UsageError(f"{problem} See it with: cloister ledger show{self._flag()}") from None
+                raise UsageError(f"{problem} See it with: cloister ledger show{self._flag()}")
+            chain.append(key, "account", account=account)
         return account
 
     def charge(self, table: str, neighbours: str, epsilon: Number, delta: Number, purpose: str, unit: str = "row") -> int:
@@ -136,16 +139,24 @@ class Ledger:
         BudgetExceeded
             The total would be passed; nothing was charged.
         UsageError
-            The account is kept under the other neighbour relation or for another unit, or an amount makes no sense.
+            The account is kept under the other neighbour relation or for another unit, an amount makes no sense, or the
+            key of this host cannot be used.
         LedgerError
             The table has no account, or the ledger cannot be used. When the connection broke during the commit
             the charge may have been written: it then counts as spent, which errs on the safe side.
         """
+        return self.book_charge(table, neighbours, epsilon, delta, purpose, unit).entry
+
+    def book_charge(
+        self, table: str, neighbours: str, epsilon: Number, delta: Number, purpose: str, unit: str = "row"
+    ) -> Receipt:
+        """`charge`, with what the certificate says of it."""
         table, neighbours, purpose = _name(table), _relation(neighbours), _words(purpose, "purpose", 500)
         epsilon, delta = _exact(epsilon, "epsilon"), _exact(delta, "delta")
         if epsilon < 0 or delta < 0 or epsilon + delta == 0:  # a negative charge would be a refund
             raise UsageError("a charge needs an epsilon and a delta of at least 0, and not both 0.")
-        with self._open(table, write=True, neighbours=neighbours) as (connection, account):
+        key = host_key()
+        with self._open(table, write=True, neighbours=neighbours) as (chain, account):
             if account.neighbours != neighbours:
                 raise UsageError(
                     f'this release is under {neighbours} neighbours, and the account of table "{table}" is kept under '
@@ -156,33 +167,32 @@ class Ledger:
                     f'this release protects a {unit}, and the account of table "{table}" a {account.unit}. Those do not '
                     "add up: use the same unit, or keep another account for it."
                 )
-            account = replace(account, unit=unit)
             if shortfalls := list(_shortfalls(account, epsilon, delta)):
                 raise BudgetExceeded.of_table(table, shortfalls)
-            return self._spend(connection, account, epsilon, delta, purpose)
+            record = self._spend(chain, key, replace(account, unit=unit), epsilon, delta, purpose)
+            return Receipt(record.entry, record.digest, account, self._left(chain, account))
 
     def complete(self, entry_id: int, release_hash: str) -> None:
-        """Mark an entry as released and tie it to its certificate; what was spent is unchanged.
+        """Tie an entry to the certificate of what was released; what was spent is unchanged.
 
         Doing it twice for the same release changes nothing.
         """
         release_hash = _words(release_hash, "release hash", 200)
-        entries, accounts = entries_table(), accounts_table()
-        is_entry = entries.c.id == entry_id
+        key = host_key()
         unknown = LedgerError(f"the ledger {self.place} has no entry {entry_id}. Is it the ledger that was charged?")
         try:
-            with self._store.writing() as connection:
-                row = connection.execute(entries.select().where(is_entry).with_for_update()).first()
-                if row is None:
+            with self._chain(write=True) as chain:
+                records = self._intact(records_of_entry(chain.connection, entry_id))
+                if not records or entry_id < 1:
                     raise unknown
-                if row.release_hash == release_hash:
+                released = [record.facts()["release_hash"] for record in records if record.kind == "release"]
+                if released == [release_hash]:
                     return
-                if row.release_hash:
+                if released:
                     raise LedgerError(f"entry {entry_id} of the ledger {self.place} belongs to another release.")
-                connection.execute(entries.update().where(is_entry).values(status="released", release_hash=release_hash))
-                if row.kind == "charge":
-                    account = accounts.update().where(accounts.c.table == row.table)
-                    connection.execute(account.values(releases=accounts.c.releases + 1))
+                account = chain.accounts[records[0].table]
+                account = replace(account, releases=account.releases + (records[0].kind == "charge"))
+                chain.append(key, "release", account=account, entry=entry_id, release_hash=release_hash)
         except StoreMissing:
             raise unknown from None
 
@@ -193,18 +203,23 @@ class Ledger:
         -------
         It costs no epsilon because no epsilon covers it: see `Account`.
         """
+        return self.book_holder(table, purpose).entry
+
+    def book_holder(self, table: str, purpose: str) -> Receipt:
+        """`record_holder`, with what the certificate says of it."""
         table, purpose = _name(table), _words(purpose, "purpose", 500)
-        with self._open(table, write=True) as (connection, account):
-            update_account(connection, replace(account, holder_uses=account.holder_uses + 1))
-            nothing = Fraction(0)
-            return write_entry(connection, Entry(0, table, _now(), "holder", purpose, nothing, nothing, "released"))
+        key = host_key()
+        with self._open(table, write=True) as (chain, account):
+            after = replace(account, holder_uses=account.holder_uses + 1)
+            entry = chain.last_entry + 1
+            record = chain.append(key, "holder", account=after, entry=entry, purpose=purpose, epsilon="0", delta="0")
+            return Receipt(record.entry, record.digest, account, self._left(chain, account))
 
     def accounts(self) -> list[Account]:
         """List the accounts by name; none when nothing has been written yet."""
-        by_name = accounts_table().select().order_by(accounts_table().c.table)
         try:
-            with self._store.reading() as connection:
-                return [record_of(row, Account) for row in connection.execute(by_name)]
+            with self._chain() as chain:
+                return [chain.accounts[table] for table in sorted(chain.accounts)]
         except StoreMissing:
             return []
 
@@ -217,14 +232,22 @@ class Ledger:
     def entries(self, table: str) -> list[Entry]:
         """List what was charged and handed out for one table, oldest first."""
         table = _name(table)
-        with self._open(table) as (connection, _):
-            return entries_of(connection, table)
+        with self._open(table) as (chain, _):
+            return entries_of_records(self._intact(select_records(chain.connection, table)))
+
+    def keys(self) -> list[str]:
+        """List the public keys of the hosts that wrote into the ledger."""
+        try:
+            with self._chain() as chain:
+                return sorted(chain.keys)
+        except StoreMissing:
+            return []
 
     def audit(self, table: str) -> Account:
         """Add the entries of a table again, and raise `LedgerError` unless they give its account."""
         table = _name(table)
-        with self._open(table) as (connection, account):
-            entries = entries_of(connection, table)
+        with self._open(table) as (chain, account):
+            entries = entries_of_records(self._intact(select_records(chain.connection, table)))
         charges = [entry for entry in entries if entry.kind == "charge"]
         added = (
             sum((entry.epsilon for entry in charges), Fraction(0)),
@@ -240,25 +263,76 @@ class Ledger:
             )
         return account
 
-    def _spend(self, connection: Connection, account: Account, epsilon: Fraction, delta: Fraction, purpose: str) -> int:
-        """Write a charge and the new sums of an account that this transaction has locked."""
+    def verify(self) -> ChainReport:
+        """Go through the whole chain: every record, every signature, and every account from nothing.
+
+        Raises
+        ------
+        LedgerError
+            A record was changed, removed or put in. Records that were cut off at the end leave no trace in the ledger; a
+            certificate does, which holds the digest of its charge (``cloister verify --ledger``).
+        """
+        try:
+            with self._connection() as connection:
+                try:
+                    records, accounts, keys = select_records(connection), read_accounts(connection), read_keys(connection)
+                except MALFORMED:
+                    raise self._store.damaged() from None
+                return replay(records, accounts, keys)
+        except StoreMissing:
+            return replay([], {}, set())
+
+    def _spend(
+        self, chain: Chain, key: HostKey, account: Account, epsilon: Fraction, delta: Fraction, purpose: str
+    ) -> Record:
+        """Write a charge and the new sums of an account."""
         spent = account.epsilon_spent + epsilon, account.delta_spent + delta
-        update_account(connection, replace(account, epsilon_spent=spent[0], delta_spent=spent[1]))
-        return write_entry(connection, Entry(0, account.table, _now(), "charge", purpose, epsilon, delta, "charged"))
+        amounts = {"epsilon": exact_text(epsilon), "delta": exact_text(delta)}
+        after = replace(account, epsilon_spent=spent[0], delta_spent=spent[1])
+        return chain.append(key, "charge", account=after, entry=chain.last_entry + 1, purpose=purpose, **amounts)
+
+    def _left(self, chain: Chain, account: Account) -> tuple[Entry, ...]:
+        """The tables that left before without noise: what the holder got and published."""
+        if not account.holder_uses:
+            return ()
+        entries = entries_of_records(self._intact(select_records(chain.connection, account.table)))
+        return tuple(entry for entry in entries if entry.kind == "holder" and entry.release_hash)
+
+    def _intact(self, records: list[Record]) -> list[Record]:
+        """Records whose digests fit."""
+        if not all(record.is_intact() for record in records):
+            raise self._store.damaged()
+        return records
 
     @contextlib.contextmanager
-    def _open(
-        self, table: str, *, write: bool = False, neighbours: str = RELATIONS[0]
-    ) -> Iterator[tuple[Connection, Account]]:
+    def _connection(self, *, write: bool = False) -> Iterator[Connection]:
+        """Open a transaction; a ledger of an older version is upgraded before."""
+        start = self._store.writing if write else self._store.reading
+        with contextlib.ExitStack() as transaction:
+            try:
+                connection = transaction.enter_context(start())
+            except StoreOutdated:
+                key = host_key()
+                with self._store.upgrading(VERSION - 1) as outdated:
+                    if outdated is not None:
+                        carry_over(outdated, key, self.place)
+                connection = transaction.enter_context(start())
+            yield connection
+
+    @contextlib.contextmanager
+    def _chain(self, *, write: bool = False) -> Iterator[Chain]:
+        """Open a transaction with the chain, whose end was checked."""
+        with self._connection(write=write) as connection:
+            yield open_chain(connection, self._store.damaged)
+
+    @contextlib.contextmanager
+    def _open(self, table: str, *, write: bool = False, neighbours: str = RELATIONS[0]) -> Iterator[tuple[Chain, Account]]:
         """Open a transaction with the account of a table, locked when it is there to write."""
-        query = accounts_table().select().where(accounts_table().c.table == table)
         try:
-            with self._store.writing() if write else self._store.reading() as connection:
-                # The lock is PostgreSQL's: SQLite has given the whole file to this transaction.
-                row = connection.execute(query.with_for_update() if write else query).first()
-                if row is None:
+            with self._chain(write=write) as chain:
+                if table not in chain.accounts:
                     raise self._unknown(table, neighbours)
-                yield connection, record_of(row, Account)
+                yield chain, chain.accounts[table]
         except StoreMissing:
             raise self._unknown(table, neighbours) from None
 
@@ -336,7 +410,3 @@ def _relation(neighbours: str) -> str:
     if relation not in RELATIONS:
         raise UsageError(f'neighbours are "add-remove" or "replace-one", and not {relation!r}.')
     return str(relation)
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="seconds")

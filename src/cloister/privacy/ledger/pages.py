@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from cloister.privacy.ledger.accounts import Account, Entry
-from cloister.report.document import Block, Section, Sentence, TextTable
+from cloister.privacy.ledger.replay import ChainReport
+from cloister.report.document import Block, Fact, Section, Sentence, TextTable
 from cloister.schema.numerals import exact_text, short_decimal
 
-__all__ = ["account_dict", "describe_accounts", "describe_entries", "entry_dict"]
+__all__ = ["account_dict", "describe_accounts", "describe_chain", "describe_entries", "entry_dict", "report_dict"]
 
 
 def describe_accounts(place: str, accounts: Sequence[Account]) -> Section:
@@ -54,6 +55,34 @@ def describe_entries(entries: Sequence[Entry]) -> Section:
     return Section((TextTable.of(heads, rows, title="Entries", align="left"),))
 
 
+def describe_chain(place: str, report: ChainReport) -> Section:
+    """What was checked of a ledger that is in order."""
+    if not report.records:
+        return Section((Sentence(f"Nothing is in the ledger {place} yet."),))
+    blocks: list[Block] = [
+        Sentence(
+            f"The {report.records:,} records of the ledger {place} follow each other, and its accounts are what they add up to: "
+            "none was changed, removed or put in. Records that were cut off at the end are found by verifying a certificate: "
+            "cloister verify RELEASE --ledger URL"
+        ),
+        Fact("last record", report.head),
+    ]
+    blocks += [Fact("signed by", f"{key} ({count:,} records)") for key, count in report.signed.items()]
+    return Section(tuple(blocks))
+
+
+def report_dict(report: ChainReport) -> dict[str, Any]:
+    """What was checked of a ledger, as plain data."""
+    tables = {table: account_dict(account) for table, account in report.accounts.items()}
+    return {
+        "verified": True,
+        "records": report.records,
+        "head": report.head,
+        "signed": dict(report.signed),
+        "accounts": tables,
+    }
+
+
 def account_dict(account: Account) -> dict[str, Any]:
     """An account as plain data, exact numbers as text."""
     return {
@@ -83,4 +112,5 @@ def entry_dict(entry: Entry) -> dict[str, Any]:
         "delta": exact_text(entry.delta),
         "status": entry.status,
         "release_hash": entry.release_hash or None,
+        "digest": entry.digest,
     }

@@ -1,24 +1,45 @@
-"""How a ledger's accounts and entries stand in its database: two tables, amounts as text that loses nothing.
+"""How a ledger stands in its database: the chain of records, and its accounts and keys as they are after the last one.
 
+Amounts are text that loses nothing. What is read is not trusted: a database that was damaged may hold anything.
 SQLAlchemy is loaded when a ledger is used, not when this module is imported.
 """
 
 from __future__ import annotations
 
-from fractions import Fraction
+from dataclasses import fields
 from functools import cache
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
-from cloister.errors import LedgerError
-from cloister.privacy.ledger.accounts import Account, Entry
-from cloister.schema.numerals import exact_text, read_exact_text
+from cloister.privacy.ledger.accounts import Account
+from cloister.privacy.ledger.chain_records import Record, account_facts, read_account
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection, Row, Table
+    from sqlalchemy import Connection, MetaData, Row, Table
 
-__all__ = ["accounts_table", "entries_of", "entries_table", "record_of", "row_of", "update_account", "write_entry"]
+__all__ = [
+    "MALFORMED",
+    "accounts_table",
+    "last_records",
+    "ledger_tables",
+    "read_accounts",
+    "read_keys",
+    "record_count",
+    "records_of_entry",
+    "select_records",
+    "write_account",
+    "write_key",
+    "write_record",
+]
 
-Record = TypeVar("Record", Account, Entry)
+MALFORMED = (
+    ValueError,
+    TypeError,
+    KeyError,
+    ArithmeticError,
+    AttributeError,
+    RecursionError,
+)  # of what damaged rows may hold
+NUMBERS = ("number", "entry", "releases", "holder_uses")
 
 
 @cache
@@ -37,61 +58,105 @@ def accounts_table() -> Table:
 
 
 @cache
-def entries_table() -> Table:
-    """One row an entry, numbered as they were written."""
-    from sqlalchemy import BigInteger, Column, ForeignKey, Integer, String, Table
+def records_table() -> Table:
+    """One row a record of the chain, by its number."""
+    from sqlalchemy import BigInteger, Column, Integer, String, Table
 
-    words = ("when", "kind", "purpose", "epsilon", "delta", "status", "release_hash")
+    whole = BigInteger().with_variant(Integer, "sqlite")
+    words = ("body", "previous", "state", "signer", "digest", "signature")
     return Table(
-        "cloister_ledger_entries",
+        "cloister_ledger_records",
         accounts_table().metadata,
-        # SQLite numbers rows by itself only for the plain type; autoincrement: an id is never used twice.
-        Column("id", BigInteger().with_variant(Integer, "sqlite"), primary_key=True),
-        Column("table", String, ForeignKey(accounts_table().c.table), nullable=False, index=True),
+        Column("number", whole, primary_key=True, autoincrement=False),
+        Column("kind", String, nullable=False),
+        Column("table", String, nullable=False),
+        Column("entry", whole, nullable=False, index=True),
         *(Column(word, String, nullable=False) for word in words),
-        sqlite_autoincrement=True,
     )
 
 
-def row_of(record: Account | Entry) -> dict[str, Any]:
-    """The columns of a record, which are named as its fields, with amounts as text."""
-    row = {name: getattr(record, name) for name in record.__slots__ if name != "id"}
-    return {name: exact_text(value) if isinstance(value, Fraction) else value for name, value in row.items()}
+@cache
+def keys_table() -> Table:
+    """One row a public key that signs records."""
+    from sqlalchemy import Column, String, Table
+
+    return Table("cloister_ledger_keys", accounts_table().metadata, Column("key", String, primary_key=True))
 
 
-def record_of(row: Row[Any], kind: type[Record]) -> Record:
-    """The account or entry that a row holds."""
-    amounts = {name: _amount(text) for name, text in row._mapping.items() if name.startswith(("epsilon", "delta"))}
-    return kind(**{**row._mapping, **amounts})
+def ledger_tables() -> MetaData:
+    """All tables of a ledger, to be created together."""
+    for table in (records_table(), keys_table()):
+        assert table.metadata is accounts_table().metadata, "what is created together"
+    return accounts_table().metadata
 
 
-def entries_of(connection: Connection, table: str) -> list[Entry]:
-    """The entries of one table, oldest first."""
-    entries = entries_table()
-    rows = connection.execute(entries.select().where(entries.c.table == table).order_by(entries.c.id))
-    return [record_of(row, Entry) for row in rows]
+def read_accounts(connection: Connection) -> dict[str, Account]:
+    """Every account by the name of its table; one of `MALFORMED` for rows that make no sense."""
+    rows = connection.execute(accounts_table().select())
+    return {account.table: account for account in (read_account(_checked(row)) for row in rows)}
 
 
-def update_account(connection: Connection, account: Account) -> None:
-    """Write an account that this transaction has locked."""
-    accounts = accounts_table()
-    connection.execute(accounts.update().where(accounts.c.table == account.table).values(**row_of(account)))
+def read_keys(connection: Connection) -> set[str]:
+    """Every key that is registered."""
+    return {_checked(row)["key"] for row in connection.execute(keys_table().select())}
 
 
-def write_entry(connection: Connection, entry: Entry) -> int:
-    """Write an entry, and give the number that the store gave it."""
-    key = connection.execute(entries_table().insert().values(**row_of(entry))).inserted_primary_key
-    if key is None:
-        raise LedgerError("the ledger's database gave no number to an entry, so it was not written. Report this.")
-    return int(key[0])
+def last_records(connection: Connection, count: int) -> list[Record]:
+    """The last records, the newest first."""
+    records = records_table()
+    return _records(connection, records.select().order_by(records.c.number.desc()).limit(count))
 
 
-def _amount(text: str) -> Fraction:
-    """Read an amount that the ledger holds."""
-    try:
-        return read_exact_text(text)
-    except (ValueError, ZeroDivisionError):
-        raise LedgerError(
-            "the ledger holds an amount that cannot be read: the file was changed by something else. Restore it from a "
-            "backup before the next release."
-        ) from None
+def select_records(connection: Connection, table: str | None = None) -> list[Record]:
+    """The records of one table, or all, oldest first."""
+    records = records_table()
+    wanted = records.select() if table is None else records.select().where(records.c.table == table)
+    return _records(connection, wanted.order_by(records.c.number))
+
+
+def records_of_entry(connection: Connection, entry: int) -> list[Record]:
+    """The charge or holder's use of this number, and the release that came of it, if there is one."""
+    records = records_table()
+    return _records(connection, records.select().where(records.c.entry == entry).order_by(records.c.number))
+
+
+def record_count(connection: Connection) -> int:
+    """How many records there are."""
+    from sqlalchemy import func, select
+
+    return int(connection.scalar(select(func.count()).select_from(records_table())) or 0)
+
+
+def write_record(connection: Connection, record: Record) -> None:
+    """Append a record."""
+    connection.execute(
+        records_table().insert().values({field.name: getattr(record, field.name) for field in fields(record)})
+    )
+
+
+def write_key(connection: Connection, key: str) -> None:
+    """Register a key."""
+    connection.execute(keys_table().insert().values(key=key))
+
+
+def write_account(connection: Connection, account: Account, is_new: bool) -> None:
+    """Write an account as it is after a record."""
+    accounts, row = accounts_table(), account_facts(account)
+    connection.execute(
+        accounts.insert().values(**row)
+        if is_new
+        else accounts.update().where(accounts.c.table == account.table).values(**row)
+    )
+
+
+def _records(connection: Connection, query: Any) -> list[Record]:
+    return [Record(**_checked(row)) for row in connection.execute(query)]
+
+
+def _checked(row: Row[Any]) -> dict[str, Any]:
+    """The columns of a row, each of its type: SQLite keeps whatever a damaged file says."""
+    columns = dict(row._mapping)
+    for name, value in columns.items():
+        if type(value) is not (int if name in NUMBERS else str):
+            raise TypeError(f"{name} has another type")
+    return columns

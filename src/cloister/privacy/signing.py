@@ -1,0 +1,171 @@
+"""The key of this host, with which certificates and the records of a ledger are signed (Ed25519).
+
+The private half is one file that only its owner may read. It is made on first use, in the user's configuration folder or
+where ``CLOISTER_KEY`` says: never in a ledger, and never in a certificate. The public half is text, ``ed25519:`` and 64
+hexadecimal digits; it names no host, no user and no path.
+
+The library that signs is loaded when something is signed or checked, not when this module is imported.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from cloister.errors import UsageError
+from cloister.privacy.new_files import NO_LINKS, place_new_file
+
+__all__ = ["HostKey", "Signature", "fits", "host_key", "key_path", "read_public_key"]
+
+PREFIX = "ed25519:"
+FIRST_LINE = "Cloister signing key (ed25519). Keep it secret."
+PUBLIC = re.compile(r"ed25519:[0-9a-f]{64}")
+OTHERS = 0o077  # permissions of anybody but the owner
+LONGEST_FILE = 1000  # bytes of a key file; what is longer is something else
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """Who signed, by the public key, and the signature in hexadecimal."""
+
+    key: str
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
+class HostKey:
+    """The key pair of this host.
+
+    Privacy
+    -------
+    The private half has no repr. Whoever can read its file can sign in this host's name.
+    """
+
+    public: str
+    secret: bytes = field(repr=False)
+
+    def sign(self, subject: str, digest: str) -> Signature:
+        """Sign a digest; `subject` says of what, so that a signature of one thing cannot stand for another."""
+        from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+        return Signature(
+            self.public, Ed25519PrivateKey.from_private_bytes(self.secret).sign(_message(subject, digest)).hex()
+        )
+
+
+def fits(signature: Signature, subject: str, digest: str) -> bool:
+    """Whether the holder of the key signed this digest as this subject."""
+    from cryptography.exceptions import InvalidSignature
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
+    if not PUBLIC.fullmatch(signature.key):
+        return False
+    try:
+        public = Ed25519PublicKey.from_public_bytes(bytes.fromhex(signature.key.removeprefix(PREFIX)))
+        public.verify(bytes.fromhex(signature.value), _message(subject, digest))
+    except (InvalidSignature, ValueError):
+        return False
+    return True
+
+
+def read_public_key(text: str) -> str:
+    """The public key that a user gave: itself, or a file that holds it."""
+    key = text.strip()
+    if not PUBLIC.fullmatch(key):
+        with contextlib.suppress(OSError, ValueError), Path(text).open(encoding="utf-8") as file:
+            key = file.read(LONGEST_FILE).strip()
+    if not PUBLIC.fullmatch(key):
+        raise UsageError(
+            f"a public key is {PREFIX} and 64 hexadecimal digits, or a file that holds that. The host that signed shows its own "
+            "with: cloister ledger key"
+        )
+    return key
+
+
+def key_path() -> Path:
+    """Where the key of this host lies: where ``CLOISTER_KEY`` says, or else in the user's configuration folder."""
+    if place := os.environ.get("CLOISTER_KEY"):
+        return Path(place).expanduser().absolute()
+    import platformdirs
+
+    return platformdirs.user_config_path("cloister", appauthor=False) / "signing.key"
+
+
+def host_key() -> HostKey:
+    """The key of this host; it is made when there is none yet.
+
+    Raises
+    ------
+    UsageError
+        The file cannot be made or read, others may read it, or it holds something else.
+    """
+    path = key_path()
+    try:
+        if not path.exists():
+            _make(path)
+        return _read(path)
+    except OSError as error:
+        reason = os.strerror(error.errno) if error.errno else "the system refused"
+        raise UsageError(
+            f"the signing key of this host, {path}, cannot be used: {reason}. Name a place for it: CLOISTER_KEY=FILE."
+        ) from None
+
+
+def _message(subject: str, digest: str) -> bytes:
+    return f"cloister {subject}\n{digest}".encode()
+
+
+def _make(path: Path) -> None:
+    """Write a new key; of several processes that do so at once the first one wins."""
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+    if not os.environ.get("CLOISTER_KEY"):
+        path.parent.mkdir(parents=True, exist_ok=True)
+    # The library draws it from the system's randomness; `noise` may be seeded by a test, and a key never is.
+    text = f"{FIRST_LINE}\n{Ed25519PrivateKey.generate().private_bytes_raw().hex()}\n"
+    descriptor, name = tempfile.mkstemp(prefix=f".{path.name[:40]}.", suffix=".partial", dir=path.parent)  # mode 0600
+    finished = Path(name)
+    try:
+        with os.fdopen(descriptor, "w", encoding="ascii") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        try:
+            place_new_file(finished, path)
+        except OSError as error:
+            if error.errno not in NO_LINKS:
+                raise
+            _copy_new(text, path)
+    finally:
+        finished.unlink()
+
+
+def _copy_new(text: str, path: Path) -> None:
+    """The same where there are no hard links: for a moment the file is there and empty."""
+    with contextlib.suppress(FileExistsError):
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(descriptor, "w", encoding="ascii") as file:
+            file.write(text)
+
+
+def _read(path: Path) -> HostKey:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+    with path.open("rb") as file:
+        if os.name == "posix" and os.fstat(file.fileno()).st_mode & OTHERS:
+            raise UsageError(f"others may read the signing key of this host, {path}. Keep it to yourself: chmod 600 {path}")
+        words = file.read(LONGEST_FILE).split()
+    try:
+        secret = bytes.fromhex(words[-1].decode("ascii"))
+        if b" ".join(words[:-1]) != FIRST_LINE.encode():
+            raise ValueError("another kind of file")
+        public = Ed25519PrivateKey.from_private_bytes(secret).public_key()
+    except (ValueError, IndexError):
+        raise UsageError(
+            f"{path} is not a signing key of Cloister. Restore it from a backup, or name another place: CLOISTER_KEY=FILE."
+        ) from None
+    return HostKey(PREFIX + public.public_bytes_raw().hex(), secret)

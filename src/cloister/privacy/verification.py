@@ -1,0 +1,164 @@
+"""What can be checked of a certificate, by whom, and what each check proves.
+
+Anybody can check that a certificate is consistent: its steps add up, and its files are those that it lists. Who signed it
+is known only against a public key, or against a ledger in which the key is registered. That it was charged is known to the
+ledger alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from cloister.errors import DataError
+from cloister.privacy.guarantees import Guarantee
+from cloister.privacy.ledger import Ledger
+from cloister.privacy.ledger.accounts import Entry
+from cloister.privacy.ledger.replay import ChainReport
+from cloister.privacy.release import Release
+from cloister.sinks import file_hash, written_files
+
+__all__ = ["Origin", "check_consistency", "check_origin"]
+
+CERTIFICATE = "release.json"
+LABELS = "labels.parquet"  # the file for the holder that certificates of version 1 did not list
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a certificate comes from, as far as that was checked.
+
+    Attributes
+    ----------
+    signer
+        The public key that its signature fits; None: not signed.
+    known_by
+        Who knows that key: ``"key"`` (it was given) or ``"ledger"``; None: nobody was asked, or nobody could say.
+    ledger
+        The ledger that was asked and holds the release; None: none was asked.
+    """
+
+    signer: str | None
+    known_by: str | None = None
+    ledger: str | None = None
+
+    @property
+    def is_checked(self) -> bool:
+        """Whether anything but the certificate itself vouches for it."""
+        return self.known_by is not None or self.ledger is not None
+
+    def sentences(self, release: Release) -> list[str]:
+        """What was checked and what was not, for a person."""
+        if self.signer is None:
+            signed = "Not signed: nothing vouches for its files."
+        elif self.known_by is None:
+            signed = f"Signed by an unknown key, {self.signer}."
+        else:
+            whose = "the key that you gave" if self.known_by == "key" else "a key of the ledger"
+            signed = f"Signed by {self.signer}, {whose}."
+        lines = [signed]
+        if self.ledger is not None and release.ledger is not None:
+            facts = release.ledger
+            lines.append(f'In the ledger {self.ledger}: entry {facts["entry"]} of table "{facts["table"]}" is this release.')
+        elif release.ledger is not None:
+            lines.append("The ledger was not asked.")
+        if not self.is_checked:
+            lines.append("Consistent with itself, origin not checked. Give --key or --ledger to check it.")
+        return lines
+
+    def as_dict(self) -> dict[str, Any]:
+        """The same for a program."""
+        return {
+            "signed": self.signer is not None,
+            "signer": self.signer,
+            "signer_known_by": self.known_by,
+            "in_ledger": self.ledger,
+            "origin_checked": self.is_checked,
+        }
+
+
+def check_consistency(release: Release, folder: Path, certificate: Path | None = None) -> None:
+    """Add the steps up again and compare the files; `certificate`: the file that it was read from, if it has one of its own.
+
+    Raises
+    ------
+    DataError
+        The steps cost more than the guarantee; a file is missing, was changed, or is not listed.
+    """
+    if not release.adds_up():
+        raise DataError("the steps of this release add up to more than its guarantee.")
+    for name, expected in release.files.items():
+        path = folder / name
+        if not path.is_file():
+            raise DataError(f"{name} is missing beside the release.")
+        if file_hash(path) != expected:
+            raise DataError(f"{name} was changed after it was written: its hash differs from the release.")
+    for name in _unlisted(release, folder, certificate):
+        raise DataError(f"{name} is in the folder, and the certificate does not list it. Take it out.")
+
+
+def _unlisted(release: Release, folder: Path, certificate: Path | None) -> list[str]:
+    """The files of the output that the certificate says nothing of; it stands inside a folder, or beside a file or folder."""
+    if certificate is None:
+        return []
+    if certificate.name == CERTIFICATE:
+        found = {name.removeprefix("./") for name in written_files(folder, ".")}
+        return sorted(
+            found - {CERTIFICATE, *release.files, *release.holder_files, *([LABELS] if release.version == 1 else [])}
+        )
+    output = folder / certificate.name.removesuffix(f".{CERTIFICATE}")
+    return sorted(set(written_files(output)) - set(release.files)) if output.is_dir() else []
+
+
+def check_origin(release: Release, keys: Sequence[str] = (), ledger: Ledger | None = None) -> Origin:
+    """Ask the keys and the ledger that a user trusts; the signature itself was checked when the certificate was read.
+
+    Raises
+    ------
+    DataError
+        What was asked for does not hold: another key signed, or the ledger does not hold this release.
+    """
+    signer = None if release.signature is None else release.signature.key
+    if keys and signer not in keys:
+        signed = "is not signed" if signer is None else f"is signed by another key, {signer}"
+        raise DataError(f"this release {signed}.")
+    if ledger is None:
+        return Origin(signer, "key" if keys else None)
+    report = ledger.verify()
+    _check_ledger(release, report)
+    if release.version != 1 and signer not in report.signed and not keys:
+        signed = "not signed" if signer is None else f"signed by a key that the ledger does not know, {signer}"
+        raise DataError(f"what this release says is in the ledger, but it is {signed}: its files may be somebody else's.")
+    return Origin(signer, "key" if keys else "ledger" if signer in report.signed else None, ledger.place)
+
+
+def _check_ledger(release: Release, report: ChainReport) -> None:
+    """Whether the ledger was charged for this release, and was not cut since."""
+    if release.ledger is None:
+        raise DataError("this release is unledgered: no ledger knows of it.")
+    facts = release.ledger
+    entry = next((entry for entry in report.entries if entry.id == facts["entry"] and entry.table == facts["table"]), None)
+    if entry is None or ("head" in facts and facts["head"] != entry.digest):
+        raise DataError(
+            "the ledger does not hold the charge that this release names. It is another ledger, its newest records were cut off, "
+            "or the release is invented."
+        )
+    if entry.release_hash != release.digest() and not _is_derived(release, entry):
+        raise DataError(
+            f"entry {entry.id} of the ledger belongs to another release: what this one says is not what was released."
+            if entry.release_hash
+            else f"entry {entry.id} of the ledger was charged, and no release came of it."
+        )
+    guarantee = release.guarantee
+    if isinstance(guarantee, Guarantee):
+        account = report.accounts[entry.table]
+        promised = (guarantee.epsilon, guarantee.delta, guarantee.neighbours.value, guarantee.unit)
+        if promised != (entry.epsilon, entry.delta, account.neighbours, account.unit):
+            raise DataError(f"the guarantee of this release is not what entry {entry.id} of the ledger was charged for.")
+
+
+def _is_derived(release: Release, entry: Entry) -> bool:
+    """Whether it was made of the release that the entry holds, at no cost: clusters of a synopsis name its hash."""
+    return bool(entry.release_hash) and release.result.get("synopsis") == entry.release_hash

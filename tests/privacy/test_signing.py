@@ -1,0 +1,113 @@
+"""The key of a host: made once, kept to its owner, and what it signed is told from everything else."""
+
+from __future__ import annotations
+
+import os
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from cloister.errors import UsageError
+from cloister.privacy.signing import Signature, fits, host_key, key_path, read_public_key
+from cloister.testing import seeded_noise
+from tests.privacy.forgery import forger
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where a key may be, and is not yet."""
+    path = tmp_path / "signing.key"
+    monkeypatch.setenv("CLOISTER_KEY", str(path))
+    return path
+
+
+def test_a_key_is_made_once_and_kept_to_its_owner(place: Path) -> None:
+    """The file has mode 0600, its private half has no repr, and the next use reads it."""
+    key = host_key()
+    assert stat.S_IMODE(place.stat().st_mode) == 0o600
+    assert host_key() == key
+    assert key.secret.hex() in place.read_text()
+    assert key.secret.hex() not in repr(key)
+    assert [path.name for path in place.parent.iterdir()] == [place.name]
+
+
+def test_a_key_is_not_drawn_from_seeded_noise(place: Path) -> None:
+    """A test that seeds the noise does not fix the key that is made on the way."""
+    with seeded_noise(1):
+        first = host_key()
+    place.unlink()
+    with seeded_noise(1):
+        assert host_key() != first
+
+
+def test_many_processes_make_one_key(place: Path) -> None:
+    """Of eight that start at once all sign with the same key."""
+    code = "import sys; from cloister.privacy.signing import host_key; sys.stdin.readline(); print(host_key().public)"
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
+    start = [sys.executable, "-c", code]
+    pipe = subprocess.PIPE
+    workers = [subprocess.Popen(start, stdin=pipe, stdout=pipe, text=True, env=environment) for _ in range(8)]
+    shown = [worker.communicate("go\n")[0] for worker in workers]
+    assert set(shown) == {host_key().public + "\n"}
+
+
+def test_the_usual_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without CLOISTER_KEY the key lies in the user's configuration folder, which is made; not in the ledger's data folder."""
+    import platformdirs
+
+    monkeypatch.delenv("CLOISTER_KEY")
+    monkeypatch.setattr(platformdirs, "user_config_path", lambda name, **_: tmp_path / "config" / name)
+    assert host_key().public.startswith("ed25519:")
+    assert key_path() == tmp_path / "config" / "cloister" / "signing.key"
+    assert key_path().exists()
+
+
+@pytest.mark.parametrize(
+    "content", ["", "x", "Cloister signing key (ed25519). Keep it secret.\n00\n", "\0" * 3000, "\n" + "0" * 64]
+)
+def test_a_file_of_another_kind_is_no_key(place: Path, content: str) -> None:
+    """It is refused in a sentence that does not repeat it."""
+    place.write_text(content)
+    place.chmod(0o600)
+    with pytest.raises(UsageError, match="not a signing key of Cloister"):
+        host_key()
+
+
+@pytest.mark.parametrize("mode", [0o640, 0o604, 0o666])
+def test_a_key_that_others_can_read_is_refused(place: Path, mode: int) -> None:
+    """It proves nothing, and the sentence says what to do."""
+    host_key()
+    place.chmod(mode)
+    with pytest.raises(UsageError, match="chmod 600"):
+        host_key()
+
+
+def test_a_place_that_cannot_be_written_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A folder that is not there, and a folder in place of the file."""
+    for path in (tmp_path / "missing" / "key", tmp_path):
+        monkeypatch.setenv("CLOISTER_KEY", str(path))
+        with pytest.raises(UsageError, match="CLOISTER_KEY=FILE"):
+            host_key()
+
+
+def test_a_signature_fits_one_digest_one_subject_and_one_key(place: Path) -> None:
+    """Anything else does not fit, and nothing raises."""
+    signature = host_key().sign("certificate", "ab")
+    assert fits(signature, "certificate", "ab")
+    assert not fits(signature, "ledger record", "ab")
+    assert not fits(signature, "certificate", "ac")
+    for key, value in ((forger().public, signature.value), (signature.key, "00"), (signature.key, "x"), ("x", ""), ("", "")):
+        assert not fits(Signature(key, value), "certificate", "ab")
+
+
+def test_a_public_key_is_given_as_text_or_in_a_file(place: Path, tmp_path: Path) -> None:
+    """Anything else is refused with the command that shows one; a private key is not taken for a public one."""
+    public = host_key().public
+    (tmp_path / "public").write_text(public + "\n")
+    assert read_public_key(f" {public}\n") == read_public_key(str(tmp_path / "public")) == public
+    for wrong in ("", "ed25519:00", str(tmp_path), str(place), "\0"):
+        with pytest.raises(UsageError, match="cloister ledger key"):
+            read_public_key(wrong)
