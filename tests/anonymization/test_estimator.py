@@ -319,10 +319,9 @@ def test_every_order_of_rows_is_equally_likely() -> None:
     seen: Counter[tuple[int, ...]] = Counter()
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
         patch.setattr(shuffle, "BUCKET_ROWS", 2)
-        source, target = Path(folder) / "in.parquet", Path(folder) / "out.parquet"
+        rows, target = pa.table({"row": [0, 1, 2, 3]}), Path(folder) / "out.parquet"
         for _ in range(1200):
-            pq.write_table(pa.table({"row": [0, 1, 2, 3]}), source)
-            shuffle.shuffle_file(source, target, "parquet", Shuffle(4, integers, permutation))
+            shuffle.write_shuffled(rows.to_batches(), rows.schema, target, "parquet", Shuffle(4, integers, permutation))
             seen[tuple(pq.read_table(target)["row"].to_pylist())] += 1
     assert len(seen) == 24
     assert chi_square_ok(list(seen.values()), [1 / 24] * 24)
