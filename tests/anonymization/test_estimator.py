@@ -254,7 +254,6 @@ def test_an_output_that_is_not_what_was_planned_is_refused(
 def test_a_table_without_its_certificate_is_taken_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """If the certificate cannot be put in place the table does not stay either."""
 
-
     def failing(*_: object) -> None:
         raise OSError(28, "No space left on device")
 

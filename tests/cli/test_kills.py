@@ -164,5 +164,5 @@ def test_a_signal_at_any_file_event(host: Host, verb: str, record_property: Any)
             check_rerun(host, verb, is_complete)
             tried, complete = tried + 1, complete + is_complete
     record_property("points", tried)
-    print(f"{verb}: {events} events, {tried} signals, {complete} complete, {kept} kept")  # noqa: T201 - the count is the report
+    print(f"{verb}: {events} events, {tried} signals, {complete} complete, {kept} kept")
     assert tried >= IN_CI * len(SIGNALS)

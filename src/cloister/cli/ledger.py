@@ -100,7 +100,9 @@ def recover(
         str | None, typer.Argument(metavar="[ENTRY]", help="The entry that was charged. Default: the only one that is kept.")
     ] = None,
     *,
-    out: Annotated[Path | None, typer.Option(metavar="PATH", help="A new file or folder. Default: list what is kept.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="PATH", help="A new file or folder. Default: list what is kept.")
+    ] = None,
     drop: Annotated[bool, typer.Option("--drop", help="Throw the kept release away; its charge stays.")] = False,
     ledger: flags.LedgerPlace = None,
     everywhere: flags.EverywhereInLedger,

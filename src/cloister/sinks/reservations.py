@@ -104,7 +104,7 @@ class Reservation:
         )
 
     def _try_names(self, names: list[Path]) -> None:
-        """Create files of these names and set some bytes aside: trying sees quotas, full disks and limits that asking does not."""
+        """Create files of these names and set bytes aside: trying sees quotas, full disks and limits that asking does not."""
         os.mkdir(self.staging)
         for name in names:
             (self.staging / name.name).touch()

@@ -21,7 +21,9 @@ __all__ = ["write_shuffled"]
 BUCKET_ROWS = 1 << 18
 
 
-def write_shuffled(batches: Iterable[pa.RecordBatch], schema: pa.Schema, target: Path, format: str, shuffle: Shuffle) -> None:
+def write_shuffled(
+    batches: Iterable[pa.RecordBatch], schema: pa.Schema, target: Path, format: str, shuffle: Shuffle
+) -> None:
     """Write rows to a new file in a secret order, each order equally likely.
 
     Rows are dealt into buckets at random and every bucket is put in a random order by itself.
