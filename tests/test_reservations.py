@@ -154,6 +154,26 @@ def test_an_error_after_the_commit_says_that_the_output_is_there(tmp_path: Path)
     assert told.value.__notes__ == [f"{tmp_path / 'out'} was written before that, and is whole."]
 
 
+def test_a_signal_at_the_very_end_says_so_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ctrl-C while the reservation is let go, the last that happens."""
+    remove = shutil.rmtree
+
+    def interrupted(*arguments: object, **flags: bool) -> None:
+        os.kill(os.getpid(), signal.SIGINT)
+        remove(*arguments, **flags)  # type: ignore[arg-type]
+
+    def write() -> None:
+        with reserved(tmp_path / "out"):
+            with stage(tmp_path / "out", directory=True) as staged:
+                staged.commit()
+            monkeypatch.setattr(shutil, "rmtree", interrupted)
+
+    with pytest.raises(KeyboardInterrupt) as told:
+        write()
+    assert "is whole" in told.value.__notes__[0]
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
 @pytest.mark.parametrize("without_links", [False, True])
 @pytest.mark.parametrize("is_shown", [False, True])
 def test_a_process_that_dies_between_certificate_and_output(tmp_path: Path, without_links: bool, is_shown: bool) -> None:

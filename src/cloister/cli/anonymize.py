@@ -190,7 +190,6 @@ def apply_saved(
 ) -> None:
     """Apply a saved recoding to other rows; `where` names the table, its ledger and the engine."""
     from cloister.anonymization.writing.apply import apply_recoding, read_recoding
-
     from cloister.anonymization.writing.rewriting import format_of
     from cloister.sinks import reserved
 

@@ -136,19 +136,19 @@ def reserved(path: str | PathLike[str], *, with_certificate: bool = False) -> It
         yield _HELD.get()[target]
         return
     held = Reservation(target)
+    before = _HELD.get()
     try:
-        held.acquire(with_certificate)
-        token = _HELD.set({**_HELD.get(), target: held})
         try:
+            held.acquire(with_certificate)
+            _HELD.set({**before, target: held})
             yield held
         finally:
-            _HELD.reset(token)
+            _HELD.set(before)
+            held.release()
     except BaseException as error:
         if held.committed:
             error.add_note(f"{target} was written before that, and is whole.")
         raise
-    finally:
-        held.release()
 
 
 def absolute(path: str | PathLike[str]) -> Path:
