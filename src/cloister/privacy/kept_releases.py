@@ -22,7 +22,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeVar
 
-from cloister.errors import CloisterError, SinkError, UnwrittenRelease, UsageError
+from cloister.errors import CloisterError, UnwrittenRelease, UsageError
 from cloister.interrupts import deferred
 from cloister.privacy.ledger import Ledger
 from cloister.privacy.release import Release
@@ -31,6 +31,7 @@ from cloister.sinks import certificate_path, file_hashes, reserved, stage
 __all__ = ["KeptRelease", "find_kept", "keep", "kept_releases", "write_release"]
 
 ABOUT, RESULT = "about.json", "result"  # in the folder of a kept release
+CERTIFICATE = "release.json"  # in a folder of results
 
 T = TypeVar("T")
 
@@ -62,8 +63,13 @@ class KeptRelease:
     def is_written(self) -> bool:
         """Whether the same files are where they were wanted: the process died after that."""
         wanted = Path(self.out)
-        names = [(self.result, wanted), (certificate_path(self.result), certificate_path(wanted))]
-        return all(shown.exists() and file_hashes(kept) == file_hashes(shown) for kept, shown in names if kept.exists())
+        if not wanted.exists():
+            return False
+        shown = file_hashes(wanted)
+        # the certificate in a folder says of labels, which are not kept
+        return all(
+            shown.get(name) == hash for name, hash in file_hashes(self.result).items() if Path(name).name != CERTIFICATE
+        )
 
     def hand_out(self, out: Path) -> None:
         """Write it to a new place, and let the kept copy go. Nothing is charged.
@@ -157,7 +163,7 @@ def keep(release: Release, ledger: Ledger | None, out: Path, save: Callable[[Pat
                     (staged.path / ABOUT).write_text(json.dumps(about), encoding="utf-8")
                     staged.commit()
             return kept
-        except (OSError, SinkError):  # no room, or no rights: the next place
+        except (OSError, CloisterError):  # no room, or no rights: the next place
             continue
     return None
 

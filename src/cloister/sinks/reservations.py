@@ -75,10 +75,14 @@ class Reservation:
     def release(self) -> None:
         """Remove the folder, whatever is in it, and let the name go."""
         with deferred():
-            if self._lock is not None:
-                shutil.rmtree(self.folder, ignore_errors=True)
+            if self._lock is None:
+                return
+            if fcntl is None:  # Windows removes no file that is open
                 os.close(self._lock)
-                self._lock = None
+            shutil.rmtree(self.folder, ignore_errors=True)
+            if fcntl is not None:
+                os.close(self._lock)
+            self._lock = None
 
     def free_room(self) -> None:
         """Give up the bytes that were set aside: they are needed now."""
