@@ -2,7 +2,8 @@
 
 A reservation is a hidden folder beside the output, ``.NAME.HASH.cloister.partial``, with a locked file in it. The system lets
 go of the lock when the process ends, however it ends: a folder whose file is not locked was left behind by a dead process, and
-whoever next writes into the same place removes it. Where a place has no locks (some network drives) it is left to the user.
+whoever next writes into the same place removes it. Where a place has no locks (some network drives) it is left to the user;
+where a network drive keeps them to each machine (mounted with ``local_lock``), let one machine write into a folder at a time.
 """
 
 from __future__ import annotations
