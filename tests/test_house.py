@@ -21,6 +21,7 @@ LONGEST_FILE = 500
 # Imports of cloister's own modules inside functions: which modules may have them, and why.
 LATE_IMPORTS = {
     "cloister": "public names are loaded when they are first used",
+    "cloister.__main__": "signals are handled before the command line is loaded",
     "cloister.cli*": "a command imports what it needs when it runs, so that --help and small jobs start fast",
     "cloister.engines.*.backend": "an engine is loaded when it is chosen; its libraries may be optional",
     "cloister.kernels.loops.choose": "compiled loops (numba) are loaded by jobs that are large enough to gain from them",

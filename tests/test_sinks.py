@@ -16,7 +16,6 @@ from cloister.sinks import (
     certificate_path,
     check_free,
     check_free_with_certificate,
-    commit_with_certificate,
     file_hashes,
     stage,
 )
@@ -86,10 +85,10 @@ def test_a_missing_folder_is_refused(tmp_path: Path) -> None:
 def test_an_unwritable_folder_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A place where nothing can be created is refused before anything else happens."""
 
-    def refuse(**_: object) -> None:
+    def refuse(*_: object) -> None:
         raise OSError(errno.EROFS, "read-only")
 
-    monkeypatch.setattr("tempfile.TemporaryFile", refuse)
+    monkeypatch.setattr("os.mkdir", refuse)
     with pytest.raises(SinkError, match="cannot be written"):
         check_free(tmp_path / "out")
 
@@ -139,11 +138,11 @@ def test_a_killed_process_leaves_only_hidden_parts(tmp_path: Path) -> None:
 def test_an_output_appears_with_its_certificate(tmp_path: Path) -> None:
     """Both under their names, and the certificate lists the files of a folder, hidden ones aside."""
     out = tmp_path / "table"
-    with stage(out, directory=True) as staged, stage(certificate_path(out), directory=False) as certificate:
+    with stage(out, directory=True, with_certificate=True) as staged:
         (staged.path / "part-0.csv").write_text("a\n1\n")
         (staged.path / ".part-0.csv.crc").write_text("x")
         listed = file_hashes(staged.path)
-        commit_with_certificate(staged, certificate, "{}")
+        staged.commit("{}")
     assert list(listed) == ["table/part-0.csv"]
     assert listed == file_hashes(out)
     assert (tmp_path / "table.release.json").read_text() == "{}"
@@ -153,11 +152,11 @@ def test_an_output_appears_with_its_certificate(tmp_path: Path) -> None:
 def test_no_output_without_its_certificate(tmp_path: Path, directory: bool) -> None:
     """When the certificate cannot appear, the output does not stay."""
     out = tmp_path / "table"
-    with stage(out, directory=directory) as staged, stage(certificate_path(out), directory=False) as certificate:
+    with stage(out, directory=directory, with_certificate=True) as staged:
         (staged.path / "part" if directory else staged.path).write_text("a")
         certificate_path(out).write_text("somebody was faster")
         with pytest.raises(SinkError, match="exists"):
-            commit_with_certificate(staged, certificate, "{}")
+            staged.commit("{}")
     assert [path.name for path in tmp_path.iterdir()] == ["table.release.json"]
 
 

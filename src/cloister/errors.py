@@ -9,6 +9,7 @@
     │   └── SinkError         an output that exists already or cannot be written
     ├── BudgetExceeded        the table's total would be passed                         (exit code 1)
     ├── LedgerError           the ledger cannot be reached, read or understood          (exit code 1)
+    ├── UnwrittenRelease      a release that was paid for and could not be written      (exit code 1)
     ├── DataError             data that breaks while it is read, retold without values  (exit code 1)
     ├── EngineError           an engine that cannot be started or that failed           (exit code 1)
     ├── PlanError             a step that the frozen plan does not have: a bug          (exit code 1)
@@ -38,6 +39,7 @@ __all__ = [
     "Shortfall",
     "SinkError",
     "SourceError",
+    "UnwrittenRelease",
     "UsageError",
     "raise_alone",
 ]
@@ -131,6 +133,14 @@ class BudgetExceeded(CloisterError):
 
 class LedgerError(CloisterError):
     """The ledger cannot be reached, read or understood."""
+
+
+class UnwrittenRelease(CloisterError):
+    """A private release was charged and could not be written where it was wanted; the message says how to get it."""
+
+    def __init__(self, message: str, is_kept: bool = True) -> None:
+        super().__init__(message)
+        self.is_kept = is_kept
 
 
 class DataError(CloisterError):

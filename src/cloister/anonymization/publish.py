@@ -18,7 +18,7 @@ from cloister.anonymization.writing.recoding import Recoding
 from cloister.anonymization.writing.recount import check_output, count_output, plan_output
 from cloister.anonymization.writing.rewriting import format_of, make_rewriting
 from cloister.privacy.release import Release
-from cloister.sinks import certificate_path, check_free_with_certificate, commit_with_certificate, file_hashes, stage
+from cloister.sinks import check_free_with_certificate, file_hashes, stage
 
 __all__ = ["PublishedTable", "publish_table"]
 
@@ -70,14 +70,14 @@ def publish_table(
         result.recoding, table.types(table.names), fitted.dropped, fitted.pseudonyms, fitted.key, format, fitted.sensitive
     )
     plan = plan_output(result.recoding, counted.rows, result.labels)
-    with stage(out, directory=False) as staged, stage(certificate_path(out), directory=False) as certificate:
+    with stage(out, directory=False, with_certificate=True) as staged:
         table.rewrite(rewriting, str(staged.path), format, counted.rows.total if fitted.shuffle else None)
         progress("counting the output again")
         output = count_output(table.reopen(str(staged.path)), result.recoding, counted.sensitive)
         check_output(output, plan, [KAnonymity(fitted.k), *fitted.guards])
         summary = summarize(opened, result, rewriting, plan, output)
         release = certify(fitted, summary, table, file_hashes(staged.path))
-        commit_with_certificate(staged, certificate, release.to_json())
+        staged.commit(release.to_json())
     table.complete(release.digest())
     # the columns to drop are those of the request, also where this table lacks them: another one may have them
     recoding = dataclasses.replace(

@@ -6,6 +6,7 @@ import io
 import logging
 import os
 import sys
+import traceback
 from typing import Annotated, Any
 
 import typer
@@ -13,6 +14,7 @@ from typer.core import TyperGroup
 
 from cloister.cli import anonymize, audit, calibrate, cluster, demo, ledger, risk, schema, synopsis, tabulate, verify
 from cloister.errors import CloisterError
+from cloister.interrupts import handle_interrupts
 
 __all__ = ["app", "main"]
 
@@ -26,23 +28,43 @@ class Verbs(TyperGroup):
         try:
             return super().invoke(ctx)
         except CloisterError as error:
-            typer.echo(f"{type(error).__name__}: {error}", err=True)
+            _tell(f"{type(error).__name__}: {error}", error)
             raise typer.Exit(error.exit_code) from None
-        except KeyboardInterrupt:
-            typer.echo("Stopped. What was charged to a ledger stays charged; nothing half-written is left.", err=True)
-            raise typer.Exit(130) from None
+        except KeyboardInterrupt as error:
+            _tell("Stopped. What was charged to a ledger stays charged; nothing half-written is left.", error)
+            raise typer.Exit(getattr(error, "exit_code", 130)) from None
         except (BrokenPipeError, typer.Exit, typer.Abort):
             raise
         except Exception as error:
             # A traceback may quote rows: it is for whoever debugs with made-up data.
-            if os.environ.get("CLOISTER_DEBUG") or _is_usage(error):
+            if os.environ.get("CLOISTER_DEBUG") or _is_usage(error) or _is_printing(error):
                 raise
-            typer.echo(
+            _tell(
                 f"Unexpected {type(error).__name__}. What was charged to a ledger stays charged. This is a bug: please report "
                 "it, with the traceback that CLOISTER_DEBUG=1 shows on made-up data.",
-                err=True,
+                error,
             )
             raise typer.Exit(1) from None
+
+
+def _tell(sentence: str, error: BaseException) -> None:
+    """One line for an error, and one for each thing that was done before it."""
+    typer.echo("\n".join([sentence, *getattr(error, "__notes__", ())]), err=True)
+
+
+def _is_printing(error: Exception) -> bool:
+    """Whether the system refused what a command printed, as it does where a full disk is behind standard output."""
+    if not isinstance(error, OSError) or error.filename is not None:
+        return False
+    *_, (frame, _) = traceback.walk_tb(error.__traceback__)
+    return str(frame.f_globals.get("__name__")).startswith(("typer.", "click.", "rich."))
+
+
+def _drop_output() -> None:
+    """Send what is still to be printed nowhere: Python would try again at exit, and fail with a message of its own."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)
 
 
 def _is_usage(error: Exception) -> bool:
@@ -92,6 +114,7 @@ app.add_typer(audit.app, name="audit")
 
 def main() -> None:
     """Run the command line. A character that the terminal lacks is written as its code: printing never fails."""
+    handle_interrupts()
     if sys.stderr is None:  # closed by whoever started this: what is written to it is dropped
         sys.stderr = io.StringIO()
     for stream in (sys.stdout, sys.stderr):
@@ -101,4 +124,10 @@ def main() -> None:
         app()
     except BrokenPipeError:
         sys.stderr.close()
+        sys.exit(1)
+    except OSError as error:
+        if not _is_printing(error):
+            raise
+        _drop_output()
+        _tell(f"SinkError: the answer cannot be printed: {os.strerror(error.errno or 0)}.", error)
         sys.exit(1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -161,17 +162,21 @@ def anonymize(
 
 def publish(model: TopDownSpecialization, data: list[str], out: Path, save_recoding: Path | None, as_json: bool) -> None:
     """Write the table and, if it is asked for, its recoding."""
-    from cloister.sinks import check_free
+    from cloister.anonymization.writing.rewriting import format_of
+    from cloister.sinks import reserved
 
-    if save_recoding is not None:
-        check_free(save_recoding)
-    with output.progress(as_json) as step:
-        release = model.publish(data, out, progress=step)
-    if save_recoding is not None:
-        output.write_text(save_recoding, model.recoding_.to_json())
-    show(release, str(model.summary_), out, as_json)
-    if save_recoding is not None and not as_json:
-        typer.echo(f"Recoding: {save_recoding} (for the holder; on other rows it guarantees nothing)")
+    format_of(out)
+    with ExitStack() as names:
+        if save_recoding is not None:
+            names.enter_context(reserved(save_recoding))
+        names.enter_context(reserved(out, with_certificate=True))
+        with output.progress(as_json) as step:
+            release = model.publish(data, out, progress=step)
+        if save_recoding is not None:
+            output.write_text(save_recoding, model.recoding_.to_json())
+        show(release, str(model.summary_), out, as_json)
+        if save_recoding is not None and not as_json:
+            typer.echo(f"Recoding: {save_recoding} (for the holder; on other rows it guarantees nothing)")
 
 
 def apply_saved(
@@ -185,10 +190,15 @@ def apply_saved(
 ) -> None:
     """Apply a saved recoding to other rows; `where` names the table, its ledger and the engine."""
     from cloister.anonymization.writing.apply import apply_recoding, read_recoding
+    from cloister.anonymization.writing.rewriting import format_of
+    from cloister.sinks import reserved
 
+    format_of(out)
     dropped = read_list(pseudonymizing.identifiers) or ()
-    release = apply_recoding(read_recoding(recoding), data, out, k=k, identifiers=dropped, **pseudonymizing.key(), **where)
-    show(release, ", ".join(f"{what} {number:,}" for what, number in release.result.items()), out, as_json)
+    saved = read_recoding(recoding)
+    with reserved(out, with_certificate=True):
+        release = apply_recoding(saved, data, out, k=k, identifiers=dropped, **pseudonymizing.key(), **where)
+        show(release, ", ".join(f"{what} {number:,}" for what, number in release.result.items()), out, as_json)
 
 
 def show_curve(model: TopDownSpecialization, data: list[str], path: Path, as_json: bool) -> None:

@@ -17,6 +17,7 @@ from cloister.report.terminal import print_document
 if TYPE_CHECKING:
     from cloister.clustering.clusters import Clusters
     from cloister.clustering.request import ClusterRequest
+    from cloister.privacy.release import Release
 
 EXAMPLE = "Example: cloister cluster people.csv --k 5 --epsilon 1 --columns age,income --schema people.toml --out clusters"
 
@@ -54,7 +55,7 @@ def cluster(
 ) -> None:
     """Find private clusters and write their centres with a certificate."""
     from cloister.clustering.request import ClusterRequest
-    from cloister.sinks import check_free
+    from cloister.sinks import reserved
 
     where = access.parameters()
     if synopsis is not None:
@@ -67,9 +68,10 @@ def cluster(
         if labels:
             check_labels(where["engine"])
         target = read_out(out)
-        check_free(target)
-        clusters = cluster_synopsis(synopsis, k, seeding, where["engine"])
-        finish(dataclasses.replace(clusters, ledger=access.ledger), target, data, everywhere.as_json)
+        with reserved(target):
+            clusters = cluster_synopsis(synopsis, k, seeding, where["engine"])
+            clusters = dataclasses.replace(clusters, ledger=access.ledger)
+            show(clusters, clusters.save(target, label=data), target, labels, everywhere.as_json)
         return
     if not data:
         raise UsageError("what should be clustered? Give DATA, or --synopsis FILE.")
@@ -92,10 +94,19 @@ def cluster(
     target = read_out(out)
     if labels:
         check_labels(request.engine)
-    check_free(target)
-    with output.progress(everywhere.as_json) as step:
-        clusters = request.fit(data, step)
-    finish(clusters, target, data if labels else None, everywhere.as_json)
+    labelled = data if labels else None
+    with reserved(target):
+        with output.progress(everywhere.as_json) as step:
+            clusters = request.fit(data, step)
+        certificate = output.write_release(
+            clusters.release_,
+            request.ledger,
+            target,
+            write=lambda path: clusters.save(path, label=labelled),
+            save=clusters.save,
+            as_data=clusters.release_.as_dict,
+        )
+        show(clusters, certificate, target, labels, everywhere.as_json)
 
 
 def check_free_of_charge(value_of_flag: dict[str, object]) -> None:
@@ -138,14 +149,13 @@ def cluster_synopsis(file: Path, k: str, seeding: str, engine: Any) -> Clusters:
     return released.cluster(wanted if isinstance(wanted, int) else released.suggest_k().clusters, seeding)
 
 
-def finish(clusters: Clusters, out: Path, labelled: list[str] | None, as_json: bool) -> None:
-    """Write the result and show it."""
-    certificate = clusters.save(out, label=labelled)
+def show(clusters: Clusters, certificate: Release, out: Path, has_labels: bool, as_json: bool) -> None:
+    """The result for a person, or for a program."""
     if as_json:
         output.print_json({"out": str(out), **json.loads(certificate.to_json())})
         return
     show_result(clusters, out)
-    if labelled is not None:
+    if has_labels:
         typer.echo(f"For the holder only, keep it here: {out}/labels.parquet")
 
 

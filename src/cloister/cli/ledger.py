@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import shlex
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from cloister.cli import flags
 from cloister.cli.output import print_json
-from cloister.errors import LedgerError
+from cloister.errors import LedgerError, UsageError
 from cloister.report.document import Document, Section
 from cloister.report.terminal import print_document
 
@@ -138,6 +139,42 @@ def key(*, ledger: flags.LedgerPlace = None, everywhere: flags.EverywhereInLedge
     typer.echo(f"This host signs with {public}")
     typer.echo(f"Its private half is {key_path()}: keep it to yourself, and keep a copy.")
     typer.echo(f"Keys in the ledger {book.place}: {', '.join(known) or 'none yet'}")
+
+
+@app.command(epilog="Example: cloister ledger recover 7 --out clusters")
+@flags.takes_groups
+def recover(
+    entry: Annotated[
+        str | None, typer.Argument(metavar="[ENTRY]", help="The entry that was charged. Default: the only one that is kept.")
+    ] = None,
+    *,
+    out: Annotated[
+        Path | None, typer.Option(metavar="PATH", help="A new file or folder. Default: list what is kept.")
+    ] = None,
+    drop: Annotated[bool, typer.Option("--drop", help="Throw the kept release away; its charge stays.")] = False,
+    ledger: flags.LedgerPlace = None,
+    everywhere: flags.EverywhereInLedger,
+) -> None:
+    """Hand out a release that was paid for and could not be written, at no cost."""
+    from cloister.privacy.kept_releases import find_kept, kept_releases
+
+    book = open_ledger(ledger)
+    if drop and (out is not None or entry is None):
+        raise UsageError("--drop throws one kept release away: give its ENTRY, and no --out.")
+    if drop:
+        find_kept(book, entry).drop()
+    elif out is not None:
+        find_kept(book, entry).hand_out(out)
+    left = kept_releases(book)
+    if everywhere.as_json:
+        print_json({"out": None if out is None else str(out), "kept": [kept.as_dict() for kept in left]})
+        return
+    if out is not None:
+        typer.echo(f"Written: {out}. Nothing was charged.")
+    for kept in left if out is None else ():
+        typer.echo(f"{kept.id}  {kept.when}  {kept.what}  (for {kept.out})")
+    if out is None:
+        typer.echo("Get one with: cloister ledger recover ENTRY --out PATH" if left else "Nothing is kept.")
 
 
 def open_ledger(place: str | None) -> Ledger:

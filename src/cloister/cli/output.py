@@ -6,19 +6,23 @@ import json
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import typer
 
+from cloister.errors import UnwrittenRelease
 from cloister.report.terminal import print_document
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from cloister.privacy.ledger import Ledger
     from cloister.privacy.plan import Plan
     from cloister.privacy.release import Release
 
-__all__ = ["print_json", "print_plan", "print_release", "progress", "write_text"]
+__all__ = ["print_json", "print_plan", "print_release", "progress", "write_release", "write_text"]
+
+T = TypeVar("T")
 
 
 def print_json(data: Any) -> None:
@@ -40,6 +44,29 @@ def print_plan(plan: Plan, as_json: bool, rows: int | None = None) -> None:
     typer.echo(str(plan))
     size = f"For about {rows:,} rows (change with --rows). " if rows is not None else ""
     typer.echo(f"{size}No row was read and nothing was charged.")
+
+
+def write_release(
+    release: Release,
+    ledger: str | Ledger | None,
+    out: Path,
+    *,
+    write: Callable[[Path], T],
+    save: Callable[[Path], object] | None = None,
+    as_data: Callable[[], Any],
+) -> T:
+    """Write a private release, which is kept until it is there; where it can neither be written nor kept, print it as JSON.
+
+    Where `write` writes more than the release, `save` writes that alone.
+    """
+    from cloister.privacy import kept_releases
+
+    try:
+        return kept_releases.write_release(release, ledger, out, save or write, write)
+    except UnwrittenRelease as error:
+        if not error.is_kept:
+            print_json(as_data())
+        raise
 
 
 def write_text(path: Path, text: str) -> None:

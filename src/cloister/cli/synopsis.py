@@ -55,7 +55,7 @@ def synopsis(
         ask(data, suggest_k, sample, count, out, everywhere.as_json)
         return
     from cloister.clustering.synopsis.request import SynopsisRequest
-    from cloister.sinks import check_free
+    from cloister.sinks import reserved
     from cloister.vault import open_data
 
     facts = flags.read_schema(schema)
@@ -78,14 +78,16 @@ def synopsis(
         raise UsageError("where should the synopsis go? Give --out FILE.parquet, a file that does not exist yet.")
     if out.suffix.lower() != ".parquet":
         raise UsageError("a synopsis is a Parquet file. Give --out a name that ends in .parquet.")
-    check_free(out)
-    with output.progress(everywhere.as_json) as step:
-        released = request.release(data, step)
-    certificate = released.save(out)
-    if everywhere.as_json:
-        output.print_json({"out": str(out), **certificate.as_dict()})
-    else:
-        show(released, out)
+    with reserved(out):
+        with output.progress(everywhere.as_json) as step:
+            released = request.release(data, step)
+        certificate = output.write_release(
+            released.release_, request.ledger, out, write=released.save, as_data=released.release_.as_dict
+        )
+        if everywhere.as_json:
+            output.print_json({"out": str(out), **certificate.as_dict()})
+        else:
+            show(released, out)
 
 
 def ask(data: list[str], suggest_k: bool, sample: int | None, count: str | None, out: Path | None, as_json: bool) -> None:

@@ -41,7 +41,7 @@ def tabulate(
     everywhere: flags.Everywhere,
 ) -> None:
     """Count rows by public categories or bins, privately, with totals and margins that agree with the cells."""
-    from cloister.sinks import certificate_path
+    from cloister.sinks import certificate_path, reserved
     from cloister.tabulation.tabulate import plan_table
     from cloister.tabulation.tabulate import tabulate as release_table  # the verb has that name too
     from cloister.vault import open_data
@@ -61,27 +61,26 @@ def tabulate(
         output.print_plan(plan_table(open_data(data, where["engine"]).names, **terms), everywhere.as_json)
         return
     path = check_out(out)
-    with output.progress(everywhere.as_json) as step:
-        table = release_table(data, **terms, **where, progress=step)
-    table.save(path)
-    assert table.release is not None
-    rows = list(table.rows())
-    if everywhere.as_json:
-        output.print_json({"out": str(path), "rows": rows, **table.release.as_dict()})
-        return
-    print_document(describe(rows))
-    output.print_release(table.release, f"{path}, {certificate_path(path)}" if is_csv(path) else f"{path}")
+    with reserved(path, with_certificate=is_csv(path)):
+        with output.progress(everywhere.as_json) as step:
+            table = release_table(data, **terms, **where, progress=step)
+        assert table.release is not None
+        rows = list(table.rows())
+        as_data = {"out": str(path), "rows": rows, **table.release.as_dict()}
+        output.write_release(table.release, access.ledger, path, write=table.save, as_data=lambda: as_data)
+        if everywhere.as_json:
+            output.print_json(as_data)
+            return
+        print_document(describe(rows))
+        output.print_release(table.release, f"{path}, {certificate_path(path)}" if is_csv(path) else f"{path}")
 
 
 def check_out(out: Path | None) -> Path:
-    """Refuse an output that cannot be written, before anything is charged."""
-    from cloister.sinks import check_free, check_free_with_certificate
-
+    """Where the table goes, in a format that tables have."""
     if out is None:
         raise UsageError("where should the table go? Give --out FILE, ending in .csv, .parquet or .json.")
     if out.suffix.lower() not in ENDINGS:
         raise UsageError("a table is written as .csv, .parquet or .json. Give --out a name that ends so.")
-    (check_free_with_certificate if is_csv(out) else check_free)(out)
     return out
 
 

@@ -14,6 +14,7 @@ from cloister.sources.source import BATCH_ROWS
 
 __all__ = ["ParquetReader", "open_parquet"]
 
+_FOOTER_FRAME = 8  # bytes behind the footer: its length, and PAR1
 _CODE_BYTES = 4  # a column that takes more bytes a value stores the texts themselves, not codes
 
 
@@ -21,8 +22,10 @@ class ParquetReader:
     """Reads a Parquet file."""
 
     def schema(self, file: Any) -> pa.Schema:
-        """The columns of the file."""
-        return parquet.ParquetFile(file).schema_arrow
+        """The columns of the file; a file that lost a part of its rows is refused here, before anything is charged."""
+        opened = parquet.ParquetFile(file)
+        check_extents(opened.metadata, file.size())
+        return opened.schema_arrow
 
     def batches(self, file: Any, columns: list[str], texts: Sequence[str]) -> Iterator[pa.RecordBatch]:
         """The rows; texts that repeat are read as the codes that the file holds."""
@@ -38,6 +41,17 @@ class ParquetReader:
 def open_parquet(place: Place) -> ColumnarSource:
     """A source over a Parquet file; its schema is read."""
     return open_columnar(place, ParquetReader())
+
+
+def check_extents(metadata: Any, size: int) -> None:
+    """Refuse a Parquet file whose footer names bytes that the file does not have: no row is looked at."""
+    end = size - metadata.serialized_size - _FOOTER_FRAME
+    for group in range(metadata.num_row_groups):
+        for place in range(metadata.num_columns):
+            column = metadata.row_group(group).column(place)
+            start = column.dictionary_page_offset or column.data_page_offset
+            if not 0 <= start <= start + column.total_compressed_size <= end:
+                raise pa.ArrowInvalid("a column chunk lies outside of the file")
 
 
 def repeated_texts(metadata: Any, names: list[str]) -> list[str]:

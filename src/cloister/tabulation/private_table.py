@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from cloister.errors import DataError, UsageError
 from cloister.privacy.release import Release
-from cloister.sinks import certificate_path, commit_with_certificate, file_hashes, stage
+from cloister.sinks import file_hashes, stage
 from cloister.tabulation.axes import TableLayout
 from cloister.tabulation.margins import Axes
 
@@ -146,7 +146,7 @@ class PrivateTable:
         certificate = self.release.to_json() if self.release else "{}"
         if kind not in (".csv", ".parquet", ".json"):
             raise UsageError("a table is written as .csv, .parquet or .json. Give --out a name that ends so.")
-        with stage(target, directory=False) as staged:
+        with stage(target, directory=False, with_certificate=kind == ".csv") as staged:
             if kind == ".parquet":
                 import pyarrow.parquet as pq
 
@@ -161,8 +161,7 @@ class PrivateTable:
 
                 csv.write_csv(self.frame(), staged.path)
                 release = self.release and dataclasses.replace(self.release, files=file_hashes(staged.path))
-                with stage(certificate_path(target), directory=False) as beside:
-                    commit_with_certificate(staged, beside, release.to_json() if release else certificate)
+                staged.commit(release.to_json() if release else certificate)
                 return release
             staged.commit()
         return self.release

@@ -22,7 +22,7 @@ from cloister.errors import SchemaError, SourceError, UsageError
 from cloister.kernels.keyed import RowKeys
 from cloister.privacy.release import Release, Syntactic
 from cloister.schema.table import nearest
-from cloister.sinks import certificate_path, check_free_with_certificate, commit_with_certificate, file_hashes, stage
+from cloister.sinks import check_free_with_certificate, file_hashes, stage
 from cloister.vault import Holder, Vault
 
 __all__ = ["apply_recoding", "read_recoding"]
@@ -99,7 +99,7 @@ def apply_recoding(
     rewriting = make_rewriting(recoding, rows.types(rows.names), dropped, pseudonyms, key, format)
     tuples = count_tuples(rows, recoding)
     plan = plan_output(recoding, tuples, recoding.classify(tuples.codes))
-    with stage(out, directory=False) as staged, stage(certificate_path(out), directory=False) as certificate:
+    with stage(out, directory=False, with_certificate=True) as staged:
         rows.rewrite(rewriting, str(staged.path), format)
         output = count_output(rows.reopen(str(staged.path)), recoding, ())
         check_output(output, plan, ())
@@ -123,7 +123,7 @@ def apply_recoding(
             notes=(WARNING, *usual_notes(untouched=untouched, pseudonyms=pseudonyms), *rows.notes),
             files=file_hashes(staged.path),
         )
-        commit_with_certificate(staged, certificate, release.to_json())
+        staged.commit(release.to_json())
     rows.complete(release.digest())
     return release
 

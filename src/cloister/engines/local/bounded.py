@@ -1,23 +1,21 @@
-"""Rows of which each person has at most so many, held person by person: in memory, or in a temporary file when large.
+"""Rows of which each person has at most so many, held person by person: in memory, or in temporary files when large.
 
-Privacy: what is spilled are encoded rows of the table, in a folder that only this user may read; it is removed when the
-engine is closed or the process ends.
+Privacy: what is spilled are encoded rows of the table, in files without a name, as in `spill`: they are gone when the process
+ends, however it ends.
 """
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
-from pathlib import Path
-from typing import Any, BinaryIO
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cloister.encode import Encoded
 from cloister.engines.base import Draw
-from cloister.engines.local.spill import disk
+from cloister.engines.local.spill import disk, nameless_file
 from cloister.engines.sampling import Owned, sample_people
 from cloister.kernels.per_unit import at_most
 from cloister.schema.unit import Unit
@@ -32,9 +30,8 @@ BLOCK_ROWS = 65_536
 class HeldRows:
     """Bounded rows, person by person; a person may reach from one block into the next."""
 
-    def __init__(self, blocks: list[Owned], folder: tempfile.TemporaryDirectory[str] | None = None) -> None:
+    def __init__(self, blocks: list[Owned]) -> None:
         self._owned = blocks
-        self._folder = folder
 
     @property
     def blocks(self) -> list[Encoded]:
@@ -46,10 +43,8 @@ class HeldRows:
         return list(sample_people(self._owned, keep))
 
     def close(self) -> None:
-        """Remove what was spilled."""
+        """Let the rows go; files that they were spilled to go with the last array that maps them."""
         self._owned = []
-        if self._folder is not None:
-            self._folder.cleanup()
 
 
 def hold(batches: Iterable[Owned], unit: Unit, columns: tuple[int, int], memory: int) -> HeldRows:
@@ -77,39 +72,38 @@ def hold(batches: Iterable[Owned], unit: Unit, columns: tuple[int, int], memory:
 
 def spill(waiting: list[NDArray[np.int32]], rest: Iterator[Owned], unit: Unit, columns: tuple[int, int]) -> HeldRows:
     """Part the rows by person into files, bound each file by itself, and map the result back into memory."""
-    folder: tempfile.TemporaryDirectory[str] = tempfile.TemporaryDirectory(prefix="cloister-", suffix=".rows", dir=disk())
-    folder_path = Path(folder.name)
     with ExitStack() as stack:
-        buckets = [stack.enter_context((folder_path / f"{i}").open("wb")) for i in range(BUCKETS)]
+        buckets = [stack.enter_context(nameless_file(disk())) for _ in range(BUCKETS)]
         for packed in waiting:
             part(packed, buckets)
         waiting.clear()
         for owners, rows in rest:
             part(pack(owners, rows, unit.max_rows), buckets)
-    with ExitStack() as stack:
-        out = [stack.enter_context((folder_path / name).open("wb")) for name in ("owners", "numbers", "codes")]
+        out = [stack.enter_context(nameless_file(disk())) for _ in ("owners", "numbers", "codes")]
         count = 0
-        for i in range(BUCKETS):
-            packed = np.fromfile(folder_path / f"{i}", dtype=np.int32).reshape(-1, OWNER + sum(columns))
-            (folder_path / f"{i}").unlink()
+        for bucket in buckets:
+            bucket.seek(0)
+            packed = np.fromfile(bucket, dtype=np.int32).reshape(-1, OWNER + sum(columns))
+            bucket.close()  # its room on the disk is free again
             owners, rows = bounded(packed, unit.max_rows, columns)
             count += len(rows)
             owners.tofile(out[0])
             rows.numbers.tofile(out[1])
             rows.codes.tofile(out[2])
-    owners = mapped(folder_path / "owners", np.uint64, (count, 2))
-    rows = Encoded(
-        mapped(folder_path / "numbers", np.int32, (count, columns[0])),
-        mapped(folder_path / "codes", np.int32, (count, columns[1])),
-    )
-    return HeldRows(cut(owners, rows), folder)
+        owners = mapped(out[0], np.uint64, (count, 2))
+        rows = Encoded(
+            mapped(out[1], np.int32, (count, columns[0])),
+            mapped(out[2], np.int32, (count, columns[1])),
+        )
+    return HeldRows(cut(owners, rows))
 
 
-def mapped(path: Path, kind: type, shape: tuple[int, int]) -> NDArray[Any]:
-    """A file as an array; an empty one cannot be mapped."""
+def mapped(file: IO[bytes], kind: type, shape: tuple[int, int]) -> NDArray[Any]:
+    """A file as an array, which keeps it alive; an empty one cannot be mapped."""
     if not shape[0] * shape[1]:
         return np.empty(shape, dtype=kind)
-    return np.asarray(np.memmap(path, dtype=kind, mode="r", shape=shape))
+    file.flush()
+    return np.asarray(np.memmap(file, dtype=kind, mode="r", shape=shape))
 
 
 def pack(owners: NDArray[np.uint64], rows: Encoded, max_rows: int) -> NDArray[np.int32]:
@@ -119,7 +113,7 @@ def pack(owners: NDArray[np.uint64], rows: Encoded, max_rows: int) -> NDArray[np
     return np.concatenate([who, rows.numbers[kept], rows.codes[kept]], axis=1)
 
 
-def part(packed: NDArray[np.int32], buckets: Sequence[BinaryIO]) -> None:
+def part(packed: NDArray[np.int32], buckets: Sequence[IO[bytes]]) -> None:
     """Append each row to the file of its person."""
     bucket = packed[:, 0].view(np.uint32) % BUCKETS
     order = np.argsort(bucket, kind="stable")

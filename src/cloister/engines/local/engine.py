@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from cloister.encode import Encoded, Encoding
 from cloister.engines.base import Draw, Engine, Shuffle
 from cloister.engines.local.encoded_rows import EncodedRows
-from cloister.engines.local.shuffle import shuffle_file
+from cloister.engines.local.shuffle import write_shuffled
 from cloister.engines.passes import in_order
 from cloister.engines.sampling import SampledRows, add_up
 from cloister.kernels import Kernel, Summary
@@ -88,14 +88,13 @@ class LocalEngine(Engine):
         return Exact(values)
 
     def rewrite(self, row_map: RowMap, path: str, format: str = "parquet", shuffle: Shuffle | None = None) -> None:
-        """Write every row, mapped, to a new file: in the order of the rows, or in a secret one by way of a file beside it."""
+        """Write every row, mapped, to a new file: in the order of the rows, or in a secret one."""
+        mapped = in_order(self._source.batches(row_map.columns), row_map.map_batch)
         if shuffle is not None:
-            ordered = Path(path).with_name("in-order")
-            self.rewrite(row_map, str(ordered), "parquet")
-            shuffle_file(ordered, Path(path), format, shuffle)
+            write_shuffled(mapped, row_map.schema, Path(path), format, shuffle)
             return
         with writer_of(path, format, row_map.schema) as writer:
-            for batch in in_order(self._source.batches(row_map.columns), row_map.map_batch):
+            for batch in mapped:
                 writer.write_batch(batch)
 
     def close(self) -> None:

@@ -15,7 +15,7 @@ import numpy as np
 
 from cloister.encode import Encoded
 
-__all__ = ["Piece", "Spill", "disk", "open_spill"]
+__all__ = ["Piece", "Spill", "disk", "nameless_file", "open_spill"]
 
 LEAST_FREE = 2 * 2**30  # bytes of the disk that are left to others
 ON_DISK = "/var/tmp"  # where large temporary files belong: /tmp may be memory
@@ -69,7 +69,7 @@ def open_spill(columns: tuple[int, int]) -> Spill | None:
     if not hasattr(os, "pwritev"):
         return None
     try:
-        return Spill(tempfile.TemporaryFile(dir=disk()), columns)
+        return Spill(nameless_file(disk()), columns)
     except OSError:
         return None
 
@@ -77,3 +77,8 @@ def open_spill(columns: tuple[int, int]) -> Spill | None:
 def disk() -> str | None:
     """Where large temporary files go; None: where Python puts them."""
     return ON_DISK if "TMPDIR" not in os.environ and os.access(ON_DISK, os.W_OK) else None
+
+
+def nameless_file(folder: str | None) -> IO[bytes]:
+    """A new file on the disk of a folder, and in no folder: nobody else can open it, and it ends with this process."""
+    return tempfile.TemporaryFile(dir=folder)

@@ -1,0 +1,19 @@
+"""Where results go: a name is reserved, the output is staged beside it, and appears whole, with its certificate."""
+
+from cloister.sinks.reservations import Reservation, reserved
+from cloister.sinks.staging import Staged, check_free, check_free_with_certificate, stage
+from cloister.sinks.written_files import certificate_path, file_hash, file_hashes, writer_of, written_files
+
+__all__ = [
+    "Reservation",
+    "Staged",
+    "certificate_path",
+    "check_free",
+    "check_free_with_certificate",
+    "file_hash",
+    "file_hashes",
+    "reserved",
+    "stage",
+    "writer_of",
+    "written_files",
+]

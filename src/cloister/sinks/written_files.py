@@ -1,0 +1,60 @@
+"""The files of an output: their hashes, where their certificate stands, and who writes record batches into them."""
+
+from __future__ import annotations
+
+import hashlib
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from cloister.errors import SinkError
+
+__all__ = ["CERTIFICATE_SUFFIX", "certificate_path", "file_hash", "file_hashes", "writer_of", "written_files"]
+
+CERTIFICATE_SUFFIX = ".release.json"
+
+
+def certificate_path(out: str | PathLike[str]) -> Path:
+    """Where the certificate of an output stands: beside it, under its name with ``.release.json`` after it.
+
+    >>> certificate_path("tables/safe.csv").name
+    'safe.csv.release.json'
+    """
+    path = Path(out)
+    return path.with_name(path.name + CERTIFICATE_SUFFIX)
+
+
+def written_files(path: Path, name: str | None = None) -> dict[str, Path]:
+    """The files of an output, a file or a folder, by the names that a certificate beside it lists.
+
+    `name` is the final name of an output that is still staged. Hidden files are checksums and markers of an engine.
+    """
+    name = path.name if name is None else name
+    if not path.is_dir():
+        return {name: path}
+    files = sorted(file for file in path.rglob("*") if file.is_file() and not file.name.startswith("."))
+    return {f"{name}/{file.relative_to(path)}": file for file in files}
+
+
+def file_hashes(path: Path, name: str | None = None) -> dict[str, str]:
+    """The hash of each file of an output, by the names of `written_files`."""
+    return {listed: file_hash(file) for listed, file in written_files(path, name).items()}
+
+
+def file_hash(path: Path) -> str:
+    """The SHA-256 of a file, in hexadecimal."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def writer_of(path: str, format: str, schema: Any) -> Any:
+    """A writer of record batches; columns of text are written as they are, nulls as nothing. Stage its path."""
+    if format == "parquet":
+        import pyarrow.parquet as pq
+
+        return pq.ParquetWriter(path, schema)
+    if format == "csv":
+        from pyarrow import csv
+
+        return csv.CSVWriter(path, schema)
+    raise SinkError(f'format "{format}" cannot be written. Choose parquet or csv.')

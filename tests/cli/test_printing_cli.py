@@ -1,0 +1,47 @@
+"""What a command prints may not arrive: a full disk behind standard output is told in a line, with what was written before."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+COMMANDS = {
+    "schema": ["schema", "{home}/points.csv"],
+    "help": ["--help"],
+    "ledger": ["ledger", "show", "--ledger", "{home}/none.sqlite"],
+    "json": ["calibrate", "--epsilon", "1", "--json"],
+    "cluster": [
+        "cluster",
+        "{home}/points.csv",
+        "--columns",
+        "x,y",
+        "--bounds",
+        "0,100",
+        "--k",
+        "2",
+        "--epsilon",
+        "1",
+        "--out",
+    ],
+}
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_full_disk_behind_standard_output(folder: Path, command: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not a bug, no traceback, exit code 1; a result that was written stays, and the error says so."""
+    monkeypatch.setenv("XDG_DATA_HOME", str(folder / "data"))
+    argv = [word.format(home=folder) for word in COMMANDS[command]]
+    if command == "cluster":
+        argv.append(str(folder / "clusters"))
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "cloister", *argv], stdout=full, stderr=subprocess.PIPE, text=True, check=False
+        )
+    assert done.returncode == 1
+    lines = done.stderr.splitlines()
+    assert lines[0] == "SinkError: the answer cannot be printed: No space left on device."
+    assert lines[1:] == ([f"{folder / 'clusters'} was written before that, and is whole."] if command == "cluster" else [])
+    assert (folder / "clusters" / "release.json").exists() == (command == "cluster")

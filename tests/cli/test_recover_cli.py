@@ -1,0 +1,267 @@
+"""What was paid for is not lost: a release that cannot be written is kept, told of, and handed out at no cost."""
+
+from __future__ import annotations
+
+import errno
+import json
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from cloister.cli import app
+from cloister.privacy import kept_releases
+from cloister.privacy.ledger import Ledger
+from cloister.sinks import Staged
+
+VERBS = {
+    "clusters": ["cluster", "--k", "2"],
+    "cells.parquet": ["synopsis", "--method", "uniform-grid"],
+    "table.csv": ["tabulate", "--by", "x", "--bins", "x=4"],
+    "table.json": ["tabulate", "--by", "x", "--bins", "x=4"],
+    "table.parquet": ["tabulate", "--by", "x", "--bins", "x=4"],
+}
+
+
+@pytest.fixture
+def home(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A table of points, its schema, its ledger, and a data folder of the user."""
+    monkeypatch.setenv("XDG_DATA_HOME", str(folder / "data"))
+    column = '[columns.{}]\nkind = "number"\nbounds = [0, 100]\n'
+    (folder / "points.toml").write_text('table = "points"\n' + column.format("x") + column.format("y"))
+    Ledger(folder / "ledger.sqlite").create("points", "add-remove", 10)
+    return folder
+
+
+def run(home: Path, name: str, *more: str, ledgered: bool = True) -> Any:
+    """A verb that writes under this name."""
+    verb, *flags = VERBS[name]
+    schema = home / "points.toml"
+    if ledgered:
+        flags += ["--ledger", str(home / "ledger.sqlite")]
+    else:
+        schema.write_text(schema.read_text().removeprefix('table = "points"\n'))
+    argv = [verb, str(home / "points.csv"), "--schema", str(schema), "--epsilon", "1", *flags, "--out", str(home / name)]
+    return CliRunner().invoke(app, [*argv, *more])
+
+
+def recover(home: Path, *words: str) -> Any:
+    """``cloister ledger recover``."""
+    return CliRunner().invoke(app, ["ledger", "recover", *words, "--ledger", str(home / "ledger.sqlite")])
+
+
+def left(home: Path) -> Fraction:
+    """What the table may still spend."""
+    return Ledger(home / "ledger.sqlite").account("points").epsilon_left
+
+
+def fill_disk(name: str) -> Callable[..., None]:
+    """A commit that finds the disk full, but only under this name."""
+    commit = Staged.commit
+
+    def failing(self: Staged, certificate: str | None = None) -> None:
+        if self.target.parent.name != "result" and self.target.name == name:
+            raise OSError(errno.ENOSPC, "no space")
+        commit(self, certificate)
+
+    return failing
+
+
+@pytest.mark.parametrize("name", VERBS)
+def test_a_release_that_cannot_be_written_is_kept_and_recovered(
+    home: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """The error says what was charged and what to type; that hands the same release out, under any name, for nothing."""
+    with monkeypatch.context() as patch:
+        patch.setattr(Staged, "commit", fill_disk(name))
+        failed = run(home, name)
+    assert failed.exit_code == 1
+    assert failed.stderr.startswith("UnwrittenRelease:")
+    assert 'Entry 1 of table "points" stays charged: epsilon 1' in failed.stderr
+    assert f"cloister ledger recover 1 --out PATH --ledger {home}" in failed.stderr
+    assert left(home) == 9
+    assert not (home / name).exists()
+    listed = json.loads(recover(home, "--json").stdout)["kept"]
+    assert [each["entry"] for each in listed] == ["1"]
+    out = home / f"again{Path(name).suffix}"
+    assert recover(home, "1", "--out", str(out)).exit_code == 0
+    assert CliRunner().invoke(app, ["verify", str(out)]).exit_code == 0
+    assert left(home) == 9
+    assert "Nothing is kept" in recover(home).stdout
+    assert not (home / "ledger.sqlite.kept").exists()
+
+
+def test_a_kept_release_is_the_users_alone(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The folder beside the ledger is closed to others."""
+    monkeypatch.setattr(Staged, "commit", fill_disk("clusters"))
+    run(home, "clusters")
+    assert (home / "ledger.sqlite.kept").stat().st_mode & 0o777 == 0o700
+
+
+def test_nothing_is_kept_of_what_was_written(home: Path) -> None:
+    """After a command that went well no copy is left, in no place."""
+    for name in VERBS:
+        assert run(home, name).exit_code == 0
+    assert not (home / "ledger.sqlite.kept").exists()
+    assert not list((home / "data").rglob("*.json"))
+
+
+def test_without_room_beside_the_ledger_the_users_folder_is_taken(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file is where the folder would be; the release is found in the other place all the same."""
+    (home / "ledger.sqlite.kept").write_text("in the way")
+    with monkeypatch.context() as patch:
+        patch.setattr(Staged, "commit", fill_disk("clusters"))
+        assert run(home, "clusters").exit_code == 1
+    assert list((home / "data").rglob("about.json"))
+    assert recover(home, "--out", str(home / "again")).exit_code == 0
+
+
+@pytest.mark.parametrize("name", ["clusters", "table.csv"])
+def test_without_any_room_the_release_is_printed(home: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    """Neither written nor kept: the certificate, with centres or cells, goes to the terminal."""
+    monkeypatch.setattr(Staged, "commit", fill_disk(name))
+    monkeypatch.setattr(kept_releases, "keep", lambda *_: None)
+    failed = run(home, name)
+    assert failed.exit_code == 1
+    assert "no room to keep" in failed.stderr
+    printed = json.loads(failed.stdout)
+    assert printed["result"]["centers"] if name == "clusters" else printed["rows"]
+
+
+def test_a_release_without_a_ledger_is_kept_too(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In the user's data folder, under the beginning of its hash."""
+    with monkeypatch.context() as patch:
+        patch.setattr(Staged, "commit", fill_disk("clusters"))
+        failed = run(home, "clusters", ledgered=False)
+    assert "No ledger was charged" in failed.stderr
+    (kept,) = json.loads(recover(home, "--json").stdout)["kept"]
+    assert f"recover {kept['entry']} --out" in failed.stderr
+    assert recover(home, kept["entry"], "--out", str(home / "again")).exit_code == 0
+    assert CliRunner().invoke(app, ["verify", str(home / "again")]).exit_code == 0
+
+
+def test_somebody_who_was_faster_costs_nothing_but_the_name(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file that appears under --out while the rows are read stays, and the release is kept."""
+    from cloister.clustering.request import ClusterRequest
+
+    fit = ClusterRequest.fit
+
+    def slow(self: ClusterRequest, *arguments: Any) -> Any:
+        fitted = fit(self, *arguments)
+        (home / "clusters").write_text("theirs")
+        return fitted
+
+    monkeypatch.setattr(ClusterRequest, "fit", slow)
+    failed = run(home, "clusters")
+    assert (failed.exit_code, (home / "clusters").read_text()) == (1, "theirs")
+    assert "exists already" in failed.stderr
+    assert "ledger recover 1" in failed.stderr
+
+
+def test_labels_that_cannot_be_made_leave_the_centres(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The rows break while they are labelled, after the charge: the release is kept without labels."""
+    from cloister.clustering.clusters import Clusters
+    from cloister.errors import DataError
+
+    def broken(*_: object, **__: object) -> None:
+        raise DataError("the file breaks while it is read.")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Clusters, "label", broken)
+        failed = run(home, "clusters", "--labels")
+    assert failed.stderr.startswith("UnwrittenRelease: the file breaks")
+    assert recover(home, "--out", str(home / "clusters")).exit_code == 0
+    assert sorted(path.name for path in (home / "clusters").iterdir()) == ["centers.csv", "release.json"]
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, RuntimeError])
+def test_whatever_stops_the_writing_tells_of_the_kept_release(
+    home: Path, monkeypatch: pytest.MonkeyPatch, error: type[BaseException]
+) -> None:
+    """Ctrl-C, or a bug: below the usual line stands what was charged and how to get the result."""
+    commit = Staged.commit
+
+    def failing(self: Staged, certificate: str | None = None) -> None:
+        if self.target == home / "clusters":
+            raise error
+        commit(self, certificate)
+
+    monkeypatch.setattr(Staged, "commit", failing)
+    failed = run(home, "clusters")
+    assert failed.exit_code == (130 if error is KeyboardInterrupt else 1)
+    assert 'Entry 1 of table "points" stays charged' in failed.stderr
+    assert "ledger recover 1" in failed.stderr
+
+
+def test_what_cannot_be_recovered_is_told(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing kept, no such entry, several to choose from, another format; --drop throws one away."""
+    assert "nothing is kept" in recover(home, "--out", "x").stderr
+    with monkeypatch.context() as patch:
+        patch.setattr(Staged, "commit", fill_disk("table.csv"))
+        run(home, "table.csv")
+        run(home, "table.csv")
+    assert "no release of entry 7" in recover(home, "7", "--out", "x.csv").stderr
+    assert "2 releases are kept" in recover(home, "--out", "x.csv").stderr
+    assert "is a .csv file" in recover(home, "1", "--out", "x.parquet").stderr
+    assert recover(home, "--drop").exit_code == 2
+    assert recover(home, "1", "--drop").exit_code == 0
+    assert [each["entry"] for each in json.loads(recover(home, "--json").stdout)["kept"]] == ["2"]
+
+
+@pytest.mark.parametrize("name", ["n" * 240 + ".csv", "no/folder.csv"])
+def test_a_name_that_cannot_be_written_costs_nothing(home: Path, name: str) -> None:
+    """Refused as a usage error, before the charge."""
+    verb = ["tabulate", str(home / "points.csv"), "--schema", str(home / "points.toml"), "--by", "x", "--epsilon", "1"]
+    refused = CliRunner().invoke(app, [*verb, "--ledger", str(home / "ledger.sqlite"), "--out", str(home / name)])
+    assert refused.exit_code == 2
+    assert refused.stderr.startswith("SinkError:")
+    assert left(home) == 10
+
+
+def test_the_second_command_with_one_name_pays_nothing(home: Path) -> None:
+    """While another command holds the name, a command is refused before its charge."""
+    import threading
+
+    from cloister.sinks import reserved
+
+    held, done = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        with reserved(home / "clusters"):
+            held.set()
+            done.wait()
+
+    other = threading.Thread(target=hold)
+    other.start()
+    held.wait()
+    refused = run(home, "clusters")
+    done.set()
+    other.join()
+    assert refused.exit_code == 2
+    assert "being written by another command" in refused.stderr
+    assert left(home) == 10
+    assert run(home, "clusters").exit_code == 0
+
+
+def test_a_parquet_part_that_lost_bytes_costs_nothing(home: Path) -> None:
+    """The last of three parts misses a stretch of rows; its footer is whole."""
+    import numpy as np
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    (home / "parts").mkdir()
+    for i in range(3):
+        rows = np.random.default_rng(i).uniform(0, 100, (5000, 2))
+        pq.write_table(pa.table({"x": rows[:, 0], "y": rows[:, 1]}), home / "parts" / f"{i}.parquet")
+    whole = (home / "parts" / "2.parquet").read_bytes()
+    argv = ["cluster", str(home / "parts"), "--schema", str(home / "points.toml"), "--k", "2", "--epsilon", "1"]
+    argv += ["--ledger", str(home / "ledger.sqlite"), "--out", str(home / "clusters")]
+    for damaged in (whole[:4] + whole[20_004:], whole[:-500], whole[:20_000]):
+        (home / "parts" / "2.parquet").write_bytes(damaged)
+        refused = CliRunner().invoke(app, argv)
+        assert refused.exit_code == 1
+        assert "damaged or incomplete" in refused.stderr
+        assert left(home) == 10
