@@ -74,7 +74,7 @@ class ClusterRequest(TableRequest):
         if columns.bounds is None and columns.names:
             check_scale(self.scale)
             return None
-        return from_bounds(columns.names, columns.bounds, self.scale, columns.defaults)
+        return from_bounds(columns.names, columns.bounds, self.scale, columns.defaults, columns.forms)
 
     def plan(self, rows: float, names: Sequence[str]) -> Plan:
         """What a fit of about so many rows of these columns would spend and what to expect of it; no row is read."""
@@ -108,6 +108,7 @@ class ClusterRequest(TableRequest):
             "scale": None if domain.is_ball else self.scale,
             "rounds": fitted.rounds,
             "choices": fitted.choices,
+            "defaults": domain.encoding.defaults,
         }
         errors = fitted.errors * domain.lengths()  # (k, d)
         result: dict[str, Any] = {
@@ -115,6 +116,9 @@ class ClusterRequest(TableRequest):
             "sizes": fitted.sizes.tolist(),
             "standard_errors": [[float(f"{e:.6g}") if np.isfinite(e) else None for e in row] for row in errors],
         }
+        notes = self.notes(domain.encoding, fitted.rows)
+        if task.domain is None:
+            notes = (*notes, "While the bounds were estimated, missing and unreadable values counted as 0.")
         square = domain.unit**2
         if fitted.loss is not None:
             result["loss"] = {
@@ -127,7 +131,7 @@ class ClusterRequest(TableRequest):
             domain,
             fitted.centers,
             fitted.sizes,
-            vault.release("kmeans", parameters, result, self.notes(fitted.rows)),
+            vault.release("kmeans", parameters, result, notes),
             standard_errors_=errors,
             loss_=None if fitted.loss is None else fitted.loss.mean * square,
             n_iter_=fitted.rounds,

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from cloister.privacy.budgets import Budget
+from cloister.schema.numerals import label_text
 from cloister.schema.unit import Unit
 
-__all__ = ["guarantee_notes", "unit_note"]
+__all__ = ["defaults_note", "guarantee_notes", "unit_note"]
 
 LARGE_EPSILON = 5
+MOST_DEFAULTS = 12  # named in a note; the parameters of a certificate list them all
 LARGE_DELTA = 0.1  # times the number of rows: about so many people may be exposed outright
 
 
@@ -24,6 +28,29 @@ def unit_note(unit: Unit | None) -> str:
         f'The guarantee is per person, as the column "{unit.column}" names people: however many rows somebody has, it protects '
         f"all of them together. At most {rows} used of each person; the others are left out of every number here. Rows "
         "without a name are treated as one person's, so people among them are not protected one by one."
+    )
+
+
+def defaults_note(defaults: Mapping[str, float | str]) -> str:
+    """What stands for values that are not there, by column: made-up values that nobody may take for somebody's.
+
+    Privacy: a standing note. It follows from public facts alone, and is there whether or not anything is missing.
+
+    >>> defaults_note({"age": 50.0, "sex": "Female"})[:97]
+    'No row is left out: missing and unreadable values of "age" are counted as 50; missing and unseen '
+    """
+    shown = list(defaults.items())[:MOST_DEFAULTS]
+    numbers = [f'of "{name}" are counted as {label_text(value)}' for name, value in shown if not isinstance(value, str)]
+    words = [f'of "{name}" are counted as "{value}"' for name, value in shown if isinstance(value, str)]
+    parts = [
+        f"missing and {what} values {', '.join(named)}"
+        for what, named in (("unreadable", numbers), ("unseen", words))
+        if named
+    ]
+    hidden = len(defaults) - len(shown)
+    more = f"; {hidden:,} more columns have theirs in the parameters" if hidden else ""
+    return (
+        f"No row is left out: {'; '.join(parts)}{more}. These are made-up values, and are there even if nothing is missing."
     )
 
 

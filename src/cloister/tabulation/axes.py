@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -82,9 +82,8 @@ def lay_out(
     for name in by:
         kind = kind_of(name, bounds, domains, schema)
         if isinstance(kind, Category):
-            assert kind.domain is not None
-            categories.append(Codes(name, kind.domain, kind.domain.index(kind.fallback or kind.domain[0])))
-            axes.append(Axis(name, kind.domain))
+            categories.append(codes_of(name, kind))
+            axes.append(Axis(name, kind.cells))
         else:
             grid = grid_of(name, kind)
             edges, labels = cut(name, kind, bins.get(name))
@@ -117,9 +116,13 @@ def kind_of(
 ) -> Number | Category:
     """What is publicly known of a column that makes cells."""
     if name in domains:
-        return Category(domain=tuple(str(value) for value in domains[name]))
+        domain = tuple(str(value) for value in domains[name])
+        known = schema[name].kind if schema is not None and name in schema else None
+        if isinstance(known, Category):  # how its cells are written, and where missing ones are counted, stays
+            return Category(domain=domain, other=known.other, missing=known.missing)
+        return Category(domain=domain)
     if name in bounds:
-        return Number(bounds=bounds[name])
+        return number_of(name, bounds, schema)
     if schema is None:
         raise SchemaError(
             f'nothing is known about column "{name}". Give a schema, or domains={{"{name}": [...]}} for a category, or '
@@ -137,9 +140,11 @@ def kind_of(
 
 def number_of(name: str, bounds: Mapping[str, tuple[float, float]], schema: Schema | None) -> Number:
     """A number with its public bounds."""
+    kind = schema[name].kind if schema is not None and name in schema else None
+    if name in bounds and isinstance(kind, Number):  # how its cells are written stays
+        return Number(bounds[name], decimal=kind.decimal, thousands=kind.thousands, missing=kind.missing)
     if name in bounds:
         return Number(bounds=bounds[name])
-    kind = schema[name].kind if schema is not None and name in schema else None
     if not isinstance(kind, Number):
         raise SchemaError(f'column "{name}" has to be a number with public bounds. Say so in a schema, or in bounds=.')
     if kind.bounds is None:
@@ -147,15 +152,22 @@ def number_of(name: str, bounds: Mapping[str, tuple[float, float]], schema: Sche
     return kind
 
 
+def codes_of(name: str, kind: Category) -> Codes:
+    """The cells of a category: its domain, and "(other)" where the schema gives it that."""
+    stripped = [value.strip() for value in kind.cells]
+    default = 0 if kind.fallback is None else stripped.index(kind.fallback.strip())
+    return Codes(name, kind.cells, default, kind.form)
+
+
 def grid_of(name: str, kind: Number) -> Grid:
     """A fine grid over the bounds; over a coarse public step, that step's own."""
     assert kind.bounds is not None
     low, high = kind.bounds
     if kind.step is not None and (high - low) / kind.step <= HALF:
-        return Grid.over(name, (low, high), kind.step, kind.fallback)
-    grid = Grid(name, low + (high - low) / 2, (high - low) / (2 * HALF), HALF)
+        return Grid.over(name, (low, high), kind.step, kind.fallback, kind.form)
+    grid = Grid(name, low + (high - low) / 2, (high - low) / (2 * HALF), HALF, form=kind.form)
     default = int(grid.put(np.array([kind.fallback], dtype=np.float64))[0])
-    return Grid(name, grid.center, grid.step, grid.half, default)
+    return replace(grid, default=default)
 
 
 def cut(name: str, kind: Number, wanted: Any) -> tuple[list[float], tuple[str, ...]]:

@@ -14,7 +14,7 @@ from cloister.kernels.tables import TableCounts
 from cloister.privacy.budgets import Budget, Number, as_budget, relation
 from cloister.privacy.ledger import Ledger
 from cloister.privacy.mechanisms import shares
-from cloister.privacy.notes import unit_note
+from cloister.privacy.notes import defaults_note, unit_note
 from cloister.privacy.plan import Plan, Step, make_step
 from cloister.schema import Neighbours, Schema
 from cloister.schema.unit import Unit, unit_of
@@ -123,9 +123,10 @@ class TabulationRequest:
                 "bins": {axis.name: list(axis.labels) for axis in layout.axes if axis.edges is not None},
                 "cells": prod(kernel.cells.shape),
                 "bought_margins": [[layout.axes[axis].name for axis in kept] for kept in layout.in_order(kernel.margins)],
+                "defaults": layout.encoding.defaults,
             }
             result = {"total": float(counted.counts.sum()), "rows_sha256": counted.fingerprint()}
-            notes = (unit_note(planned.unit), "Values outside a column's domain count as its default.")
+            notes = (unit_note(planned.unit), defaults_note(layout.encoding.defaults))
             return counted.certified(vault.release("table", parameters, result, notes))
 
     def on(self, names: Sequence[str]) -> PlannedTable:

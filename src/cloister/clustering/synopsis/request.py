@@ -14,6 +14,7 @@ from cloister.clustering.synopsis.grid_sizes import check_cap
 from cloister.clustering.synopsis.shapes import MOST_CELLS, Shape, ShapeOptions, find_shape
 from cloister.clustering.synopsis.synopsis import Synopsis
 from cloister.clustering.table_request import TableRequest
+from cloister.encode import Encoding
 from cloister.errors import UsageError
 from cloister.privacy.budgets import ApproxDP, Number
 from cloister.privacy.plan import Plan
@@ -50,7 +51,7 @@ class SynopsisRequest(TableRequest):
                 "the bounds of the data are not known, and a grid needs them. Give bounds=(low, high) or --bounds low,high "
                 "from what is publicly known, or a schema with bounds."
             )
-        domain = from_bounds(columns.names, columns.bounds, self.scale, columns.defaults)
+        domain = from_bounds(columns.names, columns.bounds, self.scale, columns.defaults, columns.forms)
         self.shape.check(domain, self.terms)
         return domain
 
@@ -75,14 +76,15 @@ class SynopsisRequest(TableRequest):
                 "bounds": domain.bounds,
                 "shape": domain.shape,
                 "scale": None if domain.is_ball else self.scale,
+                "defaults": domain.encoding.defaults,
                 **self.shape.parameters(),
             }
             result = {"cells": len(cells), "total": total, "sha256": fingerprint(cells, domain, total)}
-            return Synopsis(cells, domain, total, vault.release("synopsis", parameters, result, self.notes()))
+            return Synopsis(cells, domain, total, vault.release("synopsis", parameters, result, self.notes(domain.encoding)))
 
-    def notes(self, rows: float | None = None) -> tuple[str, ...]:
+    def notes(self, encoding: Encoding, rows: float | None = None) -> tuple[str, ...]:
         """What a reader of the certificate should know."""
-        notes = super().notes(rows)
+        notes = super().notes(encoding, rows)
         if self.threshold is not None and isinstance(self.terms.budget, ApproxDP):
             return (*notes, "A sparse grid uses Laplace noise: delta stays unspent.")
         return notes
