@@ -28,7 +28,7 @@ def troubles(kind: Kind, cells: pa.Array) -> dict[str, int | None]:
 @pytest.mark.parametrize(
     ("kind", "cells", "expected"),
     [
-        (AGE, pa.array(["1", "2,5", " 100 "]), {}),
+        (AGE, pa.array(["1", "2.5", " 100 "]), {}),
         (AGE, pa.array(["1", "", None, "x", "x", "101", "-1", "inf"]), {"empty": 2, "unreadable": 3, "outside": 2}),
         (AGE, pa.array([1.0, float("nan"), float("inf"), None]), {"empty": 2, "outside": 1}),
         (SEX, pa.array(["f", " m", "x", "", None]), {"empty": 2, "outside": 1}),

@@ -18,7 +18,7 @@ TABLE = pa.table(
     {
         "person_id": [f"P{i}" for i in range(N)],
         "age": [str(18 + i % 60) if i % 50 else "NA" for i in range(N)],
-        "height": [f"{1.5 + i / 1000:.3f}".replace(".", ",") for i in range(N)],
+        "height": [f"{1.5 + i / 1000:.2f}".replace(".", ",") for i in range(N)],
         "zipCode": [str(10_000 + i % 7) for i in range(N)],
         "sex": ["fm"[i % 2] for i in range(N)],
         "visited": [f"2024-01-{1 + i % 28:02d}" for i in range(N)],
@@ -35,15 +35,15 @@ TABLE = pa.table(
     ("name", "kind", "role"),
     [
         ("person_id", Text(), Role.IDENTIFIER),
-        ("age", Number(), Role.QUASI),
-        ("height", Number(), Role.QUASI),
-        ("zipCode", Category(), Role.QUASI),
-        ("sex", Category(), Role.QUASI),
+        ("age", Number(missing=("NA",)), Role.QUASI),
+        ("height", Number(decimal=","), Role.QUASI),
+        ("zipCode", Category(other=True), Role.QUASI),
+        ("sex", Category(other=True), Role.QUASI),
         ("visited", Date(), Role.OTHER),
         ("seen", Date(), Role.OTHER),
         ("comment", Text(), Role.IDENTIFIER),
-        ("diagnosis", Category(), Role.SENSITIVE),
-        ("member", Category(), Role.OTHER),
+        ("diagnosis", Category(other=True), Role.SENSITIVE),
+        ("member", Category(other=True), Role.OTHER),
         ("void", Text(), Role.OTHER),
     ],
 )
@@ -69,7 +69,7 @@ def test_a_draft_is_a_schema() -> None:
     assert Schema.from_text(text) == schema
     lines = [line[2:].split("   ")[0] if line.startswith("# ") and " = " in line else line for line in text.splitlines()]
     filled = Schema.from_text("\n".join(lines))
-    assert filled["age"].kind == Number((0, 100), 1)
+    assert filled["age"].kind == Number((0, 100), 1, missing=("NA",))
     assert filled["seen"].kind == Date((datetime.date(1900, 1, 1), datetime.date(2030, 12, 31)))
 
 

@@ -93,9 +93,8 @@ def write_hierarchies(data: list[str], facts: str | None, folder: Path, as_json:
 
     check_free(folder)
     source = open_source(data)
-    columns = [
-        column for column in (Schema.from_toml(facts) if facts else guess(source)).columns if column.role is Role.QUASI
-    ]
+    known = Schema.from_toml(facts) if facts else guess(source)
+    columns = [column for column in known.columns if column.role is Role.QUASI]
     if not columns:
         raise UsageError("no column is a quasi-identifier. Give columns the role in a schema, and pass it with --schema.")
     files: dict[str, tuple[str, str]] = {}
@@ -103,7 +102,8 @@ def write_hierarchies(data: list[str], facts: str | None, folder: Path, as_json:
         with contextlib.suppress(SchemaError):  # bounds or domain are not filled in
             files[column.name] = draft(column)
     rest = [column for column in columns if column.name not in files]
-    values_of = fetch_values([(Vault.holding(source, purpose="hierarchies"), {column.name: MOST_CODES for column in rest})])
+    wanted = {column.name: MOST_CODES for column in rest}
+    values_of = fetch_values([(Vault.holding(source, purpose="hierarchies"), wanted)], known)
     skipped = []
     for column in rest:
         cells = values_of[column.name]

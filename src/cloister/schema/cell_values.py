@@ -21,8 +21,9 @@ from cloister.schema.arrow_numpy import from_texts, to_mask, to_numbers
 from cloister.schema.cell_format import PLAIN, CellFormat
 from cloister.schema.dates_in_text import days_in_text
 
-__all__ = ["days", "numbers", "texts"]
+__all__ = ["are_missing", "days", "numbers", "texts"]
 
+Read = Callable[[pa.Array, CellFormat], NDArray[np.float64]]
 _FEW = 256
 _PER_DAY = {"s": 86_400, "ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}
 
@@ -96,14 +97,24 @@ def texts(values: pa.Array, form: CellFormat = PLAIN) -> pa.Array:
     return pa.nulls(len(values), pa.string()) if inner is None else texts(inner)
 
 
+def are_missing(values: pa.Array, form: CellFormat = PLAIN, read: Read | None = None) -> NDArray[np.bool_]:
+    """Which cells hold no value: null, blank, or what the format lists as missing.
+
+    `read` is `numbers` or `days` where the column holds those: then a value is also known by what a listed text means.
+    """
+    lengths = to_numbers(pc.binary_length(texts(values, form)).cast(pa.int64()), null=0)
+    is_missing: NDArray[np.bool_] = lengths == 0
+    if form.missing and read is not None:
+        is_missing |= np.isnan(read(values, form)) & ~np.isnan(read(values, replace(form, missing=())))
+    return is_missing
+
+
 def _listed(form: CellFormat, kind: pa.DataType) -> pa.Array:
     """The texts that stand for no value, as an array of this type of text."""
     return from_texts(form.missing).cast(kind)
 
 
-def _without_missing(
-    read: Callable[[pa.Array, CellFormat], NDArray[np.float64]], values: pa.Array, form: CellFormat
-) -> NDArray[np.float64]:
+def _without_missing(read: Read, values: pa.Array, form: CellFormat) -> NDArray[np.float64]:
     """What `read` makes of cells, NaN for those that stand for no value: by their text, or by what such a text means."""
     as_written = replace(form, missing=())
     cells = read(values, as_written)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from cloister.schema.cell_format import PLAIN
-from cloister.schema.cell_values import days, numbers, texts
+from cloister.schema.cell_values import are_missing, days, numbers, texts
 from cloister.schema.drafts import RowSource
 from cloister.schema.kinds import Category, Date, Kind, Number
 from cloister.schema.numerals import label_text
@@ -141,12 +141,9 @@ def _tally(column: Column, cells: pa.Array) -> NDArray[np.int64]:
         # a domain may list the empty text: then an empty cell is a value like any other
         return np.array([(~filled & ~inside).sum() if kind.domain else (~filled).sum(), 0, (filled & ~inside).sum()])
     if isinstance(kind, (Number, Date)):
-        values = numbers(cells, kind.form) if isinstance(kind, Number) else days(cells, kind.form)
-        readable = ~np.isnan(values)
-        if kind.missing:  # by its value too: -999.0 where "-999" stands for none
-            plain = replace(kind.form, missing=())
-            as_written = numbers(cells, plain) if isinstance(kind, Number) else days(cells, plain)
-            filled &= readable | np.isnan(as_written)
+        read = numbers if isinstance(kind, Number) else days
+        values = read(cells, kind.form)
+        readable, filled = ~np.isnan(values), ~are_missing(cells, kind.form, read)
         outside = np.zeros(len(values), np.bool_)
         if kind.bounds is not None:
             lo, hi = (end if isinstance(end, float) else (end - _EPOCH).days for end in kind.bounds)
