@@ -86,7 +86,8 @@ def test_numbers_are_read_from_text(text: str, value: float) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", " ", "NA", "?", "inf", "-Infinity", "nan", "1_000", "0x10", "1,2,3", "1,000.5", "12,5", "20,000", "١", "1e", "--1"]
+    "text",
+    ["", " ", "NA", "?", "inf", "-Infinity", "nan", "1_000", "0x10", "1,2,3", "1,000.5", "12,5", "20,000", "١", "1e", "--1"],
 )
 def test_what_is_no_number_becomes_the_default(text: str) -> None:
     """Anything else counts as the column's default, alone or among numbers."""

@@ -24,10 +24,11 @@ from cloister.schema.cell_format import PLAIN, CellFormat
 from cloister.schema.cell_values import numbers, texts
 from cloister.schema.numerals import label_text
 
-__all__ = ["Bins", "Coder", "Codes", "Encoded", "Encoding", "Grid", "pull_into_ball"]
+__all__ = ["Bins", "Coder", "Codes", "Encoded", "Encoding", "Grid", "MadeUp", "pull_into_ball"]
 
 _CHUNK = 8_192  # rows at a time: the temporaries of a column stay in the cache
 _INT32 = 2**31 - 1
+_NO_VALUE = "\0"  # stands in a domain for what is in none; a cell that holds it is in none either
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +100,10 @@ class Grid:
         """Each cell as a number; NaN where there is none."""
         return numbers(values, self.form)
 
+    def made_up(self, values: pa.Array) -> NDArray[np.bool_]:
+        """Which cells count as the default because they cannot be read."""
+        return np.isnan(self.read(values))
+
     def put(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """Numbers, NaN where unreadable -> grid integers, kept as floats; the input is not touched."""
         with np.errstate(over="ignore", invalid="ignore"):
@@ -147,6 +152,12 @@ class Codes:
         places = pc.index_in(cells, value_set=domain.cast(cells.type)).fill_null(self.default)
         return to_numbers(places)
 
+    def made_up(self, values: pa.Array) -> NDArray[np.bool_]:
+        """Which cells count as the default because they hold no value of the domain."""
+        beyond = replace(self, domain=(*self.domain, _NO_VALUE), default=len(self.domain))
+        is_beyond: NDArray[np.bool_] = beyond.look_up(values) == beyond.default
+        return is_beyond
+
     def _code_of_null(self, domain: pa.Array) -> int:
         code: int = pc.index(domain, "").as_py()
         return self.default if code < 0 else code
@@ -166,6 +177,22 @@ class Bins:
         """The cell of each value."""
         read = numbers(values)
         return np.searchsorted(self.edges, np.where(np.isnan(read), 0.0, read), side="right").astype(np.int32)
+
+
+@dataclass(frozen=True, slots=True)
+class MadeUp:
+    """1 where the cell of a column counts as its default because it holds no value that can be read, else 0."""
+
+    column: Grid | Codes
+
+    @property
+    def name(self) -> str:
+        """The name of the column."""
+        return self.column.name
+
+    def look_up(self, values: pa.Array) -> NDArray[np.int32]:
+        """Whether the value of each cell is made up."""
+        return self.column.made_up(values).astype(np.int32)
 
 
 class Coder(Protocol):

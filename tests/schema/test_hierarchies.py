@@ -171,7 +171,7 @@ def test_codes_of_texts() -> None:
 
 
 def test_codes_of_numbers() -> None:
-    """A number belongs to the interval that holds it, the upper bound to the last; a comma is read as the column's format says."""
+    """A number belongs to the interval that holds it, the upper bound to the last; a comma as the format says."""
     tree = intervals(0, 40, width=10)
     values = pa.array(["0", "9,99", "10", "40", "40.1", "-1", "many", None])
     assert tree.codes(values).tolist() == [0, UNKNOWN, 1, 3, UNKNOWN, UNKNOWN, UNKNOWN, MISSING]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from cloister.privacy.budgets import Budget
 from cloister.schema.numerals import label_text
 from cloister.schema.unit import Unit
 
-__all__ = ["defaults_note", "guarantee_notes", "unit_note"]
+__all__ = ["defaults_note", "guarantee_notes", "missing_counts", "missing_note", "unit_note"]
 
 LARGE_EPSILON = 5
 MOST_DEFAULTS = 12  # named in a note; the parameters of a certificate list them all
@@ -50,8 +51,23 @@ def defaults_note(defaults: Mapping[str, float | str]) -> str:
     hidden = len(defaults) - len(shown)
     more = f"; {hidden:,} more columns have theirs in the parameters" if hidden else ""
     return (
-        f"No row is left out: {'; '.join(parts)}{more}. These are made-up values, and are there even if nothing is missing."
+        f"No row is left out: {'; '.join(parts)}{more}. Such values are made up; this note stands here whether or not there "
+        "are any."
     )
+
+
+def missing_counts(columns: Sequence[str], counts: Iterable[float], deviation: float) -> dict[str, Any]:
+    """Released counts of made-up values by column, as a certificate holds them; noise below 0 counts as 0."""
+    by_column = {name: max(0.0, float(count)) for name, count in zip(columns, counts, strict=True)}
+    return {"counts": by_column, "standard_error": float(f"{deviation:.6g}")}
+
+
+def missing_note(missing: Mapping[str, Any]) -> str:
+    """How many values were made up, as far as was bought; there whether or not any were."""
+    counts = [f'{count:,.0f} of "{name}"' for name, count in list(missing["counts"].items())[:MOST_DEFAULTS]]
+    hidden = len(missing["counts"]) - len(counts)
+    more = f" and those of {hidden:,} columns more in the result" if hidden else ""
+    return f"Made-up values, counted with noise (standard error {missing['standard_error']:.3g}): {', '.join(counts)}{more}."
 
 
 def guarantee_notes(budget: Budget, unit: Unit | None, rows: float | None = None) -> tuple[str, ...]:

@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from cloister.encode import Codes, Encoding, Grid
+from cloister.encode import Codes, Encoding, Grid, MadeUp
 from cloister.errors import SchemaError, UsageError
 from cloister.schema import Category, Number, Schema
+from cloister.schema.kinds import OTHER
 
 __all__ = ["Axis", "TableLayout", "lay_out"]
 
@@ -36,6 +37,7 @@ class TableLayout:
     axes: tuple[Axis, ...]
     encoding: Encoding
     measures: tuple[Grid, ...]
+    missing: tuple[str, ...] = ()  # the columns whose made-up values are counted
 
     @property
     def kernel_order(self) -> tuple[int, ...]:
@@ -73,8 +75,12 @@ def lay_out(
     domains: Mapping[str, Sequence[str]],
     schema: Schema | None,
     names: tuple[str, ...],
+    count_missing: bool = False,
 ) -> TableLayout:
-    """The axes and the encoding that the user's public facts make."""
+    """The axes and the encoding that the user's public facts make.
+
+    Each of the many parameters is what a user of `tabulate` says by that name.
+    """
     check_names(by, measures, bins, names)
     axes: list[Axis] = []
     grids: list[Grid] = []
@@ -93,7 +99,17 @@ def lay_out(
             grids.append(grid)
             axes.append(Axis(name, labels, inner))
     summed = tuple(grid_of(name, number_of(name, bounds, schema)) for name in measures)
-    return TableLayout(tuple(axes), Encoding((*grids, *summed), tuple(categories)), summed)
+    flags = made_up_columns((*grids, *summed, *categories)) if count_missing else ()
+    encoding = Encoding((*grids, *summed), (*categories, *flags))
+    return TableLayout(tuple(axes), encoding, summed, tuple(flag.name for flag in flags))
+
+
+def made_up_columns(columns: Sequence[Grid | Codes]) -> tuple[MadeUp, ...]:
+    """A flag for each column whose default might pass for a value; "(other)" has a cell of its own, which counts it."""
+    different = {column.name: column for column in columns if column.default_value != OTHER}
+    if not different:
+        raise UsageError('there is nothing to count: missing values of every column have a cell of their own, "(other)".')
+    return tuple(MadeUp(column) for column in different.values())
 
 
 def check_names(by: tuple[str, ...], measures: tuple[str, ...], bins: Mapping[str, Any], names: tuple[str, ...]) -> None:
