@@ -147,9 +147,12 @@ def test_a_date_is_read_as_its_format_says(words: str | None, text: str, date: d
 
 
 def test_dates_are_read_as_strptime_has_them() -> None:
-    """Random days in random formats, now and then with a wrong letter: the same days as strptime, and it alone decides."""
+    """Random days in random formats, now and then with a wrong letter, are the days of strptime, or cannot be read as there.
+
+    Not for %j: strptime takes day 366 of any year for a day of the next.
+    """
     chance = random.Random(12)
-    pieces = ["%d.%m.%Y", "%m/%d/%Y", "%Y%m%d", "%d-%m-%y", "%d %B %Y", "%b %d, %Y", "%d.%m.%Y %H:%M:%S", "%y%m%d", "%j/%Y"]
+    pieces = ["%d.%m.%Y", "%m/%d/%Y", "%Y%m%d", "%d-%m-%y", "%d %B %Y", "%b %d, %Y", "%d.%m.%Y %H:%M:%S", "%y%m%d"]
     for _ in range(FUZZ // 40):
         words = chance.choice(pieces)
         cells = []
@@ -195,10 +198,30 @@ def test_digits_of_a_date_read_alike_as_text_and_as_number() -> None:
 def test_a_row_does_not_depend_on_its_batch_under_any_format() -> None:
     """Random cells encode one by one as they do together, as numbers, categories and flags of made-up values."""
     chance = random.Random(3)
-    words = ["20,000", "1.234,5", "1,5", "1.5", "?", "NA", "", None, "a", " b ", "(other)", "1e999", "inf", "7", "\0", "-999"]
+    words = [
+        "20,000",
+        "1.234,5",
+        "1,5",
+        "1.5",
+        "?",
+        "NA",
+        "",
+        None,
+        "a",
+        " b ",
+        "(other)",
+        "1e999",
+        "inf",
+        "7",
+        "\0",
+        "-999",
+    ]
     for _ in range(max(20, FUZZ // 200)):
         form = chance.choice([*FORMATS, CellFormat(missing=("?", "-999")), CellFormat(decimal=",", missing=("a", "7"))])
-        grid, codes = Grid("x", 0.0, 1.0, 50, 3, form), Codes("x", ("a", "b", "(other)"), 2, CellFormat(missing=form.missing))
+        grid, codes = (
+            Grid("x", 0.0, 1.0, 50, 3, form),
+            Codes("x", ("a", "b", "(other)"), 2, CellFormat(missing=form.missing)),
+        )
         encoding = Encoding((grid,), (codes,))
         cells = chance.choices(words, k=30)
         whole = encoding.encode(pa.RecordBatch.from_arrays([pa.array(cells, pa.string())], names=["x"]))

@@ -89,7 +89,9 @@ def test_a_check_names_the_default_and_counts_what_is_made_up() -> None:
     """The holder is told what missing, unreadable and unseen cells become, and how many there are in each column."""
     kinds = {"age": AGE, "sex": SEX, "job": Category(("a", "b"), other=True, missing=("?",))}
     schema = Schema(tuple(Column(name, kind) for name, kind in kinds.items()))
-    table = open_source(pa.table({"age": ["1", "", "20,000", "200"], "sex": ["f", "x", "", "m"], "job": ["a", "?", "c", "b"]}))
+    table = open_source(
+        pa.table({"age": ["1", "", "20,000", "200"], "sex": ["f", "x", "", "m"], "job": ["a", "?", "c", "b"]})
+    )
     counts = {each.column.name: (each.made_up, each.clipped) for each in count_cells(schema, table)}
     assert counts == {"age": (2, 1), "sex": (2, 0), "job": (2, 0)}
     told = [str(problem) for problem in check(schema, table)]
