@@ -79,11 +79,11 @@ def slow_number(text: str, form: CellFormat) -> float:
         return math.nan
     if text in ("true", "false"):
         return float(text == "true")
-    body, exponent = (re.split("[eE]", text, maxsplit=1) + [""])[:2]
+    body, exponent = [*re.split("[eE]", text, maxsplit=1), ""][:2]
     if re.search("[eE]", text) and not re.fullmatch(r"[+-]?[0-9]+", exponent, re.ASCII):
         return math.nan
     sign, body = (body[:1], body[1:]) if body[:1] in ("+", "-") else ("", body)
-    whole, mark, decimals = body.partition(form.decimal)
+    whole, _, decimals = body.partition(form.decimal)
     groups = whole.split(form.thousands) if form.thousands else [whole]
     if len(groups) > 1 and (not 1 <= len(groups[0]) <= 3 or any(len(group) != 3 for group in groups[1:])):
         return math.nan
