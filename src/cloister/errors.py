@@ -10,9 +10,12 @@
     ├── BudgetExceeded        the table's total would be passed                         (exit code 1)
     ├── LedgerError           the ledger cannot be reached, read or understood          (exit code 1)
     ├── DataError             data that breaks while it is read, retold without values  (exit code 1)
-    └── EngineError           an engine that cannot be started or that failed           (exit code 1)
+    ├── EngineError           an engine that cannot be started or that failed           (exit code 1)
+    ├── PlanError             a step that the frozen plan does not have: a bug          (exit code 1)
+    └── ReleaseFailed         what a UsageError becomes after a charge                  (exit code 1)
 
-A message says what, how much, and what to do next, in the user's words. It never holds a data value. The sentences of
+A message says what, how much, and what to do next, in the user's words. It never holds a data value. An error that leaves a
+release after its charge says what stays charged, at the end of its message and in `charged`. The sentences of
 `BudgetExceeded`, which several modules raise, are all written here.
 """
 
@@ -24,10 +27,13 @@ from typing import NoReturn, Self
 
 __all__ = [
     "BudgetExceeded",
+    "Charge",
     "CloisterError",
     "DataError",
     "EngineError",
     "LedgerError",
+    "PlanError",
+    "ReleaseFailed",
     "SchemaError",
     "Shortfall",
     "SinkError",
@@ -37,10 +43,25 @@ __all__ = [
 ]
 
 
+@dataclass(frozen=True, slots=True)
+class Charge:
+    """What a release was charged before it failed; amounts as they are shown."""
+
+    amount: str  # such as: epsilon 1, delta 0.000001
+    table: str | None  # None: no ledger keeps it
+    entry: int | None
+
+    def __str__(self) -> str:
+        if self.table is None:
+            return f"Rows may have been read: count {self.amount} as spent, which no ledger keeps."
+        return f'What was charged stays charged: {self.amount}, table "{self.table}", ledger entry {self.entry}.'
+
+
 class CloisterError(Exception):
     """Base of all errors that Cloister raises on purpose."""
 
     exit_code = 1
+    charged: Charge | None = None  # what stays charged, where the error came after a charge
 
 
 class UsageError(CloisterError, ValueError):
@@ -118,6 +139,27 @@ class DataError(CloisterError):
 
 class EngineError(CloisterError):
     """An engine cannot be started, or failed on the way."""
+
+
+class PlanError(CloisterError):
+    """A method takes a step that its frozen plan does not have next: a bug of the method, never of its user."""
+
+    @classmethod
+    def of_unplanned(cls, step: str) -> Self:
+        """A step that is not pure needs a plan."""
+        return cls(
+            f'step "{step}" of this release belongs to no plan, so nothing was read. This is a bug: please report it.'
+        )
+
+    @classmethod
+    def of_step(cls, step: str, expected: str | None) -> Self:
+        """Another step was to come."""
+        plan = f'comes before "{expected}", which its plan has next' if expected else "comes after the end of its plan"
+        return cls(f'step "{step}" of this release {plan}, and nothing was read for it. This is a bug: please report it.')
+
+
+class ReleaseFailed(CloisterError):
+    """A release stopped after it was charged, for a reason that would have been a `UsageError` before."""
 
 
 def raise_alone(error: Exception) -> NoReturn:

@@ -14,14 +14,20 @@ from dp_accounting import (
 )
 from dp_accounting.pld import PLDAccountant
 
+from cloister.privacy import noise, samplers_python
 from cloister.privacy.accounting import (
+    DRAW_ERROR,
+    LARGEST_EPSILON,
+    SLACK,
     amplified_epsilon,
     epsilon_before_sampling,
     gaussian_delta,
     gaussian_precision,
     sampled_gaussian_delta,
     sampled_gaussian_precision,
+    sampler_delta,
 )
+from cloister.privacy.budgets import SMALLEST_DELTA
 from cloister.privacy.events import GaussianEvent, LaplaceEvent, SampledEvent, delta_of
 
 
@@ -111,6 +117,22 @@ def test_what_has_not_been_proved_is_refused() -> None:
     assert delta_of([gaussian, gaussian], Fraction(50)) == float("inf")
 
 
-def test_epsilon_without_bound_needs_no_noise_worth_the_name() -> None:
-    """At an epsilon of a million the calibration still works."""
-    assert gaussian_precision(Fraction(10**6), Fraction(1, 10**6)) > 10**6
+def test_an_epsilon_beyond_what_the_sampler_can_prove_buys_what_it_can() -> None:
+    """At an epsilon of a million the noise is that of epsilon 50, about a sixth of the sensitivity."""
+    precision = gaussian_precision(Fraction(10**6), Fraction(1, 10**6))
+    assert precision == gaussian_precision(Fraction(LARGEST_EPSILON), Fraction(1, 10**6)) > 36
+
+
+def test_the_samplers_error_is_inside_the_slack() -> None:
+    """Draws x bound x (1 + e^epsilon) is below a fifth of the slack at the smallest delta and the largest epsilon."""
+    of_largest_sigma = (noise.LARGEST_SIGMA + 32) * Fraction(1, 2 ** (8 * samplers_python.DEVIATE))
+    assert of_largest_sigma <= Fraction(DRAW_ERROR)
+    assert sampler_delta(LARGEST_EPSILON) < SLACK * float(SMALLEST_DELTA) / 5
+    loss = Fraction(1, 10**20)
+    precision = gaussian_precision(Fraction(LARGEST_EPSILON), loss)
+    assert 0 < delta_of([GaussianEvent("a", precision)], Fraction(10**6)) <= float(loss)
+
+
+def test_the_samplers_error_is_added_to_delta() -> None:
+    """A release of hardly any precision has the sampler's delta all the same."""
+    assert delta_of([GaussianEvent("a", Fraction(1, 10**12))], Fraction(40)) == pytest.approx(sampler_delta(40.0))

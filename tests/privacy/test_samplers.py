@@ -16,15 +16,17 @@ from tests.chisquare import draws_ok
 @settings(deadline=None)  # the first call may compile
 @given(
     whole=st.integers(0, 100),
-    fraction=st.binary(min_size=16, max_size=16),
-    sigma=st.integers(1, 2**72),
+    fraction=st.binary(min_size=1, max_size=32),
+    sigma=st.integers(1, 2**82),
+    rest=st.integers(0, 1),
 )
-def test_scaling_rounds_as_long_integers_do(whole: int, fraction: bytes, sigma: int) -> None:
+def test_scaling_rounds_as_long_integers_do(whole: int, fraction: bytes, sigma: int, rest: int) -> None:
     """round(sigma (whole + fraction)) in 64-bit pieces is what Python's long integers give."""
-    exact = sigma * ((whole << 128) + int.from_bytes(fraction, "big"))
+    bits = 8 * len(fraction)
+    exact = sigma * ((whole << bits) + int.from_bytes(fraction, "big") + rest)
     high, low = divmod(sigma, 2**32)
-    got = samplers.scaled(whole, np.frombuffer(fraction, dtype=np.uint8), high, low)
-    assert got == (exact + (1 << 159)) >> 160
+    got = samplers.scaled(whole, np.frombuffer(fraction, dtype=np.uint8), high, low, rest)
+    assert got == (exact + (1 << (bits + 31))) >> (bits + 32)
 
 
 def test_a_tie_is_settled_by_the_next_byte() -> None:

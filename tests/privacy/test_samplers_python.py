@@ -24,7 +24,7 @@ SCALES = [
     Fraction(2**20),
     Fraction(2**50),
 ]
-SIGMAS = [(0, 1), (0, 2**31), (1, 0), (3, 77), (1000, 0), (2**40, 0)]
+SIGMAS = [(0, 1), (0, 2**31), (1, 0), (3, 77), (1000, 0), (2**40, 0), (2**50, 0)]
 LOOPS = {
     **{f"laplace {scale}": ("geometric", (geometric_expansion(scale), True)) for scale in SCALES},
     **{f"geometric {scale}": ("geometric", (geometric_expansion(scale), False)) for scale in SCALES},
@@ -77,11 +77,17 @@ def test_the_choices_are_the_same(scale: Fraction, candidates: int) -> None:
 
 
 @settings(deadline=None)  # the first call may compile
-@given(st.integers(0, 100), st.binary(min_size=16, max_size=16), st.integers(0, 2**40), st.integers(0, 2**32 - 1))
-def test_scaling_agrees(whole: int, fraction: bytes, high: int, low: int) -> None:
+@given(
+    st.integers(0, 100),
+    st.binary(min_size=1, max_size=32),
+    st.integers(0, 2**50),
+    st.integers(0, 2**32 - 1),
+    st.integers(0, 1),
+)
+def test_scaling_agrees(whole: int, fraction: bytes, high: int, low: int, rest: int) -> None:
     """Long integers round as the 64-bit pieces do."""
-    compiled = samplers.scaled(whole, np.frombuffer(fraction, dtype=np.uint8), high, low)
-    assert samplers_python.scaled(whole, fraction, high, low) == compiled
+    compiled = samplers.scaled(whole, np.frombuffer(fraction, dtype=np.uint8), high, low, rest)
+    assert samplers_python.scaled(whole, fraction, high, low, rest) == compiled
 
 
 DRAWS = """

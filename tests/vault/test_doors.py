@@ -15,11 +15,13 @@ import pyarrow as pa
 import pytest
 
 from cloister.encode import Encoded, Encoding, Grid
-from cloister.errors import BudgetExceeded, EngineError, LedgerError, SchemaError, UsageError
+from cloister.errors import BudgetExceeded, EngineError, LedgerError, PlanError, SchemaError, UsageError
 from cloister.kernels import Histogram, Rows, Summary
 from cloister.privacy.budgets import PureDP
+from cloister.privacy.events import Event, LaplaceEvent, SampledEvent
 from cloister.privacy.ledger import Ledger
 from cloister.privacy.mechanisms import Gaussian, Laplace, calibrate
+from cloister.privacy.plan import Plan
 from cloister.schema import Neighbours
 from cloister.testing import seeded_noise
 from cloister.vault import Exact, Vault
@@ -44,6 +46,10 @@ class Watched:
 
 def open_vault(data: object, epsilon: float = 1, **more: object) -> Vault:
     return Vault.open(data, ENCODING, budget=PureDP(epsilon), neighbours=AR, purpose="test", **more)  # type: ignore[arg-type]
+
+
+def plan_of(*steps: Event, epsilon: float = 1) -> Plan:
+    return Plan(PureDP(epsilon), AR, steps)
 
 
 def test_a_step_beyond_the_budget_is_refused_before_a_row_is_read() -> None:
@@ -121,18 +127,22 @@ def test_a_sample_does_not_outlive_its_block() -> None:
     """What is measured on a sample after its block is refused."""
     mechanism = calibrate(Rows().sensitivity(AR), Fraction(1, 10))
     with open_vault(Watched()) as vault:
+        vault.follow(plan_of(SampledEvent("sample", Fraction(1, 2), (LaplaceEvent("one", Fraction(1, 10)),))))
         with vault.sample("sample", Fraction(1, 2)) as sample:
             sample.measure(Rows(), mechanism, "one")
-        with pytest.raises(UsageError, match="sample is gone"):
+        with pytest.raises(PlanError, match="sample is gone"):
             sample.measure(Rows(), mechanism, "two")
 
 
 def test_a_sample_counts_while_it_is_open() -> None:
-    """Inside the block the table's own steps see what the sample has spent."""
-    with open_vault(Watched()) as vault, vault.sample("sample", Fraction(1, 2)) as sample:
-        sample.measure(Rows(), calibrate(Rows().sensitivity(AR), Fraction(1)), "one")
-        with pytest.raises(BudgetExceeded):
-            vault.measure(Rows(), calibrate(Rows().sensitivity(AR), Fraction(1, 2)), "two")
+    """Inside the block of a sample the table has no step of its own, whatever the plan has next."""
+    half = LaplaceEvent("two", Fraction(1, 2))
+    with open_vault(Watched()) as vault:
+        vault.follow(plan_of(SampledEvent("sample", Fraction(1, 4), (LaplaceEvent("one", Fraction(1)),)), half))
+        with vault.sample("sample", Fraction(1, 4)) as sample:
+            sample.measure(Rows(), calibrate(Rows().sensitivity(AR), Fraction(1)), "one")
+            with pytest.raises(PlanError):
+                vault.measure(Rows(), calibrate(Rows().sensitivity(AR), Fraction(1, 2)), "two")
 
 
 def test_threads_cannot_spend_the_same_budget_twice() -> None:
@@ -156,6 +166,7 @@ def test_threads_cannot_spend_the_same_budget_twice() -> None:
 def test_a_seed_in_another_thread_is_stamped() -> None:
     """A draw that was seeded at any moment of a release makes it NOT PRIVATE, also when the seed is gone by then."""
     with open_vault(Watched()) as vault:
+        vault.follow(plan_of(LaplaceEvent("size", Fraction(1, 2))))
         with seeded_noise(1):
             vault.measure(Rows(), calibrate(Rows().sensitivity(AR), Fraction(1, 2)), "size")
         assert vault.release("test", {}, {}).seeded

@@ -11,11 +11,13 @@ from math import sqrt
 import numpy as np
 from numpy.typing import NDArray
 
+from cloister.clustering.domain import Domain
+from cloister.clustering.terms import Terms
 from cloister.kernels import BoxClip, Clip, ClippedSums, Euclidean, Taxicab
 from cloister.privacy.mechanisms import Norm, Spend, calibrate, norm_of
 from cloister.schema import Neighbours
 
-__all__ = ["round_kernel", "round_weights", "sum_noise"]
+__all__ = ["check_round", "round_kernel", "round_weights", "sum_noise"]
 
 THETA, PHI = 1.0, 0.15  # precision of sums : counts : squares = sqrt d : THETA : PHI
 REPLACED_SQUARES = 0.03  # of the precision under replace-one
@@ -46,6 +48,17 @@ def round_kernel(candidates: NDArray[np.int32], move: float, square: float, norm
         return ClippedSums(candidates, Euclidean(max(1, round(move))), max(1, round(square)), within)
     length = max(1, round(move * sqrt(candidates.shape[1])))
     return ClippedSums(candidates, Taxicab(length), max(1, round(square)), within)
+
+
+def check_round(domain: Domain, terms: Terms, spend: Spend, radius: float) -> None:
+    """Refuse, before a charge, a round whose noise could not be drawn or whose distances would not be exact.
+
+    A centre in the farthest corner and a clipping radius of this many grid steps are the worst that a round can have.
+    """
+    norm, columns = norm_of(spend), len(domain.halves)
+    corner = domain.put(domain.halves[None].astype(np.float64))
+    kernel = round_kernel(corner, radius, radius, norm, domain.clip)
+    calibrate(terms.sensitivity(kernel), spend, round_weights(columns, norm, terms.neighbours))
 
 
 def sum_noise(spend: Spend, columns: int, neighbours: Neighbours) -> float:

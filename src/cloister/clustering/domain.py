@@ -14,7 +14,7 @@ from cloister.errors import SchemaError, UsageError
 from cloister.kernels import BallClip, BoxClip, Clip
 from cloister.schema.cell_format import PLAIN, CellFormat
 
-__all__ = ["Ball", "Domain", "check_scale", "from_bounds"]
+__all__ = ["Ball", "Domain", "check_scale", "from_bounds", "widen_narrow"]
 
 GRID_BITS = 19  # a column spans 2**20 grid steps: squared distances stay exact in float64 up to 8,192 columns
 EXACT_BITS = 52
@@ -133,6 +133,16 @@ def from_bounds(
     )
     unit = 1 / (2 * half) if scale == "bounds" else float(steps[0])
     return Domain(Encoding(grids), BoxClip(tuple(int(h) for h in halves)), halves, unit)
+
+
+def widen_narrow(low: NDArray[np.float64], high: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Bounds in common units in which every column has a grid step to either side: `from_bounds` would refuse narrower ones.
+
+    For bounds that are estimated inside the budget: after a charge nothing is refused.
+    """
+    least = (high - low).max() / half_width(len(low)) * (1 + 1e-6)
+    short = np.maximum(0.0, least - (high - low)) / 2
+    return low - short, high + short
 
 
 def check_scale(scale: str | None) -> None:

@@ -40,7 +40,7 @@ class KMeans(ClusterMixin, BaseEstimator):
     scale : "bounds" or None, default "bounds"
         Whether each column's public width counts the same in a distance, or distances are in the data's own units.
     max_iter : int or None
-        Rounds; None: as many as the budget carries.
+        Rounds, at most 1,000; None: as many as the budget carries.
     columns : list of str, optional
         The columns to cluster; by default all (of a schema: its number columns that are no identifiers).
     schema : Schema or path, optional

@@ -16,6 +16,8 @@ D. Su et al., "Differentially private k-means clustering", CODASPY 2016, and TOP
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
+from fractions import Fraction
 from math import floor, sqrt
 
 import numpy as np
@@ -30,8 +32,8 @@ from cloister.clustering.task import Task
 from cloister.clustering.terms import buy_size
 from cloister.errors import UsageError
 from cloister.kernels import CenterSums
-from cloister.privacy.mechanisms import Norm, Spend, amount_of, cut, explain_noise, norm_of
-from cloister.privacy.plan import Plan, Step, make_step
+from cloister.privacy.mechanisms import Norm, Spend, amount_of, explain_noise, norm_of, part_of
+from cloister.privacy.plan import Branch, Plan, PlannedStep, Step, make_step
 from cloister.schema import Neighbours
 from cloister.vault import Vault
 
@@ -53,31 +55,35 @@ class Lloyd:
         """The start is laid over public bounds, for a number of clusters."""
         if task.domain is None or task.clusters is None:
             raise UsageError('method "lloyd" needs bounds and a number of clusters. Give both, or use method "votes".')
+        _, spend = start(task)
+        rounds_of(task, spend, task.rounds or MOST)
 
     def plan(self, task: Task, rows: float) -> Plan:
         """The plan for a table of about so many rows; no row is read."""
         domain, clusters = domain_and_clusters(task)
         terms = task.terms
         size, rounds = start(task)
-        steps = plan_rounds(task, rounds, rows)
-        expect: dict[str, str] = {step.name: step.expect for step in steps}
+        planned = plan_rounds(task, rounds, rows)
+        expect: dict[str, str] = {step.name: step.expect for step in planned}
+        steps: tuple[PlannedStep, ...] = (Branch("round", rounds, len(planned)),)
         if size is not None:
             expect["size"] = f"number of rows +-{size.mechanism.deviation()['counts']:.3g}"
-            steps = [size, *steps]
+            steps = (size.event, *steps)
         facts: Mapping[str, object] = {"rows": round(rows), "columns": len(domain.halves), "clusters": clusters}
         choices = {"noise": explain_noise(terms.budget)}
-        events = tuple(step.event for step in steps)
-        return Plan(terms.budget, terms.neighbours, events, expect, facts, choices, terms.protected)
+        return Plan(terms.budget, terms.neighbours, steps, expect, facts, choices, terms.protected)
 
     def fit(self, vault: Vault, task: Task, random: PublicChance, progress: Progress) -> Fitted:
         """Run private Lloyd inside an open vault, from public centres."""
         domain, clusters = domain_and_clusters(task)
         size, rounds = start(task)
+        vault.follow(self.plan(task, 1.0))  # the number of rows decides how many rounds there are, and nothing else
         rows = buy_size(vault, size, progress)
         centers = sphere_packing(domain, clusters, random)
         sizes = np.full(clusters, rows / clusters)
         errors = np.full(centers.shape, np.inf)
         steps = plan_rounds(task, rounds, rows)
+        vault.choose("round", len(steps))
         for step in steps:
             progress(step.name)
             released = vault.measure(CenterSums(centers, domain.clip), step.mechanism, step.name)
@@ -111,11 +117,21 @@ def plan_rounds(task: Task, spend: Spend, rows: float) -> list[Step]:
     # a person's rows move a sum together: fewer people stand against the noise
     people = rows / terms.rows_each
     count = task.rounds or number_of_rounds(spend, columns, clusters, people, terms.neighbours)
-    sensitivity = terms.sensitivity(CenterSums(np.zeros((clusters, columns), dtype=np.int32), domain.clip))
-    spends = cut(spend, {f"round {i + 1}": 1 for i in range(count)})
-    weights = count_and_sum_weights(columns, norm_of(spend))
-    steps = [make_step(name, sensitivity, each, weights) for name, each in spends.items()]
-    return [Step(step.name, step.mechanism, step.event, expectation(step, domain, clusters, rows)) for step in steps]
+    steps = rounds_of(task, spend, count)
+    return [replace(step, expect=expectation(step, domain, clusters, rows)) for step in steps]
+
+
+def rounds_of(task: Task, spend: Spend, count: int) -> list[Step]:
+    """So many equal rounds. A centre in the farthest corner is the worst that distances can have to be exact for."""
+    domain, _ = domain_and_clusters(task)
+    corner = domain.put(domain.halves[None].astype(np.float64))
+    sensitivity = task.terms.sensitivity(CenterSums(corner, domain.clip))
+    weights = count_and_sum_weights(len(domain.halves), norm_of(spend))
+    first = make_step("round 1", sensitivity, part_of(spend, Fraction(1, count)), weights)
+    return [
+        Step(name, first.mechanism, first.mechanism.event(name, sensitivity))
+        for name in (f"round {i + 1}" for i in range(count))
+    ]
 
 
 def count_and_sum_weights(columns: int, norm: Norm) -> dict[str, str]:

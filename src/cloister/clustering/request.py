@@ -25,6 +25,7 @@ from cloister.vault import Vault
 __all__ = ["ClusterRequest"]
 
 MOST_CLUSTERS = 4096
+MOST_ROUNDS = 1000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,6 +52,11 @@ class ClusterRequest(TableRequest):
         super().__post_init__()
         if self.max_iter is not None and (isinstance(self.max_iter, bool) or self.max_iter < 1):
             raise UsageError("max_iter must be a whole number of at least 1, or None.")
+        if self.max_iter is not None and self.max_iter > MOST_ROUNDS:
+            raise UsageError(
+                f"max_iter must be at most {MOST_ROUNDS:,}: rounds share the budget, and each would be nothing but noise. "
+                "Leave it out for as many as the budget carries."
+            )
         find_method(self.method)
         number_of_clusters(self.n_clusters)
 

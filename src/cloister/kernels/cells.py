@@ -22,7 +22,12 @@ from cloister.kernels.loops.arrays import EXACT
 from cloister.kernels.loops.choose import interval_loops
 from cloister.schema import Neighbours
 
-__all__ = ["GridCells", "GridKeys", "NestedCells", "check_intervals"]
+__all__ = ["GridCells", "GridKeys", "NestedCells", "check_intervals", "most_intervals"]
+
+
+def most_intervals(halves: Sequence[int]) -> int:
+    """The most intervals a column with which places are divided exactly."""
+    return (EXACT - 1) // (2 * max(halves) + 1)
 
 
 def check_intervals(halves: Sequence[int], sides: Sequence[int]) -> None:

@@ -16,7 +16,7 @@ from __future__ import annotations
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal, localcontext
 from fractions import Fraction
 from functools import lru_cache
-from math import sqrt
+from math import exp, sqrt
 from typing import TYPE_CHECKING
 
 from cloister.privacy.identifiability import DIGITS, PLACES
@@ -26,16 +26,28 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 __all__ = [
+    "LARGEST_EPSILON",
+    "MOST_DRAWS",
     "amplified_epsilon",
     "epsilon_before_sampling",
     "gaussian_delta",
     "gaussian_precision",
     "sampled_gaussian_delta",
     "sampled_gaussian_precision",
+    "sampler_delta",
 ]
 
 SLACK = 1e-7
-"""Part of delta that calibration leaves unspent: it covers rounding of the error function and of the sampler."""
+"""Part of delta that calibration leaves unspent: it covers rounding of the error function, and `sampler_delta`."""
+
+DRAW_ERROR = 2.0**-205
+"""How far one draw of `noise.gaussian` is from its law, in total variation, at its largest sigma."""
+
+MOST_DRAWS = 2**40
+"""The most Gaussian draws of a release; the vault counts them. Their error is below a tenth of the slack at any delta."""
+
+LARGEST_EPSILON = 50
+"""The largest epsilon that Gaussian noise is calibrated to: beyond, its tails would have to be rarer than its sampler's error."""
 
 SAMPLED_SLACK = 2e-5
 """The same where an integral comes in."""
@@ -61,11 +73,22 @@ def gaussian_delta(epsilon: float, mu: float) -> float:
     return float(-np.expm1(min(0.0, lower - upper)) * np.exp(upper))
 
 
+def sampler_delta(epsilon: float) -> float:
+    """What the sampler's error adds to the delta of Gaussian releases: the law of up to `MOST_DRAWS` draws is off by eta.
+
+    From P'(S) <= P(S) + eta <= e^epsilon Q(S) + delta + eta <= e^epsilon Q'(S) + delta + (1 + e^epsilon) eta.
+
+    >>> sampler_delta(50.0) < SLACK * 1e-20 / 5
+    True
+    """
+    return (1 + exp(epsilon)) * MOST_DRAWS * DRAW_ERROR
+
+
 @lru_cache(maxsize=256)
 def gaussian_precision(epsilon: Fraction, delta: Fraction) -> Fraction:
     """The largest mu^2 at which a Gaussian release is (epsilon, delta)-private, rounded down."""
     target = float(delta) * (1 - SLACK)
-    goal = float(epsilon)
+    goal = min(float(epsilon), LARGEST_EPSILON)
     low, high = 0.0, 1.0
     while gaussian_delta(goal, high) <= target:
         low, high = high, 2 * high
@@ -135,7 +158,7 @@ def sampled_gaussian_precision(epsilon: Fraction, delta: Fraction, rate: Fractio
     A delta above the rate would allow publishing the sample as it is; so what runs on the sample must also keep
     (ln(1 + (e^epsilon - 1) / q), delta / q) for the rows that are in it, with delta / q at most a thousandth.
     """
-    target, goal = float(delta) * (1 - SAMPLED_SLACK), float(epsilon)
+    target, goal = float(delta) * (1 - SAMPLED_SLACK), min(float(epsilon), LARGEST_EPSILON)
     low, high = 0.0, sqrt(gaussian_precision(epsilon_before_sampling(epsilon, rate), min(delta / rate, MOST_SAMPLE_DELTA)))
 
     def fits(mu: float) -> bool:

@@ -13,11 +13,13 @@ from math import inf, sqrt
 from typing import Any, ClassVar, Protocol, Self
 
 from cloister.privacy.accounting import (
+    LARGEST_EPSILON,
     SAMPLED_SLACK,
     amplified_epsilon,
     gaussian_delta,
     gaussian_precision,
     sampled_gaussian_delta,
+    sampler_delta,
 )
 from cloister.privacy.budgets import ApproxDP, Budget
 from cloister.schema.numerals import amount_text
@@ -28,6 +30,7 @@ __all__ = [
     "GaussianEvent",
     "LaplaceEvent",
     "SampledEvent",
+    "covers",
     "delta_of",
     "event_dict",
     "event_from",
@@ -191,6 +194,21 @@ def total_cost(events: Sequence[Event]) -> Cost:
     return sum((event.cost() for event in events), Cost())
 
 
+def covers(planned: Event, event: Event) -> bool:
+    """Whether an event is the planned one: its step, its kind, and no more than its cost.
+
+    Noise is rounded up, so that an event may cost a little less than was planned; the plan's cost is what is charged.
+    """
+    most, cost = planned.cost(), event.cost()
+    return (
+        (planned.step, planned.kind) == (event.step, event.kind)
+        and cost.is_proved
+        and cost.epsilon <= most.epsilon
+        and cost.precision <= most.precision
+        and cost.samples == most.samples
+    )
+
+
 def delta_of(events: Sequence[Event], epsilon: Fraction) -> float:
     """The delta at which all these events together are (epsilon, delta)-private; infinite when epsilon cannot be met.
 
@@ -205,11 +223,12 @@ def delta_of(events: Sequence[Event], epsilon: Fraction) -> float:
         return inf
     if cost.is_pure:
         return 0.0
+    goal = min(float(left), LARGEST_EPSILON)  # delta falls as epsilon grows, and the error of the sampler grows with it
     if not cost.samples:
-        return gaussian_delta(float(left), sqrt(cost.precision))
+        return gaussian_delta(goal, sqrt(cost.precision)) + sampler_delta(goal)
     ((rate, on_sample),) = cost.samples
-    delta = sampled_gaussian_delta(float(left), float(rate), sqrt(on_sample), sqrt(cost.precision))
-    return delta * (1 + SAMPLED_SLACK / 2)  # the integral's own error stays below that
+    delta = sampled_gaussian_delta(goal, float(rate), sqrt(on_sample), sqrt(cost.precision))
+    return delta * (1 + SAMPLED_SLACK / 2) + sampler_delta(goal)  # the integral's own error stays below that
 
 
 def keeps(events: Sequence[Event], epsilon: Fraction, delta: Fraction) -> bool:

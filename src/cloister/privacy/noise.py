@@ -11,11 +11,18 @@ repeat itself. `seeded` puts a repeatable generator in its place, for tests; wha
 
 Privacy
 -------
-Every Bernoulli trial is exact to 2**-256, and uniform integers are exact. Laplace and geometric draws, choices and
-samples are made of these and lie within 2**-200 of their distribution in total variation. A Gaussian draw lies within
-2**-80: its uniform deviates have 128 bits, so a comparison is in doubt with probability 2**-128, and the rounding with
-probability about sigma 2**-128, which is 2**-88 for the largest sigma. The time that a call takes depends on what it
-draws and is not part of the guarantee.
+Every Bernoulli trial is exact to 2**-256, and uniform integers are exact.
+
+Laplace noise is pure, exactly. Its trials have probabilities of at least 2**-93 (`SMALLEST_SCALE`), so their odds are right
+up to a factor of 1 +- 2**-162, and the ratio of two neighbouring values, which at most 57 of them make, up to 1 +- 2**-156.
+Drawing at a scale that is larger by a factor of 1 + 2**-80 (`widened`) takes off more: 2**-81 / scale, at least 2**-131.
+
+A Gaussian draw lies within (sigma + 32) 2**-256 of its law in total variation, below 2**-205 for the largest sigma. On average
+a draw makes fewer than 9 comparisons of a fresh uniform deviate of 256 bits, each in doubt with probability 2**-256, and fewer
+than 8 trials; and the deviate's 256 bits leave the rounding in doubt with probability at most (sigma + 1) 2**-256. `accounting`
+adds that to delta.
+
+The time that a call takes depends on what it draws and is not part of the guarantee.
 
 References
 ----------
@@ -56,10 +63,13 @@ __all__ = [
     "secret",
     "seeded",
     "seeded_draws",
+    "widened",
 ]
 
 LARGEST_SCALE = 2**50  # of Laplace and geometric noise: a draw that wraps around int64 has probability below 2**-8000
-LARGEST_SIGMA = 2**40
+LARGEST_SIGMA = 2**50
+SMALLEST_SCALE = Fraction(1, 64)  # at scale 1/178 a draw other than 0 is less likely than 2**-256: there would be no noise
+WIDENING = 1 + Fraction(1, 2**80)
 RATE_UNIT = 2**32  # rates of secret samples are multiples of 1 / RATE_UNIT
 CHUNK = 2**18  # bytes asked of the operating system at a time: they stay in the cache while they are used
 
@@ -127,7 +137,7 @@ def laplace(scale: Fraction, size: int, *, size_is_secret: bool = False) -> NDAr
     Parameters
     ----------
     scale : Fraction
-        Above 0 and at most 2**50.
+        Above 0 and at most 2**50; one below 1/64 counts as 1/64.
     size : int
         How many independent draws.
     size_is_secret : bool, default False
@@ -142,7 +152,7 @@ def laplace(scale: Fraction, size: int, *, size_is_secret: bool = False) -> NDAr
     ----------
     Canonne, Kamath, Steinke 2020, algorithm 2, with the magnitude drawn digit by digit as `geometric` does.
     """
-    expansion = geometric_expansion(_checked_scale(scale))
+    expansion = geometric_expansion(widened(scale))
     return _draw("geometric", (expansion, True), size, 1.1 * (len(expansion) + 1), size_is_secret)
 
 
@@ -158,7 +168,7 @@ def geometric(scale: Fraction, size: int, *, size_is_secret: bool = False) -> ND
     -------
     One-sided: alone it protects nothing. It is the tail of `laplace` above a threshold, and the trial behind `choose`.
     """
-    return geometric_of(geometric_expansion(_checked_scale(scale)), size, size_is_secret=size_is_secret)
+    return geometric_of(geometric_expansion(widened(scale)), size, size_is_secret=size_is_secret)
 
 
 def geometric_of(expansion: NDArray[np.uint8], size: int, *, size_is_secret: bool = False) -> NDArray[np.int64]:
@@ -177,14 +187,14 @@ def gaussian(sigma: Fraction, size: int) -> NDArray[np.int64]:
     Parameters
     ----------
     sigma : Fraction
-        Above 0 and at most 2**40. It is rounded up to a multiple of 2**-32: the noise is never less than was asked for.
+        Above 0 and at most 2**50. It is rounded up to a multiple of 2**-32: the noise is never less than was asked for.
     size : int
         How many independent draws.
 
     Privacy
     -------
     Integers plus round(sigma Z) are the rounding of integers plus sigma Z, hence post-processing: the accounting of the
-    continuous Gaussian holds. What is left of inexactness adds (1 + e**epsilon) 2**-80 a draw to delta.
+    continuous Gaussian holds. What is left of inexactness adds (1 + e**epsilon) 2**-205 a draw to delta.
 
     References
     ----------
@@ -192,11 +202,11 @@ def gaussian(sigma: Fraction, size: int) -> NDArray[np.int64]:
     """
     if not isinstance(sigma, Fraction) or not 0 < sigma <= LARGEST_SIGMA:
         raise UsageError(
-            f"Gaussian noise needs a sigma that is a Fraction above 0 and at most 2**40, not {sigma}; "
+            f"Gaussian noise needs a sigma that is a Fraction above 0 and at most 2**50, not {sigma}; "
             "spend more on this step or use a coarser grid"
         )
     high, low = divmod(ceil(sigma * 2**32), 2**32)
-    return _draw("gaussian", (root_expansion(), high, low), size, 29)
+    return _draw("gaussian", (root_expansion(), high, low), size, 21)
 
 
 def choose(scores: NDArray[np.int64], scale: Fraction) -> NDArray[np.int64]:
@@ -229,7 +239,7 @@ def choose(scores: NDArray[np.int64], scale: Fraction) -> NDArray[np.int64]:
             f"scores must be int64 of shape (choices, candidates) with at least one candidate, "
             f"not {scores.dtype} of shape {scores.shape}"
         )
-    expansion = geometric_expansion(_checked_scale(scale))
+    expansion = geometric_expansion(widened(scale))
     # A difference of two int64 may need 64 bits: unsigned, it is right even when the subtraction wraps around.
     best = scores.max(axis=1, keepdims=True)  # (g, 1)
     gaps = best.view(np.uint64) - np.ascontiguousarray(scores).view(np.uint64)  # (g, c)
@@ -389,3 +399,13 @@ def _checked_scale(scale: Fraction) -> Fraction:
             "spend more on this step or use a coarser grid"
         )
     return scale
+
+
+def widened(scale: Fraction) -> Fraction:
+    """The scale at which Laplace noise is drawn: a little more than asked for, and never so small that it would vanish.
+
+    Privacy
+    -------
+    Makes up for probabilities that are rounded to 256 binary places, so that the epsilon holds exactly.
+    """
+    return max(_checked_scale(scale), SMALLEST_SCALE) * WIDENING

@@ -1,20 +1,25 @@
-"""Plans as data: named steps, each with its mechanism and its event, whose sum is the budget. No row is needed."""
+"""Plans as data: named steps, each with its mechanism and its event, whose sum is the budget. No row is needed.
+
+The vault follows a plan step by step and refuses any other (`Vault.follow`). Only how many equal rounds share a fixed spend may
+be left open: a `Branch`.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from typing import Any
 
 from cloister.kernels import Sensitivity
 from cloister.privacy.budgets import Budget, Number
 from cloister.privacy.events import Event, event_dict, within
-from cloister.privacy.mechanisms import Mechanism, Spend, calibrate
+from cloister.privacy.mechanisms import Mechanism, Spend, calibrate, event_of, part_of
 from cloister.report import notebook
 from cloister.report.document import Document, Fact, Section, TextTable
 from cloister.schema import Neighbours
 
-__all__ = ["Plan", "Step", "make_step"]
+__all__ = ["Branch", "Plan", "PlannedStep", "Step", "make_step"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,16 +41,55 @@ def make_step(
 
 
 @dataclass(frozen=True, slots=True)
+class Branch:
+    """Equal rounds of one kind that share a fixed spend; how many there are may follow from what was released.
+
+    Privacy
+    -------
+    Pure epsilons add whatever chose them. Gaussian releases chosen one after the other are one Gaussian while the sum of their
+    precisions is fixed in advance. The *kind* of a step or a total that follows from a Gaussian release would pass delta.
+
+    References
+    ----------
+    A. Smith and A. Thakurta, "Fully adaptive composition for Gaussian differential privacy", 2022.
+    """
+
+    name: str  # round 2 is the step "name 2"
+    spend: Spend  # of all rounds together
+    rounds: int  # the number to expect
+
+    def events(self) -> tuple[Event, ...]:
+        """Every round's charge."""
+        each = part_of(self.spend, Fraction(1, self.rounds))
+        return tuple(event_of(f"{self.name} {i + 1}", each) for i in range(self.rounds))
+
+
+PlannedStep = Event | Branch
+
+
+@dataclass(frozen=True, slots=True)
 class Plan:
     """A budget, a neighbour relation, and the steps that spend it. Print it before any row is read."""
 
     budget: Budget
     neighbours: Neighbours
-    events: tuple[Event, ...]
+    steps: tuple[PlannedStep, ...]
     expect: Mapping[str, str] = field(default_factory=dict)  # step name -> what to expect of it
     facts: Mapping[str, Any] = field(default_factory=dict)  # what the plan was made for: rows, columns, clusters
     choices: Mapping[str, str] = field(default_factory=dict)  # what was chosen, with the reason
     unit: str = "row"  # whom the guarantee protects, as in a certificate
+
+    @property
+    def events(self) -> tuple[Event, ...]:
+        """What every step spends, branches with the number of rounds to expect."""
+        return tuple(event for step in self.steps for event in (step.events() if isinstance(step, Branch) else (step,)))
+
+    def choose(self, branch: str, rounds: int) -> Plan:
+        """The plan with another number of rounds in this branch; the total is the same."""
+        steps = (
+            replace(step, rounds=rounds) if isinstance(step, Branch) and step.name == branch else step for step in self.steps
+        )
+        return replace(self, steps=tuple(steps))
 
     def keeps_budget(self) -> bool:
         """Whether the events, added up again, stay within the budget."""

@@ -14,16 +14,16 @@ This module loads numba. `samplers_python` has the same loops without it, for sm
 
 from __future__ import annotations
 
-import numba as nb
 import numpy as np
 from numpy.typing import NDArray
 
-from cloister.privacy.samplers_python import DEVIATE, LARGEST_WHOLE, Bytes, Draws
+from cloister.kernels.loops.compiled import compiled
+from cloister.privacy.samplers_python import DEVIATE, FIRST_BYTES, LARGEST_WHOLE, Bytes, Draws
 
 # A byte becomes int(np.int64(byte)): compiled, a bare int() stays unsigned, and unsigned with signed makes a float.
 
 
-@nb.njit(nogil=True, cache=True)
+@compiled()
 def take(random: Bytes, at: int) -> tuple[int, int]:
     """Take the next byte. Past the end it reads 255, a refusal to every Bernoulli, so that no run goes on for ever.
 
@@ -32,7 +32,7 @@ def take(random: Bytes, at: int) -> tuple[int, int]:
     return (int(np.int64(random[at])) if at < random.size else 255), at + 1
 
 
-@nb.njit(nogil=True, cache=True)
+@compiled()
 def bernoulli(expansion: Bytes, row: int, random: Bytes, at: int) -> tuple[bool, int]:
     """Say yes with the probability whose binary expansion is that row.
 
@@ -46,7 +46,7 @@ def bernoulli(expansion: Bytes, row: int, random: Bytes, at: int) -> tuple[bool,
     return False, at
 
 
-@nb.njit(nogil=True, cache=True)
+@compiled()
 def below(bound: int, random: Bytes, at: int) -> tuple[int, int]:
     """Draw uniformly from 0..bound-1: as many bits as bound - 1 has, again until they are below it."""
     mask = bound - 1
@@ -65,7 +65,7 @@ def below(bound: int, random: Bytes, at: int) -> tuple[int, int]:
     return 0, at
 
 
-@nb.njit(nogil=True, cache=True)
+@compiled()
 def magnitude(expansion: Bytes, random: Bytes, at: int) -> tuple[int, int]:
     """Draw one geometric value: independent binary digits, and above them a run of successes.
 
@@ -83,7 +83,7 @@ def magnitude(expansion: Bytes, random: Bytes, at: int) -> tuple[int, int]:
     return value, at
 
 
-@nb.njit(nogil=True, cache=True)
+@compiled()
 def geometric(expansion: Bytes, signed: bool, random: Bytes, out: Draws, done: int) -> tuple[int, int]:
     """Fill with geometric draws; with a sign they are discrete Laplace.
 
@@ -107,7 +107,7 @@ def geometric(expansion: Bytes, signed: bool, random: Bytes, out: Draws, done: i
     return done, at
 
 
-@nb.njit(nogil=True, cache=True)
+@compiled()
 def reaches(expansion: Bytes, gap: np.uint64, random: Bytes, at: int) -> tuple[bool, int]:
     """Say whether a geometric draw is at least the gap, drawing its digits from the highest, only while they matter.
 
@@ -131,7 +131,7 @@ def reaches(expansion: Bytes, gap: np.uint64, random: Bytes, at: int) -> tuple[b
     return True, at
 
 
-@nb.njit(nogil=True, cache=True)
+@compiled()
 def choose(expansion: Bytes, gaps: NDArray[np.uint64], random: Bytes, out: Draws, done: int) -> tuple[int, int]:
     """Fill with the index chosen in each row, index j with probability proportional to P(geometric >= gap j).
 
@@ -150,7 +150,7 @@ def choose(expansion: Bytes, gaps: NDArray[np.uint64], random: Bytes, out: Draws
     return done, at
 
 
-@nb.njit(nogil=True, cache=True)
+@compiled()
 def less(deviates: Bytes, known: Draws, left: int, right: int, random: Bytes, at: int) -> tuple[bool, int]:
     """Say whether one uniform deviate is less than another, drawing their bytes as far as needed and keeping them.
 
@@ -167,7 +167,7 @@ def less(deviates: Bytes, known: Draws, left: int, right: int, random: Bytes, at
     return False, at
 
 
-@nb.njit(nogil=True, cache=True)
+@compiled()
 def decays(whole: int, deviates: Bytes, known: Draws, random: Bytes, at: int) -> tuple[bool, int]:
     """Say yes with probability exp(-x (2 whole + x) / (2 whole + 2)), x being deviate 0: Karney 2016, algorithm B.
 
@@ -194,7 +194,7 @@ def decays(whole: int, deviates: Bytes, known: Draws, random: Bytes, at: int) ->
         older, newer = newer, 3 - newer
 
 
-@nb.njit(nogil=True, cache=True)
+@compiled()
 def normal(root: Bytes, deviates: Bytes, known: Draws, random: Bytes, at: int) -> tuple[int, int]:
     """Try for the size of a standard normal, whole + deviate 0: Karney 2016, algorithm N; whole is -1 for a refusal.
 
@@ -219,16 +219,16 @@ def normal(root: Bytes, deviates: Bytes, known: Draws, random: Bytes, at: int) -
     return whole, at
 
 
-@nb.njit(nogil=True, cache=True)
-def scaled(whole: int, fraction: Bytes, high: int, low: int) -> int:
+@compiled()
+def scaled(whole: int, fraction: Bytes, high: int, low: int, rest: int) -> int:
     """Round sigma (whole + fraction), half upwards, for sigma = high + low / 2**32.
 
     Multiplies byte by byte from the lowest, dropping eight bits at each step. The floor of a floor is the floor of all,
-    so the result is exact; nothing passes 2**63 while high <= 2**40 and whole <= 2**14.
+    so the result is exact; nothing passes 2**63 while high <= 2**50 and whole <= 2**7.
 
-    fraction : IN (16,), bytes from the highest
+    fraction : IN (bytes,), from the highest; rest : 0, or 1 for a fraction that is one unit of its last byte larger
     """
-    upper, lower = 0, 0  # the running product is upper * 2**32 + lower
+    upper, lower = rest * high, rest * low  # the running product is upper * 2**32 + lower
     for place in range(fraction.size - 1, -1, -1):
         byte = int(np.int64(fraction[place]))
         lower += byte * low
@@ -238,7 +238,21 @@ def scaled(whole: int, fraction: Bytes, high: int, low: int) -> int:
     return whole * high + upper + ((whole * low + lower + (1 << 31)) >> 32)
 
 
-@nb.njit(nogil=True, cache=True)
+@compiled()
+def rounded(whole: int, deviates: Bytes, known: Draws, high: int, low: int, random: Bytes, at: int) -> tuple[int, int]:
+    """Round sigma (whole + deviate 0), drawing the deviate's bytes until whatever follows cannot change the result."""
+    while True:
+        if known[0] >= FIRST_BYTES:
+            fraction = deviates[0, : known[0]]
+            value = scaled(whole, fraction, high, low, 0)
+            if known[0] == DEVIATE or value == scaled(whole, fraction, high, low, 1):
+                return value, at
+        byte, at = take(random, at)
+        deviates[0, known[0]] = byte
+        known[0] += 1
+
+
+@compiled()
 def gaussian(root: Bytes, high: int, low: int, random: Bytes, out: Draws, done: int) -> tuple[int, int]:
     """Fill with round(sigma Z) for sigma = high + low / 2**32 and Z standard normal.
 
@@ -251,11 +265,8 @@ def gaussian(root: Bytes, high: int, low: int, random: Bytes, out: Draws, done: 
         start = at
         whole, at = normal(root, deviates, known, random, at)
         if whole >= 0:
-            for place in range(known[0], DEVIATE):
-                byte, at = take(random, at)
-                deviates[0, place] = byte
+            value, at = rounded(whole, deviates, known, high, low, random, at)
             sign, at = take(random, at)
-            value = scaled(whole, deviates[0], high, low)
             if at <= random.size:
                 out[done] = -value if sign & 1 else value
                 done += 1

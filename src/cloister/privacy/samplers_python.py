@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 Bytes = NDArray[np.uint8]
 Draws = NDArray[np.int64]
 
-DEVIATE = 16  # bytes of a uniform deviate
+DEVIATE = 32  # bytes of a uniform deviate at most: they are drawn as far as they are needed
+FIRST_BYTES = 8  # of the deviate that is scaled; more only where they decide the rounding
 LARGEST_WHOLE = 100  # of a normal deviate; to pass it has probability below 2**-7000
 
 
@@ -176,11 +177,26 @@ def normal(root: bytes, deviate: bytearray, random: bytes, at: int) -> tuple[int
     return whole, at
 
 
-def scaled(whole: int, fraction: bytes, high: int, low: int) -> int:
-    """Round sigma (whole + fraction), half upwards, for sigma = high + low / 2**32, in long integers."""
-    product = ((high << 32) + low) * ((whole << 8 * DEVIATE) + int.from_bytes(fraction, "big"))
-    shift = 32 + 8 * DEVIATE
+def scaled(whole: int, fraction: bytes | bytearray, high: int, low: int, rest: int) -> int:
+    """Round sigma (whole + fraction), half upwards, for sigma = high + low / 2**32, in long integers.
+
+    rest : 0, or 1 for a fraction that is one unit of its last byte larger
+    """
+    bits = 8 * len(fraction)
+    product = ((high << 32) + low) * ((whole << bits) + int.from_bytes(fraction, "big") + rest)
+    shift = 32 + bits
     return (product + (1 << (shift - 1))) >> shift
+
+
+def rounded(whole: int, deviate: bytearray, high: int, low: int, random: bytes, at: int) -> tuple[int, int]:
+    """Round sigma (whole + deviate), drawing the deviate's bytes until whatever follows cannot change the result."""
+    while True:
+        if len(deviate) >= FIRST_BYTES:
+            value = scaled(whole, deviate, high, low, 0)
+            if len(deviate) == DEVIATE or value == scaled(whole, deviate, high, low, 1):
+                return value, at
+        deviate.append(random[at])
+        at += 1
 
 
 def gaussian(root: Bytes, high: int, low: int, random: Bytes, out: Draws, done: int) -> tuple[int, int]:
@@ -194,11 +210,9 @@ def gaussian(root: Bytes, high: int, low: int, random: Bytes, out: Draws, done: 
             whole, at = normal(row, deviate, stream, at)
             if whole < 0:
                 continue
-            end = at + DEVIATE - len(deviate)
-            fraction = bytes(deviate) + stream[at:end]
-            sign = stream[end]
-            at = end + 1
-            value = scaled(whole, fraction, high, low)
+            value, at = rounded(whole, deviate, high, low, stream, at)
+            sign = stream[at]
+            at += 1
             out[done] = -value if sign & 1 else value
             done += 1
     except IndexError:

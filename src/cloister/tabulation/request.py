@@ -110,6 +110,7 @@ class TabulationRequest:
             ledger=ledger,
             unit=planned.unit,
         ) as vault:
+            vault.follow(planned.as_plan())
             progress("table")
             released = vault.measure(kernel, planned.step.mechanism, "table")
             public_rows = vault.size(None) if planned.neighbours is Neighbours.REPLACE_ONE else None

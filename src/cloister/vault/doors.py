@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from fractions import Fraction
+from math import prod
 from types import TracebackType
 from typing import Any, TypeVar
 
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 
 from cloister.encode import Encoded, Encoding
 from cloister.engines.base import Engine, EngineChoice, Folds, choose_engine, choose_points_engine
-from cloister.errors import BudgetExceeded, UsageError
+from cloister.errors import BudgetExceeded, Charge, CloisterError, PlanError, ReleaseFailed, UsageError, raise_alone
 from cloister.kernels import Histogram, Kernel, Rows, Sensitivity, Summary
 from cloister.kernels.exact import open_exact
 from cloister.kernels.keyed import KeyedKernel
@@ -23,16 +24,18 @@ from cloister.kernels.loops.choose import expect_rows
 from cloister.kernels.per_unit import for_unit
 from cloister.privacy import noise
 from cloister.privacy.budgets import Budget
-from cloister.privacy.events import Event, SampledEvent, within
+from cloister.privacy.events import Event, within
 from cloister.privacy.ledger import Ledger
 from cloister.privacy.mechanisms import Mechanism, Released, add_noise
 from cloister.privacy.mechanisms.base import KeyedMechanism
+from cloister.privacy.plan import Plan
 from cloister.privacy.release import Guarantee, Release
 from cloister.privacy.secret_draws import secret_draw
 from cloister.schema import Neighbours
 from cloister.schema.unit import Unit
 from cloister.vault.access import empty_frames, make_engine, pass_over
 from cloister.vault.booking import Booking
+from cloister.vault.followed_plan import FollowedPlan
 from cloister.vault.holder import Holder, Unprotected
 
 __all__ = ["Sample", "ReleaseTerms", "Vault"]
@@ -63,7 +66,11 @@ class ReleaseTerms:
 
 
 class Vault:
-    """Rows behind a door. Use `Vault.open` as a context; it is charged on entry and checked on exit."""
+    """Rows behind a door. Use `Vault.open` as a context; it is charged on entry and checked on exit.
+
+    What is measured are at first pure steps, then those of the plan that is followed (`follow`), in its order. An error that
+    leaves the context says what stays charged, in its message and in `charged`, and is no `UsageError`.
+    """
 
     def __init__(
         self, encoding: Encoding, engine_for: Callable[[Encoding], Engine], terms: ReleaseTerms, booking: Booking
@@ -72,7 +79,7 @@ class Vault:
         self._engine_for = engine_for
         self._terms = terms
         self._booking = booking
-        self._events: list[Event] = []
+        self._steps = FollowedPlan(terms.budget)
         self._sample: Sample | None = None
         self._lock = threading.Lock()
         self._seeded_before = noise.seeded_draws()
@@ -113,6 +120,22 @@ class Vault:
         expect_rows()
         self._engine.close()
         empty_frames(trace)
+        if error is not None:
+            self._say_what_is_charged(error)
+
+    def _say_what_is_charged(self, error: BaseException) -> None:
+        """Add the charge to an error that leaves after it; one that says that nothing was charged becomes another."""
+        charge = Charge(str(self._terms.budget), self._booking.table, self._booking.entry)
+        if isinstance(error, UsageError):
+            failed = ReleaseFailed(f"{error} {charge}")
+            failed.charged = charge
+            raise_alone(failed)
+        if isinstance(error, CloisterError):
+            error.args = (f"{error} {charge}",)
+        else:
+            error.add_note(str(charge))
+        with suppress(AttributeError, TypeError):  # an error of a library may refuse it
+            error.charged = charge  # type: ignore[attr-defined]
 
     # The first door.
 
@@ -125,9 +148,23 @@ class Vault:
         """How far one row, or one person where the schema names a unit, moves the kernel's summary."""
         return for_unit(kernel, self._terms.unit).sensitivity(self._terms.neighbours)
 
+    def follow(self, plan: Plan) -> None:
+        """Freeze the plan of this release: from here on each step that is measured must be its next.
+
+        What was measured before must be the first steps of it, and be pure. The certificate's events are the plan's.
+        """
+        with self._lock:
+            self._must_be_open()
+            self._steps.follow(plan)
+
+    def choose(self, branch: str, rounds: int) -> None:
+        """Settle, from what was released, how many rounds the plan's next branch has."""
+        with self._lock:
+            self._steps.choose(branch, rounds)
+
     def measure(self, kernel: Kernel, mechanism: Mechanism, step: str) -> Released[Summary]:
-        """A private release: the event is checked against what is left, the rows are read, the noise is added."""
-        self._reserve(mechanism.event(step, self.sensitivity(kernel)), step)
+        """A private release: the event is checked against the plan, the rows are read, the noise is added."""
+        self._take(kernel, mechanism.event(step, self.sensitivity(kernel)))
         return self._noised(self._engine, kernel, mechanism)
 
     def measure_keyed(self, kernel: KeyedKernel, mechanism: KeyedMechanism[T], step: str) -> Released[T]:
@@ -136,8 +173,8 @@ class Vault:
         The mechanism sees the keys that occur, in rising order, with their counts, and hands out what its event pays for.
         A row has one key, so the sensitivity is that of any histogram.
         """
-        event = mechanism.event(step, self.sensitivity(Histogram()))
-        self._reserve(event, step)
+        kept = Histogram()
+        self._take(kept, mechanism.event(step, self.sensitivity(kept)))
         counted = open_exact(self._engine.fold_by_key(kernel))
         return Released(mechanism.apply(counted.keys[:, 0], counted.counts), mechanism.deviation())
 
@@ -157,20 +194,23 @@ class Vault:
     def sample(self, step: str, rate: Fraction) -> Iterator[Sample]:
         """A secret Poisson sample of the rows at this rate; all that is measured on it is charged as one, amplified.
 
+        It is a step of the plan, which fixes its rate and all that is measured on it.
         Where the guarantee is per person, people are drawn, each with all their rows: drawing rows would amplify nothing.
         Only under add-remove: a Poisson sample does not amplify a replace-one mechanism.
         """
         if self._terms.neighbours is not Neighbours.ADD_REMOVE:
-            raise UsageError("a Poisson sample is amplified under add-remove neighbours only.")
-        self._must_be_open()
-        if self._sample is not None:
-            raise UsageError("one secret sample at a time: leave the block of the first before the second.")
-        self._sample = Sample(self, self._engine.sample(secret_draw(rate).keep), step, rate)
+            raise PlanError(
+                "a Poisson sample is amplified under add-remove neighbours only. This is a bug: please report it."
+            )
+        with self._lock:
+            self._must_be_open()
+            self._steps.enter_sample(step, rate)
+        self._sample = Sample(self, self._engine.sample(secret_draw(rate).keep))
         try:
             yield self._sample
         finally:
             with self._lock:
-                self._events.append(self._sample.event())
+                self._steps.leave_sample()
                 self._sample = None
 
     def _noised(self, rows: Folds, kernel: Kernel, mechanism: Mechanism) -> Released[Summary]:
@@ -185,20 +225,17 @@ class Vault:
         if not self._open:
             raise UsageError("the vault is closed: a release needs a new charge.")
 
-    def _reserve(self, event: Event, step: str, sample: Sample | None = None) -> None:
+    def _take(self, kernel: Kernel, event: Event, sample: Sample | None = None) -> None:
         """Spend a step's cost before a row is read for it, or refuse the step; what then goes wrong stays spent."""
         with self._lock:
             self._must_be_open()
-            if sample is not None and sample is not self._sample:
-                raise UsageError("the secret sample is gone: measure inside its block.")
-            on_table: list[Event] = [*self._events, *([] if sample else [event])]
-            on_sample = [self._sample.event(*([event] if sample else []))] if self._sample else []
-            if not within([*on_table, *on_sample], self._terms.budget):
-                raise BudgetExceeded.of_step(step, self._terms.budget)
+            self._steps.count_draws(sum(prod(shape) for shape in kernel.parts.values()))
             if sample is None:
-                self._events.append(event)
+                self._steps.take(event)
+            elif sample is self._sample:
+                self._steps.take_on_sample(event)
             else:
-                sample.events.append(event)
+                raise PlanError("the secret sample is gone: measure inside its block. This is a bug: please report it.")
 
     # The second door.
 
@@ -258,8 +295,9 @@ class Vault:
         result: dict[str, Any],
         notes: tuple[str, ...] = (),
     ) -> Release:
-        """The certificate: the events are added up again and must stay within what was charged."""
-        if not within(self._events, self._terms.budget):
+        """The certificate: the plan was followed to its end, and its events, added up again, stay within what was charged."""
+        events = self._steps.events()
+        if not within(events, self._terms.budget):
             raise BudgetExceeded.of_release(self._terms.budget)
         guarantee = Guarantee(
             self._terms.budget.epsilon, self._terms.budget.delta, self._terms.neighbours, self._terms.protected
@@ -267,7 +305,7 @@ class Vault:
         release = Release(
             kind=kind,
             guarantee=guarantee,
-            events=tuple(self._events),
+            events=events,
             parameters=parameters,
             result=result,
             seeded=noise.is_seeded() or noise.seeded_draws() != self._seeded_before,
@@ -281,16 +319,9 @@ class Vault:
 class Sample:
     """A secret sample inside the vault: what is measured on it shares one amplified charge."""
 
-    def __init__(self, vault: Vault, rows: Folds, step: str, rate: Fraction) -> None:
+    def __init__(self, vault: Vault, rows: Folds) -> None:
         self._vault = vault
         self._rows = rows
-        self._step = step
-        self._rate = rate
-        self.events: list[Event] = []
-
-    def event(self, *more: Event) -> SampledEvent:
-        """The charge so far, with further events."""
-        return SampledEvent(self._step, self._rate, (*self.events, *more))
 
     def sensitivity(self, kernel: Kernel) -> Sensitivity:
         """As in the vault."""
@@ -298,5 +329,5 @@ class Sample:
 
     def measure(self, kernel: Kernel, mechanism: Mechanism, step: str) -> Released[Summary]:
         """A private release of the sampled rows."""
-        self._vault._reserve(mechanism.event(step, self.sensitivity(kernel)), step, self)
+        self._vault._take(kernel, mechanism.event(step, self.sensitivity(kernel)), self)
         return self._vault._noised(self._rows, kernel, mechanism)

@@ -209,11 +209,13 @@ def test_usage_faults_abort_before_anything_is_read(change: dict[str, object], m
 
 
 def test_too_many_cells_hint_at_the_tree() -> None:
-    """A dense grid beyond the cap is refused; the tree takes the same columns."""
-    with pytest.raises(UsageError, match="Use method tree"):
-        cl.synopsis(heaps(100_000, 8), 1.0, (0, 1), "uniform-grid", most_cells=1000)
-    with pytest.raises(UsageError, match="at its coarsest, for 30 columns"):
-        cl.synopsis(np.zeros((5, 30)), 1.0, (0, 1), "adaptive-grid")
+    """A grid that the rows make too fine is kept at its cap; columns that no cap allows are refused; the tree takes them."""
+    made = cl.synopsis(heaps(100_000, 8), 1.0, (0, 1), "uniform-grid", most_cells=1000)
+    assert len(made.cells) == 2**8
+    assert any("Method tree" in note for note in made.release.notes)
+    for method in ("adaptive-grid", "uniform-grid"):
+        with pytest.raises(UsageError, match=r"at its coarsest, for 30 columns.*Use method tree"):
+            cl.synopsis(np.zeros((5, 30)), 1.0, (0, 1), method)
     assert cl.synopsis(np.zeros((500, 30)), 1.0, (0, 1), "tree").cluster(1).cluster_centers_.shape == (1, 30)
 
 

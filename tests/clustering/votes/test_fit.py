@@ -12,12 +12,13 @@ from sklearn.datasets import make_blobs
 
 import cloister as cl
 from cloister.encode import Encoding, Grid
-from cloister.errors import UsageError
+from cloister.errors import PlanError
 from cloister.kernels import BoxClip, ClippedSums, Euclidean, Rows, Taxicab
 from cloister.privacy import noise
 from cloister.privacy.budgets import PureDP
-from cloister.privacy.events import SampledEvent, within
+from cloister.privacy.events import LaplaceEvent, SampledEvent, within
 from cloister.privacy.mechanisms import calibrate
+from cloister.privacy.plan import Plan
 from cloister.schema import Neighbours
 from cloister.testing import seeded_noise
 from cloister.vault import Vault
@@ -96,12 +97,13 @@ ROWS = 200_000
 def sampled_rows(rate: Fraction) -> float:
     """The noisy size of a secret sample, with hardly any noise."""
     X = np.zeros((ROWS, 1))
-    with (
-        Vault.open(X, ENCODING, budget=PureDP(1000), neighbours=Neighbours.ADD_REMOVE, purpose="test") as vault,
-        vault.sample("sample", rate) as sample,
-    ):
-        mechanism = calibrate(Rows().sensitivity(Neighbours.ADD_REMOVE), Fraction(100))
-        return float(sample.measure(Rows(), mechanism, "size").value["counts"][0])
+    budget, relation = PureDP(1000), Neighbours.ADD_REMOVE
+    event = SampledEvent("sample", rate, (LaplaceEvent("size", Fraction(100)),))
+    with Vault.open(X, ENCODING, budget=budget, neighbours=relation, purpose="test") as vault:
+        vault.follow(Plan(budget, relation, (event,)))
+        with vault.sample("sample", rate) as sample:
+            mechanism = calibrate(Rows().sensitivity(relation), Fraction(100))
+            return float(sample.measure(Rows(), mechanism, "size").value["counts"][0])
 
 
 def plausible(kept: float) -> bool:
@@ -137,7 +139,7 @@ def test_a_poisson_sample_is_refused_under_replace_one() -> None:
         Vault.open(
             np.zeros((10, 1)), ENCODING, budget=PureDP(1), neighbours=Neighbours.REPLACE_ONE, purpose="test"
         ) as vault,
-        pytest.raises(UsageError, match="add-remove"),
+        pytest.raises(PlanError, match="add-remove"),
         vault.sample("sample", RATE),
     ):
         pass
@@ -149,6 +151,8 @@ def test_steps_on_a_sample_are_charged_together() -> None:
     with Vault.open(
         np.zeros((100, 1)), ENCODING, budget=PureDP(3), neighbours=Neighbours.ADD_REMOVE, purpose="test"
     ) as vault:
+        inner = (LaplaceEvent("one", Fraction(2)), LaplaceEvent("two", Fraction(2)))
+        vault.follow(Plan(PureDP(3), Neighbours.ADD_REMOVE, (SampledEvent("sample", Fraction(1, 8), inner),)))
         with vault.sample("sample", Fraction(1, 8)) as sample:
             sample.measure(Rows(), mechanism, "one")
             sample.measure(Rows(), mechanism, "two")

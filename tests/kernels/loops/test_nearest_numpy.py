@@ -13,7 +13,8 @@ from cloister.kernels.loops import nearest, nearest_numpy
 
 def loops(module: ModuleType) -> set[str]:
     """The public functions that a module defines, compiled or not."""
-    found = {name for name, thing in vars(module).items() if hasattr(thing, "py_func") or inspect.isfunction(thing)}
+    mine = {name: thing for name, thing in vars(module).items() if getattr(thing, "__module__", None) == module.__name__}
+    found = {name for name, thing in mine.items() if hasattr(thing, "py_func") or inspect.isfunction(thing)}
     return {name for name in found if not name.startswith("_")}
 
 

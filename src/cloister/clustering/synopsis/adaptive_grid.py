@@ -24,12 +24,20 @@ import numpy as np
 from cloister.clustering.domain import Domain
 from cloister.clustering.progress import Progress
 from cloister.clustering.synopsis.consistency import agree, best_total
-from cloister.clustering.synopsis.grid_sizes import check_cap, first_side, rule_epsilon, second_sides
+from cloister.clustering.synopsis.grid_sizes import (
+    capped_sides,
+    check_cap,
+    coarser_note,
+    first_side,
+    largest_side,
+    rule_epsilon,
+    second_sides,
+)
 from cloister.clustering.synopsis.noisy_cells import Built, Cells, inside_domain, nested_boxes, variance_of
 from cloister.clustering.synopsis.shapes import ShapeOptions
 from cloister.clustering.terms import Terms, buy_size
 from cloister.errors import UsageError
-from cloister.kernels.cells import GridCells, NestedCells
+from cloister.kernels.cells import GridCells, NestedCells, most_intervals
 from cloister.privacy.budgets import exact
 from cloister.privacy.mechanisms import Spend
 from cloister.privacy.plan import Plan, Step, make_step
@@ -73,14 +81,13 @@ class AdaptiveGrid:
         """Refuse a wrong alpha, and more columns than the coarsest first level can take."""
         self.steps(terms)
         columns = len(domain.halves)
-        coarsest = first_side(0, 1, columns)
-        check_cap(coarsest, columns, self.options.most_cells, f" at its coarsest, for {columns} columns")
+        check_cap(columns, first_side(0, 1, columns), self.options.most_cells)
 
     def plan(self, domain: Domain, terms: Terms, rows: float) -> Plan:
         """What the grid would spend on about so many rows."""
         columns = len(domain.halves)
         steps = self.steps(terms)
-        side = steps.first_side(rows, columns)
+        side = min(steps.first_side(rows, columns), largest_side(columns, self.options.most_cells))
         noise = {step.name: step.mechanism.deviation()["counts"] for step in (steps.size, steps.one, steps.two) if step}
         expect = {"size": f"number of rows +-{noise['size']:.3g}"} if steps.size else {}
         expect["level 1"] = f"{side} ** {columns} cells, counts +-{noise['level 1']:.3g}"
@@ -94,17 +101,14 @@ class AdaptiveGrid:
         columns, most = len(domain.halves), self.options.most_cells
         steps = self.steps(terms)
         rows = buy_size(vault, steps.size, progress)
-        side = steps.first_side(rows, columns)
-        check_cap(side, columns, most)
+        rule_side = steps.first_side(rows, columns)
+        side = min(rule_side, largest_side(columns, most))
         halves, sides = tuple(int(h) for h in domain.halves), (side,) * columns
         progress("level 1")
         upper = vault.measure(GridCells(halves, sides), steps.one.mechanism, "level 1")
-        inner = second_sides(upper.value["counts"], rule_epsilon(steps.two.mechanism), columns)
-        if float((inner.astype(np.float64) ** columns).sum()) > most:
-            raise UsageError(
-                f"the second level would have more than {most:,} cells. Use method tree, which grows with the rows and not with "
-                "the columns, or fewer columns."
-            )
+        wanted = second_sides(upper.value["counts"], rule_epsilon(steps.two.mechanism), columns)
+        inner = capped_sides(wanted, columns, most, most_intervals(halves) // side)
+        is_coarser = side < rule_side or bool((inner < wanted).any())
         progress("level 2")
         lower = vault.measure(NestedCells(halves, sides, inner), steps.two.mechanism, "level 2")
         agreed = agree(
@@ -117,7 +121,7 @@ class AdaptiveGrid:
         low, high, groups = nested_boxes(side, inner, domain)
         cells = Cells(low, high, (low + high) / 2, agreed.counts, agreed.variances, agreed.common, groups)
         total = best_total(steps.size, rows, float(agreed.totals.sum()), float(agreed.total_variances.sum()))
-        return Built(inside_domain(cells, domain), total)
+        return Built(inside_domain(cells, domain), total, (coarser_note(most),) if is_coarser else ())
 
     def rest(self, terms: Terms) -> Spend:
         """What is left for the rounds that follow."""

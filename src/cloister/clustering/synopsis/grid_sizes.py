@@ -14,7 +14,16 @@ from numpy.typing import NDArray
 from cloister.errors import UsageError
 from cloister.privacy.mechanisms import Mechanism
 
-__all__ = ["check_cap", "first_side", "rule_epsilon", "second_sides", "uniform_side"]
+__all__ = [
+    "capped_sides",
+    "check_cap",
+    "coarser_note",
+    "first_side",
+    "largest_side",
+    "rule_epsilon",
+    "second_sides",
+    "uniform_side",
+]
 
 UNIFORM = 10.0  # Su et al. 2016: theta
 C1, C2 = 10.0, 5.0  # LETEO, section 4.2
@@ -70,10 +79,45 @@ def second_sides(counts: NDArray[np.int64], epsilon: float, columns: int) -> NDA
     return np.maximum(1, sides).astype(np.int64)
 
 
-def check_cap(side: int, columns: int, most: int, why: str = "") -> None:
-    """Refuse a grid with more cells than the cap."""
-    if side**columns > most:
+def largest_side(columns: int, most: int) -> int:
+    """The most intervals a column whose grid has at most so many cells.
+
+    >>> largest_side(2, 2**22), largest_side(10, 2**22), largest_side(23, 2**22)
+    (2048, 4, 1)
+    """
+    side: int = round(most ** (1 / columns))
+    return max(1, side if side**columns <= most else side - 1)
+
+
+def capped_sides(inner: NDArray[np.int64], columns: int, most: int, finest: int) -> NDArray[np.int64]:
+    """The sides of second-level cells, the largest made smaller until all cells together are at most so many.
+
+    The first level alone has no more than `most`, so that sides of 1 always fit.
+
+    >>> capped_sides(np.array([1, 2, 9]), 2, 40, 1000).tolist()
+    [1, 2, 5]
+    """
+    low, high = 1, int(min(inner.max(initial=1), finest))
+    while low < high:
+        middle = (low + high + 1) // 2
+        fits = float((np.minimum(inner, middle).astype(np.float64) ** columns).sum()) <= most
+        low, high = (middle, high) if fits else (low, middle - 1)
+    return np.minimum(inner, low)
+
+
+def check_cap(columns: int, coarsest: int, most: int) -> None:
+    """Refuse, before a charge, columns whose coarsest grid has more cells than the cap."""
+    if coarsest**columns > most:
         raise UsageError(
-            f"the grid would have {side} ** {columns} cells{why}, and at most {most:,} are allowed. Use method tree, which "
-            "grows with the rows and not with the columns, fewer columns, or a sparse grid (threshold)."
+            f"the grid would have {coarsest} ** {columns} cells at its coarsest, for {columns} columns, and at most {most:,} are "
+            "allowed. Use method tree, which grows with the rows and not with the columns, fewer columns, or a sparse grid "
+            "(threshold)."
         )
+
+
+def coarser_note(most: int) -> str:
+    """What a certificate says of a grid that its cap made coarser than the rule."""
+    return (
+        f"The grid is coarser than its rule asks for, to stay within {most:,} cells (most_cells). Method tree is finer where "
+        "rows are, in any number of columns."
+    )

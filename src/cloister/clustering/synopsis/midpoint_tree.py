@@ -60,14 +60,14 @@ class MidpointTree:
         return {}
 
     def check(self, domain: Domain, terms: Terms) -> None:
-        """Refuse more columns than a key has binary digits."""
+        """Refuse more columns than a key has binary digits, and noise that cannot be drawn."""
         columns = len(domain.halves)
         if columns > KEY_BITS:
             raise UsageError(f"the tree takes up to {KEY_BITS} columns, and there are {columns}. Choose some with columns=.")
+        self.steps(domain, terms)
 
     def steps(self, domain: Domain, terms: Terms) -> TreeSteps:
         """What is bought: the splits, then the leaves."""
-        self.check(domain, terms)
         columns = len(domain.halves)
         order = MortonKeys(tuple(int(half) for half in domain.halves), min(MOST_BITS, KEY_BITS // columns))
         spends = spends_of(terms)

@@ -40,10 +40,11 @@ class Cells:
 
 
 class Built(NamedTuple):
-    """Released cells in grid steps, and the best estimate of the number of rows."""
+    """Released cells in grid steps, the best estimate of the number of rows, and what a reader of the certificate should know."""
 
     cells: Cells
     total: float
+    notes: tuple[str, ...] = ()
 
 
 def even_cells(lower: NDArray[np.float64], upper: NDArray[np.float64], counts: NDArray[np.int64], variance: float) -> Cells:

@@ -10,8 +10,7 @@ from cloister.clustering.domain import Domain, from_bounds
 from cloister.clustering.inputs import Input
 from cloister.clustering.progress import Progress, silent
 from cloister.clustering.synopsis.files import fingerprint
-from cloister.clustering.synopsis.grid_sizes import check_cap
-from cloister.clustering.synopsis.shapes import MOST_CELLS, Shape, ShapeOptions, find_shape
+from cloister.clustering.synopsis.shapes import ANY_ROWS, MOST_CELLS, Shape, ShapeOptions, find_shape
 from cloister.clustering.synopsis.synopsis import Synopsis
 from cloister.clustering.table_request import TableRequest
 from cloister.encode import Encoding
@@ -58,18 +57,15 @@ class SynopsisRequest(TableRequest):
     def plan(self, rows: int, names: Sequence[str]) -> Plan:
         """What a synopsis of about so many rows of these columns would spend; no row is read and nothing is charged."""
         domain = self.domain(Input(None, tuple(names)))
-        plan = self.shape.plan(domain, self.terms, rows)
-        if self.threshold is None and "cells a column" in plan.facts:
-            side, columns = plan.facts["cells a column"], len(domain.halves)
-            check_cap(side, columns, self.most_cells, f" for about {rows:,} rows")
-        return plan
+        return self.shape.plan(domain, self.terms, rows)
 
     def release(self, data: Any, progress: Progress = silent) -> Synopsis:
         """Charge the budget, release the cells in the vault, and hand them out."""
         rows = self.read(data)
         domain = self.domain(rows)
         with self.open_vault(rows, domain.encoding, f"synopsis, {self.method}") as vault:
-            cells, total = self.shape.build(vault, domain, self.terms, progress)
+            vault.follow(self.shape.plan(domain, self.terms, ANY_ROWS))
+            cells, total, more_notes = self.shape.build(vault, domain, self.terms, progress)
             parameters = {
                 "method": self.method,
                 "columns": list(domain.columns),
@@ -80,7 +76,8 @@ class SynopsisRequest(TableRequest):
                 **self.shape.parameters(),
             }
             result = {"cells": len(cells), "total": total, "sha256": fingerprint(cells, domain, total)}
-            return Synopsis(cells, domain, total, vault.release("synopsis", parameters, result, self.notes(domain.encoding)))
+            notes = (*self.notes(domain.encoding), *more_notes)
+            return Synopsis(cells, domain, total, vault.release("synopsis", parameters, result, notes))
 
     def notes(self, encoding: Encoding, rows: float | None = None) -> tuple[str, ...]:
         """What a reader of the certificate should know."""

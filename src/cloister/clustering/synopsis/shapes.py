@@ -24,8 +24,9 @@ if TYPE_CHECKING:  # the command line lists the shapes in its help, and loads no
     from cloister.privacy.plan import Plan
     from cloister.vault import Vault
 
-__all__ = ["MOST_CELLS", "SHAPES", "Shape", "ShapeOptions", "find_shape"]
+__all__ = ["ANY_ROWS", "MOST_CELLS", "SHAPES", "Shape", "ShapeOptions", "find_shape"]
 
+ANY_ROWS = 1.0  # what a plan is made with whose events are the same for every number of rows
 MOST_CELLS = 2**22  # of a dense grid, and leaves of a tree
 
 SHAPES: Mapping[str, str] = {  # name -> where its class is; loaded when it is asked for
@@ -63,7 +64,10 @@ class Shape(Protocol):
         ...
 
     def plan(self, domain: Domain, terms: Terms, rows: float) -> Plan:
-        """What cells of about so many rows would spend and what to expect of them; no row is read."""
+        """What cells of about so many rows would spend and what to expect of them; no row is read.
+
+        What is spent is the same for every number of rows: the vault follows the plan from the first step on.
+        """
         ...
 
     def build(self, vault: Vault, domain: Domain, terms: Terms, progress: Progress) -> Built:

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cloister.clustering.chance import PublicChance
-from cloister.clustering.clipped_rounds import round_kernel, round_weights
+from cloister.clustering.clipped_rounds import check_round, round_kernel, round_weights
 from cloister.clustering.domain import Domain
 from cloister.clustering.fitted import Fitted
 from cloister.clustering.progress import Progress
@@ -30,7 +30,7 @@ from cloister.clustering.seeding.points_kmeans import nearest
 from cloister.clustering.seeding.weighted import check_seeding, cluster_points
 from cloister.clustering.synopsis.noisy_cells import Cells, log_densities
 from cloister.clustering.synopsis.queries import kept_weights
-from cloister.clustering.synopsis.shapes import find_shape
+from cloister.clustering.synopsis.shapes import ANY_ROWS, find_shape
 from cloister.clustering.task import Task
 from cloister.clustering.terms import Terms
 from cloister.errors import UsageError
@@ -64,6 +64,8 @@ class ThroughSynopsis:
                 'or use method "votes", which finds bounds inside the budget.'
             )
         find_shape(self.shape(task)).check(task.domain, self.terms(task))
+        for _, spend in self.refinements(task):
+            check_round(task.domain, task.terms, spend, 2 * RADIUS * task.domain.radius)
 
     def shape(self, task: Task) -> str:
         """The shape of the synopsis."""
@@ -83,7 +85,7 @@ class ThroughSynopsis:
         cells = find_shape(self.shape(task)).plan(task.domain, self.terms(task), rows)
         events = [event_of(name, spend) for name, spend in self.refinements(task)]
         facts = {"rows": round(rows), "columns": len(task.names), "clusters": task.clusters or "auto"}
-        return replace(cells, events=(*cells.events, *events), facts=facts, choices=self.choices(task))
+        return replace(cells, steps=(*cells.steps, *events), facts=facts, choices=self.choices(task))
 
     def refinements(self, task: Task) -> list[tuple[str, Spend]]:
         """The rounds on the rows, by name, with what each may spend."""
@@ -104,7 +106,8 @@ class ThroughSynopsis:
         """Release a synopsis inside an open vault and cluster it; then refine the centres, where there are rounds for it."""
         domain = task.domain
         assert domain is not None
-        cells, total = find_shape(self.shape(task)).build(vault, domain, self.terms(task), progress)
+        vault.follow(self.plan(task, ANY_ROWS))
+        cells, total, notes = find_shape(self.shape(task)).build(vault, domain, self.terms(task), progress)
         weights = kept_weights(cells.counts, total)
         full = weights > 0
         if not full.any():  # an empty table: every cell counts the same
@@ -118,9 +121,8 @@ class ThroughSynopsis:
         for name, spend in steps:
             progress(name)
             estimate = refine(vault, domain, estimate, name, spend, task)
-        return Fitted(
-            domain, estimate.centers, estimate.sizes, estimate.errors, len(steps), total, choices=self.choices(task)
-        )
+        choices = {**self.choices(task), **({"grid": " ".join(notes)} if notes else {})}
+        return Fitted(domain, estimate.centers, estimate.sizes, estimate.errors, len(steps), total, choices=choices)
 
 
 class Hybrid(ThroughSynopsis):

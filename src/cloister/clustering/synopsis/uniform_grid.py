@@ -21,7 +21,7 @@ import numpy as np
 from cloister.clustering.domain import Domain
 from cloister.clustering.progress import Progress
 from cloister.clustering.synopsis.consistency import best_total
-from cloister.clustering.synopsis.grid_sizes import check_cap, rule_epsilon, uniform_side
+from cloister.clustering.synopsis.grid_sizes import check_cap, coarser_note, largest_side, rule_epsilon, uniform_side
 from cloister.clustering.synopsis.noisy_cells import Built, even_cells, grid_boxes, inside_domain, variance_of
 from cloister.clustering.synopsis.shapes import ShapeOptions
 from cloister.clustering.terms import Terms, buy_size
@@ -44,13 +44,15 @@ class UniformGrid:
         return {}
 
     def check(self, domain: Domain, terms: Terms) -> None:
-        """How many cells there are follows from the number of rows: nothing to refuse before that."""
+        """Refuse so many columns that two intervals of each are too many cells, and noise that cannot be drawn."""
+        check_cap(len(domain.halves), 2, self.options.most_cells)
+        steps(terms)
 
     def plan(self, domain: Domain, terms: Terms, rows: float) -> Plan:
         """What the grid would spend on about so many rows."""
         columns = len(domain.halves)
         size, cells = steps(terms)
-        side = uniform_side(rows, rule_epsilon(cells.mechanism), columns)
+        side = self.side(rows, cells, columns)
         expect = {"cells": f"{side} ** {columns} cells, counts +-{cells.mechanism.deviation()['counts']:.3g}"}
         if size is not None:
             expect = {"size": f"number of rows +-{size.mechanism.deviation()['counts']:.3g}", **expect}
@@ -63,15 +65,20 @@ class UniformGrid:
         columns = len(domain.halves)
         size, step = steps(terms)
         rows = buy_size(vault, size, progress)
-        side = uniform_side(rows, rule_epsilon(step.mechanism), columns)
-        check_cap(side, columns, self.options.most_cells)
+        side = self.side(rows, step, columns)
         progress("cells")
         kernel = GridCells(tuple(int(h) for h in domain.halves), (side,) * columns)
         released = vault.measure(kernel, step.mechanism, "cells")
         counts, variance = released.value["counts"], variance_of(released.deviation)
         cells = even_cells(*grid_boxes(np.arange(len(counts)), side, domain), counts, variance)
         total = best_total(size, rows, float(counts.sum()), variance * len(counts))
-        return Built(inside_domain(cells, domain), total)
+        is_coarser = side < uniform_side(rows, rule_epsilon(step.mechanism), columns)
+        return Built(inside_domain(cells, domain), total, (coarser_note(self.options.most_cells),) if is_coarser else ())
+
+    def side(self, rows: float, cells: Step, columns: int) -> int:
+        """Into how many intervals each column is cut: by the rule, and within the cap."""
+        rule = uniform_side(rows, rule_epsilon(cells.mechanism), columns)
+        return min(rule, largest_side(columns, self.options.most_cells))
 
     def rest(self, terms: Terms) -> Spend:
         """What is left for the rounds that follow."""

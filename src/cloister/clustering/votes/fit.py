@@ -25,13 +25,21 @@ from numpy.typing import NDArray
 
 from cloister.clustering.chance import PublicChance
 from cloister.clustering.clipped_rounds import round_kernel, round_weights, sum_noise
-from cloister.clustering.domain import Domain, from_bounds
+from cloister.clustering.domain import Domain, from_bounds, widen_narrow
 from cloister.clustering.fitted import Fitted, Loss
 from cloister.clustering.progress import Progress
 from cloister.clustering.task import Task
 from cloister.clustering.terms import buy_size
 from cloister.clustering.votes.bounds import estimate_bounds
-from cloister.clustering.votes.plan import VotesPlan, after_size, explain_choices, lloyd_rounds, plan_votes
+from cloister.clustering.votes.plan import (
+    FEWEST_ROWS,
+    VotesPlan,
+    after_size,
+    check_noise,
+    frozen_plan,
+    lloyd_rounds,
+    plan_votes,
+)
 from cloister.clustering.votes.sketch import Round, Sketch, sketch_of_moments
 from cloister.kernels import ClippedCost, Kernel, Moments, Sensitivity, Summary
 from cloister.privacy.mechanisms import Mechanism, Released, Spend, calibrate, norm_of, part_of
@@ -41,7 +49,6 @@ from cloister.vault import Vault
 
 __all__ = ["Votes"]
 
-FEWEST_ROWS = 10.0  # a smaller noisy number of rows is raised to this
 LOSS_CAP = 6.0  # what one row may add to the loss: at least this many times the mean square that the sketch expects
 
 
@@ -61,7 +68,9 @@ class Votes:
         pass
 
     def check(self, task: Task) -> None:
-        """Bounds and the number of clusters may both be missing: nothing to refuse."""
+        """Bounds and the number of clusters may both be missing; noise that cannot be drawn is refused."""
+        if task.names:
+            check_noise(task)
 
     def plan(self, task: Task, rows: float) -> Plan:
         """The plan for a table of about so many rows; no row is read."""
@@ -74,6 +83,8 @@ class Votes:
         variance = size.mechanism.deviation()["counts"] ** 2 if size else 0.0
         table = RowEstimate(rows, variance, task.terms.rows_each)
         plan = after_size(task, rows)
+        frozen = frozen_plan(task, plan, rows)
+        vault.follow(frozen)
         domain = task.domain or self._estimate_domain(vault, task, plan, rows, progress)
         most = task.clusters or max(2, plan.cells[-1] // 2)
         search = Search(domain, task.terms.neighbours, most, table, random, progress)
@@ -84,23 +95,31 @@ class Votes:
             sketch = search.seed(vault, plan)
         clusters = task.clusters or sketch.suggest_clusters(most, random)
         search = replace(search, clusters=clusters)
-        rounds = lloyd_rounds(task, plan.lloyd, table.rows, clusters)
+        rounds = lloyd_rounds(task, plan.lloyd, rows, clusters)
+        vault.choose("lloyd", rounds)
         spend = part_of(plan.lloyd, Fraction(1, rounds))
         for i in range(rounds):
             sketch = search.round(vault, sketch, RoundStep(f"lloyd {i + 1}", clusters, spend))
         centers = domain.put(sketch.means)
         loss = search.loss(vault, sketch, centers, plan.loss)
         errors = np.repeat(sketch.errors[:, None], len(task.names), axis=1)
-        choices = explain_choices(task, plan, rows)
         return Fitted(
-            domain, centers, sketch.weights, errors, len(plan.cells) + rounds, table.rows, loss=loss, choices=choices
+            domain,
+            centers,
+            sketch.weights,
+            errors,
+            len(plan.cells) + rounds,
+            table.rows,
+            loss=loss,
+            choices=dict(frozen.choices),
         )
 
     @staticmethod
     def _estimate_domain(vault: Vault, task: Task, plan: VotesPlan, rows: float, progress: Progress) -> Domain:
         """The domain that bounds from the budget give; from here on rows are read on its grid."""
         assert plan.bounds is not None, "a plan without a domain buys one"
-        domain = from_bounds(task.names, estimate_bounds(vault, task.names, plan.bounds, rows, progress), task.scale)
+        bounds = estimate_bounds(vault, task.names, plan.bounds, rows, progress)
+        domain = from_bounds(task.names, widen_narrow(*bounds) if task.scale is None else bounds, task.scale)
         vault.recode(domain.encoding)
         return domain
 

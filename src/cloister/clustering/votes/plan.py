@@ -21,16 +21,38 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import sqrt
 
-from cloister.clustering.clipped_rounds import sum_noise
+import numpy as np
+
+from cloister.clustering.clipped_rounds import check_round, sum_noise
+from cloister.clustering.domain import from_bounds
 from cloister.clustering.task import Task
 from cloister.clustering.votes.bounds import BOUNDS_STEPS
+from cloister.kernels import ClippedCost, Moments, ValueCounts
 from cloister.privacy.events import Event, SampledEvent
-from cloister.privacy.mechanisms import Spend, event_of, explain_noise, norm_of, part_of, spend_on_sample, whole_spend
-from cloister.privacy.plan import Plan
+from cloister.privacy.mechanisms import (
+    Spend,
+    calibrate,
+    event_of,
+    explain_noise,
+    norm_of,
+    part_of,
+    spend_on_sample,
+    whole_spend,
+)
+from cloister.privacy.plan import Branch, Plan, PlannedStep
 from cloister.schema import Neighbours
 
-__all__ = ["VotesPlan", "after_size", "explain_choices", "lloyd_rounds", "plan_votes"]
+__all__ = [
+    "FEWEST_ROWS",
+    "VotesPlan",
+    "after_size",
+    "check_noise",
+    "frozen_plan",
+    "lloyd_rounds",
+    "plan_votes",
+]
 
+FEWEST_ROWS = 10.0  # a smaller noisy number of rows is raised to this
 BOUNDS_SHARE = Fraction(15, 100)
 MOMENTS_SHARE = Fraction(4, 100)
 LOSS_SHARE = Fraction(2, 100)
@@ -43,6 +65,7 @@ MOST_CELLS = 512
 CELL_SIGNAL = 1.5
 SAMPLE_ROWS, SAMPLE_ROWS_PER_CLUSTER, SAMPLE_FROM = 20_000, 500, 3
 RATE_BITS = 32
+SAMPLED_PART = Fraction(1, 2**20)  # of a precision: a deviation that is 1024 times as large
 MOST_AUTO = 32  # most clusters when their number is chosen here
 
 
@@ -58,30 +81,33 @@ class VotesPlan:
     lloyd: Spend  # of all rounds of Lloyd together
     loss: Spend
 
-    def events(self, lloyd_rounds: int) -> tuple[Event, ...]:
-        """Every step's charge."""
+    def steps(self, lloyd_rounds: int) -> tuple[PlannedStep, ...]:
+        """Every step's charge; so many rounds of Lloyd are to be expected."""
         seeding = (
             event_of("moments", self.moments),
             *(event_of(f"votes {i + 1}", self.seeding) for i in range(len(self.cells))),
         )
         bounds = [] if self.bounds is None else [event_of(f"bounds {i + 1}", self.bounds) for i in range(BOUNDS_STEPS)]
         first: tuple[Event, ...] = seeding if self.rate == 1 else (SampledEvent("seeding", self.rate, seeding),)
-        each = part_of(self.lloyd, Fraction(1, lloyd_rounds))
-        last = (*(event_of(f"lloyd {i + 1}", each) for i in range(lloyd_rounds)), event_of("loss", self.loss))
-        return (*bounds, *first, *last)
+        return (*bounds, *first, Branch("lloyd", self.lloyd, lloyd_rounds), event_of("loss", self.loss))
 
 
 def plan_votes(task: Task, rows: float) -> Plan:
     """The plan for a table of about so many rows; no row is read."""
+    rows = max(rows, FEWEST_ROWS)
+    return frozen_plan(task, after_size(task, rows), rows)
+
+
+def frozen_plan(task: Task, plan: VotesPlan, rows: float) -> Plan:
+    """What is fixed once the number of rows is known: all but how many rounds Lloyd has where clusters are counted on the way."""
     terms = task.terms
-    plan = after_size(task, rows)
     clusters = task.clusters or plan.cells[-1] // 2
     rounds = lloyd_rounds(task, plan.lloyd, rows, clusters)
     size = terms.size_epsilon
-    events = (*([event_of("size", size)] if size else []), *plan.events(rounds))
+    steps = (*([event_of("size", size)] if size else []), *plan.steps(rounds))
     facts = {"rows": round(rows), "columns": len(task.names), "clusters": task.clusters or "auto"}
     expect = expectations(task, plan, rows, clusters, rounds)
-    return Plan(terms.budget, terms.neighbours, events, expect, facts, explain_choices(task, plan, rows), terms.protected)
+    return Plan(terms.budget, terms.neighbours, steps, expect, facts, explain_choices(task, plan, rows), terms.protected)
 
 
 def explain_choices(task: Task, plan: VotesPlan, rows: float) -> dict[str, str]:
@@ -141,6 +167,27 @@ def after_size(task: Task, rows: float) -> VotesPlan:
     )
 
 
+def check_noise(task: Task) -> None:
+    """Refuse, before a charge, a budget whose noise could not be drawn in some step, whatever the number of rows will be.
+
+    No step has less to spend than on a table so small that no secret sample is drawn; but for a Gaussian on a sample, whose
+    rows keep a delta of a thousandth at most: that makes a deviation 540 times as large even at a delta of 1/2. Every clipping
+    radius and cap is at most the diameter of the domain.
+    """
+    terms, columns = task.terms, len(task.names)
+    plan = after_size(task, FEWEST_ROWS)
+    domain = task.domain or from_bounds(task.names, (0.0, 1.0), "bounds")
+    least = SAMPLED_PART if norm_of(plan.seeding) == "L2" else Fraction(1)
+    terms.size_step(terms.size_epsilon)
+    if plan.bounds is not None:
+        calibrate(terms.sensitivity(ValueCounts((1,) * columns)), plan.bounds)
+    calibrate(terms.sensitivity(Moments(domain.clip, columns)), part_of(plan.moments, least))
+    check_round(domain, terms, part_of(plan.seeding, least), 2 * domain.radius)
+    check_round(domain, terms, part_of(plan.lloyd, Fraction(1, task.rounds or MOST_LLOYD)), 2 * domain.radius)
+    cost = ClippedCost(np.zeros((1, columns), dtype=np.int32), int(2 * domain.radius) ** 2, domain.clip)
+    calibrate(terms.sensitivity(cost), plan.loss)
+
+
 def affordable_cells(rows: float, columns: int, spend: Spend, neighbours: Neighbours) -> float:
     """Cells for which a clipped sum still stands out of its noise."""
     return rows / (CELL_SIGNAL * sqrt(columns) * sum_noise(spend, columns, neighbours))
@@ -156,7 +203,7 @@ def sample_rate(rows: float, clusters: int, neighbours: Neighbours) -> Fraction:
     wanted = max(SAMPLE_ROWS, SAMPLE_ROWS_PER_CLUSTER * clusters)
     if rows <= SAMPLE_FROM * wanted or neighbours is Neighbours.REPLACE_ONE:
         return Fraction(1)
-    return Fraction(int(wanted / rows * 2**RATE_BITS), 2**RATE_BITS)
+    return Fraction(max(1, int(wanted / rows * 2**RATE_BITS)), 2**RATE_BITS)  # a noisy number of rows may be any number
 
 
 def lloyd_rounds(task: Task, whole: Spend, rows: float, clusters: int) -> int:

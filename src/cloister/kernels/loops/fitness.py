@@ -10,10 +10,10 @@ import os
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 
-import numba as nb
 import numpy as np
 
 from cloister.kernels.loops.arrays import F32, F64
+from cloister.kernels.loops.compiled import compiled
 
 __all__ = ["improve", "weighted_loss"]
 
@@ -21,7 +21,7 @@ BLOCK = 512  # points at a time: they stay in the first cache while every member
 FAST = {"reassoc", "contract", "nsz", "nnan"}
 
 
-@nb.njit(nogil=True, cache=True, fastmath=FAST)
+@compiled(fastmath=FAST)
 def gather(points: F32, weights: F32, weighted: F32, members: F32, mass: F64, sums: F64) -> None:
     """Add the weight and the weighted points nearest to each centre of each member.
 

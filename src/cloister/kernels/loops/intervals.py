@@ -8,19 +8,19 @@ The arguments are documented here, also for the twins in `intervals_numpy`.
 
 from __future__ import annotations
 
-import numba as nb
 import numpy as np
 
 from cloister.kernels.loops.arrays import I32, I64
+from cloister.kernels.loops.compiled import compiled
 
 
-@nb.njit(nogil=True, cache=True, error_model="numpy")
+@compiled(error_model="numpy")
 def _interval_of(value: int, half: int, sides: int) -> int:
     """The interval of one value, of `sides` over -half..half."""
     return np.int64(np.float64((np.int64(value) + half) * sides) / np.float64(2 * half + 1))  # type: ignore[return-value]
 
 
-@nb.njit(nogil=True, cache=True, error_model="numpy")
+@compiled(error_model="numpy")
 def _cell_of(row: I32, halves: I64, sides: I64) -> int:
     """The cell of one row, the last column changing fastest.
 
@@ -32,7 +32,7 @@ def _cell_of(row: I32, halves: I64, sides: I64) -> int:
     return cell  # type: ignore[return-value]
 
 
-@nb.njit(nogil=True, cache=True, error_model="numpy")
+@compiled(error_model="numpy")
 def write_cells(rows: I32, halves: I64, sides: I64, cells: I64) -> None:
     """Write each row's cell, the last column changing fastest.
 
@@ -42,7 +42,7 @@ def write_cells(rows: I32, halves: I64, sides: I64, cells: I64) -> None:
         cells[i] = _cell_of(rows[i], halves, sides)
 
 
-@nb.njit(nogil=True, cache=True, error_model="numpy")
+@compiled(error_model="numpy")
 def add_cells(rows: I32, halves: I64, sides: I64, counts: I64) -> None:
     """Count each row in its cell.
 
@@ -52,7 +52,7 @@ def add_cells(rows: I32, halves: I64, sides: I64, counts: I64) -> None:
         counts[_cell_of(rows[i], halves, sides)] += 1
 
 
-@nb.njit(nogil=True, cache=True, error_model="numpy")
+@compiled(error_model="numpy")
 def add_nested(rows: I32, halves: I64, sides: I64, inner: I64, starts: I64, counts: I64) -> None:
     """Count each row in its cell of the second level.
 
@@ -73,7 +73,7 @@ def add_nested(rows: I32, halves: I64, sides: I64, inner: I64, starts: I64, coun
         counts[starts[cell] + within] += 1
 
 
-@nb.njit(nogil=True, cache=True, error_model="numpy")
+@compiled(error_model="numpy")
 def write_morton(rows: I32, halves: I64, bits: int, keys: I64) -> None:
     """Write each row's Morton key: the binary digits of its intervals (2**bits a column), column by column, highest first.
 
@@ -89,7 +89,7 @@ def write_morton(rows: I32, halves: I64, bits: int, keys: I64) -> None:
         keys[i] = key
 
 
-@nb.njit(nogil=True, cache=True, error_model="numpy")
+@compiled(error_model="numpy")
 def add_leaves(
     rows: I32, halves: I64, bits: int, leaves: I64, low: I64, high: I64, unit: int, counts: I64, sums: I64
 ) -> None:

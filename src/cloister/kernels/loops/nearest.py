@@ -9,13 +9,13 @@ The arguments are documented here, also for the twins in `nearest_numpy`.
 
 from __future__ import annotations
 
-import numba as nb
 import numpy as np
 
 from cloister.kernels.loops.arrays import F64, I32, I64, Clipping
+from cloister.kernels.loops.compiled import compiled
 
 
-@nb.njit(nogil=True, cache=True)
+@compiled()
 def nearest(rows: I32, points: F64, labels: I32, squares: F64) -> None:
     """Write the index of the nearest point of each row and the squared distance to it.
 
@@ -44,7 +44,7 @@ def nearest(rows: I32, points: F64, labels: I32, squares: F64) -> None:
         squares[i] = least
 
 
-@nb.njit(nogil=True, cache=True)
+@compiled()
 def add_sums(rows: I32, labels: I32, counts: I64, sums: I64) -> None:
     """Add each row to the count and the sums of its label.
 
@@ -58,7 +58,7 @@ def add_sums(rows: I32, labels: I32, counts: I64, sums: I64) -> None:
             sums[c, j] += rows[i, j]
 
 
-@nb.njit(nogil=True, cache=True)
+@compiled()
 def add_clipped(
     rows: I32, centers: I32, labels: I32, squares: F64, clipping: Clipping, counts: I64, sums: I64, spreads: I64
 ) -> None:

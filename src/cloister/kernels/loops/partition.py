@@ -8,21 +8,21 @@ from __future__ import annotations
 
 import math
 
-import numba as nb
 import numpy as np
 from numpy.typing import NDArray
 
 from cloister.kernels.loops.arrays import F64, I32, I64
+from cloister.kernels.loops.compiled import compiled
 
 NONE = np.iinfo(np.int64).max  # the smallest class size where there is no class
 
 
-@nb.njit(nogil=True, cache=True)
+@compiled()
 def _times_log(count: int) -> float:
     return count * math.log2(count) if count > 1 else 0.0
 
 
-@nb.njit(nogil=True, cache=True)
+@compiled()
 def weigh(
     flat: I32,
     counts: I64,
@@ -114,7 +114,7 @@ def weigh(
             table[first[b + 1] - 1] = 0
 
 
-@nb.njit(nogil=True, cache=True)
+@compiled()
 def split(
     flat: I32,
     counts: I64,
@@ -166,7 +166,7 @@ def split(
     return classes
 
 
-@nb.njit(nogil=True, cache=True)
+@compiled()
 def tally(flat: I32, counts: I64, rows: I64, target: I32, totals: F64) -> None:
     """Count rows by code and class.
 
@@ -177,7 +177,7 @@ def tally(flat: I32, counts: I64, rows: I64, target: I32, totals: F64) -> None:
             totals[flat[row, j], target[row]] += counts[row]
 
 
-@nb.njit(nogil=True, cache=True)
+@compiled()
 def floor_of_others(floor: I64, column: I64, columns: int, least: I64) -> None:
     """For each block the smallest floor among the other blocks of its column.
 

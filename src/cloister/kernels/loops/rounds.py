@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import numba as nb
 import numpy as np
 
 from cloister.kernels.loops.arrays import I16, I32, I64, U64
+from cloister.kernels.loops.compiled import compiled
 
 
-@nb.njit(nogil=True, cache=True)
+@compiled()
 def mix(number: int) -> np.uint64:
     """Sixty-four well-mixed bits of a number (the finalizer of splitmix64, Steele et al. 2014)."""
     z = np.uint64(number) + np.uint64(0x9E3779B97F4A7C15)
@@ -17,7 +17,7 @@ def mix(number: int) -> np.uint64:
     return z ^ (z >> np.uint64(31))
 
 
-@nb.njit(nogil=True, cache=True)
+@compiled()
 def mix_all(numbers: I64, mixed: U64) -> None:
     """Mix each number.
 
@@ -27,7 +27,7 @@ def mix_all(numbers: I64, mixed: U64) -> None:
         mixed[i] = mix(numbers[i])
 
 
-@nb.njit(nogil=True, cache=True)
+@compiled()
 def advance(
     codes: I32,
     counts: I64,

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Generic, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from cloister.errors import UsageError
 from cloister.kernels import Sensitivity, Summary
+from cloister.privacy import noise
 from cloister.privacy.events import Event
 
-__all__ = ["KeyedMechanism", "Mechanism", "Released", "add_noise"]
+__all__ = ["KeyedMechanism", "Mechanism", "Released", "add_noise", "checked_scale"]
 
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
@@ -61,6 +64,16 @@ class KeyedMechanism(Protocol[T_co]):
     def event(self, step: str, sensitivity: Sensitivity) -> Event: ...
     def deviation(self) -> Mapping[str, float]: ...
     def apply(self, keys: NDArray[np.int64], counts: NDArray[np.int64]) -> T_co: ...
+
+
+def checked_scale(scale: Fraction, largest: int = noise.LARGEST_SCALE) -> Fraction:
+    """A scale that noise can be drawn at. Plans make their mechanisms before a charge, so that this refuses before it."""
+    if scale > largest:
+        raise UsageError(
+            f"the noise would be larger than can be drawn: about {float(scale):.0e} grid steps, and {largest:.0e} at most. Raise "
+            "epsilon, lower max_rows in the schema, or take fewer columns."
+        )
+    return scale
 
 
 def add_noise(mechanism: Mechanism, summary: Summary) -> Summary:

@@ -14,6 +14,7 @@ from cloister.kernels import Sensitivity
 from cloister.privacy import noise
 from cloister.privacy.budgets import Number, split
 from cloister.privacy.events import GaussianEvent
+from cloister.privacy.mechanisms.base import checked_scale
 
 __all__ = ["Gaussian", "root_up"]
 
@@ -28,6 +29,10 @@ class Gaussian:
     """
 
     sigmas: Mapping[str, Fraction]
+
+    def __post_init__(self) -> None:
+        for sigma in self.sigmas.values():
+            checked_scale(sigma, noise.LARGEST_SIGMA)
 
     @classmethod
     def calibrated(cls, sensitivity: Sensitivity, precision: Fraction, weights: Mapping[str, Number]) -> Gaussian:

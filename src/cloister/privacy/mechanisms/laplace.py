@@ -14,6 +14,7 @@ from cloister.kernels import Sensitivity
 from cloister.privacy import noise
 from cloister.privacy.budgets import Number, split
 from cloister.privacy.events import LaplaceEvent
+from cloister.privacy.mechanisms.base import checked_scale
 
 __all__ = ["Laplace"]
 
@@ -28,12 +29,17 @@ class Laplace:
 
     scales: Mapping[str, Fraction]
 
+    def __post_init__(self) -> None:
+        # a smaller scale would leave no noise at all, and more noise is safe
+        widened = {part: max(checked_scale(scale), noise.SMALLEST_SCALE) for part, scale in self.scales.items()}
+        object.__setattr__(self, "scales", widened)
+
     @classmethod
     def calibrated(cls, sensitivity: Sensitivity, epsilon: Fraction, weights: Mapping[str, Number]) -> Laplace:
         """The least noise that an epsilon buys, its parts sharing it by weight."""
         shares = split(epsilon, weights)
         scales = {part: Fraction(max(1, sensitivity.l1(part))) / shares[part] for part in sensitivity.moves[0]}
-        used = cls(scales).epsilon(sensitivity)
+        used = _worst_epsilon(sensitivity, scales)
         ratio = used / epsilon if used else Fraction(1)
         return cls({part: scale * ratio for part, scale in scales.items()})
 
@@ -43,9 +49,7 @@ class Laplace:
 
     def epsilon(self, sensitivity: Sensitivity) -> Fraction:
         """The epsilon of one release: that of its worst move."""
-        return max(
-            sum((change.l1 / self.scales[part] for part, change in move.items()), Fraction(0)) for move in sensitivity.moves
-        )
+        return _worst_epsilon(sensitivity, self.scales)
 
     def deviation(self) -> dict[str, float]:
         """The standard deviation of each part's noise: var = 2a / (1-a)^2 with a = exp(-1/scale)."""
@@ -69,3 +73,7 @@ class Laplace:
     def interval_width(self) -> float:
         """Standard deviations to either side in a 95% interval; those of sums of several lie between this and a normal's."""
         return log(20) / sqrt(2)
+
+
+def _worst_epsilon(sensitivity: Sensitivity, scales: Mapping[str, Fraction]) -> Fraction:
+    return max(sum((change.l1 / scales[part] for part, change in move.items()), Fraction(0)) for move in sensitivity.moves)

@@ -14,6 +14,7 @@ from cloister.errors import UsageError
 from cloister.kernels import Sensitivity
 from cloister.privacy import noise
 from cloister.privacy.events import LaplaceEvent
+from cloister.privacy.mechanisms.base import checked_scale
 
 __all__ = ["SplitTree", "TreeShape", "least_decay"]
 
@@ -70,6 +71,7 @@ class SplitTree:
     most: int = 2**22
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "scale", max(checked_scale(self.scale), noise.SMALLEST_SCALE))
         if self.decay < least_decay(self.scale):
             raise UsageError("the bias of a tree's splits must be at least scale * ln 2 a level, or they are not private.")
         if not 0 <= self.levels <= 62:
@@ -79,7 +81,7 @@ class SplitTree:
     def spending(cls, epsilon: Fraction, sensitivity: Sensitivity, levels: int, most: int = 2**22) -> SplitTree:
         """The tree that this epsilon buys."""
         scale = Fraction(2 * FANOUT - 1, FANOUT - 1) * sensitivity.l1("counts") / epsilon
-        return cls(scale, least_decay(scale), levels, most)
+        return cls(scale, least_decay(max(scale, noise.SMALLEST_SCALE)), levels, most)
 
     def event(self, step: str, sensitivity: Sensitivity) -> LaplaceEvent:
         """What growing the tree costs."""

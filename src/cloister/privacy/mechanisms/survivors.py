@@ -16,9 +16,10 @@ from cloister.kernels import Sensitivity
 from cloister.privacy import noise
 from cloister.privacy.events import LaplaceEvent
 from cloister.privacy.expansions import PLACES, UNIT
+from cloister.privacy.mechanisms.base import checked_scale
 from cloister.privacy.mechanisms.laplace import Laplace
 
-__all__ = ["SurvivingCells", "Survivors"]
+__all__ = ["MOST_CELLS", "SurvivingCells", "Survivors"]
 
 DIGITS = 200  # decimal digits of the probabilities below, of which 77 are used
 MOST_CELLS = 2**52  # ranks of cells stay exact in float64
@@ -50,7 +51,7 @@ class Survivors:
 
     def __post_init__(self) -> None:
         # at a smaller scale the draw of the empty cells would need more than 63 binary digits; more noise is safe
-        object.__setattr__(self, "scale", max(self.scale, Fraction(1, RAREST)))
+        object.__setattr__(self, "scale", max(checked_scale(self.scale), Fraction(1, RAREST)))
         if self.threshold < 1:
             raise UsageError("the threshold of a sparse grid must be at least 1.")
         if not 1 <= self.cells <= MOST_CELLS:
@@ -63,6 +64,15 @@ class Survivors:
     def deviation(self) -> Mapping[str, float]:
         """The standard deviation of the noise of a count."""
         return Laplace({"counts": self.scale}).deviation()
+
+    @property
+    def drawn_threshold(self) -> int:
+        """The threshold at which empty cells are drawn first: the survivors of a higher one are among theirs."""
+        return min(self.threshold, max(1, int(RAREST * self.scale)))
+
+    def drawn_part(self) -> float:
+        """Of all empty cells the part that is drawn: P(L >= t) for that threshold. Time and memory grow with it."""
+        return float(np.exp(-self.drawn_threshold / float(self.scale)) / (1 + np.exp(-1 / float(self.scale))))
 
     def apply(self, keys: NDArray[np.int64], counts: NDArray[np.int64]) -> SurvivingCells:
         """keys : distinct cells that hold rows, in rising order; counts : how many."""
@@ -81,9 +91,8 @@ class Survivors:
         A survivor of a high threshold is a survivor of a lower one whose count reaches the higher: drawing it in two steps
         keeps the digits of the skips few.
         """
-        lower = min(self.threshold, max(1, int(RAREST * self.scale)))
-        expansion = skip_expansion(self.scale, lower)
-        chance = float(np.exp(-lower / float(self.scale)) / (1 + np.exp(-1 / float(self.scale))))
+        lower, chance = self.drawn_threshold, self.drawn_part()
+        expansion = skip_expansion(noise.widened(self.scale), lower)
         places_so_far = [np.empty(0, dtype=np.int64)]
         at = -1
         while at < empty:

@@ -1,0 +1,127 @@
+"""What a release has spent so far, and which step of its plan must come next."""
+
+from __future__ import annotations
+
+from collections import deque
+from fractions import Fraction
+
+from cloister.errors import BudgetExceeded, PlanError
+from cloister.privacy.accounting import MOST_DRAWS
+from cloister.privacy.budgets import Budget
+from cloister.privacy.events import Event, SampledEvent, covers, total_cost, within
+from cloister.privacy.plan import Branch, Plan
+
+__all__ = ["FollowedPlan"]
+
+
+class FollowedPlan:
+    """The steps of one release: pure ones at first, then those of one frozen plan in its order, and no others.
+
+    Privacy
+    -------
+    Pure epsilons add whatever chose the later ones, so pure steps may decide what the plan is (the noisy number of rows does).
+    From there on the kind and the cost of every step are fixed: under a delta, a kind that follows from what a Gaussian step
+    showed would pass it. `Branch` says what may stay open. A step is charged as it was planned, before a row is read for it;
+    what then goes wrong stays spent, and the step does not come again.
+    """
+
+    def __init__(self, budget: Budget) -> None:
+        self._budget = budget
+        self._taken: list[Event] = []
+        self._left: deque[Event | Branch] | None = None  # None: no plan is followed yet
+        self._on_sample: deque[Event] | None = None  # what is left on the secret sample that is open
+        self._draws = 0
+        self._is_cut_short = False  # a sample was left before its last step
+
+    def follow(self, plan: Plan) -> None:
+        """Freeze the plan; what was measured before must be its first steps."""
+        if self._left is not None:
+            raise PlanError("a plan is followed already, and it cannot be changed. This is a bug: please report it.")
+        if not within(plan.events, self._budget):
+            raise BudgetExceeded.of_release(self._budget)
+        left = deque(plan.steps)
+        for event in self._taken:
+            first = left.popleft() if left else None
+            if first is None or isinstance(first, Branch) or not covers(first, event):
+                raise PlanError.of_step(event.step, name_of(first))
+        self._taken = [step for step in plan.steps[: len(self._taken)] if not isinstance(step, Branch)]
+        self._left = left
+
+    def choose(self, branch: str, rounds: int) -> None:
+        """Settle how many rounds the branch has that comes next."""
+        first = self._left[0] if self._left else None
+        if self._left is None or not isinstance(first, Branch) or first.name != branch or rounds < 1:
+            raise PlanError.of_step(branch, name_of(first))
+        self._left[0] = Branch(first.name, first.spend, rounds)
+
+    def count_draws(self, draws: int) -> None:
+        """Refuse more noise than the accounting has added the sampler's error for."""
+        self._draws += draws
+        if self._draws > MOST_DRAWS:
+            raise PlanError(f"this release draws noise more than {MOST_DRAWS:,} times. This is a bug: please report it.")
+
+    def take(self, event: Event) -> None:
+        """Charge a step on the table, or refuse it."""
+        if self._on_sample is not None:
+            raise PlanError.of_step(event.step, name_of(self._on_sample[0] if self._on_sample else None))
+        if self._left is None:
+            if not within([*self._taken, event], self._budget):
+                raise BudgetExceeded.of_step(event.step, self._budget)
+            if isinstance(event, SampledEvent) or not total_cost([event]).is_pure:
+                raise PlanError.of_unplanned(event.step)
+            self._taken.append(event)
+            return
+        first = self._next()
+        if first is None or not covers(first, event):
+            raise PlanError.of_step(event.step, name_of(first))
+        self._taken.append(first)
+        self._left.popleft()
+
+    def enter_sample(self, step: str, rate: Fraction) -> None:
+        """Charge all that the plan measures on one secret sample."""
+        if self._left is None:
+            raise PlanError.of_unplanned(step)
+        first = self._next()
+        is_next = isinstance(first, SampledEvent) and (first.step, first.rate) == (step, rate)
+        if not isinstance(first, SampledEvent) or not is_next or self._on_sample is not None:
+            raise PlanError.of_step(step, name_of(first))
+        self._taken.append(first)
+        self._left.popleft()
+        self._on_sample = deque(first.events)
+
+    def take_on_sample(self, event: Event) -> None:
+        """Charge a step on the open sample, or refuse it: the sample's total is charged already."""
+        first = self._on_sample[0] if self._on_sample else None
+        if self._on_sample is None or first is None or not covers(first, event):
+            raise PlanError.of_step(event.step, name_of(first))
+        self._on_sample.popleft()
+
+    def leave_sample(self) -> None:
+        """Nothing is measured on the sample any more; what the plan still had for it stays charged."""
+        left, self._on_sample = self._on_sample, None
+        self._is_cut_short = self._is_cut_short or bool(left)
+
+    def events(self) -> tuple[Event, ...]:
+        """The events of the certificate: the plan's, all of which were taken."""
+        if self._left is None:
+            raise PlanError("this release followed no plan, so nothing is handed out. This is a bug: please report it.")
+        if self._left or self._is_cut_short:
+            raise PlanError("this release ends before the last step of its plan. This is a bug: please report it.")
+        return tuple(self._taken)
+
+    def _next(self) -> Event | None:
+        """The step that must come next; a branch opens with the number of rounds that it has by now."""
+        if self._left and isinstance(self._left[0], Branch):
+            branch = self._left.popleft()
+            assert isinstance(branch, Branch)
+            self._left.extendleft(reversed(branch.events()))
+        first = self._left[0] if self._left else None
+        assert not isinstance(first, Branch)
+        return first
+
+
+def name_of(step: Event | Branch | None) -> str | None:
+    """What a message calls a planned step."""
+    if step is None:
+        return None
+    return f"{step.name} 1" if isinstance(step, Branch) else step.step

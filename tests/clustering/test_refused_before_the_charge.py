@@ -1,0 +1,225 @@
+"""What can be known before a charge is refused before it; what cannot says what was charged."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import cloister as cl
+from cloister.clustering.domain import from_bounds, widen_narrow
+from cloister.clustering.request import ClusterRequest
+from cloister.clustering.synopsis.grid_sizes import capped_sides, largest_side
+from cloister.clustering.votes.plan import sample_rate
+from cloister.errors import CloisterError, DataError, ReleaseFailed, UsageError
+from cloister.privacy.ledger import Ledger
+from cloister.schema import Neighbours
+from cloister.vault import Vault
+
+NAMES = ("x0", "x1")
+PEOPLE = pa.table({"who": [str(i % 40) for i in range(200)], **{name: np.linspace(0, 1, 200) for name in NAMES}})
+SCHEMA = """
+unit = "who"
+max_rows = 1000000000
+[columns.who]
+kind = "text"
+role = "identifier"
+[columns.x0]
+kind = "number"
+bounds = [0, 1]
+[columns.x1]
+kind = "number"
+bounds = [0, 1]
+"""
+
+
+@pytest.fixture
+def ledger(tmp_path: Path) -> Ledger:
+    ledger = Ledger(str(tmp_path / "ledger.sqlite"))
+    ledger.create("t", "add-remove", Fraction(10**6), Fraction(1, 2))
+    return ledger
+
+
+Release = Callable[[Ledger], object]
+
+
+def clusters(X: Any, **settings: Any) -> Release:
+    return lambda ledger: cl.KMeans(table="t", ledger=ledger, **settings).fit(X)
+
+
+def per_person(verb: Callable[..., Any], **settings: Any) -> Release:
+    """A release per person, each with up to a thousand million rows."""
+    schema = cl.Schema.from_text(SCHEMA)
+    return lambda ledger: verb(PEOPLE, schema=schema, table="t", ledger=ledger, **settings)
+
+
+REFUSED: dict[str, Release] = {
+    **{
+        f"max_rows, {method}, {budget}": per_person(
+            lambda X, **settings: cl.KMeans(2, **settings).fit(X), method=method, budget=budget
+        )
+        for method in ("votes", "lloyd")
+        for budget in (1.0, cl.ApproxDP("0.0001", "1e-9"))
+    },
+    "max_rows, table": per_person(
+        lambda X, **settings: cl.tabulate(X, ["x0"], **settings), measures=["x1"], budget="0.0001"
+    ),
+    "5,000 columns, votes": clusters(np.zeros((5, 5000)), budget="0.0001", bounds=(0, 1)),
+    "5,000 columns, no bounds": clusters(np.zeros((5, 5000)), budget="0.0001"),
+    "a million rounds, votes": clusters(np.zeros((5, 2)), max_iter=10**6, bounds=(0, 1)),
+    "a million rounds, lloyd": clusters(np.zeros((5, 2)), max_iter=10**6, bounds=(0, 1), method="lloyd"),
+    "columns of a grid": lambda ledger: cl.synopsis(np.zeros((5, 30)), 1, (0, 1), table="t", ledger=ledger),
+    "columns of a uniform grid": lambda ledger: cl.synopsis(
+        np.zeros((5, 30)), 1, (0, 1), "uniform-grid", table="t", ledger=ledger
+    ),
+    "columns of a sparse grid": lambda ledger: cl.synopsis(
+        np.zeros((5, 60)), 1, (0, 1), "uniform-grid", threshold=1, table="t", ledger=ledger
+    ),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_nothing_is_charged_for_what_cannot_be_done(name: str, ledger: Ledger) -> None:
+    """The refusal is a usage error, and the ledger has no entry."""
+    with pytest.raises(UsageError):
+        REFUSED[name](ledger)
+    assert ledger.account("t").epsilon_spent == 0
+    assert not ledger.entries("t")
+
+
+def sizes_of(monkeypatch: pytest.MonkeyPatch, rows: float) -> None:
+    """Make every noisy number of rows this one: noise may give any."""
+    monkeypatch.setattr(Vault, "size", lambda vault, mechanism, step="size": _measured(vault, mechanism, step, rows))
+
+
+def _measured(vault: Vault, mechanism: Any, step: str, rows: float) -> float:
+    from cloister.kernels import Rows
+
+    if mechanism is not None:
+        vault.measure(Rows(), mechanism, step)
+    return rows
+
+
+GRIDS = [("adaptive-grid", None), ("uniform-grid", None), ("uniform-grid", 1), ("uniform-grid", 40)]
+
+
+@pytest.mark.parametrize("rows", [1.0, 1e6, 1e18])
+@pytest.mark.parametrize("columns", [1, 10])
+@pytest.mark.parametrize(("method", "threshold"), GRIDS)
+def test_every_number_of_rows_has_a_grid(
+    method: str, threshold: int | None, columns: int, rows: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever the noisy number of rows turns out to be, after the charge no grid is refused, nor larger than its cap."""
+    sizes_of(monkeypatch, rows)
+    made = cl.synopsis(np.full((50, columns), 0.5), 10, (0, 1), method, threshold=threshold, most_cells=2000)
+    assert len(made.cells) <= 2000 if threshold is None else len(made.cells) < 3000
+    if rows == 1e18 and threshold is None:
+        assert any("coarser than its rule" in note for note in made.release.notes)
+
+
+def test_the_default_synopsis_of_ten_columns_is_released(ledger: Ledger) -> None:
+    """The second level of the default grid over 10 columns passed the cap after it was paid for."""
+    X = np.random.default_rng(0).random((200_000, 10))
+    made = cl.synopsis(X, 5, (0, 1), most_cells=2**20, table="t", ledger=ledger)
+    assert 2**10 < len(made.cells) <= 2**20
+    assert any("coarser than its rule" in note for note in made.release.notes)
+
+
+@pytest.mark.parametrize("columns", [1, 2, 3, 7, 22])
+@pytest.mark.parametrize("most", [1, 1000, 2**22, 2**52])
+def test_the_largest_side_is_the_largest(columns: int, most: int) -> None:
+    """One interval more a column would pass the cap."""
+    side = largest_side(columns, most)
+    assert side**columns <= max(most, 1) < (side + 1) ** columns
+
+
+@pytest.mark.parametrize("seed", range(50))
+def test_capped_sides_keep_the_cap_and_waste_little(seed: int) -> None:
+    """All cells together stay within the cap, and no larger side would."""
+    random = np.random.default_rng(seed)
+    columns, inner = int(random.integers(1, 6)), random.integers(1, 200, int(random.integers(1, 300)))
+    most = int(len(inner) * 10 ** random.uniform(0, 5))
+    capped = capped_sides(inner, columns, most, 10**9)
+    assert (capped <= inner).all()
+    assert int((capped**columns).sum()) <= most
+    if (capped < inner).any():
+        assert int((np.minimum(inner, capped.max() + 1).astype(object) ** columns).sum()) > most
+    assert capped_sides(inner, columns, most, 3).max() <= 3
+
+
+def test_a_secret_sample_has_a_rate_however_many_rows_the_noise_makes() -> None:
+    """A noisy number of rows of 10^18 gave a rate of 0, which nothing can be charged for."""
+    assert sample_rate(1e18, 3, Neighbours.ADD_REMOVE) == Fraction(1, 2**32)
+
+
+@pytest.mark.parametrize("budget", [cl.PureDP(1), cl.ApproxDP(1, 1e-6)], ids=["pure", "approx"])
+@pytest.mark.parametrize("rows", [1.0, 1e5, 1e18])
+def test_every_number_of_rows_has_a_plan_of_votes(rows: float, budget: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same for the default method of k-means, with bounds in the data's own units and clusters to be found."""
+    sizes_of(monkeypatch, rows)
+    request = ClusterRequest(n_clusters="auto", budget=budget, columns=NAMES, scale=None)
+    assert request.fit(PEOPLE).release_.adds_up()
+
+
+def test_estimated_bounds_are_never_too_narrow() -> None:
+    """A column that is narrow beside another one is widened, where given bounds would be refused."""
+    low, high = np.array([0.0, 0.0, -1.0]), np.array([1e12, 1e-9, 1.0])
+    with pytest.raises(UsageError, match="so narrow"):
+        from_bounds(["a", "b", "c"], (low, high), None)
+    domain = from_bounds(["a", "b", "c"], widen_narrow(low, high), None)
+    assert (domain.halves >= 1).all()
+    wide = widen_narrow(np.array([0.0, 2.0]), np.array([1.0, 3.0]))
+    assert [bound.tolist() for bound in wide] == [[0.0, 2.0], [1.0, 3.0]]
+
+
+def test_four_thousand_centres_are_placed_in_seconds() -> None:
+    """The public start of Lloyd: every centre is looked for among a few places first."""
+    from time import process_time
+
+    from cloister.clustering.chance import public_chance
+    from cloister.clustering.seeding.packing import sphere_packing
+
+    domain = from_bounds(["a", "b", "c"], (0, 1), "bounds")
+    begin = process_time()
+    assert len(np.unique(sphere_packing(domain, 4096, public_chance(1)), axis=0)) == 4096
+    assert process_time() - begin < 30
+
+
+class Breaks:
+    """A source that breaks while it is read."""
+
+    names = ("x0",)
+    in_memory = False
+
+    def __init__(self, error: Exception) -> None:
+        self.error = error
+
+    def batches(self, columns: object) -> Any:
+        raise self.error
+
+
+@pytest.mark.parametrize("error", [UsageError("no."), DataError("torn."), RuntimeError("oh")], ids=["usage", "data", "raw"])
+def test_an_error_after_the_charge_says_what_stays_charged(error: Exception, ledger: Ledger) -> None:
+    """It is never a usage error, and its message and `charged` name the amount, the table and the entry."""
+    with pytest.raises((CloisterError, RuntimeError)) as caught:
+        cl.KMeans(2, cl.ApproxDP(1, "1e-6"), (0, 1), table="t", ledger=ledger).fit(Breaks(error))
+    (entry,) = ledger.entries("t")
+    charged = caught.value.charged  # type: ignore[union-attr]
+    assert charged is not None
+    assert (charged.amount, charged.table, charged.entry) == ("epsilon 1, delta 0.000001", "t", entry.id)
+    told = [str(caught.value), *getattr(caught.value, "__notes__", ())][-1]
+    assert told.endswith(f'What was charged stays charged: {charged.amount}, table "t", ledger entry {entry.id}.')
+    assert type(caught.value) is (ReleaseFailed if isinstance(error, UsageError) else type(error))
+    assert getattr(caught.value, "exit_code", 1) == 1
+    assert caught.value.__context__ is None
+
+
+def test_without_a_ledger_the_error_says_so() -> None:
+    """Rows may have been read: nobody should think that it cost nothing."""
+    with pytest.raises(ReleaseFailed, match=r"count epsilon 1 as spent, which no ledger keeps"):
+        cl.KMeans(2, 1, (0, 1)).fit(Breaks(UsageError("no.")))

@@ -1,0 +1,83 @@
+"""A law of every verb: the events of its certificate are those of its plan for the number of rows that was released."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from cloister.clustering.methods import METHODS
+from cloister.clustering.request import ClusterRequest
+from cloister.clustering.synopsis.request import SynopsisRequest
+from cloister.clustering.synopsis.shapes import SHAPES
+from cloister.privacy.budgets import ApproxDP, Identifiability, PureDP
+from cloister.privacy.events import SampledEvent
+from cloister.privacy.plan import Branch, Plan
+from cloister.tabulation.request import TabulationRequest
+from cloister.vault import Vault
+
+BUDGETS = {"pure": PureDP(2), "approx": ApproxDP(2, 1e-6), "rho": Identifiability(rho=0.4, worlds=50)}
+NAMES = ("x0", "x1", "x2")
+
+
+@pytest.fixture
+def sizes(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """Every number of rows that a vault hands out."""
+    released: list[float] = []
+    size = Vault.size
+
+    def watched(vault: Vault, *args: object) -> float:
+        released.append(size(vault, *args))  # type: ignore[arg-type]
+        return released[-1]
+
+    monkeypatch.setattr(Vault, "size", watched)
+    return released
+
+
+def rows(count: int) -> np.ndarray:
+    return np.random.default_rng(0).random((count, 3))
+
+
+@pytest.mark.parametrize("budget", BUDGETS.values(), ids=BUDGETS)
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("count", [0, 3000])
+def test_clusters_follow_their_plan(sizes: list[float], method: str, budget: object, count: int) -> None:
+    """Every method of k-means, under every kind of budget, on an empty table too."""
+    request = ClusterRequest(n_clusters=3, budget=budget, bounds=(0, 1), method=method)
+    events = request.fit(rows(count)).release_.events
+    assert events == request.plan(sizes[0] if sizes else 1.0, NAMES).events
+
+
+@pytest.mark.parametrize("budget", [PureDP(2), ApproxDP(2, 1e-6)], ids=["pure", "approx"])
+def test_votes_with_all_that_it_can_buy_follow_their_plan(sizes: list[float], budget: object) -> None:
+    """Bounds inside the budget, a secret sample, a person's rows, and a number of clusters: only the last leaves a branch."""
+    data = pa.table(dict(zip(NAMES, rows(70_000).T, strict=True)))
+    request = ClusterRequest(n_clusters=3, budget=budget, columns=NAMES)
+    events = request.fit(data).release_.events
+    assert any(isinstance(event, SampledEvent) for event in events)
+    assert events == request.plan(sizes[0], NAMES).events
+    request = ClusterRequest(n_clusters="auto", budget=budget, columns=NAMES)
+    events = request.fit(data).release_.events
+    plan = request.plan(sizes[1], NAMES)
+    assert [step.name for step in plan.steps if isinstance(step, Branch)] == ["lloyd"]
+    rounds = sum(event.step.startswith("lloyd") for event in events)
+    assert events == plan.choose("lloyd", rounds).events
+
+
+@pytest.mark.parametrize("budget", BUDGETS.values(), ids=BUDGETS)
+@pytest.mark.parametrize("shape", [*SHAPES, "sparse"])
+def test_synopses_follow_their_plan(sizes: list[float], shape: str, budget: object) -> None:
+    """Every shape, under every kind of budget."""
+    method, threshold = ("uniform-grid", 3) if shape == "sparse" else (shape, None)
+    request = SynopsisRequest(budget=budget, bounds=(0, 1), method=method, threshold=threshold)
+    assert request.release(rows(500)).release.events == request.plan(round(sizes[0]) if sizes else 1, NAMES).events
+
+
+@pytest.mark.parametrize("budget", BUDGETS.values(), ids=BUDGETS)
+def test_tables_follow_their_plan(budget: object) -> None:
+    """A table has one step, for any number of rows."""
+    request = TabulationRequest(["x0", "x1"], budget, measures=["x2"], bounds=dict.fromkeys(NAMES, (0.0, 1.0)))
+    data = pa.table(dict(zip(NAMES, rows(100).T, strict=True)))
+    released = request.run(data)
+    plan: Plan = request.plan(NAMES)
+    assert released.release.events == plan.events
