@@ -47,6 +47,9 @@ def cluster(
     seeding: Annotated[
         str, typer.Option(help="Of a synopsis' cells: kmeans++, kmeans||, canopy or evolution.")
     ] = "kmeans++",
+    count_missing: Annotated[
+        bool, typer.Option("--count-missing", help="Spend on how many values of each column are made up, too.")
+    ] = False,
     labels: Annotated[bool, typer.Option("--labels", help="Also write labels.parquet, for the holder only.")] = False,
     dry_run: flags.DryRun = False,
     rows: flags.ExpectedRows = 10_000,
@@ -84,6 +87,7 @@ def cluster(
         schema=facts,
         neighbours=neighbours,
         seeding=seeding,
+        count_missing=count_missing,
         **where,
     )
     if dry_run:
