@@ -40,6 +40,7 @@ _HINTS = {
     ("category", "domain"): '# domain = ["one", "another"]   every value that may occur',
     ("date", "bounds"): "# bounds = [1900-01-01, 2030-12-31]   the first and the last day that make sense",
 }
+_REMARKS = {("category", "other"): '  # missing and unseen values are counted in a cell of their own, "(other)"'}
 # what other tools call these keys
 _SYNONYMS = {
     "missing": ("na", "nan", "null", "nulls", "na_values", "null_values", "nodata", "sentinel"),
@@ -238,7 +239,8 @@ def _block(column: Column, hints: bool) -> Iterator[str]:
     for key in _KEYS[word]:
         value = getattr(column.kind, key)
         if value is not None and value is not False and value != () and (key, value) != ("decimal", "."):
-            yield f"{key} = {_value(value)}{note if key in _FORMATS else ''}"
+            remark = _REMARKS.get((word, key), "") if hints else ""
+            yield f"{key} = {_value(value)}{note if key in _FORMATS else ''}{remark}"
         elif hints and (word, key) in _HINTS:
             yield _HINTS[word, key]
     if column.role is not Role.OTHER or column.guessed:
