@@ -185,6 +185,7 @@ def test_missing_is_the_same_however_it_is_typed() -> None:
     typed = pa.array([datetime.date(1900, 1, 1), datetime.date(1980, 3, 11)])
     for column in (typed, pa.array(["1.1.1900", "11.03.1980"])):
         assert np.array_equal(days(column, dates), days_of(None, datetime.date(1980, 3, 11)), equal_nan=True)
+    assert np.isnan(days(pa.array([datetime.datetime(1900, 1, 1, 15)]), dates)).all()
     assert numbers(pa.array([True, False]), CellFormat(missing=("true",))).tolist()[1:] == [0.0]
 
 

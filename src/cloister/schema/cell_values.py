@@ -119,7 +119,8 @@ def _without_missing(read: Read, values: pa.Array, form: CellFormat) -> NDArray[
     as_written = replace(form, missing=())
     cells = read(values, as_written)
     listed = read(from_texts([word for word in form.missing if word not in ("true", "false")]), as_written)
-    is_missing = np.isin(cells, listed[~np.isnan(listed)])
+    known = np.floor(cells) if read is days else cells  # the time of day does not matter
+    is_missing = np.isin(known, listed[~np.isnan(listed)])
     kind = values.type
     if not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)):
         written = texts(values)
