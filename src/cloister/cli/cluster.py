@@ -62,7 +62,9 @@ def cluster(
     where = access.parameters()
     if synopsis is not None:
         described = {"--columns": columns, "--bounds": bounds, "--schema": schema, "--neighbours": neighbours}
-        check_free_of_charge({**spending.flags(), "--dry-run": dry_run or None, **described})
+        check_free_of_charge(
+            {**spending.flags(), "--dry-run": dry_run or None, "--count-missing": count_missing or None, **described}
+        )
         if data and not labels:
             raise UsageError("--synopsis stands in for DATA. Give one of them; or both with --labels, to label rows.")
         if labels and not data:
