@@ -20,12 +20,15 @@ from numpy.typing import NDArray
 
 from cloister.errors import SchemaError
 from cloister.schema.arrow_numpy import to_numbers
+from cloister.schema.cell_format import PLAIN, CellFormat
 from cloister.schema.cell_values import numbers, texts
+from cloister.schema.numerals import label_text
 
-__all__ = ["Bins", "Coder", "Codes", "Encoded", "Encoding", "Grid", "pull_into_ball"]
+__all__ = ["Bins", "Coder", "Codes", "Encoded", "Encoding", "Grid", "MadeUp", "pull_into_ball"]
 
 _CHUNK = 8_192  # rows at a time: the temporaries of a column stay in the cache
 _INT32 = 2**31 - 1
+_NO_VALUE = "\0"  # stands in a domain for what is in none; a cell that holds it is in none either
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +55,7 @@ class Grid:
     step: float
     half: int
     default: int = 0
+    form: CellFormat = PLAIN  # how its cells are written
 
     def __post_init__(self) -> None:
         if not (math.isfinite(self.center) and math.isfinite(self.step) and self.step > 0):
@@ -62,22 +66,43 @@ class Grid:
             raise SchemaError(f'column "{self.name}": the default lies outside the grid.')
 
     @classmethod
-    def over(cls, name: str, bounds: tuple[float, float], step: float, default: float | None = None) -> Grid:
+    def over(
+        cls,
+        name: str,
+        bounds: tuple[float, float],
+        step: float,
+        default: float | None = None,
+        form: CellFormat = PLAIN,
+    ) -> Grid:
         """The grid low, low + step, ... of a column with public bounds.
 
         The centre is a grid point, so that values on the typed grid stay apart: ages 0 to 99 round to 100 integers,
         which they would not around 49.5. With an even number of values the grid reaches one step past the upper bound.
 
-        >>> Grid.over("age", (0, 99), 1)
-        Grid(name='age', center=50.0, step=1.0, half=50, default=0)
+        >>> grid = Grid.over("age", (0, 99), 1)
+        >>> grid.center, grid.step, grid.half
+        (50.0, 1.0, 50)
         """
         lo, hi, width = (Fraction(repr(float(number))) for number in (*bounds, step))
         steps = int((hi - lo) // width)
         half = (steps + 1) // 2
-        grid = cls(name, float(lo + half * width), float(width), half)
+        grid = cls(name, float(lo + half * width), float(width), half, form=form)
         if default is None:
             return grid
         return replace(grid, default=int(grid.put(np.array([default]))[0]))
+
+    @property
+    def default_value(self) -> float:
+        """What a cell that cannot be read counts as, in the column's own units, to the twelve digits that a label has."""
+        return float(label_text(self.center + self.default * self.step))
+
+    def read(self, values: pa.Array) -> NDArray[np.float64]:
+        """Each cell as a number; NaN where there is none."""
+        return numbers(values, self.form)
+
+    def made_up(self, values: pa.Array) -> NDArray[np.bool_]:
+        """Which cells count as the default because they cannot be read."""
+        return np.isnan(self.read(values))
 
     def put(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """Numbers, NaN where unreadable -> grid integers, kept as floats; the input is not touched."""
@@ -102,12 +127,18 @@ class Codes:
     name: str
     domain: tuple[str, ...]
     default: int = 0
+    form: CellFormat = PLAIN  # how its cells are written
 
     def __post_init__(self) -> None:
         if not self.domain:
             raise SchemaError(f'column "{self.name}": the domain is empty.')
         if not 0 <= self.default < len(self.domain):
             raise SchemaError(f'column "{self.name}": the default is not in the domain.')
+
+    @property
+    def default_value(self) -> str:
+        """What any other value counts as."""
+        return self.domain[self.default]
 
     def look_up(self, values: pa.Array) -> NDArray[np.int32]:
         """The code of each cell."""
@@ -117,9 +148,15 @@ class Codes:
             places = to_numbers(values.indices.cast(pa.int64()), null=len(by_code) - 1)
             codes: NDArray[np.int32] = by_code[places]
             return codes
-        cells = texts(values).fill_null("")
+        cells = texts(values, self.form).fill_null("")
         places = pc.index_in(cells, value_set=domain.cast(cells.type)).fill_null(self.default)
         return to_numbers(places)
+
+    def made_up(self, values: pa.Array) -> NDArray[np.bool_]:
+        """Which cells count as the default because they hold no value of the domain."""
+        beyond = replace(self, domain=(*self.domain, _NO_VALUE), default=len(self.domain))
+        is_beyond: NDArray[np.bool_] = beyond.look_up(values) == beyond.default
+        return is_beyond
 
     def _code_of_null(self, domain: pa.Array) -> int:
         code: int = pc.index(domain, "").as_py()
@@ -140,6 +177,22 @@ class Bins:
         """The cell of each value."""
         read = numbers(values)
         return np.searchsorted(self.edges, np.where(np.isnan(read), 0.0, read), side="right").astype(np.int32)
+
+
+@dataclass(frozen=True, slots=True)
+class MadeUp:
+    """1 where the cell of a column counts as its default because it holds no value that can be read, else 0."""
+
+    column: Grid | Codes
+
+    @property
+    def name(self) -> str:
+        """The name of the column."""
+        return self.column.name
+
+    def look_up(self, values: pa.Array) -> NDArray[np.int32]:
+        """Whether the value of each cell is made up."""
+        return self.column.made_up(values).astype(np.int32)
 
 
 class Coder(Protocol):
@@ -189,7 +242,7 @@ class Encoding:
         n = batch.num_rows
         placed = np.empty((n, len(self.numbers)), np.int32)  # (n, d)
         coded = np.empty((n, len(self.categories)), np.int32)  # (n, c)
-        values = [numbers(_cells(batch, grid.name)) for grid in self.numbers]
+        values = [grid.read(_cells(batch, grid.name)) for grid in self.numbers]
         for start in range(0, n, _CHUNK):
             rows = slice(start, start + _CHUNK)
             for j, grid in enumerate(self.numbers):
@@ -199,6 +252,12 @@ class Encoding:
         if self.radius is not None:
             pull_into_ball(placed, self.radius)
         return Encoded(placed, coded)
+
+    @property
+    def defaults(self) -> dict[str, float | str]:
+        """What stands for a cell without a value that can be read, by column: public facts."""
+        described = (column for column in (*self.numbers, *self.categories) if isinstance(column, Grid | Codes))
+        return {column.name: column.default_value for column in described}
 
     def decode(self, points: NDArray[np.number]) -> NDArray[np.float64]:
         """Points in grid units -> the columns' own units."""

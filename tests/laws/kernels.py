@@ -26,6 +26,7 @@ from cloister.kernels import (
     Euclidean,
     Histogram,
     Kernel,
+    MissingCounts,
     Moments,
     Rows,
     Taxicab,
@@ -125,9 +126,10 @@ def leaf_sums(draw: st.DrawFn) -> Case:
 def table_counts(draw: st.DrawFn) -> Case:
     bins, measures = draw(st.integers(0, 1)), draw(st.integers(0, 2))
     edges = st.lists(st.integers(-HALF, HALF), max_size=4, unique=True).map(lambda e: tuple(sorted(e)))
-    cells = Histogram(tuple(draw(edges) for _ in range(bins)), SIZES)
+    missing = draw(st.integers(0, 1))  # the last codes say whether a value is made up
+    cells = Histogram(tuple(draw(edges) for _ in range(bins)), SIZES[: len(SIZES) - missing])
     margins = tuple((axis,) for axis in range(len(cells.shape)) if draw(st.booleans()))
-    return Case(TableCounts(cells, margins, (HALF,) * measures), bins + measures)
+    return Case(TableCounts(cells, margins, (HALF,) * measures, missing), bins + measures)
 
 
 @st.composite
@@ -147,6 +149,7 @@ KERNELS: dict[str, Callable[[], st.SearchStrategy[Case]]] = {
     "NestedCells": nested_cells,
     "LeafSums": leaf_sums,
     "TableCounts": table_counts,
+    "MissingCounts": lambda: st.just(Case(MissingCounts(len(SIZES)), 1)),
     "ValueCounts": lambda: st.just(Case(ValueCounts(SIZES), 1)),
     "PerUnit": per_unit,
 }

@@ -20,8 +20,6 @@ NUMBERLIKE = st.text(alphabet="0123456789+-.,eE infa\t\u00a0", max_size=8)
 def plain_reading(text: str) -> float:
     """What a number in text means, written as slowly and plainly as possible."""
     text = text.strip()
-    if "," in text and "." not in text:
-        text = text.replace(",", ".")
     if re.fullmatch(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?", text):
         return float(text)
     return math.nan

@@ -7,6 +7,7 @@ import datetime
 import pandas as pd
 import pyarrow as pa
 import pytest
+from pyarrow import csv
 
 from cloister.schema import Category, Date, Kind, Number, Role, Schema, Text
 from cloister.schema.drafts import draft, draft_text
@@ -18,7 +19,7 @@ TABLE = pa.table(
     {
         "person_id": [f"P{i}" for i in range(N)],
         "age": [str(18 + i % 60) if i % 50 else "NA" for i in range(N)],
-        "height": [f"{1.5 + i / 1000:.3f}".replace(".", ",") for i in range(N)],
+        "height": [f"{1.5 + i / 1000:.2f}".replace(".", ",") for i in range(N)],
         "zipCode": [str(10_000 + i % 7) for i in range(N)],
         "sex": ["fm"[i % 2] for i in range(N)],
         "visited": [f"2024-01-{1 + i % 28:02d}" for i in range(N)],
@@ -35,15 +36,15 @@ TABLE = pa.table(
     ("name", "kind", "role"),
     [
         ("person_id", Text(), Role.IDENTIFIER),
-        ("age", Number(), Role.QUASI),
-        ("height", Number(), Role.QUASI),
-        ("zipCode", Category(), Role.QUASI),
-        ("sex", Category(), Role.QUASI),
+        ("age", Number(missing=("NA",)), Role.QUASI),
+        ("height", Number(decimal=","), Role.QUASI),
+        ("zipCode", Category(other=True), Role.QUASI),
+        ("sex", Category(other=True), Role.QUASI),
         ("visited", Date(), Role.OTHER),
         ("seen", Date(), Role.OTHER),
         ("comment", Text(), Role.IDENTIFIER),
-        ("diagnosis", Category(), Role.SENSITIVE),
-        ("member", Category(), Role.OTHER),
+        ("diagnosis", Category(other=True), Role.SENSITIVE),
+        ("member", Category(other=True), Role.OTHER),
         ("void", Text(), Role.OTHER),
     ],
 )
@@ -69,7 +70,7 @@ def test_a_draft_is_a_schema() -> None:
     assert Schema.from_text(text) == schema
     lines = [line[2:].split("   ")[0] if line.startswith("# ") and " = " in line else line for line in text.splitlines()]
     filled = Schema.from_text("\n".join(lines))
-    assert filled["age"].kind == Number((0, 100), 1)
+    assert filled["age"].kind == Number((0, 100), 1, missing=("NA",))
     assert filled["seen"].kind == Date((datetime.date(1900, 1, 1), datetime.date(2030, 12, 31)))
 
 
@@ -83,3 +84,49 @@ def test_adult_is_guessed_right() -> None:
     schema = draft(open_source(real("adult-30162.csv")))
     assert {column.name for column in schema.columns if column.kind == Number()} == {"age"}
     assert sum(isinstance(column.kind, Category) for column in schema.columns) == 8
+
+
+def drafted(**columns: list[str | None]) -> dict[str, Kind]:
+    """The kinds that a draft of these columns has."""
+    return {column.name: column.kind for column in draft(open_source(pa.table(columns))).columns}
+
+
+@pytest.mark.parametrize(
+    ("cells", "kind"),
+    [
+        (["36.993,09", "1.200,5", "?"], Number(decimal=",", thousands=".", missing=("?",))),
+        (["12,5", "7", "100,25"], Number(decimal=",")),
+        (["20,000", "1,500", "7"], Number(thousands=",")),
+        (["1'234.5", "7"], Number(thousands="'")),
+        (["1\u202f234,5", "7"], Number(decimal=",", thousands="\u202f")),
+        (["1.5", "2.25", "NA", "-"], Number(missing=("-", "NA"))),
+        (["11.03.1980", "31.12.2001", ""], Date(format="%d.%m.%Y")),
+        (["03/31/1980", "12/01/2001"], Date(format="%m/%d/%Y")),
+        (["03/12/1980", "12/01/2001"], Date(format="%d/%m/%Y")),
+        (["11.03.1980 10:00", "31.12.2001 23:59"], Date(format="%d.%m.%Y %H:%M")),
+        (["19800311", "20011231"], Date(format="%Y%m%d")),
+        (["Mar 11, 1980", "Dec 31, 2001"], Date(format="%b %d, %Y")),
+        (["1980-03-11", "?"], Date(missing=("?",))),
+        (["a", "b", "?"], Category(other=True, missing=("?",))),
+    ],
+)
+def test_formats_are_guessed(cells: list[str | None], kind: Kind) -> None:
+    """How numbers, dates and missing values are written is found by a look, and no value gets into the draft."""
+    assert drafted(c=cells * 20)["c"] == kind
+
+
+def test_what_one_column_leaves_open_the_others_decide() -> None:
+    """20.000 beside 36.993,09 is twenty thousand; 03/12 beside 03/31 is the twelfth of March."""
+    kinds = drafted(pay=["36.993,09", "1,5"] * 9, people=["20.000", "1.500"] * 9)
+    assert kinds["people"] == Number(decimal=",", thousands=".")
+    assert drafted(people=["20.000", "1.500"] * 9)["people"] == Number()
+    kinds = drafted(a=["03/31/1980"] * 9, b=["03/12/1980"] * 9)
+    assert kinds == {"a": Date(format="%m/%d/%Y"), "b": Date(format="%m/%d/%Y")}
+
+
+def test_a_draft_of_adult_finds_its_missing_values() -> None:
+    """The question marks of the Adult table are drafted as missing, and its categories get a cell for them."""
+    names = ["age", "workclass", "weight", "education"]
+    read = csv.ReadOptions(column_names=[*names, *(f"c{i}" for i in range(11))])
+    table = csv.read_csv(real("adult.data"), read_options=read, convert_options=csv.ConvertOptions(include_columns=names))
+    assert draft(open_source(table))["workclass"].kind == Category(other=True, missing=("?",))

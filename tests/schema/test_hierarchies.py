@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 
 from cloister.errors import SchemaError, SourceError
 from cloister.schema import Category, Column, Date, Number, Text
+from cloister.schema.cell_format import CellFormat
 from cloister.schema.hierarchies import (
     MISSING,
     UNKNOWN,
@@ -169,10 +171,12 @@ def test_codes_of_texts() -> None:
 
 
 def test_codes_of_numbers() -> None:
-    """A number belongs to the interval that holds it, the upper bound to the last; text may use a decimal comma."""
+    """A number belongs to the interval that holds it, the upper bound to the last; a comma as the format says."""
     tree = intervals(0, 40, width=10)
     values = pa.array(["0", "9,99", "10", "40", "40.1", "-1", "many", None])
-    assert tree.codes(values).tolist() == [0, 0, 1, 3, UNKNOWN, UNKNOWN, UNKNOWN, MISSING]
+    assert tree.codes(values).tolist() == [0, UNKNOWN, 1, 3, UNKNOWN, UNKNOWN, UNKNOWN, MISSING]
+    german = replace(tree, form=CellFormat(decimal=",", missing=("-1",)))
+    assert german.codes(values).tolist() == [0, 0, 1, 3, UNKNOWN, MISSING, UNKNOWN, MISSING]
 
 
 def test_codes_on_a_grid() -> None:

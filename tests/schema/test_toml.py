@@ -13,6 +13,7 @@ from cloister.errors import SchemaError
 from cloister.schema import Category, Column, Date, Neighbours, Number, Role, Schema, Text
 
 WORDS = st.text(st.characters(codec="utf-8"), min_size=1, max_size=8)
+MISSING = st.lists(WORDS | st.sampled_from(["?", "NA", "-"]), max_size=3, unique_by=str.strip).map(tuple)
 FINITE = st.floats(allow_nan=False, allow_infinity=False, width=64)
 
 
@@ -23,7 +24,8 @@ def numbers(draw: st.DrawFn) -> Number:
     bounds = draw(st.sampled_from([None, (lo, hi)]))
     step = draw(st.one_of(st.none(), st.floats(1e-300, 1).map(lambda part: part * (hi - lo)).filter(lambda step: step > 0)))
     inside = st.floats(lo, hi) if bounds else FINITE
-    return Number(bounds, step, draw(st.one_of(st.none(), inside)))
+    decimal, thousands = draw(st.sampled_from([(".", None), (",", "."), (".", ","), (",", "\u202f"), (".", "'")]))
+    return Number(bounds, step, draw(st.one_of(st.none(), inside)), decimal, thousands, draw(MISSING))
 
 
 @st.composite
@@ -31,7 +33,8 @@ def categories(draw: st.DrawFn) -> Category:
     """Any valid category column."""
     domain = draw(st.none() | st.lists(WORDS, min_size=1, max_size=5, unique_by=str.strip).map(tuple))
     default = draw(st.none() | (st.sampled_from(domain) if domain else WORDS))
-    return Category(domain, draw(st.none() | WORDS), default)
+    missing = tuple(word for word in draw(MISSING) if domain is None or word not in [value.strip() for value in domain])
+    return Category(domain, draw(st.none() | WORDS), default, default is None and draw(st.booleans()), missing)
 
 
 @st.composite
@@ -39,7 +42,8 @@ def dates(draw: st.DrawFn) -> Date:
     """Any valid date column."""
     first, last = sorted(draw(st.lists(st.dates(), min_size=2, max_size=2, unique=True)))
     bounds = draw(st.sampled_from([None, (first, last)]))
-    return Date(bounds, draw(st.none() | (st.dates(first, last) if bounds else st.dates())))
+    default = draw(st.none() | (st.dates(first, last) if bounds else st.dates()))
+    return Date(bounds, default, draw(st.sampled_from([None, "%d.%m.%Y", "%b %d, %Y"])), draw(MISSING))
 
 
 @st.composite
@@ -120,6 +124,24 @@ FAULTS = [
     ("kind = 'date'\nbounds = ['soon', 'later']", "bounds"),
     ("kind = 'date'\ndefault = 3", "default"),
     ("kind = 'numbr'", '"number"'),
+    ("kind = 'number'\ndecimals = ','", '"decimals".*"decimal"'),
+    ("kind = 'number'\ndecimal_separator = ','", '"decimal"'),
+    ("kind = 'number'\nthousand = ','", '"thousands"'),
+    ("kind = 'number'\nna_values = ['?']", '"missing"'),
+    ("kind = 'number'\nformat = '%d'", '"format".*a key of a date'),
+    ("kind = 'date'\ndate_format = '%d'", '"format"'),
+    ("kind = 'date'\nformat = '%d.%m'", "year"),
+    ("kind = 'date'\nformat = '%d.%m.%Q'", "%Q"),
+    ("kind = 'date'\nother = true", '"other".*a key of a category'),
+    ("kind = 'number'\ndecimal = ';'", "decimal"),
+    ("kind = 'number'\ndecimal = ','\nthousands = ','", "thousands"),
+    ("kind = 'number'\nmissing = '?'", "missing"),
+    ("kind = 'category'\nothr = true", '"other"'),
+    ("kind = 'category'\nother = 'yes'", "other"),
+    ("kind = 'category'\ndomain = ['a', '(other)']\nother = true", "other = true"),
+    ("kind = 'category'\ndomain = ['a', ' (other)']", "other = true"),
+    ("kind = 'category'\ndomain = ['a']\ndefault = 'a'\nother = true", "default and other"),
+    ("kind = 'category'\ndomain = ['a', '?']\nmissing = ['?']", "missing"),
     ("kind = 3", "kind"),
     ("role = 'quasi'", "kind"),
     ("kind = 'text'\nrole = 'sensitiv'", '"sensitive"'),
@@ -138,6 +160,7 @@ def test_a_fault_of_a_column_names_column_and_key(text: str, hint: str) -> None:
     ("text", "hint"),
     [
         ("tabel = 'x'", '"tabel".*"table"'),
+        ("decimal = ','", '"decimal".*columns'),
         ("table = ''", "table"),
         ("table = 3", "table"),
         ("neighbours = 'both'", "neighbours"),

@@ -48,6 +48,9 @@ def cluster(
     seeding: Annotated[
         str, typer.Option(help="Of a synopsis' cells: kmeans++, kmeans||, canopy or evolution.")
     ] = "kmeans++",
+    count_missing: Annotated[
+        bool, typer.Option("--count-missing", help="Spend on how many values of each column are made up, too.")
+    ] = False,
     labels: Annotated[bool, typer.Option("--labels", help="Also write labels.parquet, for the holder only.")] = False,
     dry_run: flags.DryRun = False,
     rows: flags.ExpectedRows = 10_000,
@@ -60,7 +63,9 @@ def cluster(
     where = access.parameters()
     if synopsis is not None:
         described = {"--columns": columns, "--bounds": bounds, "--schema": schema, "--neighbours": neighbours}
-        check_free_of_charge({**spending.flags(), "--dry-run": dry_run or None, **described})
+        check_free_of_charge(
+            {**spending.flags(), "--dry-run": dry_run or None, "--count-missing": count_missing or None, **described}
+        )
         if data and not labels:
             raise UsageError("--synopsis stands in for DATA. Give one of them; or both with --labels, to label rows.")
         if labels and not data:
@@ -86,6 +91,7 @@ def cluster(
         schema=facts,
         neighbours=neighbours,
         seeding=seeding,
+        count_missing=count_missing,
         **where,
     )
     if dry_run:

@@ -34,7 +34,7 @@ def schema(
     ] = False,
     everywhere: flags.Everywhere,
 ) -> None:
-    """Draft a schema: kinds and roles are guessed, bounds and domains are left blank for you to fill in."""
+    """Draft a schema: kinds, roles and formats are guessed, bounds and domains are left blank for you to fill in."""
     if hierarchies is not None:
         if check or out is not None:
             raise UsageError("--hierarchies stands alone: drop --check and -o, or run them by themselves.")
@@ -93,9 +93,8 @@ def write_hierarchies(data: list[str], facts: str | None, folder: Path, as_json:
 
     check_free(folder)
     source = open_source(data)
-    columns = [
-        column for column in (Schema.from_toml(facts) if facts else guess(source)).columns if column.role is Role.QUASI
-    ]
+    known = Schema.from_toml(facts) if facts else guess(source)
+    columns = [column for column in known.columns if column.role is Role.QUASI]
     if not columns:
         raise UsageError("no column is a quasi-identifier. Give columns the role in a schema, and pass it with --schema.")
     files: dict[str, tuple[str, str]] = {}
@@ -103,7 +102,8 @@ def write_hierarchies(data: list[str], facts: str | None, folder: Path, as_json:
         with contextlib.suppress(SchemaError):  # bounds or domain are not filled in
             files[column.name] = draft(column)
     rest = [column for column in columns if column.name not in files]
-    values_of = fetch_values([(Vault.holding(source, purpose="hierarchies"), {column.name: MOST_CODES for column in rest})])
+    wanted = {column.name: MOST_CODES for column in rest}
+    values_of = fetch_values([(Vault.holding(source, purpose="hierarchies"), wanted)], known)
     skipped = []
     for column in rest:
         cells = values_of[column.name]
@@ -130,21 +130,29 @@ def write_hierarchies(data: list[str], facts: str | None, folder: Path, as_json:
 def show_check(data: list[str], facts: str, as_json: bool) -> None:
     """Tell the holder what does not fit; exit code 1 if anything does not."""
     from cloister.schema import Schema
-    from cloister.schema.check import STAMP
-    from cloister.schema.check import check as find_problems
+    from cloister.schema.check import STAMP, count_cells, find_problems
     from cloister.sources.opening import open_source
 
-    expected = Schema.from_toml(facts)
-    problems = find_problems(expected, open_source(data))
+    expected, source = Schema.from_toml(facts), open_source(data)
+    counts = count_cells(expected, source)
+    problems = find_problems(expected, source, counts)
     if as_json:
         listed = [
             {"column": p.column, "trouble": str(p.trouble), "count": p.count, "rows": p.rows, "message": p.message}
             for p in problems
         ]
-        print_json({"stamp": STAMP, "fits": not problems, "problems": listed})
+        columns = [
+            {"column": c.column.name, "rows": c.rows, "missing": c.empty, "unreadable": c.unreadable, "outside": c.outside}
+            | {"made_up": c.made_up, "clipped": c.clipped}
+            for c in counts
+        ]
+        print_json({"stamp": STAMP, "fits": not problems, "problems": listed, "columns": columns})
     elif problems:
         for problem in problems:
             typer.echo(str(problem))
+        for c in counts:
+            if c.made_up:
+                typer.echo(f"{c.column.name}: in a release {c.made_up:,} of {c.rows:,} values would be made up.")
         typer.echo(STAMP)
     else:
         typer.echo(f"The data fits the schema: {len(expected.columns)} columns, every cell.")

@@ -34,6 +34,9 @@ def tabulate(
     margins: Annotated[
         bool | None, typer.Option("--margins/--no-margins", help="Spend on one-way margins too. Default: where it helps.")
     ] = None,
+    count_missing: Annotated[
+        bool, typer.Option("--count-missing", help="Spend on how many values of each column are made up, too.")
+    ] = False,
     schema: flags.SchemaFile = None,
     neighbours: flags.NeighbourRelation = None,
     access: flags.Access,
@@ -54,6 +57,7 @@ def tabulate(
         "measures": flags.read_names(measures),
         "bins": read_bins(bins or []),
         "margins": margins,
+        "count_missing": count_missing,
         "schema": facts,
         "neighbours": neighbours,
     }

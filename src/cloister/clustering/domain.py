@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from cloister.encode import Encoding, Grid
 from cloister.errors import SchemaError, UsageError
 from cloister.kernels import BallClip, BoxClip, Clip
+from cloister.schema.cell_format import PLAIN, CellFormat
 
 __all__ = ["Ball", "Domain", "check_scale", "from_bounds", "widen_narrow"]
 
@@ -88,7 +89,13 @@ class Domain:
         return np.array([grid.step for grid in self.encoding.numbers])
 
 
-def from_bounds(names: Sequence[str], bounds: Any, scale: str | None, defaults: Sequence[float] | None = None) -> Domain:
+def from_bounds(
+    names: Sequence[str],
+    bounds: Any,
+    scale: str | None,
+    defaults: Sequence[float] | None = None,
+    forms: Sequence[CellFormat] | None = None,
+) -> Domain:
     """The domain of these columns under bounds: a pair (low, high) of numbers or of one number a column, or a `Ball`.
 
     With ``scale="bounds"`` every column's width counts the same in a distance; with None distances are in the data's own
@@ -98,10 +105,13 @@ def from_bounds(names: Sequence[str], bounds: Any, scale: str | None, defaults: 
     if columns < 1:
         raise SchemaError("there is no number column to work on. Name some with --columns, with bounds in the schema.")
     half = half_width(columns)
+    written = [PLAIN] * columns if forms is None else forms
     if isinstance(bounds, Ball):
         center = spread(0.0 if bounds.center is None else bounds.center, columns, "the centre of the ball")
         step = float(bounds.radius) / half
-        grids = tuple(Grid(name, float(c), step, half) for name, c in zip(names, center, strict=True))
+        grids = tuple(
+            Grid(name, float(c), step, half, form=form) for name, c, form in zip(names, center, written, strict=True)
+        )
         return Domain(Encoding(grids, radius=half), BallClip(half, columns), np.full(columns, half, dtype=np.int64), step)
     check_scale(scale)
     low, high = pair(bounds, columns)
@@ -118,8 +128,8 @@ def from_bounds(names: Sequence[str], bounds: Any, scale: str | None, defaults: 
     public = np.full(columns, np.nan) if defaults is None else np.asarray(defaults, dtype=np.float64)
     places = np.where(np.isnan(public), 0.0, (public - middles) / steps)
     grids = tuple(
-        Grid(name, float(middle), float(step), int(h), int(np.clip(np.rint(place), -h, h)))
-        for name, middle, step, h, place in zip(names, middles, steps, halves, places, strict=True)
+        Grid(name, float(middle), float(step), int(h), int(np.clip(np.rint(place), -h, h)), form)
+        for name, middle, step, h, place, form in zip(names, middles, steps, halves, places, written, strict=True)
     )
     unit = 1 / (2 * half) if scale == "bounds" else float(steps[0])
     return Domain(Encoding(grids), BoxClip(tuple(int(h) for h in halves)), halves, unit)

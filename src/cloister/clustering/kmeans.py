@@ -57,6 +57,9 @@ class KMeans(ClusterMixin, BaseEstimator):
         For public choices only (where the search starts), never for noise.
     seeding : "kmeans++", "kmeans||", "canopy" or "evolution"
         How the cells of a synopsis are seeded; the other methods have their own.
+    count_missing : bool, default False
+        Whether to spend a twentieth of the budget on how many values of each column are made up because none could be read.
+        The certificate has the noisy counts, whether or not anything is missing.
 
     Attributes
     ----------
@@ -104,6 +107,7 @@ class KMeans(ClusterMixin, BaseEstimator):
         engine: str | None = None,
         random_state: Any = None,
         seeding: str = "kmeans++",
+        count_missing: bool = False,
     ) -> None:
         self.n_clusters = n_clusters
         self.budget = budget
@@ -119,6 +123,7 @@ class KMeans(ClusterMixin, BaseEstimator):
         self.engine = engine
         self.random_state = random_state
         self.seeding = seeding
+        self.count_missing = count_missing
 
     def fit(self, X: Any, y: Any = None, *, progress: Progress = silent) -> KMeans:
         """Find the centres of the rows of X: an array, a frame, a path, or anything that `cloister` reads."""

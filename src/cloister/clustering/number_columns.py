@@ -11,6 +11,7 @@ import numpy as np
 from cloister.clustering.inputs import Input
 from cloister.errors import SchemaError, UsageError
 from cloister.schema import Number, Role, Schema
+from cloister.schema.cell_format import PLAIN, CellFormat
 
 __all__ = ["NumberColumns", "choose_columns"]
 
@@ -22,6 +23,7 @@ class NumberColumns:
     names: list[str]
     bounds: Any  # None: to be estimated inside the budget
     defaults: list[float] | None = None  # NaN: the middle of the bounds
+    forms: tuple[CellFormat, ...] | None = None  # how the cells of each are written; None: plainly
 
 
 def choose_columns(rows: Input, schema: Schema | None, columns: Sequence[str] | None, bounds: Any) -> NumberColumns:
@@ -68,7 +70,12 @@ def by_schema(names: list[str], schema: Schema, columns: Sequence[str] | None, b
         raise UsageError("bounds are given one a column. Say which columns they are for: columns=[...].")
     kinds = [schema[name].kind if name in schema else None for name in names]
     defaults = [kind.default if isinstance(kind, Number) else None for kind in kinds]
-    return NumberColumns(names, bounds, [np.nan if default is None else float(default) for default in defaults])
+    return NumberColumns(
+        names,
+        bounds,
+        [np.nan if default is None else float(default) for default in defaults],
+        tuple(PLAIN if kind is None else kind.form for kind in kinds),
+    )
 
 
 def may_be_number(schema: Schema, name: str) -> bool:

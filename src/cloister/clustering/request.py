@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,11 +14,13 @@ from cloister.clustering.domain import Domain, check_scale, from_bounds
 from cloister.clustering.fitted import Fitted
 from cloister.clustering.inputs import Input
 from cloister.clustering.methods import Method, find_method
+from cloister.clustering.missing_step import MissingStep, rest_of
 from cloister.clustering.number_columns import NumberColumns
 from cloister.clustering.progress import Progress, silent
 from cloister.clustering.table_request import TableRequest
 from cloister.clustering.task import Task
 from cloister.errors import UsageError
+from cloister.privacy.notes import missing_note
 from cloister.privacy.plan import Plan
 from cloister.vault import Vault
 
@@ -47,6 +49,7 @@ class ClusterRequest(TableRequest):
     max_iter: int | None = None
     random_state: Any = None
     seeding: str = "kmeans++"
+    count_missing: bool = False
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -66,7 +69,7 @@ class ClusterRequest(TableRequest):
         task = Task(
             tuple(columns.names),
             self._domain(columns),
-            self.terms,
+            replace(self.terms, budget=rest_of(self.terms.budget)) if self.count_missing else self.terms,
             number_of_clusters(self.n_clusters),
             self.max_iter,
             self.seeding,
@@ -80,11 +83,13 @@ class ClusterRequest(TableRequest):
         if columns.bounds is None and columns.names:
             check_scale(self.scale)
             return None
-        return from_bounds(columns.names, columns.bounds, self.scale, columns.defaults)
+        return from_bounds(columns.names, columns.bounds, self.scale, columns.defaults, columns.forms)
 
     def plan(self, rows: float, names: Sequence[str]) -> Plan:
         """What a fit of about so many rows of these columns would spend and what to expect of it; no row is read."""
-        return find_method(self.method).plan(self.task(Input(None, tuple(names))), rows)
+        task = self.task(Input(None, tuple(names)))
+        plan = find_method(self.method).plan(task, rows)
+        return MissingStep(task, self.terms).before(plan) if self.count_missing else plan
 
     def read(self, data: Any) -> Input:
         """The user's data. What can be refused without it is refused first: opening it may start Spark."""
@@ -99,9 +104,10 @@ class ClusterRequest(TableRequest):
         method = find_method(self.method)
         random = public_chance(self.random_state)
         with self.open_vault(rows, task.encoding, f"k-means, {task.clusters or 'some'} clusters") as vault:
-            return self._release(vault, task, method, method.fit(vault, task, random, progress))
+            missing = MissingStep(task, self.terms).measure(vault, progress) if self.count_missing else None
+            return self._release(vault, task, method, method.fit(vault, task, random, progress), missing)
 
-    def _release(self, vault: Vault, task: Task, method: Method, fitted: Fitted) -> Clusters:
+    def _release(self, vault: Vault, task: Task, method: Method, fitted: Fitted, missing: dict[str, Any] | None) -> Clusters:
         """The certificate, and the clusters that it is about: released values only."""
         domain = fitted.domain
         parameters = {
@@ -114,6 +120,7 @@ class ClusterRequest(TableRequest):
             "scale": None if domain.is_ball else self.scale,
             "rounds": fitted.rounds,
             "choices": fitted.choices,
+            "defaults": domain.encoding.defaults,
         }
         errors = fitted.errors * domain.lengths()  # (k, d)
         result: dict[str, Any] = {
@@ -121,6 +128,12 @@ class ClusterRequest(TableRequest):
             "sizes": fitted.sizes.tolist(),
             "standard_errors": [[float(f"{e:.6g}") if np.isfinite(e) else None for e in row] for row in errors],
         }
+        notes = self.notes(domain.encoding, fitted.rows)
+        if task.domain is None:
+            notes = (*notes, "While the bounds were estimated, missing and unreadable values counted as 0.")
+        if missing is not None:
+            result["missing"] = missing
+            notes = (*notes, missing_note(missing))
         square = domain.unit**2
         if fitted.loss is not None:
             result["loss"] = {
@@ -133,7 +146,7 @@ class ClusterRequest(TableRequest):
             domain,
             fitted.centers,
             fitted.sizes,
-            vault.release("kmeans", parameters, result, self.notes(fitted.rows)),
+            vault.release("kmeans", parameters, result, notes),
             standard_errors_=errors,
             loss_=None if fitted.loss is None else fitted.loss.mean * square,
             n_iter_=fitted.rounds,

@@ -11,7 +11,7 @@ from cloister.clustering.number_columns import NumberColumns, choose_columns
 from cloister.clustering.terms import Terms
 from cloister.encode import Encoding
 from cloister.privacy.budgets import as_budget, relation
-from cloister.privacy.notes import guarantee_notes
+from cloister.privacy.notes import defaults_note, guarantee_notes
 from cloister.schema import Schema
 from cloister.schema.unit import unit_of
 from cloister.vault import Vault
@@ -79,6 +79,6 @@ class TableRequest:
             unit=terms.unit,
         )
 
-    def notes(self, rows: float | None = None) -> tuple[str, ...]:
+    def notes(self, encoding: Encoding, rows: float | None = None) -> tuple[str, ...]:
         """What a reader of the certificate should know; `rows`, released, to judge delta by."""
-        return guarantee_notes(self.terms.budget, self.terms.unit, rows)
+        return (*guarantee_notes(self.terms.budget, self.terms.unit, rows), defaults_note(encoding.defaults))

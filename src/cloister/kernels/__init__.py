@@ -5,6 +5,7 @@ from cloister.kernels.cells import GridCells, GridKeys, NestedCells
 from cloister.kernels.centers import BallClip, BoxClip, CenterSums, Clip, Labels
 from cloister.kernels.clipped import ClippedCost, ClippedSums, Euclidean, Taxicab
 from cloister.kernels.counts import Histogram, Rows, ValueCounts
+from cloister.kernels.missing import MissingCounts
 from cloister.kernels.moments import Moments
 from cloister.kernels.morton import LeafSums, MortonKeys
 from cloister.kernels.tables import TableCounts
@@ -24,6 +25,7 @@ __all__ = [
     "Kernel",
     "Labels",
     "LeafSums",
+    "MissingCounts",
     "Moments",
     "MortonKeys",
     "NestedCells",

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cloister.errors import SchemaError
+from cloister.schema.cell_format import PLAIN, CellFormat
 from cloister.schema.cell_values import days, numbers, texts
 
 __all__ = ["DistinctValues"]
@@ -34,6 +35,7 @@ class DistinctValues:
 
     columns: tuple[str, ...]
     limits: tuple[int, ...]  # how many values of each column one batch may list
+    forms: tuple[CellFormat, ...] | None = None  # how the cells of each are written; None: plainly
 
     @property
     def schema(self) -> pa.Schema:
@@ -58,10 +60,11 @@ class DistinctValues:
         different = pc.unique(values)
         if pa.types.is_dictionary(different.type):
             different = different.cast(different.type.value_type)
-        words = texts(different)
+        form = PLAIN if self.forms is None else self.forms[j]
+        words = texts(different, form)
         is_filled = pc.fill_null(pc.not_equal(words, ""), False)
         words, different = words.filter(is_filled), different.filter(is_filled)
-        as_numbers, as_days = numbers(different), days(different)
+        as_numbers, as_days = numbers(different, form), days(different, form)
         is_date = pa.types.is_temporal(different.type)
         if is_many := len(words) > self.limits[j]:
             as_numbers, as_days = (np.array([each.min(), each.max()]) for each in (as_numbers, as_days))  # NaN stays

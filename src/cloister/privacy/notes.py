@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
+from typing import Any
 
 from cloister.privacy.budgets import Budget
 from cloister.privacy.ledger.accounts import Receipt
-from cloister.schema.numerals import amount_text
+from cloister.schema.numerals import amount_text, label_text
 from cloister.schema.unit import Unit
 
-__all__ = ["earlier_releases_note", "guarantee_notes", "unit_note"]
+__all__ = ["defaults_note", "earlier_releases_note", "guarantee_notes", "missing_counts", "missing_note", "unit_note"]
 
 LARGE_EPSILON = 5
 NAMED_TABLES = 3  # that left before; more are counted
+MOST_DEFAULTS = 12  # named in a note; the parameters of a certificate list them all
 LARGE_DELTA = 0.1  # times the number of rows: about so many people may be exposed outright
 
 
@@ -30,6 +33,44 @@ def unit_note(unit: Unit | None) -> str:
         f"all of them together. At most {rows} used of each person; the others are left out of every number here. Rows "
         "without a name are treated as one person's, so people among them are not protected one by one."
     )
+
+
+def defaults_note(defaults: Mapping[str, float | str]) -> str:
+    """What stands for values that are not there, by column: made-up values that nobody may take for somebody's.
+
+    Privacy: a standing note. It follows from public facts alone, and is there whether or not anything is missing.
+
+    >>> defaults_note({"age": 50.0, "sex": "Female"})[:97]
+    'No row is left out: missing and unreadable values of "age" are counted as 50; missing and unseen '
+    """
+    shown = list(defaults.items())[:MOST_DEFAULTS]
+    numbers = [f'of "{name}" are counted as {label_text(value)}' for name, value in shown if not isinstance(value, str)]
+    words = [f'of "{name}" are counted as "{value}"' for name, value in shown if isinstance(value, str)]
+    parts = [
+        f"missing and {what} values {', '.join(named)}"
+        for what, named in (("unreadable", numbers), ("unseen", words))
+        if named
+    ]
+    hidden = len(defaults) - len(shown)
+    more = f"; {hidden:,} more columns have theirs in the parameters" if hidden else ""
+    return (
+        f"No row is left out: {'; '.join(parts)}{more}. Such values are made up; this note stands here whether or not there "
+        "are any."
+    )
+
+
+def missing_counts(columns: Sequence[str], counts: Iterable[float], deviation: float) -> dict[str, Any]:
+    """Released counts of made-up values by column, as a certificate holds them; noise below 0 counts as 0."""
+    by_column = {name: max(0.0, float(count)) for name, count in zip(columns, counts, strict=True)}
+    return {"counts": by_column, "standard_error": float(f"{deviation:.6g}")}
+
+
+def missing_note(missing: Mapping[str, Any]) -> str:
+    """How many values were made up, as far as was bought; there whether or not any were."""
+    counts = [f'{count:,.0f} of "{name}"' for name, count in list(missing["counts"].items())[:MOST_DEFAULTS]]
+    hidden = len(missing["counts"]) - len(counts)
+    more = f" and those of {hidden:,} columns more in the result" if hidden else ""
+    return f"Made-up values, counted with noise (standard error {missing['standard_error']:.3g}): {', '.join(counts)}{more}."
 
 
 def guarantee_notes(budget: Budget, unit: Unit | None, rows: float | None = None) -> tuple[str, ...]:

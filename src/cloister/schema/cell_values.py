@@ -3,67 +3,82 @@
 Privacy
 -------
 Each result depends on its own cell alone, whatever else is in the batch: a batch goes the slow way as soon as one of
-its cells needs it, and what the fast way reads the slow way reads alike, to the last bit.
+its cells needs it, and what the fast way reads the slow way reads alike, to the last bit. A text is a number or a date when
+it matches the column's format from end to end; anything else cannot be read, and no part of it is.
 """
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from cloister.schema.arrow_numpy import to_numbers
+from cloister.schema.arrow_numpy import from_texts, to_mask, to_numbers
+from cloister.schema.cell_format import PLAIN, CellFormat
+from cloister.schema.dates_in_text import days_in_text
 
-__all__ = ["days", "numbers", "texts"]
+__all__ = ["are_missing", "days", "numbers", "texts"]
 
-# what a person writes as a number: no "inf", no "nan", no "1_000", no thousands separators
-_PLAIN = r"^[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?$"
-_ISO_DAY = r"^(?P<day>[0-9]{4}-[0-9]{2}-[0-9]{2})(?:[T ][0-9:.,]+(?:Z|[+-][0-9:]+)?)?$"
+Read = Callable[[pa.Array, CellFormat], NDArray[np.float64]]
 _FEW = 256
 _PER_DAY = {"s": 86_400, "ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}
 
 
-def numbers(values: pa.Array) -> NDArray[np.float64]:
+def numbers(values: pa.Array, form: CellFormat = PLAIN) -> NDArray[np.float64]:
     """Each cell as a number; NaN where there is none to read.
 
-    Text may hold blanks around the number and a decimal comma when it holds no dot. Booleans, and the texts "true" and
-    "false", are 1 and 0; dates, times and durations are numbers of days.
+    Text may hold blanks around the number. Booleans, and the texts "true" and "false", are 1 and 0; dates, times and
+    durations are numbers of days. A value that the format lists as missing is none, however it is typed: -999 is
+    missing where "-999" is.
+
+    >>> numbers(pa.array(["20,000", "20000"])).tolist()
+    [nan, 20000.0]
+    >>> numbers(pa.array(["20,000", "20000", "2,00"]), CellFormat(thousands=",")).tolist()
+    [20000.0, 20000.0, nan]
     """
+    if form.missing:
+        return _without_missing(numbers, values, form)
     kind = values.type
     if pa.types.is_decimal(kind) or (pa.types.is_primitive(kind) and not pa.types.is_temporal(kind)):
         return _floats(values)
     if _is_text(kind):
-        return _from_text(_trimmed(values))
+        return _from_text(_trimmed(values), form)
     if pa.types.is_dictionary(kind):
-        return _looked_up(numbers(values.dictionary), values)
+        return _looked_up(numbers(values.dictionary, form), values)
     if pa.types.is_temporal(kind) and not pa.types.is_interval(kind):
         return _in_days(values)
     inner = _unwrapped(values)
-    return np.full(len(values), np.nan) if inner is None else numbers(inner)
+    return np.full(len(values), np.nan) if inner is None else numbers(inner, form)
 
 
-def days(values: pa.Array) -> NDArray[np.float64]:
-    """Each cell as a number of days since 1970-01-01; NaN where there is no date to read. Text holds ISO dates."""
+def days(values: pa.Array, form: CellFormat = PLAIN) -> NDArray[np.float64]:
+    """Each cell as a number of days since 1970-01-01; NaN where there is no date to read.
+
+    Text holds dates as the format says, without one ISO dates. With a format whole numbers are read by their digits.
+    """
+    if form.missing:
+        return _without_missing(days, values, form)
     kind = values.type
     if pa.types.is_dictionary(kind):
-        return _looked_up(days(values.dictionary), values)
-    if not _is_text(kind):
-        return numbers(values)
-    # the day alone: a time after it, with whatever zone, does not move the calendar day
-    day = pc.struct_field(pc.extract_regex(_trimmed(values), _ISO_DAY), "day")
-    stamps = pc.strptime(day, format="%Y-%m-%d", unit="s", error_is_null=True)
-    # strptime may carry the 31st of February over into March; such a day cannot be read
-    same = pc.equal(pc.strftime(stamps, format="%Y-%m-%d"), day)
-    return _in_days(pc.if_else(same, stamps, pa.scalar(None, stamps.type)))
+        return _looked_up(days(values.dictionary, form), values)
+    if _is_text(kind) or (form.date is not None and (pa.types.is_integer(kind) or pa.types.is_floating(kind))):
+        return days_in_text(texts(values), form.date_pattern)
+    return numbers(values)
 
 
-def texts(values: pa.Array) -> pa.Array:
-    """Each cell as text without blanks around it; null where there is none.
+def texts(values: pa.Array, form: CellFormat = PLAIN) -> pa.Array:
+    """Each cell as text without blanks around it; null where there is none, or one that stands for none.
 
     Whole numbers are written without a dot whatever their type (3 and 3.0 are both "3"), booleans "true" and "false",
     dates as in ISO 8601.
     """
+    if form.missing:
+        written = texts(values)
+        return pc.if_else(pc.is_in(written, _listed(form, written.type)), pa.scalar(None, written.type), written)
     kind = values.type
     if _is_text(kind):
         return _trimmed(values)
@@ -80,6 +95,37 @@ def texts(values: pa.Array) -> pa.Array:
         return values.cast(pa.string())
     inner = _unwrapped(values)
     return pa.nulls(len(values), pa.string()) if inner is None else texts(inner)
+
+
+def are_missing(values: pa.Array, form: CellFormat = PLAIN, read: Read | None = None) -> NDArray[np.bool_]:
+    """Which cells hold no value: null, blank, or what the format lists as missing.
+
+    `read` is `numbers` or `days` where the column holds those: then a value is also known by what a listed text means.
+    """
+    lengths = to_numbers(pc.binary_length(texts(values, form)).cast(pa.int64()), null=0)
+    is_missing: NDArray[np.bool_] = lengths == 0
+    if form.missing and read is not None:
+        is_missing |= np.isnan(read(values, form)) & ~np.isnan(read(values, replace(form, missing=())))
+    return is_missing
+
+
+def _listed(form: CellFormat, kind: pa.DataType) -> pa.Array:
+    """The texts that stand for no value, as an array of this type of text."""
+    return from_texts(form.missing).cast(kind)
+
+
+def _without_missing(read: Read, values: pa.Array, form: CellFormat) -> NDArray[np.float64]:
+    """What `read` makes of cells, NaN for those that stand for no value: by their text, or by what such a text means."""
+    as_written = replace(form, missing=())
+    cells = read(values, as_written)
+    listed = read(from_texts([word for word in form.missing if word not in ("true", "false")]), as_written)
+    known = np.floor(cells) if read is days else cells  # the time of day does not matter
+    is_missing = np.isin(known, listed[~np.isnan(listed)])
+    kind = values.type
+    if not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)):
+        written = texts(values)
+        is_missing |= to_mask(pc.fill_null(pc.is_in(written, _listed(form, written.type)), False))
+    return np.where(is_missing, np.nan, cells)
 
 
 def _unwrapped(values: pa.Array) -> pa.Array | None:
@@ -144,21 +190,24 @@ def _trimmed(values: pa.Array) -> pa.Array:
     return pc.utf8_trim_whitespace(pa.array(repaired, pa.large_string()))
 
 
-def _from_text(trimmed: pa.Array) -> NDArray[np.float64]:
-    try:
-        # Arrow is slow to refuse: a look at a few cells spares the attempt where many would fail
-        trimmed.slice(0, _FEW).cast(pa.float64())
-        floats = _floats(trimmed.cast(pa.float64()))
-    except pa.ArrowInvalid:
-        pass
-    else:
-        # Arrow also reads "inf" and "nan"; only text that is all plain numbers may go this way
-        if np.isfinite(floats).all():
-            return floats
-    # a comma beside a dot or another comma becomes a second dot, which no number has
-    dotted = pc.replace_substring(trimmed, pattern=",", replacement=".")
-    plain = pc.match_substring_regex(dotted, _PLAIN)
-    readable = pc.if_else(plain, pc.replace_substring_regex(dotted, r"^\+", ""), None)
+def _from_text(trimmed: pa.Array, form: CellFormat) -> NDArray[np.float64]:
+    if form.decimal == ".":
+        try:
+            # Arrow is slow to refuse: a look at a few cells spares the attempt where many would fail
+            trimmed.slice(0, _FEW).cast(pa.float64())
+            floats = _floats(trimmed.cast(pa.float64()))
+        except pa.ArrowInvalid:
+            pass
+        else:
+            # Arrow also reads "inf" and "nan"; only text that is all plain numbers may go this way
+            if np.isfinite(floats).all():
+                return floats
+    readable = pc.if_else(pc.match_substring_regex(trimmed, form.number_pattern), trimmed, pa.scalar(None, trimmed.type))
+    if form.thousands is not None:
+        readable = pc.replace_substring(readable, pattern=form.thousands, replacement="")
+    if form.decimal != ".":
+        readable = pc.replace_substring(readable, pattern=form.decimal, replacement=".")
+    readable = pc.replace_substring_regex(readable, r"^\+", "")
     # a column of booleans becomes one of texts as soon as one cell is a text: a boolean reads the same in both
     readable = pc.if_else(pc.equal(trimmed, "true"), "1", pc.if_else(pc.equal(trimmed, "false"), "0", readable))
     try:

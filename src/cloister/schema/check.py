@@ -18,15 +18,18 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from cloister.schema.cell_values import days, numbers, texts
+from cloister.schema.cell_format import PLAIN
+from cloister.schema.cell_values import are_missing, days, numbers, texts
 from cloister.schema.drafts import RowSource
-from cloister.schema.kinds import Category, Date, Number
+from cloister.schema.kinds import Category, Date, Kind, Number
+from cloister.schema.numerals import label_text
 from cloister.schema.table import Column, Schema, nearest
 
-__all__ = ["STAMP", "Problem", "Trouble", "check"]
+__all__ = ["STAMP", "CellCounts", "Problem", "Trouble", "check", "count_cells", "find_problems"]
 
 STAMP = "For the holder's eyes only: exact counts, not a private release."
 _EPOCH = datetime.date(1970, 1, 1)
+_EXAMPLE = datetime.date(2024, 1, 31)
 
 
 class Trouble(StrEnum):
@@ -34,7 +37,7 @@ class Trouble(StrEnum):
 
     MISSING = "missing"  # the schema names it, the data does not have it
     BLANK = "blank"  # the schema does not say enough about it
-    EMPTY = "empty"  # cells without a value
+    EMPTY = "empty"  # cells without a value, or with a text that stands for none
     UNREADABLE = "unreadable"  # cells that are no number or no date
     OUTSIDE = "outside"  # values beyond the bounds or not in the domain
 
@@ -51,6 +54,27 @@ class Problem:
 
     def __str__(self) -> str:
         return f"{self.column}: {self.message}"
+
+
+@dataclass(frozen=True, slots=True)
+class CellCounts:
+    """How many cells of a column a release would not take as they are."""
+
+    column: Column
+    rows: int
+    empty: int  # without a value, or with a text that stands for none
+    unreadable: int
+    outside: int
+
+    @property
+    def made_up(self) -> int:
+        """The cells that would become the default; numbers and dates outside their bounds are clipped instead."""
+        return self.empty + self.unreadable + (self.outside if isinstance(self.column.kind, Category) else 0)
+
+    @property
+    def clipped(self) -> int:
+        """The cells that would become the nearest bound."""
+        return 0 if isinstance(self.column.kind, Category) else self.outside
 
 
 def check(schema: Schema, rows: RowSource) -> list[Problem]:
@@ -70,7 +94,11 @@ def check(schema: Schema, rows: RowSource) -> list[Problem]:
     -------
     Nothing is released: the list is for whoever holds the data.
     """
-    problems = [problem for column in schema.columns for problem in _of_schema(column, rows)]
+    return find_problems(schema, rows, count_cells(schema, rows))
+
+
+def count_cells(schema: Schema, rows: RowSource) -> list[CellCounts]:
+    """Count, for each column of the schema that the data has, the cells that a release would replace; for the holder."""
     watched = [column for column in schema.columns if column.name in rows.names]
     tallies = {column.name: np.zeros(3, np.int64) for column in watched}
     total = 0
@@ -78,9 +106,13 @@ def check(schema: Schema, rows: RowSource) -> list[Problem]:
         total += batch.num_rows
         for column in watched:
             tallies[column.name] += _tally(column, batch.column(column.name))
-    for column in watched:
-        problems += _of_cells(column, tallies[column.name], total)
-    return problems
+    return [CellCounts(column, total, *tallies[column.name].tolist()) for column in watched]
+
+
+def find_problems(schema: Schema, rows: RowSource, counts: list[CellCounts]) -> list[Problem]:
+    """What the schema lacks, and what the counts of cells say."""
+    problems = [problem for column in schema.columns for problem in _of_schema(column, rows)]
+    return problems + [problem for count in counts for problem in _of_cells(count)]
 
 
 def _of_schema(column: Column, rows: RowSource) -> Iterator[Problem]:
@@ -101,7 +133,7 @@ def _of_schema(column: Column, rows: RowSource) -> Iterator[Problem]:
 def _tally(column: Column, cells: pa.Array) -> NDArray[np.int64]:
     """How many cells are empty, cannot be read, lie outside; as encoding reads them."""
     kind = column.kind
-    written = texts(cells).fill_null("")
+    written = texts(cells, kind.form).fill_null("")
     filled = pc.not_equal(written, "").to_numpy(zero_copy_only=False)
     if isinstance(kind, Category):
         known = pa.array([value.strip() for value in kind.domain or ()], written.type)
@@ -109,8 +141,9 @@ def _tally(column: Column, cells: pa.Array) -> NDArray[np.int64]:
         # a domain may list the empty text: then an empty cell is a value like any other
         return np.array([(~filled & ~inside).sum() if kind.domain else (~filled).sum(), 0, (filled & ~inside).sum()])
     if isinstance(kind, (Number, Date)):
-        values = numbers(cells) if isinstance(kind, Number) else days(cells)
-        readable = ~np.isnan(values)
+        read = numbers if isinstance(kind, Number) else days
+        values = read(cells, kind.form)
+        readable, filled = ~np.isnan(values), ~are_missing(cells, kind.form, read)
         outside = np.zeros(len(values), np.bool_)
         if kind.bounds is not None:
             lo, hi = (end if isinstance(end, float) else (end - _EPOCH).days for end in kind.bounds)
@@ -119,19 +152,35 @@ def _tally(column: Column, cells: pa.Array) -> NDArray[np.int64]:
     return np.array([(~filled).sum(), 0, 0])
 
 
-def _of_cells(column: Column, tally: NDArray[np.int64], rows: int) -> Iterator[Problem]:
-    """A problem for each count of `_tally` that is above 0."""
-    fallback = getattr(column.kind, "fallback", None)
-    becomes = "" if fallback is None else " In a release they count as the default."
-    what = "a date such as 2024-01-31" if isinstance(column.kind, Date) else "a number"
-    beyond = (
-        "not in the domain." + becomes if isinstance(column.kind, Category) else "outside the bounds. A release clips them."
-    )
-    words = {
-        Trouble.EMPTY: f"empty.{becomes}",
-        Trouble.UNREADABLE: f"not {what}.{becomes}",
-        Trouble.OUTSIDE: beyond,
-    }
-    for (trouble, message), count in zip(words.items(), tally.tolist(), strict=True):
+def _of_cells(counts: CellCounts) -> Iterator[Problem]:
+    """A problem for each count that is above 0."""
+    column, kind = counts.column, counts.column.kind
+    default = _default_text(column)
+    becomes = "" if default is None else f" In a release they count as {default}, the default."
+    what = f"a date{_such_as(kind)}" if isinstance(kind, Date) else f"a number{_such_as(kind)}"
+    beyond = "not in the domain." + becomes if isinstance(kind, Category) else "outside the bounds. A release clips them."
+    marked = " or marked as missing" if kind.form.missing else ""
+    for trouble, count, message in (
+        (Trouble.EMPTY, counts.empty, f"empty{marked}.{becomes}"),
+        (Trouble.UNREADABLE, counts.unreadable, f"not {what}.{becomes}"),
+        (Trouble.OUTSIDE, counts.outside, beyond),
+    ):
         if count:
-            yield Problem(column.name, trouble, f"{count:,} of {rows:,} cells are {message}", count, rows)
+            yield Problem(column.name, trouble, f"{count:,} of {counts.rows:,} cells are {message}", count, counts.rows)
+
+
+def _default_text(column: Column) -> str | None:
+    """What stands for a value that is not there, a public fact of the schema, as a certificate writes it."""
+    fallback = getattr(column.kind, "fallback", None)
+    if isinstance(fallback, str):
+        return f'"{fallback}"'
+    return label_text(fallback) if isinstance(fallback, float) else None if fallback is None else str(fallback)
+
+
+def _such_as(kind: Kind) -> str:
+    """A made-up example of how a value has to be written."""
+    if isinstance(kind, Date):
+        return f" such as {_EXAMPLE.strftime(kind.format or '%Y-%m-%d')}"
+    if isinstance(kind, Number) and kind.form != PLAIN:
+        return f" such as 12{kind.thousands or ''}345{kind.decimal}5"
+    return ""

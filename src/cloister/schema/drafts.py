@@ -1,22 +1,32 @@
-"""A first draft of a schema: kinds and roles are guessed, bounds and domains are left blank.
+"""A first draft of a schema: kinds, roles and formats are guessed, bounds and domains are left blank.
 
 Privacy
 -------
-A guess looks at the first rows, so a draft is for the holder. Kinds and roles are facts that a holder knows anyway and
-confirms by hand. Bounds and domains are never filled in: they would carry values of rows out of the building.
+A guess looks at the first rows, so a draft is for the holder. Kinds, roles and how cells are written are facts that a holder
+knows anyway and confirms by hand. Bounds and domains are never filled in: they would carry values of rows out of the building.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cloister.schema.cell_values import days, numbers, texts
+from cloister.schema.cell_format import PLAIN
+from cloister.schema.cell_values import texts
+from cloister.schema.format_guesses import (
+    DIGITS,
+    Guess,
+    are_digits_of_days,
+    guess_date,
+    guess_missing,
+    guess_number,
+    usual_style,
+)
 from cloister.schema.kinds import Category, Date, Kind, Number, Text
 from cloister.schema.table import Column, Role, Schema
 
@@ -24,7 +34,6 @@ __all__ = ["RowSource", "draft", "draft_text", "role_of_name"]
 
 SAMPLE_ROWS = 4_096
 MOST_VALUES = 100  # a column of text with more distinct values in the sample is free text
-MOSTLY = 0.9  # a few cells that cannot be read do not change what a column is
 
 _WORDS = {
     Role.IDENTIFIER: """id uid uuid guid ssn nin passport name firstname lastname surname forename email mail phone tel
@@ -59,10 +68,13 @@ def draft(rows: RowSource) -> Schema:
     Returns
     -------
     Schema
-        Every column is marked as guessed; no bounds, no domains.
+        Every column is marked as guessed; no bounds, no domains. Categories count missing and unseen values in a cell of
+        their own.
     """
     head = _head(rows)
-    return Schema(tuple(_column(name, head.column(name).combine_chunks()) for name in rows.names))
+    looks = [_Look.at(name, head.column(name).combine_chunks()) for name in rows.names]
+    numbers, dates = (usual_style(getattr(look, key) for look in looks) for key in ("as_number", "as_date"))
+    return Schema(tuple(look.column(numbers, dates) for look in looks))
 
 
 def draft_text(schema: Schema) -> str:
@@ -95,33 +107,53 @@ def _head(rows: RowSource) -> pa.Table:
     return pa.Table.from_batches([batch for batch in taken if batch.schema == taken[0].schema])
 
 
-def _column(name: str, cells: pa.Array) -> Column:
-    words = _words(name)
-    kind = _kind(cells, words)
-    role = role_of_name(name)
-    if role is Role.OTHER and isinstance(kind, Text) and _all_distinct(cells):
-        role = Role.IDENTIFIER
-    return Column(name, kind, role, guessed=True)
+@dataclass(frozen=True, slots=True)
+class _Look:
+    """What a look at some cells of a column shows."""
 
+    name: str
+    cells: pa.Array
+    missing: tuple[str, ...]
+    as_number: Guess | None
+    as_date: Guess | None
 
-def _kind(cells: pa.Array, words: frozenset[str]) -> Kind:
-    if isinstance(cells, pa.ChunkedArray):
-        cells = cells.combine_chunks()
-    if pa.types.is_boolean(cells.type):
-        return Category()
-    if pa.types.is_date(cells.type) or pa.types.is_timestamp(cells.type):
-        return Date()
-    written = texts(cells).fill_null("")
-    filled = pc.not_equal(written, "")
-    count = int(pc.sum(filled).as_py() or 0)  # of the cells that hold something
-    if count == 0:
+    @classmethod
+    def at(cls, name: str, cells: pa.Array) -> _Look:
+        """Look at the cells of a column; an empty column is neither numbers nor dates."""
+        if isinstance(cells, pa.ChunkedArray):
+            cells = cells.combine_chunks()
+        written = texts(cells).fill_null("")
+        missing = guess_missing(written)
+        filled = cells.filter(pc.invert(pc.is_in(written, pa.array(["", *missing], written.type))))
+        if pa.types.is_boolean(cells.type) or not len(filled):
+            return cls(name, filled, missing, None, None)
+        if pa.types.is_date(cells.type) or pa.types.is_timestamp(cells.type):
+            return cls(name, filled, missing, None, Guess(PLAIN))
+        if are_digits_of_days(filled):
+            return cls(name, filled, missing, None, Guess(DIGITS))
+        as_number = None if _words(name) & _NOT_QUANTITIES else guess_number(filled)
+        as_date = guess_date(filled) if as_number is None and pa.types.is_string(written.type) else None
+        return cls(name, filled, missing, as_number, as_date)
+
+    def column(self, number_style: str | None, date_style: str | None) -> Column:
+        """The column that it shows, where the rest of the file writes numbers and dates in these styles."""
+        kind = self._kind(number_style, date_style)
+        role = role_of_name(self.name)
+        if role is Role.OTHER and isinstance(kind, Text) and _all_distinct(self.cells):
+            role = Role.IDENTIFIER
+        return Column(self.name, kind, role, guessed=True)
+
+    def _kind(self, number_style: str | None, date_style: str | None) -> Kind:
+        if self.as_number is not None:
+            form = self.as_number.in_style(number_style)
+            return Number(decimal=form.decimal, thousands=form.thousands, missing=self.missing)
+        if self.as_date is not None:
+            return Date(format=self.as_date.in_style(date_style).date, missing=self.missing)
+        count = len(self.cells)
+        distinct = int(pc.count_distinct(texts(self.cells)).as_py())
+        if pa.types.is_boolean(self.cells.type) or 0 < distinct <= min(MOST_VALUES, max(2, count // 2)):
+            return Category(other=True, missing=self.missing)
         return Text()
-    if not words & _NOT_QUANTITIES and np.isfinite(numbers(cells)).sum() >= MOSTLY * count:
-        return Number()
-    if pa.types.is_string(written.type) and np.isfinite(days(written)).sum() >= MOSTLY * count:
-        return Date()
-    distinct = int(pc.count_distinct(written).as_py())
-    return Category() if distinct <= min(MOST_VALUES, max(2, count // 2)) else Text()
 
 
 def _all_distinct(cells: pa.Array) -> bool:

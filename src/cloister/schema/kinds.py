@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date, datetime
 from fractions import Fraction
 from typing import Generic, TypeAlias, TypeVar
 
 from cloister.errors import SchemaError
+from cloister.schema.cell_format import PLAIN, CellFormat
 
-__all__ = ["Category", "Date", "Kind", "Number", "Text"]
+__all__ = ["OTHER", "Category", "Date", "Kind", "Number", "Text"]
 
+OTHER = "(other)"  # the cell of missing and unseen values, where a category has one
 
 End = TypeVar("End", float, date)  # of a column's bounds
 
@@ -49,18 +52,28 @@ class Number(Bounded[float]):
     step : float, optional
         Distance between two values of the grid.
     default : float, optional
-        What a value that cannot be read counts as. None: the middle of the bounds.
+        What a missing value, or one that cannot be read, counts as. None: the middle of the bounds.
+    decimal : "." or ",", default "."
+        What stands before the decimals.
+    thousands : str, optional
+        What parts groups of three digits: ``,`` ``.`` ``'`` ``_`` or a blank. None: nothing may.
+    missing : tuple of str
+        Texts that stand for no value, such as "?" or "NA".
 
     Privacy
     -------
-    All three are public facts. They come from what the column means, never from its rows.
+    All are public facts. They come from what the column means and how it is written, never from what its rows hold.
     """
 
     bounds: tuple[float, float] | None = None
     step: float | None = None
     default: float | None = None
+    decimal: str = "."
+    thousands: str | None = None
+    missing: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "missing", self.form.missing)
         object.__setattr__(self, "step", _finite("step", self.step))
         object.__setattr__(self, "default", _finite("default", self.default))
         if self.step is not None and self.step <= 0:
@@ -79,6 +92,11 @@ class Number(Bounded[float]):
         if self.step is not None and self.step > hi - lo:
             raise SchemaError(f"step {self.step:g} is wider than the bounds [{lo:g}, {hi:g}].")
         self.check_default(lo, hi)
+
+    @property
+    def form(self) -> CellFormat:
+        """How its cells are written."""
+        return CellFormat(decimal=self.decimal, thousands=self.thousands, missing=self.missing)
 
     @property
     def worlds(self) -> int | None:
@@ -108,6 +126,10 @@ class Category:
         Path of a file that generalises the values, one row a value, from the value to ``*``.
     default : str, optional
         What any other value counts as. None: the first value of the domain.
+    other : bool, default False
+        Missing and unseen values are counted in a cell of their own, "(other)", rather than as a value that somebody has.
+    missing : tuple of str
+        Texts that stand for no value, such as "?" or "NA".
 
     Privacy
     -------
@@ -117,30 +139,44 @@ class Category:
     domain: tuple[str, ...] | None = None
     hierarchy: str | None = None
     default: str | None = None
+    other: bool = False
+    missing: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "missing", self.form.missing)
+        if not isinstance(self.other, bool):
+            raise SchemaError("other must be true or false.")
+        if self.other and self.default is not None:
+            raise SchemaError("default and other = true both say what an unseen value counts as. Keep one of them.")
         for key, text in (("hierarchy", self.hierarchy), ("default", self.default)):
             if text is not None and not isinstance(text, str):
                 raise SchemaError(f"{key} must be a text in quotes.")
         if self.domain is None:
             return
-        if isinstance(self.domain, str):
-            raise SchemaError('domain must be a list of texts, such as ["yes", "no"].')
-        object.__setattr__(self, "domain", tuple(self.domain))
-        if not self.domain:
-            raise SchemaError("domain is empty. List every value that the column may hold.")
-        if not all(isinstance(value, str) for value in self.domain):
-            raise SchemaError('domain must hold texts only. Put numbers in quotes too, such as ["1", "2"].')
+        object.__setattr__(self, "domain", _checked_domain(self.domain))
         stripped = [value.strip() for value in self.domain]
-        twice = sorted({value for value in stripped if stripped.count(value) > 1})
-        if twice:
-            raise SchemaError(f'domain lists "{twice[0]}" twice (blanks around a value do not count).')
         if self.default is not None and self.default.strip() not in stripped:
             raise SchemaError("default is not in the domain.")
+        if clash := [word for word in self.missing if word and word in stripped]:
+            raise SchemaError(
+                f'"{clash[0]}" is in the domain and stands for a missing value. Take it out of one of the two.'
+            )
+
+    @property
+    def form(self) -> CellFormat:
+        """How its cells are written."""
+        return CellFormat(missing=self.missing) if self.missing else PLAIN
+
+    @property
+    def cells(self) -> tuple[str, ...]:
+        """The domain, and "(other)" where the column has it; nothing without a domain."""
+        return (*(self.domain or ()), *([OTHER] if self.other and self.domain else []))
 
     @property
     def fallback(self) -> str | None:
         """What any value outside the domain counts as; None without default and domain."""
+        if self.other:
+            return OTHER
         if self.default is not None or self.domain is None:
             return self.default
         return self.domain[0]
@@ -155,13 +191,21 @@ class Date(Bounded[date]):
     bounds : pair of date, optional
         First and last day that the column may hold.
     default : date, optional
-        What a value that cannot be read counts as. None: the day in the middle of the bounds.
+        What a missing value, or one that cannot be read, counts as. None: the day in the middle of the bounds.
+    format : str, optional
+        How dates are written, in the words of strptime, such as ``%d.%m.%Y``; months have English names, and ``%y`` means
+        1969 to 2068. None: ISO 8601.
+    missing : tuple of str
+        Texts that stand for no value, such as "?" or "NA".
     """
 
     bounds: tuple[date, date] | None = None
     default: date | None = None
+    format: str | None = None
+    missing: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "missing", self.form.missing)
         if self.default is not None:
             _day("default", self.default)
         if self.bounds is None:
@@ -173,6 +217,11 @@ class Date(Bounded[date]):
         self.check_default(first, last)
 
     @property
+    def form(self) -> CellFormat:
+        """How its cells are written."""
+        return CellFormat(date=self.format, missing=self.missing)
+
+    @property
     def worlds(self) -> int | None:
         """How many days the bounds hold; None without bounds."""
         return None if self.bounds is None else (self.bounds[1] - self.bounds[0]).days + 1
@@ -182,8 +231,31 @@ class Date(Bounded[date]):
 class Text:
     """Free text: it is never encoded, and never leaves."""
 
+    @property
+    def form(self) -> CellFormat:
+        """How its cells are written."""
+        return PLAIN
+
 
 Kind: TypeAlias = Number | Category | Date | Text
+
+
+def _checked_domain(domain: object) -> tuple[str, ...]:
+    """A domain as a tuple, or a refusal."""
+    if isinstance(domain, str) or not isinstance(domain, Iterable):
+        raise SchemaError('domain must be a list of texts, such as ["yes", "no"].')
+    values = tuple(domain)
+    if not values:
+        raise SchemaError("domain is empty. List every value that the column may hold.")
+    if not all(isinstance(value, str) for value in values):
+        raise SchemaError('domain must hold texts only. Put numbers in quotes too, such as ["1", "2"].')
+    stripped = [value.strip() for value in values]
+    twice = sorted({value for value in stripped if stripped.count(value) > 1})
+    if twice:
+        raise SchemaError(f'domain lists "{twice[0]}" twice (blanks around a value do not count).')
+    if OTHER in stripped:
+        raise SchemaError(f'domain lists "{OTHER}". Leave it out, and say other = true for a cell of that name.')
+    return values
 
 
 def _pair(bounds: object) -> tuple[object, object]:

@@ -22,11 +22,12 @@ __all__ = ["TableFacts", "parse", "read_text", "relocated", "write"]
 
 _TOP = ("table", "neighbours", "unit", "max_rows", "columns")
 _KEYS: dict[str, tuple[str, ...]] = {
-    "number": ("bounds", "step", "default"),
-    "category": ("domain", "hierarchy", "default"),
-    "date": ("bounds", "default"),
+    "number": ("bounds", "step", "default", "decimal", "thousands", "missing"),
+    "category": ("domain", "hierarchy", "default", "other", "missing"),
+    "date": ("bounds", "default", "format", "missing"),
     "text": (),
 }
+_FORMATS = ("decimal", "thousands", "format", "missing")  # a draft guesses them from a look at the rows
 _TABLE_HINTS = {
     "table": '# table = "people"              the name of the table in the ledger',
     "neighbours": '# neighbours = "add-remove"     or "replace-one", when the number of rows is public',
@@ -38,6 +39,16 @@ _HINTS = {
     ("number", "step"): "# step = 1                      how finely values are told apart",
     ("category", "domain"): '# domain = ["one", "another"]   every value that may occur',
     ("date", "bounds"): "# bounds = [1900-01-01, 2030-12-31]   the first and the last day that make sense",
+}
+_REMARKS = {("category", "other"): '  # missing and unseen values are counted in a cell of their own, "(other)"'}
+# what other tools call these keys
+_SYNONYMS = {
+    "missing": ("na", "nan", "null", "nulls", "na_values", "null_values", "nodata", "sentinel"),
+    "thousands": ("grouping", "group_separator", "digit_group"),
+    "decimal": ("comma", "point", "decimal_mark"),
+    "format": ("strptime", "pattern", "dateformat", "datetime_format"),
+    "domain": ("values", "levels", "categories"),
+    "bounds": ("range", "limits", "min", "max"),
 }
 _T = TypeVar("_T")
 _Word = TypeVar("_Word", bound=StrEnum)
@@ -120,21 +131,18 @@ def _column(name: str, facts: object) -> Column:
 
 
 def _number(facts: Mapping[str, object]) -> Number:
-    return Number(bounds=_tuple(facts, "bounds"), step=facts.get("step"), default=facts.get("default"))  # type: ignore[arg-type]
+    return Number(**{**facts, **_tuples(facts, "bounds", "missing")})  # type: ignore[arg-type]
 
 
 def _category(facts: Mapping[str, object]) -> Category:
-    return Category(
-        domain=_tuple(facts, "domain"),  # type: ignore[arg-type]
-        hierarchy=facts.get("hierarchy"),  # type: ignore[arg-type]
-        default=facts.get("default"),  # type: ignore[arg-type]
-    )
+    return Category(**{**facts, **_tuples(facts, "domain", "missing")})  # type: ignore[arg-type]
 
 
 def _date(facts: Mapping[str, object]) -> Date:
-    bounds = _tuple(facts, "bounds")
-    days = None if bounds is None else tuple(_day(day) for day in bounds)
-    return Date(bounds=days, default=_day(facts.get("default")))  # type: ignore[arg-type]
+    lists = _tuples(facts, "bounds", "missing")
+    days = {"bounds": tuple(_day(day) for day in lists["bounds"])} if "bounds" in lists else {}
+    default = {"default": _day(facts["default"])} if "default" in facts else {}
+    return Date(**{**facts, **lists, **days, **default})  # type: ignore[arg-type]
 
 
 # the kinds check the types of what they are given: one place says what a bound may be, for TOML and for Python
@@ -156,13 +164,13 @@ def _day(value: object) -> object:
     return value
 
 
-def _tuple(facts: Mapping[str, object], key: str) -> tuple[object, ...] | None:
-    value = facts.get(key)
-    if value is None:
-        return None
-    if not isinstance(value, list):
-        raise SchemaError(f"{key} must be a list in square brackets.")
-    return tuple(value)
+def _tuples(facts: Mapping[str, object], *keys: str) -> dict[str, tuple[object, ...]]:
+    """Those of these keys that are there, as tuples."""
+    lists = {key: facts[key] for key in keys if key in facts}
+    for key, value in lists.items():
+        if not isinstance(value, list):
+            raise SchemaError(f"{key} must be a list in square brackets.")
+    return {key: tuple(value) for key, value in lists.items() if isinstance(value, list)}
 
 
 def _typed(facts: Mapping[str, object], key: str, kind: type[_T], words: str) -> _T | None:
@@ -186,8 +194,21 @@ def _one_of(facts: Mapping[str, object], key: str, words: type[_Word], where: st
 def _refuse_unknown(facts: Mapping[str, object], known: tuple[str, ...], where: str) -> None:
     for key in facts:
         if key not in known:
-            hint = nearest(key, known) or f" It may hold {', '.join(known)}."
-            raise SchemaError(f'{where} has an unknown key "{key}".{hint}')
+            raise SchemaError(f'{where} has an unknown key "{key}".{_hint_at_key(key, known)}')
+
+
+def _hint_at_key(key: str, known: tuple[str, ...]) -> str:
+    """The known key that was probably meant, or where this one belongs."""
+    owners = [f"a {word}" for word, keys in _KEYS.items() if key in keys]
+    if owners and known == _TOP:
+        return f" It is a key of a column: put it below [columns.NAME] of {' or '.join(owners)}."
+    if owners:
+        return f" It is a key of {' or '.join(owners)}: change the kind, or drop the key."
+    word = key.lower().replace("-", "_")
+    meant = [name for name in known if word in _SYNONYMS.get(name, ()) or (len(name) > 3 and name in word)]
+    if meant:
+        return f' Did you mean "{meant[0]}"?'
+    return nearest(word, known) or f" It may hold {', '.join(known)}."
 
 
 def _relocated(column: Column, folder: Path) -> Column:
@@ -217,8 +238,9 @@ def _block(column: Column, hints: bool) -> Iterator[str]:
     yield f'kind = "{word}"{note}'
     for key in _KEYS[word]:
         value = getattr(column.kind, key)
-        if value is not None:
-            yield f"{key} = {_value(value)}"
+        if value is not None and value is not False and value != () and (key, value) != ("decimal", "."):
+            remark = _REMARKS.get((word, key), "") if hints else ""
+            yield f"{key} = {_value(value)}{note if key in _FORMATS else ''}{remark}"
         elif hints and (word, key) in _HINTS:
             yield _HINTS[word, key]
     if column.role is not Role.OTHER or column.guessed:
@@ -230,6 +252,8 @@ def _value(value: object) -> str:
         return _quoted(value)
     if isinstance(value, tuple):
         return f"[{', '.join(_value(part) for part in value)}]"
+    if isinstance(value, bool):
+        return "true" if value else "false"
     if isinstance(value, float):
         return str(int(value)) if value.is_integer() and abs(value) < 1e15 else repr(value)
     if isinstance(value, date) and not isinstance(value, datetime):

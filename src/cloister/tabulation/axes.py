@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from cloister.encode import Codes, Encoding, Grid
+from cloister.encode import Codes, Encoding, Grid, MadeUp
 from cloister.errors import SchemaError, UsageError
 from cloister.schema import Category, Number, Schema
+from cloister.schema.kinds import OTHER
 
 __all__ = ["Axis", "TableLayout", "lay_out"]
 
@@ -36,6 +37,7 @@ class TableLayout:
     axes: tuple[Axis, ...]
     encoding: Encoding
     measures: tuple[Grid, ...]
+    missing: tuple[str, ...] = ()  # the columns whose made-up values are counted
 
     @property
     def kernel_order(self) -> tuple[int, ...]:
@@ -73,8 +75,12 @@ def lay_out(
     domains: Mapping[str, Sequence[str]],
     schema: Schema | None,
     names: tuple[str, ...],
+    count_missing: bool = False,
 ) -> TableLayout:
-    """The axes and the encoding that the user's public facts make."""
+    """The axes and the encoding that the user's public facts make.
+
+    Each of the many parameters is what a user of `tabulate` says by that name.
+    """
     check_names(by, measures, bins, names)
     axes: list[Axis] = []
     grids: list[Grid] = []
@@ -82,9 +88,8 @@ def lay_out(
     for name in by:
         kind = kind_of(name, bounds, domains, schema)
         if isinstance(kind, Category):
-            assert kind.domain is not None
-            categories.append(Codes(name, kind.domain, kind.domain.index(kind.fallback or kind.domain[0])))
-            axes.append(Axis(name, kind.domain))
+            categories.append(codes_of(name, kind))
+            axes.append(Axis(name, kind.cells))
         else:
             grid = grid_of(name, kind)
             edges, labels = cut(name, kind, bins.get(name))
@@ -94,7 +99,17 @@ def lay_out(
             grids.append(grid)
             axes.append(Axis(name, labels, inner))
     summed = tuple(grid_of(name, number_of(name, bounds, schema)) for name in measures)
-    return TableLayout(tuple(axes), Encoding((*grids, *summed), tuple(categories)), summed)
+    flags = made_up_columns((*grids, *summed, *categories)) if count_missing else ()
+    encoding = Encoding((*grids, *summed), (*categories, *flags))
+    return TableLayout(tuple(axes), encoding, summed, tuple(flag.name for flag in flags))
+
+
+def made_up_columns(columns: Sequence[Grid | Codes]) -> tuple[MadeUp, ...]:
+    """A flag for each column whose default might pass for a value; "(other)" has a cell of its own, which counts it."""
+    different = {column.name: column for column in columns if column.default_value != OTHER}
+    if not different:
+        raise UsageError('there is nothing to count: missing values of every column have a cell of their own, "(other)".')
+    return tuple(MadeUp(column) for column in different.values())
 
 
 def check_names(by: tuple[str, ...], measures: tuple[str, ...], bins: Mapping[str, Any], names: tuple[str, ...]) -> None:
@@ -117,9 +132,13 @@ def kind_of(
 ) -> Number | Category:
     """What is publicly known of a column that makes cells."""
     if name in domains:
-        return Category(domain=tuple(str(value) for value in domains[name]))
+        domain = tuple(str(value) for value in domains[name])
+        known = schema[name].kind if schema is not None and name in schema else None
+        if isinstance(known, Category):  # how its cells are written, and where missing ones are counted, stays
+            return Category(domain=domain, other=known.other, missing=known.missing)
+        return Category(domain=domain)
     if name in bounds:
-        return Number(bounds=bounds[name])
+        return number_of(name, bounds, schema)
     if schema is None:
         raise SchemaError(
             f'nothing is known about column "{name}". Give a schema, or domains={{"{name}": [...]}} for a category, or '
@@ -137,9 +156,11 @@ def kind_of(
 
 def number_of(name: str, bounds: Mapping[str, tuple[float, float]], schema: Schema | None) -> Number:
     """A number with its public bounds."""
+    kind = schema[name].kind if schema is not None and name in schema else None
+    if name in bounds and isinstance(kind, Number):  # how its cells are written stays
+        return Number(bounds[name], decimal=kind.decimal, thousands=kind.thousands, missing=kind.missing)
     if name in bounds:
         return Number(bounds=bounds[name])
-    kind = schema[name].kind if schema is not None and name in schema else None
     if not isinstance(kind, Number):
         raise SchemaError(f'column "{name}" has to be a number with public bounds. Say so in a schema, or in bounds=.')
     if kind.bounds is None:
@@ -147,15 +168,22 @@ def number_of(name: str, bounds: Mapping[str, tuple[float, float]], schema: Sche
     return kind
 
 
+def codes_of(name: str, kind: Category) -> Codes:
+    """The cells of a category: its domain, and "(other)" where the schema gives it that."""
+    stripped = [value.strip() for value in kind.cells]
+    default = 0 if kind.fallback is None else stripped.index(kind.fallback.strip())
+    return Codes(name, kind.cells, default, kind.form)
+
+
 def grid_of(name: str, kind: Number) -> Grid:
     """A fine grid over the bounds; over a coarse public step, that step's own."""
     assert kind.bounds is not None
     low, high = kind.bounds
     if kind.step is not None and (high - low) / kind.step <= HALF:
-        return Grid.over(name, (low, high), kind.step, kind.fallback)
-    grid = Grid(name, low + (high - low) / 2, (high - low) / (2 * HALF), HALF)
+        return Grid.over(name, (low, high), kind.step, kind.fallback, kind.form)
+    grid = Grid(name, low + (high - low) / 2, (high - low) / (2 * HALF), HALF, form=kind.form)
     default = int(grid.put(np.array([kind.fallback], dtype=np.float64))[0])
-    return Grid(name, grid.center, grid.step, grid.half, default)
+    return replace(grid, default=default)
 
 
 def cut(name: str, kind: Number, wanted: Any) -> tuple[list[float], tuple[str, ...]]:

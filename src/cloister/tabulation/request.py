@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from math import prod
 from typing import Any
 
@@ -14,7 +15,7 @@ from cloister.kernels.tables import TableCounts
 from cloister.privacy.budgets import Budget, Number, as_budget, relation
 from cloister.privacy.ledger import Ledger
 from cloister.privacy.mechanisms import shares
-from cloister.privacy.notes import unit_note
+from cloister.privacy.notes import defaults_note, missing_counts, missing_note, unit_note
 from cloister.privacy.plan import Plan, Step, make_step
 from cloister.schema import Neighbours, Schema
 from cloister.schema.unit import Unit, unit_of
@@ -29,6 +30,7 @@ __all__ = ["PlannedTable", "TabulationRequest"]
 MOST_CELLS = 2**22
 MOST_COLUMNS = 8
 CELLS_WEIGHT, MARGIN_WEIGHT, SUM_WEIGHT = 2, 1, 2
+MISSING_WEIGHT = Fraction(1, 4)  # how many values were made up need not be known well
 WORTH = 16  # a margin is bought when each of its cells adds up more than so many cells
 
 
@@ -50,6 +52,7 @@ class PlannedTable:
             "cells": prod(self.layout.shape),
             "bought margins": len(self.kernel.margins),
             "sums": len(self.layout.halves),
+            **({"counts of missing": len(self.layout.missing)} if self.layout.missing else {}),
         }
         expect = {"table": f"cells +-{noise:.3g} before least squares"}
         return Plan(self.budget, self.neighbours, (self.step.event,), expect, facts, unit=str(self.unit or "row"))
@@ -68,6 +71,7 @@ class TabulationRequest:
     margins: bool | None = None
     schema: Any = None  # given as a Schema or its path, kept as a Schema
     neighbours: str | None = None
+    count_missing: bool = False
 
     def __post_init__(self) -> None:
         # before it becomes a tuple: a string would become its letters
@@ -124,16 +128,21 @@ class TabulationRequest:
                 "bins": {axis.name: list(axis.labels) for axis in layout.axes if axis.edges is not None},
                 "cells": prod(kernel.cells.shape),
                 "bought_margins": [[layout.axes[axis].name for axis in kept] for kept in layout.in_order(kernel.margins)],
+                "defaults": layout.encoding.defaults,
             }
-            result = {"total": float(counted.counts.sum()), "rows_sha256": counted.fingerprint()}
-            notes = (unit_note(planned.unit), "Values outside a column's domain count as its default.")
+            result: dict[str, Any] = {"total": float(counted.counts.sum()), "rows_sha256": counted.fingerprint()}
+            notes: tuple[str, ...] = (unit_note(planned.unit), defaults_note(layout.encoding.defaults))
+            if layout.missing:
+                counts = missing_counts(layout.missing, released.value["missing"], released.deviation["missing"])
+                result["missing"] = counts
+                notes = (*notes, missing_note(counts))
             return counted.certified(vault.release("table", parameters, result, notes))
 
     def on(self, names: Sequence[str]) -> PlannedTable:
         """The request fitted to a table with these columns."""
         layout = lay_out(
             tuple(self.by), tuple(self.measures), self.bins or {}, self.bounds or {}, self.domains or {}, self.schema,
-            tuple(names),
+            tuple(names), self.count_missing,
         )  # fmt: skip
         budget = as_budget(self.budget)
         neighbours = relation(budget, self.neighbours or (self.schema.neighbours if self.schema else None))
@@ -156,9 +165,10 @@ def plan_step(
     bought: list[Axes] = []
     if len(shape) > 1 and margins is not False:
         bought = [(axis,) for axis in range(len(shape)) if margins or prod(shape) / shape[axis] > WORTH]
-    kernel = TableCounts(Histogram(layout.edges, layout.sizes), tuple(bought), layout.halves)
+    kernel = TableCounts(Histogram(layout.edges, layout.sizes), tuple(bought), layout.halves, len(layout.missing))
     weights: dict[str, Number] = {"cells": CELLS_WEIGHT}
     weights |= {f"margin {i}": MARGIN_WEIGHT for i in range(len(bought))}
     weights |= {f"sum {i}": SUM_WEIGHT for i in range(len(layout.halves))}
+    weights |= {"missing": MISSING_WEIGHT} if layout.missing else {}
     spend = shares(budget, {"table": 1})["table"]
     return kernel, make_step("table", for_unit(kernel, unit).sensitivity(neighbours), spend, weights)

@@ -33,6 +33,7 @@ def tabulate(
     margins: bool | None = None,
     schema: Any = None,
     neighbours: str | None = None,
+    count_missing: bool = False,
     table: str | None = None,
     ledger: str | Ledger | None = None,
     engine: Any = None,
@@ -55,13 +56,17 @@ def tabulate(
         Public facts of columns that no schema describes.
     margins : bool, optional
         Whether one-way margins are bought beside the cells. None: those that get better by it.
+    count_missing : bool, default False
+        Whether to buy, for each column, how many of its values are made up because none could be read. The certificate has
+        the noisy counts, whether or not anything is missing.
     schema, neighbours, table, ledger, engine
         As in `KMeans`.
 
     Privacy
     -------
-    Every cell gets noise, empty ones too, and none is suppressed. Values outside a domain count as its default, numbers
-    outside their bounds as the nearest bound.
+    Every cell gets noise, empty ones too, and none is suppressed. Numbers outside their bounds count as the nearest bound;
+    missing and unreadable values as their column's default, or in a cell "(other)" of their own where the schema says
+    ``other = true``. The certificate names the defaults.
 
     Examples
     --------
@@ -74,7 +79,7 @@ def tabulate(
     """
     request = TabulationRequest(
         by, budget, measures=measures, bins=bins, bounds=bounds, domains=domains, margins=margins, schema=schema,
-        neighbours=neighbours,
+        neighbours=neighbours, count_missing=count_missing,
     )  # fmt: skip
     return request.run(data, table=table, ledger=ledger, engine=engine, progress=progress)
 

@@ -167,6 +167,13 @@ class Vault:
         self._take(kernel, mechanism.event(step, self.sensitivity(kernel)))
         return self._noised(self._engine, kernel, mechanism)
 
+    def measure_first(self, kernel: Kernel, mechanism: Mechanism, step: str) -> Released[Summary]:
+        """A pure release before the plan of a method, which a request adds to any method; its cost is part of the budget."""
+        with self._lock:
+            self._must_be_open()
+            self._steps.take_first(mechanism.event(step, self.sensitivity(kernel)))
+        return self._noised(self._engine, kernel, mechanism)
+
     def measure_keyed(self, kernel: KeyedKernel, mechanism: KeyedMechanism[T], step: str) -> Released[T]:
         """A private release of a histogram with too many keys for an array of all: a sparse grid, the shape of a tree.
 

@@ -28,23 +28,32 @@ class FollowedPlan:
     def __init__(self, budget: Budget) -> None:
         self._budget = budget
         self._taken: list[Event] = []
+        self._first: list[Event] = []  # those of them that come before every plan
         self._left: deque[Event | Branch] | None = None  # None: no plan is followed yet
         self._on_sample: deque[Event] | None = None  # what is left on the secret sample that is open
         self._draws = 0
         self._is_cut_short = False  # a sample was left before its last step
 
+    def take_first(self, event: Event) -> None:
+        """Charge a pure step that a request buys before its method has a plan; the plan is followed after it."""
+        if self._left is not None or len(self._taken) > len(self._first):
+            raise PlanError.of_step(event.step, None)
+        self.take(event)
+        self._first.append(event)
+
     def follow(self, plan: Plan) -> None:
-        """Freeze the plan; what was measured before must be its first steps."""
+        """Freeze the plan; what was measured before, other than what comes before every plan, must be its first steps."""
         if self._left is not None:
             raise PlanError("a plan is followed already, and it cannot be changed. This is a bug: please report it.")
-        if not within(plan.events, self._budget):
+        if not within([*self._first, *plan.events], self._budget):
             raise BudgetExceeded.of_release(self._budget)
-        left = deque(plan.steps)
+        steps = (*self._first, *plan.steps)
+        left = deque(steps)
         for event in self._taken:
             first = left.popleft() if left else None
             if first is None or isinstance(first, Branch) or not covers(first, event):
                 raise PlanError.of_step(event.step, name_of(first))
-        self._taken = [step for step in plan.steps[: len(self._taken)] if not isinstance(step, Branch)]
+        self._taken = [step for step in steps[: len(self._taken)] if not isinstance(step, Branch)]
         self._left = left
 
     def choose(self, branch: str, rounds: int) -> None:

@@ -57,7 +57,7 @@ def test_new_numbers_fall_into_their_interval() -> None:
     """A number between two known ones, or beyond them, is published as the interval that holds it."""
     rows = TupleCounts(np.array([[0], [1], [2], [3]], np.int32), np.array([3, 2, 3, 2]))
     recoding = specialize(CountedTable(rows, [Scale(np.array([1.0, 2.0, 5.0, 9.0]))], ["x"]), 5).recoding
-    batch = pa.record_batch({"x": ["1.5", "4,9", "5", "9", "0", "10"]})
+    batch = pa.record_batch({"x": ["1.5", "4.9", "5", "9", "0", "10"]})
     low, high = "(-inf, 3)", "[3, inf)"
     assert recoding.rewriter()(batch).to_pydict() == {"x": [low, high, high, high, low, high]}
 

@@ -14,6 +14,7 @@ import pytest
 
 import cloister as cl
 from cloister.errors import SinkError, SourceError, UsageError
+from cloister.schema import Column, Number, Schema
 
 
 @pytest.fixture(scope="module")
@@ -99,3 +100,20 @@ def test_changed_cells_and_certificates_are_seen(made: cl.Synopsis, tmp_path: Pa
     pq.write_table(table.replace_schema_metadata(edited), tmp_path / "edited.parquet")
     with pytest.raises(UsageError, match="changed after it was written"):
         cl.Synopsis.load(tmp_path / "edited.parquet")
+
+
+def test_formats_of_cells_are_in_the_file(tmp_path: Path) -> None:
+    """A synopsis of German numbers labels German numbers after it was loaded; where cells are plain the file has no format."""
+    pay = Number((0, 100_000), decimal=",", thousands=".", missing=("?",))
+    rows = pa.table({"pay": ["36.993,09", "1.000", "?"] * 200})
+    cl.synopsis(rows, 50, schema=Schema((Column("pay", pay),)), method="uniform-grid").save(tmp_path / "s.parquet")
+    loaded = cl.Synopsis.load(tmp_path / "s.parquet")
+    clusters = loaded.cluster(3)
+    labels = clusters.predict(rows)
+    centers = clusters.cluster_centers_.ravel()[labels[:3]]
+    assert centers.tolist() == pytest.approx([36_993, 1_000, 50_000], abs=8_000)
+    assert loaded.release_.parameters["defaults"] == {"pay": 50_000.0}
+    plain = Schema((Column("pay", Number((0, 100_000))),))
+    cl.synopsis(pa.table({"pay": [1.0, 2.0]}), schema=plain).save(tmp_path / "plain.parquet")
+    about = json.loads(pq.read_schema(tmp_path / "plain.parquet").metadata[b"cloister.synopsis"])
+    assert set(about["grids"][0]) == {"name", "center", "step", "half", "default"}  # as every older file has it

@@ -17,6 +17,8 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from cloister.kernels.distinct_values import DistinctValues
+from cloister.schema import Schema
+from cloister.schema.cell_format import PLAIN
 from cloister.vault import Holder
 
 __all__ = ["MOST_CODES", "MOST_VALUES", "ColumnValues", "fetch_values"]
@@ -48,19 +50,24 @@ class ColumnValues:
         return len(self.days) > 0 and bool(np.isfinite(self.days).all()) and (self.is_date or not self.is_numeric)
 
 
-def fetch_values(wanted: Sequence[tuple[Holder, Mapping[str, int]]]) -> dict[str, ColumnValues]:
+def fetch_values(
+    wanted: Sequence[tuple[Holder, Mapping[str, int]]], schema: Schema | None = None
+) -> dict[str, ColumnValues]:
     """The different cells of some columns, over one table or several; each table is gone through once.
 
     Parameters
     ----------
     wanted : sequence of a table and a mapping of its columns to limits
         Which columns are fetched from which table, and above how many different cells a column has too many.
+    schema : Schema, optional
+        How the cells are written, and what stands for a missing value.
     """
     limits = {name: limit for _, columns in wanted for name, limit in columns.items()}
     parts: dict[str, list[pa.Table]] = {name: [] for name in limits}
     for table, columns in wanted:
         if columns:
-            cells = table.distinct(DistinctValues(tuple(columns), tuple(columns.values()))).value
+            forms = tuple(schema[name].kind.form if schema and name in schema else PLAIN for name in columns)
+            cells = table.distinct(DistinctValues(tuple(columns), tuple(columns.values()), forms)).value
             for j, name in enumerate(columns):
                 parts[name].append(cells.filter(pc.equal(cells["column"], j)))
     return {name: _joined(name, pa.concat_tables(parts[name]), limit) for name, limit in limits.items()}

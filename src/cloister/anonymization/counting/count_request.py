@@ -48,7 +48,7 @@ def count_tables(opened: OpenedTables) -> CountedTable:
     wanted = [(table, {**without_hierarchy, **compared})]
     if population is not None:
         wanted.append((population, without_hierarchy))
-    values = fetch_values(wanted)
+    values = fetch_values(wanted, request.schema)
     columns = {
         name: opened.hierarchies[name] if name in opened.hierarchies else column_from_values(values[name], request.schema)
         for name in request.quasi

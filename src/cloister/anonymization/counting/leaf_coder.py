@@ -12,8 +12,9 @@ from cloister.anonymization.counting.column_values import MOST_VALUES, ColumnVal
 from cloister.anonymization.counting.scale import Scale
 from cloister.errors import UsageError
 from cloister.schema import Category, Schema
+from cloister.schema.cell_format import PLAIN, CellFormat
 from cloister.schema.cell_values import days, numbers
-from cloister.schema.hierarchies import MISSING, Hierarchy
+from cloister.schema.hierarchies import MISSING, UNKNOWN, Hierarchy
 from cloister.schema.hierarchies.tree import leaf_codes
 
 __all__ = ["LeafCoder", "coder_of", "value_coder"]
@@ -23,7 +24,7 @@ __all__ = ["LeafCoder", "coder_of", "value_coder"]
 class LeafCoder:
     """A column as codes: the place of a cell's text among `leaves`, or of its number between `edges`.
 
-    A blank is `null`, or MISSING where that is -1; anything else is UNKNOWN.
+    A blank is `null`, or MISSING where that is -1; anything else is `unknown`.
     """
 
     name: str
@@ -31,10 +32,13 @@ class LeafCoder:
     edges: NDArray[np.float64] | None = field(compare=False)
     is_date: bool = False
     null: int = -1
+    unknown: int = UNKNOWN  # or the code of "(other)"
+    form: CellFormat = PLAIN  # how the cells are written
 
     def look_up(self, values: pa.Array) -> NDArray[np.int32]:
         """The code of each cell."""
-        codes = leaf_codes(values, self.leaves, self.edges, is_date=self.is_date)
+        codes = leaf_codes(values, self.leaves, self.edges, is_date=self.is_date, form=self.form)
+        codes[codes == UNKNOWN] = self.unknown
         codes[codes == MISSING] = self.null
         return codes
 
@@ -42,10 +46,9 @@ class LeafCoder:
 def coder_of(name: str, column: Hierarchy | Scale) -> LeafCoder:
     """How the cells of a quasi-identifier become codes."""
     if isinstance(column, Scale):
-        return LeafCoder(name, None, column.edges, column.is_date)
-    words = column.nodes[: column.leaves]
-    null = words.index("") if "" in words else -1
-    return LeafCoder(name, words if column.edges is None else None, column.edges, column.is_date, null)
+        return LeafCoder(name, None, column.edges, column.is_date, form=column.form)
+    words = column.nodes[: column.leaves] if column.edges is None else None
+    return LeafCoder(name, words, column.edges, column.is_date, column.null, column.unknown, column.form)
 
 
 def value_coder(column: ColumnValues, schema: Schema | None, *, is_ordered: bool = False) -> LeafCoder:
@@ -56,8 +59,8 @@ def value_coder(column: ColumnValues, schema: Schema | None, *, is_ordered: bool
             "Round it, or choose another column."
         )
     kind = schema[column.name].kind if schema is not None and column.name in schema else None
-    words = column.words
-    cells = numbers(pa.array(words, pa.string())) if column.is_numeric else days(pa.array(words, pa.string()))
+    words, form = column.words, PLAIN if kind is None else kind.form
+    cells = (numbers if column.is_numeric else days)(pa.array(words, pa.string()), form)
     if isinstance(kind, Category) and kind.domain is not None:
         place = {value.strip(): i for i, value in enumerate(kind.domain)}
         words = sorted(words, key=lambda word: (place.get(word, len(place)), word))
@@ -68,4 +71,4 @@ def value_coder(column: ColumnValues, schema: Schema | None, *, is_ordered: bool
             f'column "{column.name}": the ordered distance needs numbers, dates, or a domain in the schema that lists the '
             "values in order."
         )
-    return LeafCoder(column.name, (*words, ""), None, False, len(words))
+    return LeafCoder(column.name, (*words, ""), None, False, len(words), form=form)

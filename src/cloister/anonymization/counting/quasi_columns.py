@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -13,7 +14,8 @@ from numpy.typing import NDArray
 from cloister.anonymization.counting.column_values import MOST_CODES, ColumnValues
 from cloister.anonymization.counting.scale import Scale
 from cloister.errors import SchemaError, UsageError
-from cloister.schema import Category, Date, Number, Schema
+from cloister.schema import Category, Date, Kind, Number, Schema
+from cloister.schema.cell_format import PLAIN
 from cloister.schema.hierarchies import Hierarchy, calendar, find_hierarchies, flat, read_hierarchy
 from cloister.schema.hierarchies.build import round_width
 
@@ -23,12 +25,28 @@ __all__ = ["column_from_values", "read_hierarchies"]
 def read_hierarchies(
     hierarchies: Any, quasi: Sequence[str], names: Sequence[str], schema: Schema | None
 ) -> dict[str, Hierarchy]:
-    """The hierarchies of the quasi-identifiers, as far as there are any.
+    """The hierarchies of the quasi-identifiers, as far as there are any, for cells as the schema says that they are written.
 
     Parameters
     ----------
     hierarchies : path of a directory, mapping of columns to paths or Hierarchy, or None
     """
+    trees = find_trees(hierarchies, quasi, names, schema)
+    return {
+        name: fit_to_cells(tree, schema[name].kind if schema and name in schema else None) for name, tree in trees.items()
+    }
+
+
+def fit_to_cells(tree: Hierarchy, kind: Kind | None) -> Hierarchy:
+    """A hierarchy that reads cells as the schema says, with a leaf for missing and unseen values where it asks for one."""
+    if kind is None:
+        return tree
+    has_other = isinstance(kind, Category) and kind.other
+    return replace(tree.with_other() if has_other else tree, form=kind.form)
+
+
+def find_trees(hierarchies: Any, quasi: Sequence[str], names: Sequence[str], schema: Schema | None) -> dict[str, Hierarchy]:
+    """The hierarchies that a call or the schema names, or that the schema's public facts make."""
     trees: dict[str, Hierarchy] = {}
     for name in quasi:
         kind = schema[name].kind if schema is not None and name in schema else None
@@ -60,6 +78,7 @@ def column_from_values(column: ColumnValues, schema: Schema | None) -> Hierarchy
     wants_days = isinstance(kind, Date) or (kind is None and column.is_calendar)
     wants_numbers = isinstance(kind, Number) or (kind is None and not wants_days and column.is_numeric)
     cells = column.days if wants_days else column.numbers
+    form = PLAIN if kind is None else kind.form
     if not len(cells):  # nothing but blanks
         return flat([""])
     if wants_days or wants_numbers:
@@ -73,14 +92,14 @@ def column_from_values(column: ColumnValues, schema: Schema | None) -> Hierarchy
         if wants_days:
             cells = np.floor(cells)
             values = np.arange(cells.min(), cells.max() + 1) if column.is_many else np.unique(cells)
-            return Scale(values, is_date=True)
-        return binned(cells, bounds) if column.is_many else Scale(np.unique(cells), bounds=bounds)
+            return Scale(values, is_date=True, form=form)
+        return replace(binned(cells, bounds) if column.is_many else Scale(np.unique(cells), bounds=bounds), form=form)
     if column.is_many:
         raise SchemaError(
             f'column "{column.name}" has more than {MOST_CODES:,} different texts and no hierarchy. Give it one '
             "(cloister schema --hierarchies DIR drafts it), or name it an identifier."
         )
-    return flat(column.words)
+    return fit_to_cells(flat(column.words), kind)
 
 
 def binned(cells: NDArray[np.float64], bounds: tuple[float, float] | None) -> Scale:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cloister.anonymization.counting.cut_points import inner_edges
+from cloister.schema.cell_format import PLAIN, CellFormat
 
 __all__ = ["Scale"]
 
@@ -29,6 +30,8 @@ class Scale:
     bounds : pair of float, optional
         Public bounds of the column: what the outermost intervals are published with. Without them, or where a value lies
         outside, those are open: ``(-inf, 20)``, ``[60, inf)``.
+    form : CellFormat
+        How the cells of the column are written.
 
     Attributes
     ----------
@@ -47,6 +50,7 @@ class Scale:
     is_date: bool = False
     top: float | None = None
     bounds: tuple[float, float] | None = None
+    form: CellFormat = PLAIN
     edges: NDArray[np.float64] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:

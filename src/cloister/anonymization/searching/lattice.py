@@ -85,5 +85,5 @@ def binary_tree(scale: Scale, counts: NDArray[np.float64]) -> Hierarchy:
     labels = [column.label(*span) for span in spans]
     if m > 1:
         labels[-1] = "*"
-    tree = Hierarchy(tuple(labels), parent, m, scale.edges, scale.is_date)
+    tree = Hierarchy(tuple(labels), parent, m, scale.edges, scale.is_date, form=scale.form)
     return tree.with_null() if scale.has_null else tree

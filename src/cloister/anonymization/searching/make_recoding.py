@@ -54,9 +54,9 @@ def make_local(
 def _recoded_column(name: str, column: Hierarchy | Scale, of: NDArray[np.int32], labels: tuple[str, ...]) -> RecodedColumn:
     if isinstance(column, Scale):
         null = len(column.values) if column.has_null else -1
-        return RecodedColumn(name, None, _reaching(column, of), column.is_date, null, of, labels)
+        return RecodedColumn(name, None, _reaching(column, of), column.is_date, null, of, labels, form=column.form)
     coder = coder_of(name, column)
-    return RecodedColumn(name, coder.leaves, coder.edges, coder.is_date, coder.null, of, labels)
+    return RecodedColumn(name, coder.leaves, coder.edges, coder.is_date, coder.null, of, labels, coder.unknown, coder.form)
 
 
 def _reaching(scale: Scale, of: NDArray[np.int32]) -> NDArray[np.float64]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,8 @@ from cloister.anonymization.counting.leaf_coder import LeafCoder
 from cloister.anonymization.writing.tuple_ranks import TupleRanks
 from cloister.errors import UsageError
 from cloister.schema.arrow_numpy import from_mask, from_numbers, from_texts
+from cloister.schema.cell_format import PLAIN, CellFormat
+from cloister.schema.hierarchies import UNKNOWN
 
 __all__ = ["STAR", "RecodedColumn", "Recoding"]
 
@@ -32,7 +34,8 @@ class RecodedColumn:
     """A column of a recoding: how its values become codes, and the labels it may be published as.
 
     `leaves` are the texts of the values (or None, and `edges` bound the intervals of numbers or days that share a leaf); the
-    leaf of a null is `null`, or -1. `of` maps each leaf to the code that classes are looked up by.
+    leaf of a null is `null`, or -1, that of any other value `unknown`. `of` maps each leaf to the code that classes are looked up
+    by.
     """
 
     name: str
@@ -42,6 +45,8 @@ class RecodedColumn:
     null: int
     of: NDArray[np.int32]  # (leaves,)
     labels: tuple[str, ...]
+    unknown: int = UNKNOWN
+    form: CellFormat = PLAIN  # how the cells are written
 
     def codes(self, values: pa.Array) -> NDArray[np.int32]:
         """The code of each value; negative for a value that the recoding does not know."""
@@ -51,7 +56,7 @@ class RecodedColumn:
     @property
     def coder(self) -> LeafCoder:
         """How the values become leaves."""
-        return LeafCoder(self.name, self.leaves, self.edges, self.is_date, self.null)
+        return LeafCoder(self.name, self.leaves, self.edges, self.is_date, self.null, self.unknown, self.form)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -140,6 +145,8 @@ class Recoding:
                 "null": column.null,
                 "of": column.of.tolist(),
                 "labels": list(column.labels),
+                **({} if column.unknown == UNKNOWN else {"unknown": column.unknown}),
+                **({} if column.form == PLAIN else {"form": asdict(column.form)}),
             }
             for column in self.columns
         ]
@@ -164,6 +171,8 @@ class Recoding:
                     int(entry["null"]),
                     np.array(entry["of"], np.int32),
                     tuple(entry["labels"]),
+                    int(entry.get("unknown", UNKNOWN)),
+                    CellFormat(**entry["form"]) if "form" in entry else PLAIN,
                 )
                 for entry in whole["columns"]
             )

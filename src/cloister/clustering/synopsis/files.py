@@ -20,6 +20,7 @@ from cloister.encode import Encoding, Grid
 from cloister.errors import SourceError
 from cloister.kernels import BallClip, BoxClip
 from cloister.privacy.release import Release
+from cloister.schema.cell_format import PLAIN, CellFormat
 from cloister.sinks import stage
 
 __all__ = ["About", "Contents", "fingerprint", "load", "read_about", "save"]
@@ -52,9 +53,22 @@ def about_of(domain: Domain, total: float) -> str:
         "total": float(total),
         "unit": domain.unit,
         "radius": domain.encoding.radius,
-        "grids": [dataclasses.asdict(grid) for grid in domain.encoding.numbers],
+        "grids": [grid_dict(grid) for grid in domain.encoding.numbers],
     }
     return json.dumps(about)
+
+
+def grid_dict(grid: Grid) -> dict[str, Any]:
+    """A grid as plain data; how its cells are written only where that is not the usual way, as older files have none of it."""
+    facts = dataclasses.asdict(grid)
+    form = facts.pop("form")
+    return {**facts, "form": form} if grid.form != PLAIN else facts
+
+
+def read_grid(facts: dict[str, Any]) -> Grid:
+    """What `grid_dict` wrote."""
+    form = CellFormat(**facts["form"]) if "form" in facts else PLAIN
+    return Grid(**{**facts, "form": form})
 
 
 def fingerprint(cells: Cells, domain: Domain, total: float) -> str:
@@ -112,7 +126,7 @@ def read_about(name: str) -> About:
     try:
         about = json.loads(metadata[ABOUT])
         version = about["version"]
-        grids = tuple(Grid(**grid) for grid in about["grids"])
+        grids = tuple(read_grid(grid) for grid in about["grids"])
         domain, total = domain_of(grids, about["radius"], about["unit"]), float(about["total"])
     except (KeyError, TypeError, ValueError, AttributeError):
         raise SourceError(f"{name} is damaged: a part of the synopsis is missing. Ask for the original.") from None

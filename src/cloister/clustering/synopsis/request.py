@@ -13,6 +13,7 @@ from cloister.clustering.synopsis.files import fingerprint
 from cloister.clustering.synopsis.shapes import ANY_ROWS, MOST_CELLS, Shape, ShapeOptions, find_shape
 from cloister.clustering.synopsis.synopsis import Synopsis
 from cloister.clustering.table_request import TableRequest
+from cloister.encode import Encoding
 from cloister.errors import UsageError
 from cloister.privacy.budgets import ApproxDP, Number
 from cloister.privacy.plan import Plan
@@ -49,7 +50,7 @@ class SynopsisRequest(TableRequest):
                 "the bounds of the data are not known, and a grid needs them. Give bounds=(low, high) or --bounds low,high "
                 "from what is publicly known, or a schema with bounds."
             )
-        domain = from_bounds(columns.names, columns.bounds, self.scale, columns.defaults)
+        domain = from_bounds(columns.names, columns.bounds, self.scale, columns.defaults, columns.forms)
         self.shape.check(domain, self.terms)
         return domain
 
@@ -71,16 +72,16 @@ class SynopsisRequest(TableRequest):
                 "bounds": domain.bounds,
                 "shape": domain.shape,
                 "scale": None if domain.is_ball else self.scale,
+                "defaults": domain.encoding.defaults,
                 **self.shape.parameters(),
             }
             result = {"cells": len(cells), "total": total, "sha256": fingerprint(cells, domain, total)}
-            return Synopsis(
-                cells, domain, total, vault.release("synopsis", parameters, result, (*self.notes(), *more_notes))
-            )
+            notes = (*self.notes(domain.encoding), *more_notes)
+            return Synopsis(cells, domain, total, vault.release("synopsis", parameters, result, notes))
 
-    def notes(self, rows: float | None = None) -> tuple[str, ...]:
+    def notes(self, encoding: Encoding, rows: float | None = None) -> tuple[str, ...]:
         """What a reader of the certificate should know."""
-        notes = super().notes(rows)
+        notes = super().notes(encoding, rows)
         if self.threshold is not None and isinstance(self.terms.budget, ApproxDP):
             return (*notes, "A sparse grid uses Laplace noise: delta stays unspent.")
         return notes

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pyarrow as pa
@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 
 from cloister.errors import SchemaError
 from cloister.schema.arrow_numpy import from_texts, to_numbers
-from cloister.schema.cell_values import days, numbers, texts
+from cloister.schema.cell_format import PLAIN, CellFormat
+from cloister.schema.cell_values import are_missing, days, numbers, texts
+from cloister.schema.kinds import OTHER
 
 __all__ = ["MISSING", "UNKNOWN", "Hierarchy", "leaf_codes", "spliced"]
 
@@ -41,6 +43,10 @@ class Hierarchy:
         Whether the edges are days.
     origin : str
         Where the hierarchy came from, for messages.
+    form : CellFormat
+        How the cells of the column are written.
+    has_other : bool
+        Whether the leaf "(other)" holds missing values and those that the hierarchy lacks.
 
     Privacy
     -------
@@ -62,6 +68,8 @@ class Hierarchy:
     edges: NDArray[np.float64] | None = field(default=None, repr=False)
     is_date: bool = False
     origin: str = "the hierarchy"
+    form: CellFormat = PLAIN
+    has_other: bool = False
 
     @classmethod
     def from_paths(
@@ -108,22 +116,43 @@ class Hierarchy:
     def codes(self, values: pa.Array) -> NDArray[np.int32]:
         """The leaf of each value; MISSING for a null, UNKNOWN for a value that the hierarchy lacks."""
         leaves = self.nodes[: self.leaves]
-        codes = leaf_codes(values, leaves if self.edges is None else None, self.edges, is_date=self.is_date)
-        if "" in leaves:
-            codes[codes == MISSING] = leaves.index("")
+        codes = leaf_codes(values, leaves if self.edges is None else None, self.edges, is_date=self.is_date, form=self.form)
+        codes[codes == MISSING] = self.null
+        codes[codes == UNKNOWN] = self.unknown
         return codes
+
+    @property
+    def null(self) -> int:
+        """The leaf of a null; MISSING where there is none."""
+        leaves = self.nodes[: self.leaves]
+        return leaves.index("") if "" in leaves else leaves.index(OTHER) if self.has_other else MISSING
+
+    @property
+    def unknown(self) -> int:
+        """The leaf of a value that the hierarchy lacks; UNKNOWN where there is none."""
+        return self.nodes[: self.leaves].index(OTHER) if self.has_other else UNKNOWN
 
     def with_null(self) -> Hierarchy:
         """The same tree with a leaf for nulls under the root, written as an empty cell; unchanged if it has one."""
-        if "" in self.nodes[: self.leaves]:
+        return self._with_leaf("")
+
+    def with_other(self) -> Hierarchy:
+        """The same tree with a leaf "(other)" under the root, for missing values and those that it lacks.
+
+        A hierarchy may have a leaf of that name already, and then says itself where it belongs.
+        """
+        return replace(self._with_leaf(OTHER), has_other=True)
+
+    def _with_leaf(self, label: str) -> Hierarchy:
+        if label in self.nodes[: self.leaves]:
             return self
         shifted = np.where(self.parent >= 0, self.parent + 1, -1)
         root = len(self.nodes)
         parent = np.concatenate([shifted[: self.leaves], [root], shifted[self.leaves :]])
-        nodes = (*self.nodes[: self.leaves], "", *self.nodes[self.leaves :])
+        nodes = (*self.nodes[: self.leaves], label, *self.nodes[self.leaves :])
         if self.leaves == len(self.nodes):  # a single value is leaf and root in one: now it needs a root above
-            nodes, parent = (self.nodes[0], "", "*"), np.array([2, 2, -1])
-        return Hierarchy(nodes, parent.astype(np.int32), self.leaves + 1, self.edges, self.is_date, self.origin)
+            nodes, parent = (self.nodes[0], label, "*"), np.array([2, 2, -1])
+        return replace(self, nodes=nodes, parent=parent.astype(np.int32), leaves=self.leaves + 1)
 
     def to_csv(self, delimiter: str = ";") -> str:
         """One line a leaf, from the value to the root."""
@@ -137,7 +166,12 @@ class Hierarchy:
 
 
 def leaf_codes(
-    values: pa.Array, leaves: Sequence[str] | None, edges: NDArray[np.float64] | None, *, is_date: bool
+    values: pa.Array,
+    leaves: Sequence[str] | None,
+    edges: NDArray[np.float64] | None,
+    *,
+    is_date: bool,
+    form: CellFormat = PLAIN,
 ) -> NDArray[np.int32]:
     """The place of each value among texts or between edges; MISSING for a null or blank, UNKNOWN for anything else."""
     is_coded = pa.types.is_dictionary(values.type)
@@ -145,19 +179,21 @@ def leaf_codes(
         encoded = values if is_coded else values.dictionary_encode()
         if is_coded or len(encoded.dictionary) < len(values) // 2:  # most columns repeat few texts: each is looked up once
             places = to_numbers(encoded.indices.cast(pa.int64()), null=len(encoded.dictionary))
-            once = leaf_codes(encoded.dictionary, leaves, edges, is_date=is_date)
+            once = leaf_codes(encoded.dictionary, leaves, edges, is_date=is_date, form=form)
             looked_up: NDArray[np.int32] = np.append(once, np.int32(MISSING))[places]
             return looked_up
-    words = texts(values)
     if edges is not None:
-        cells = days(values) if is_date else numbers(values)
+        read = days if is_date else numbers
+        cells = read(values, form)
         bins = len(edges) - 1
         codes = np.searchsorted(edges, cells, side="right").astype(np.int32) - 1
         codes[cells == edges[-1]] = bins - 1
         codes[(codes < 0) | (codes >= bins)] = UNKNOWN  # NaN sorts last: what is no number is unknown too
-    else:
-        assert leaves is not None
-        codes = to_numbers(pc.index_in(words, from_texts(leaves).cast(words.type)), null=UNKNOWN).astype(np.int32)
+        codes[are_missing(values, form, read)] = MISSING
+        return codes
+    assert leaves is not None
+    words = texts(values, form)
+    codes = to_numbers(pc.index_in(words, from_texts(leaves).cast(words.type)), null=UNKNOWN).astype(np.int32)
     codes[to_numbers(pc.binary_length(words), null=0) == 0] = MISSING
     return codes
 
