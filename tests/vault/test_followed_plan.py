@@ -221,6 +221,19 @@ def test_a_branch_has_no_round_too_many() -> None:
     assert refused(branch, then=choose_late, budget=PureDP(10))
 
 
+def test_more_draws_than_the_accounting_counts_are_refused() -> None:
+    """The sampler's error is added to delta for 2**40 draws of a release; a step with more is refused before a row is read."""
+
+    class Wide(Rows):
+        """A summary that no memory holds."""
+
+        @property
+        def parts(self) -> dict[str, tuple[int, ...]]:
+            return {"counts": (2**20, 2**20 + 1)}
+
+    assert refused(ONE, then=lambda vault: vault.measure(Wide(), buying(Fraction(1, 10)), "one"))
+
+
 def test_pure_steps_may_be_chosen_on_the_way_before_the_plan() -> None:
     """Pure epsilons add whatever chose them."""
     events: list[Event] = [event_of("a", Fraction(1, 2)), event_of("b", Fraction(1, 2))]

@@ -126,11 +126,12 @@ def expectations(task: Task, plan: VotesPlan, rows: float, clusters: int, rounds
     people = rows / task.terms.rows_each
     sampled = people * float(plan.rate)
     expect = {"seeding": f"moments, then votes over {', '.join(str(c) for c in plan.cells)} candidates"}
+    seeding_noise = sum_noise(plan.seeding, columns, neighbours)
     for i, cells in enumerate(plan.cells):
-        error = sum_noise(plan.seeding, columns, neighbours) * cells / sampled
+        error = seeding_noise * cells / sampled
         expect[f"votes {i + 1}"] = f"{cells} candidates, each +-{min(error, 1):.2%} of its clipping radius"
+    error = sum_noise(part_of(plan.lloyd, Fraction(1, rounds)), columns, neighbours) * clusters / people
     for i in range(rounds):
-        error = sum_noise(part_of(plan.lloyd, Fraction(1, rounds)), columns, neighbours) * clusters / people
         expect[f"lloyd {i + 1}"] = f"centres +-{min(error, 1):.2%} of their clipping radius"
     return expect
 
