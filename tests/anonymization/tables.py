@@ -50,13 +50,16 @@ class Table:
 
     def on_grid(self, k: int) -> tuple[list[Hierarchy | Bins], np.ndarray]:
         """The columns as a search sees them, and the codes of the rows in them."""
-        columns, codes = [], self.codes.copy()
+        columns: list[Hierarchy | Bins] = []
+        codes = self.codes.copy()
         for j, column in enumerate(self.columns):
-            if isinstance(column, Scale):
-                rows = TupleCounts(codes, np.ones(len(codes), np.int64))
-                column, bin_of = make_bins(column, codes[:, j].astype(np.int64), rows, k)
-                codes[:, j] = bin_of[codes[:, j]]
-            columns.append(column)
+            if isinstance(column, Hierarchy):
+                columns.append(column)
+                continue
+            rows = TupleCounts(codes, np.ones(len(codes), np.int64))
+            bins, bin_of = make_bins(column, codes[:, j].astype(np.int64), rows, k)
+            codes[:, j] = bin_of[codes[:, j]]
+            columns.append(bins)
         return columns, codes
 
     @property

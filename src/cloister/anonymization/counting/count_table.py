@@ -75,6 +75,7 @@ def count_table(
         sensitive=keyed.keys[:, q : q + s].astype(np.int32) if s else None,
         target=keyed.keys[:, q + s].astype(np.int32) if target else None,
         persons=None if person is None else number_persons(keyed.keys[:, -2:]),
+        blanks=tuple(coder.null for coder in sensitive),
     )
     return CountedTable(rows, complete, tuple(columns), tuple(sensitive))
 
@@ -111,16 +112,17 @@ def add_population(counted: CountedTable, population: Holder) -> CountedTable:
             codes[codes[:, j] == MISSING, j] = len(column.values)
     known = (codes >= 0).all(axis=1)
     rows = counted.rows
-    extended = replace(
-        rows,
-        codes=np.concatenate([rows.codes, codes[known]]),
-        counts=np.concatenate([rows.counts, np.zeros(known.sum(), np.int64)]),
+    others = {
+        part: np.concatenate([values, np.zeros((known.sum(), *values.shape[1:]), values.dtype)])
+        for part in ("sensitive", "target", "persons")
+        if (values := getattr(rows, part)) is not None
+    }
+    extended = TupleCounts(
+        np.concatenate([rows.codes, codes[known]]),
+        np.concatenate([rows.counts, np.zeros(known.sum(), np.int64)]),
+        **others,
         population=np.concatenate([np.zeros(len(rows.codes), np.int64), keyed.counts[known]]),
-        **{
-            part: np.concatenate([values, np.zeros((known.sum(), *values.shape[1:]), values.dtype)])
-            for part in ("sensitive", "target", "persons")
-            if (values := getattr(rows, part)) is not None
-        },
+        blanks=rows.blanks,
     )
     return replace(counted, rows=extended)
 
