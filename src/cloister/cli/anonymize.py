@@ -78,6 +78,7 @@ class Pseudonymizing:
     """Which identifiers stay, as keyed hashes, and where the key is."""
 
     identifiers: Annotated[str | None, flags.name_list("Columns to drop, or none. Default: by role in the schema.")] = None
+    keep_unique: Annotated[str | None, flags.name_list("Columns to publish although nearly all their values differ.")] = None
     pseudonyms: Annotated[str | None, flags.name_list("Identifiers to replace by a keyed hash instead.")] = None
     key_file: Annotated[str | None, typer.Option("--key-file", metavar="FILE", help="The key of the pseudonyms.")] = None
     key_variable: Annotated[
@@ -131,8 +132,8 @@ def anonymize(
         settings = (searching, guarding, pseudonymizing.pseudonyms, shuffle, save_recoding, schema)
         if settings != (Searching(), Guarding(), None, False, None, None):
             raise UsageError(
-                "--apply takes the columns from the recoding and counts k alone. Give only --k, --identifiers, the key of "
-                "its pseudonyms and where to write."
+                "--apply takes the columns from the recoding and counts k alone. Give only --k, --identifiers, "
+                "--keep-unique, the key of its pseudonyms and where to write."
             )
         assert out is not None
         apply_saved(apply, data, out, k, pseudonymizing, where, everywhere.as_json)
@@ -146,6 +147,7 @@ def anonymize(
         **searching.parameters(),
         **guarding.parameters(),
         identifiers=read_list(pseudonymizing.identifiers),
+        keep_unique=read_list(pseudonymizing.keep_unique) or (),
         pseudonyms=read_list(pseudonymizing.pseudonyms) or (),
         **pseudonymizing.key(),
         shuffle=shuffle,
@@ -186,8 +188,9 @@ def apply_saved(
     """Apply a saved recoding to other rows; `where` names the table, its ledger and the engine."""
     from cloister.anonymization.writing.apply import apply_recoding, read_recoding
 
-    dropped = read_list(pseudonymizing.identifiers) or ()
-    release = apply_recoding(read_recoding(recoding), data, out, k=k, identifiers=dropped, **pseudonymizing.key(), **where)
+    named = {"identifiers": pseudonymizing.identifiers, "keep_unique": pseudonymizing.keep_unique}
+    columns = {what: read_list(names) or () for what, names in named.items()}
+    release = apply_recoding(read_recoding(recoding), data, out, k=k, **columns, **pseudonymizing.key(), **where)
     show(release, ", ".join(f"{what} {number:,}" for what, number in release.result.items()), out, as_json)
 
 

@@ -88,9 +88,7 @@ def distances(
     return moved
 
 
-def distribution(
-    values: NDArray[np.int32], counts: NDArray[np.int64] | NDArray[np.float64]
-) -> NDArray[np.float64]:
+def distribution(values: NDArray[np.int32], counts: NDArray[np.int64] | NDArray[np.float64]) -> NDArray[np.float64]:
     """The share of the rows (or of the people, by their weights) that each value has."""
     share: NDArray[np.float64] = np.bincount(values, counts) / (float(counts.sum()) or 1.0)
     return share
@@ -141,9 +139,7 @@ class PersonValues:
         return effective_values(labels, classes, values, np.ones(len(labels), np.int64))
 
 
-def person_values(
-    labels: NDArray[np.int64], persons: NDArray[np.int64], values: NDArray[np.int32]
-) -> PersonValues:
+def person_values(labels: NDArray[np.int64], persons: NDArray[np.int64], values: NDArray[np.int32]) -> PersonValues:
     """The different values of each person in each class, from tuples in any order."""
     order = np.lexsort((values, persons, labels))
     class_of, person, value = labels[order], persons[order], values[order]

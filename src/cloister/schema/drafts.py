@@ -24,6 +24,7 @@ __all__ = ["RowSource", "draft", "draft_text", "role_of_name"]
 
 SAMPLE_ROWS = 4_096
 MOST_VALUES = 100  # a column of text with more distinct values in the sample is free text
+FEWEST = 20  # cells: of fewer many a harmless column has no value twice
 MOSTLY = 0.9  # a few cells that cannot be read do not change what a column is
 
 _WORDS = {
@@ -99,7 +100,7 @@ def _column(name: str, cells: pa.Array) -> Column:
     words = _words(name)
     kind = _kind(cells, words)
     role = role_of_name(name)
-    if role is Role.OTHER and isinstance(kind, Text) and _all_distinct(cells):
+    if role is Role.OTHER and _names_rows(cells, kind):
         role = Role.IDENTIFIER
     return Column(name, kind, role, guessed=True)
 
@@ -124,9 +125,14 @@ def _kind(cells: pa.Array, words: frozenset[str]) -> Kind:
     return Category() if distinct <= min(MOST_VALUES, max(2, count // 2)) else Text()
 
 
-def _all_distinct(cells: pa.Array) -> bool:
+def _names_rows(cells: pa.Array, kind: Kind) -> bool:
+    """Whether nearly all values differ, as those of an identifier do; a measurement with decimals is none."""
     written = texts(cells).drop_null()
-    return len(written) >= 20 and pc.count_distinct(written).as_py() == len(written)
+    written = written.filter(pc.not_equal(written, ""))
+    if len(written) < FEWEST or pc.count_distinct(written).as_py() < MOSTLY * len(written):
+        return False
+    whole = numbers(written)
+    return not isinstance(kind, Number) or bool((whole == np.floor(whole)).sum() >= MOSTLY * len(written))
 
 
 def _words(name: str) -> frozenset[str]:

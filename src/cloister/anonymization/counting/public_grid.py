@@ -97,7 +97,7 @@ class NumberGrid:
         shared = math.lcm(self.origin.denominator, width.denominator)
         first, by = int(self.origin * shared), int(width * shared)
         farthest = int(np.abs(places).max(initial=0))
-        if shared < _EXACT and abs(first) + farthest * by < _EXACT:
+        if shared < _EXACT and abs(first) + (farthest + 1) * by < _EXACT:
             exact: NDArray[np.float64] = (first + places * by) / np.float64(shared)
             return exact
         different, back = np.unique(places, return_inverse=True)

@@ -125,9 +125,7 @@ def intervals_of_range(
             return intervals
 
 
-def narrow_intervals(
-    low: float, high: float, step: float | None, bounds: tuple[float, float] | None = None
-) -> Scale:
+def narrow_intervals(low: float, high: float, step: float | None, bounds: tuple[float, float] | None = None) -> Scale:
     """Intervals of a power of ten (of steps) over a range; the outermost hold all that lies beyond."""
     unit = Fraction(1) if step is None else Fraction(repr(step))
     width = power_below((Fraction(high) - Fraction(low)) / (MOST_CODES // 2) / unit) * unit

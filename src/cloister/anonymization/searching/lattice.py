@@ -21,9 +21,7 @@ LIMIT = 16_384  # recodings that are tried at most
 _Bundle: TypeAlias = tuple[NDArray[np.int64], NDArray[np.float64], tuple[int, ...]]
 
 
-def level_costs(
-    loss: NDArray[np.float64], levels: NDArray[np.int32], counts: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def level_costs(loss: NDArray[np.float64], levels: NDArray[np.int32], counts: NDArray[np.float64]) -> NDArray[np.float64]:
     """The mean loss of the rows at each level; `loss` is that of each node, `counts` counts the rows of each leaf."""
     share = counts / max(float(counts.sum()), 1.0)
     costs: NDArray[np.float64] = (loss[levels] * share).sum(axis=1)

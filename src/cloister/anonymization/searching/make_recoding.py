@@ -130,9 +130,7 @@ def _recoded_numbers(
     null = len(of) if bins.has_null else -1
     if bins.has_null:
         of.append(len(spans))
-    return RecodedColumn(
-        name, None, np.array([*starts, bins.ends[1]]), bins.is_date, null, np.array(of, np.int32), labels
-    )
+    return RecodedColumn(name, None, np.array([*starts, bins.ends[1]]), bins.is_date, null, np.array(of, np.int32), labels)
 
 
 def _tiles(spans: list[tuple[int, int]], is_shown: NDArray[np.bool_], m: int) -> list[tuple[int, int]]:
