@@ -9,7 +9,7 @@ import pyarrow as pa
 from hypothesis import strategies as st
 
 from cloister.anonymization.counting.put_on_grid import make_bins
-from cloister.anonymization.counting.scale import Bins, Scale
+from cloister.anonymization.counting.scale import CutBins, Scale
 from cloister.anonymization.counting.tuple_counts import TupleCounts
 from cloister.anonymization.writing.recoding import Recoding
 from cloister.schema.hierarchies import Hierarchy, flat
@@ -48,9 +48,9 @@ class Table:
                 codes[:, j] = recoding.columns[j].coder.look_up(cells)
         return recoding.classify(codes)
 
-    def on_grid(self, k: int) -> tuple[list[Hierarchy | Bins], np.ndarray]:
+    def on_grid(self, k: int) -> tuple[list[Hierarchy | CutBins], np.ndarray]:
         """The columns as a search sees them, and the codes of the rows in them."""
-        columns: list[Hierarchy | Bins] = []
+        columns: list[Hierarchy | CutBins] = []
         codes = self.codes.copy()
         for j, column in enumerate(self.columns):
             if isinstance(column, Hierarchy):

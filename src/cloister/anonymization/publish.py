@@ -46,9 +46,10 @@ def publish_table(
     Notes
     -----
     Two passes over the table and one over the output: the tuples are counted before there is a recoding, the rows are
-    rewritten once it is known, and what lies on the disk is counted again before it appears. Numbers, dates and texts
-    without a hierarchy, sensitive columns and a target cost one pass more, before the count, for their different values; a
-    population one for its count, columns that are published as they are one to see whether their values are nearly unique, and one for the different values of columns without a hierarchy. The search reads no row.
+    rewritten once it is known, and what lies on the disk is counted again before it appears. A pass more for each of these,
+    where there are any: numbers, dates and texts without a hierarchy, sensitive columns and a target, for their different
+    values; a number column without bounds of more than 4,096 values, for its range; columns that are published as they are,
+    to see whether their values are nearly unique; a population, for its count and its values. The search reads no row.
     The types of the columns are declared by the source, or taken from its first batch.
 
     Privacy

@@ -172,7 +172,8 @@ def read_request(settings: Settings) -> Request:
     return Request(
         k=settings.k, quasi=quasi, gain=gain, suppression=suppression, scope=settings.scope, sensitive=sensitive,
         guards=guards, ordered=settings.ordered and settings.t_closeness is not None, target=target, dropped=dropped,
-        named=named, keep_unique=(*keep_unique, *sensitive, *_with_role(schema, Role.SENSITIVE)), names_identifiers=schema is not None or settings.identifiers is not None, pseudonyms=pseudonyms,
+        named=named, keep_unique=(*keep_unique, *sensitive, *_with_role(schema, Role.SENSITIVE)),
+        names_identifiers=schema is not None or settings.identifiers is not None, pseudonyms=pseudonyms,
         key=_key(settings, pseudonyms), shuffle=bool(settings.shuffle), schema=schema, person=person,
         hierarchies=settings.hierarchies, population=settings.population,
         table=settings.table or (schema.table if schema else None), ledger=settings.ledger, engine=settings.engine,

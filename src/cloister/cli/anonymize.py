@@ -188,9 +188,10 @@ def apply_saved(
     """Apply a saved recoding to other rows; `where` names the table, its ledger and the engine."""
     from cloister.anonymization.writing.apply import apply_recoding, read_recoding
 
-    named = {"identifiers": pseudonymizing.identifiers, "keep_unique": pseudonymizing.keep_unique}
-    columns = {what: read_list(names) or () for what, names in named.items()}
-    release = apply_recoding(read_recoding(recoding), data, out, k=k, **columns, **pseudonymizing.key(), **where)
+    dropped = read_list(pseudonymizing.identifiers) or ()
+    kept = read_list(pseudonymizing.keep_unique) or ()
+    key = pseudonymizing.key()
+    release = apply_recoding(read_recoding(recoding), data, out, k=k, identifiers=dropped, keep_unique=kept, **key, **where)
     show(release, ", ".join(f"{what} {number:,}" for what, number in release.result.items()), out, as_json)
 
 

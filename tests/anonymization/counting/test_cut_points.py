@@ -54,7 +54,8 @@ def test_months_hold_their_days(days: list[int]) -> None:
     for width in grid.widths(rising):
         places = grid.places(rising, width)
         starts = grid.starts(places, width)
-        assert (starts <= rising).all() and (rising < grid.starts(places + 1, width)).all()
+        assert (starts <= rising).all()
+        assert (rising < grid.starts(places + 1, width)).all()
         assert all(str(np.datetime64(int(start), "D")).endswith("-01") for start in starts)
 
 
@@ -117,7 +118,7 @@ def test_a_removed_birthday_leaves_no_gap(tmp_path: Path) -> None:
     model.publish(table, tmp_path / "out.csv")
     assert model.summary_.suppressed == 1
     labels = model.summary_.columns[0].labels
-    assert labels[0].startswith("(-inf, ") and labels[-1].endswith(", inf)")
+    assert (labels[0].split(", ")[0], labels[-1].split(", ")[1]) == ("(-inf", "inf)")
     assert [label.split(", ")[1].rstrip(")") for label in labels[:-1]] == [label[1:11] for label in labels[1:]]
     assert all(end.endswith("-01") for end in ends_of(labels))
 
@@ -171,7 +172,7 @@ def test_a_removed_row_is_nowhere(tmp_path: Path) -> None:
     out = tmp_path / "out.csv"
     model = cl.TopDownSpecialization(k=10, quasi=["age", "pay", "born"], suppression=0.06)
     facts = {**model.publish(lonely(), out).as_dict(), "files": None}
-    assert model.summary_.suppressed >= 1 and not model.summary_.is_starred
+    assert (model.summary_.suppressed > 0, model.summary_.is_starred) == (True, False)
     text = out.read_text() + str(facts)
     removed = ("117", "113", "1234567", "98765", "1234568", "1911", "1913", "2019")
     assert not [value for value in removed if value in text]

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cloister.anonymization.counting.count_table import CountedTable
-from cloister.anonymization.counting.scale import Bins, Scale
+from cloister.anonymization.counting.scale import CutBins, Scale
 from cloister.anonymization.counting.tuple_counts import TupleCounts
 from cloister.anonymization.searching.guards import Closeness, Guard
 from cloister.anonymization.searching.lattice import binary_tree, vectors_by_cost
@@ -141,7 +141,7 @@ def test_too_many_vectors_are_thinned(levels: list[int]) -> None:
 def test_binary_trees(values: list[int], seed: int, has_null: bool) -> None:
     """A tree over ordered values has every value as a leaf, at most two children a node (nulls apart), and one root."""
     cells = np.array(sorted(values), np.float64)
-    bins = Bins(cells[1:], cells, cells, np.ones(len(cells), np.int64), (-np.inf, np.inf), has_null)
+    bins = CutBins(cells[1:], cells, cells, np.ones(len(cells), np.int64), (-np.inf, np.inf), has_null)
     tree = binary_tree(bins, np.random.default_rng(seed).integers(0, 9, bins.leaves).astype(float))
     inner = tree.parent[tree.parent >= 0]
     assert tree.leaves == bins.leaves

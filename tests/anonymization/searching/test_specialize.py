@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from cloister.anonymization.counting.count_table import CountedTable
 from cloister.anonymization.counting.put_on_grid import put_on_grid
-from cloister.anonymization.counting.scale import Bins, Scale
+from cloister.anonymization.counting.scale import CutBins, Scale
 from cloister.anonymization.counting.tuple_counts import TupleCounts
 from cloister.anonymization.searching.cuts import Workspace
 from cloister.anonymization.searching.gains import Gain
@@ -87,7 +87,7 @@ def _refined(table: Table, found: Specialization, k: int) -> Iterator[list[tuple
     codes, classes = codes[labels >= 0], found.recoding.classes[labels[labels >= 0]]
     for j, domain in enumerate(columns):
         of = found.recoding.columns[j].of
-        if isinstance(domain, Bins):  # bins whose rows were all removed are in no label
+        if isinstance(domain, CutBins):  # bins whose rows were all removed are in no label
             of = np.full(domain.leaves, -1, np.int32)
             of[codes[:, j]] = classes[:, j]
         for finer in _refinements(domain, of):
@@ -96,7 +96,7 @@ def _refined(table: Table, found: Specialization, k: int) -> Iterator[list[tuple
             yield [tuple(row) for row in refined.tolist()]
 
 
-def _refinements(domain: Hierarchy | Bins, of: np.ndarray) -> list[np.ndarray]:
+def _refinements(domain: Hierarchy | CutBins, of: np.ndarray) -> list[np.ndarray]:
     """Every cut that is one step finer than a cut, as the code of each leaf."""
     found = []
     for label in np.unique(of[of >= 0]):

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from cloister.anonymization.counting.public_grid import Grid
+from cloister.anonymization.counting.public_grid import CutGrid
 
 __all__ = ["Holders", "offered_cuts"]
 
@@ -67,7 +67,7 @@ class Holders:
         return np.bincount(part[is_new], minlength=parts)
 
 
-def offered_cuts(values: NDArray[np.float64], holders: Holders, k: int, grid: Grid) -> NDArray[np.float64]:
+def offered_cuts(values: NDArray[np.float64], holders: Holders, k: int, grid: CutGrid) -> NDArray[np.float64]:
     """The cuts that a column offers, rising: each value lies on one side of each of them.
 
     Parameters
@@ -78,7 +78,7 @@ def offered_cuts(values: NDArray[np.float64], holders: Holders, k: int, grid: Gr
         Who holds them.
     k : int
         Rows (people) that each count rests on at least.
-    grid : Grid
+    grid : CutGrid
         The public places.
     """
     widths = grid.widths(values)

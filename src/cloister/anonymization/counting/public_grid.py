@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from cloister.schema.numerals import label_text
 
-__all__ = ["Grid", "MonthGrid", "NumberGrid", "power_below", "word"]
+__all__ = ["CutGrid", "MonthGrid", "NumberGrid", "power_below", "word"]
 
 Width: TypeAlias = Fraction  # of numbers, or of months
 
@@ -25,7 +25,7 @@ _EXACT = 2**53  # integers that float64 holds
 _MOST_PLACES = 2**50  # intervals between zero and a value, so that places are exact
 
 
-class Grid(Protocol):
+class CutGrid(Protocol):
     """Intervals of several widths over a whole axis; all of them are public."""
 
     def widths(self, values: NDArray[np.float64]) -> Sequence[Width]:

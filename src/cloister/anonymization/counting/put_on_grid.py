@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from cloister.anonymization.counting.count_table import CountedTable
 from cloister.anonymization.counting.cut_points import Holders, offered_cuts
-from cloister.anonymization.counting.scale import Bins, Scale
+from cloister.anonymization.counting.scale import CutBins, Scale
 from cloister.anonymization.counting.tuple_counts import TupleCounts
 from cloister.schema.hierarchies import Hierarchy
 
@@ -25,14 +25,14 @@ class GridTable:
     ----------
     rows : TupleCounts
         The tuples in the order of the counted table. A tuple of bins occurs as often as tuples of values fall into it.
-    columns : sequence of Hierarchy or Bins
+    columns : sequence of Hierarchy or CutBins
     names : sequence of str
     cells : sequence of array of float64, (t,), or None
         The value of each tuple in a column of bins, where it is known: for labels of rows that all hold the same.
     """
 
     rows: TupleCounts
-    columns: Sequence[Hierarchy | Bins]
+    columns: Sequence[Hierarchy | CutBins]
     names: Sequence[str]
     cells: Sequence[NDArray[np.float64] | None]
 
@@ -45,7 +45,7 @@ class GridTable:
 def put_on_grid(table: CountedTable, k: int) -> GridTable:
     """Join the values of ordered columns to bins of at least k rows (people) between public cuts."""
     codes = table.rows.codes.copy()
-    columns: list[Hierarchy | Bins] = []
+    columns: list[Hierarchy | CutBins] = []
     cells: list[NDArray[np.float64] | None] = []
     for j, column in enumerate(table.columns):
         if isinstance(column, Hierarchy):
@@ -59,7 +59,7 @@ def put_on_grid(table: CountedTable, k: int) -> GridTable:
     return GridTable(replace(table.rows, codes=codes), columns, table.names, cells)
 
 
-def make_bins(scale: Scale, codes: NDArray[np.int64], rows: TupleCounts, k: int) -> tuple[Bins, NDArray[np.int32]]:
+def make_bins(scale: Scale, codes: NDArray[np.int64], rows: TupleCounts, k: int) -> tuple[CutBins, NDArray[np.int32]]:
     """The bins of a column, and the bin of each of its codes."""  # (codes,)
     values, m = scale.values, len(scale.values)
     is_number = codes < m
@@ -69,7 +69,7 @@ def make_bins(scale: Scale, codes: NDArray[np.int64], rows: TupleCounts, k: int)
     bin_of = np.searchsorted(cuts, values, side="right")
     first = np.searchsorted(bin_of, np.arange(len(cuts) + 1))  # every bin holds values: k rows hold them
     last = np.append(first[1:], m) - 1
-    bins = Bins(
+    bins = CutBins(
         cuts, values[first], values[last], last - first + 1, scale.ends, scale.has_null, scale.is_date, scale.width is None
     )
     return bins, np.append(bin_of, len(first)).astype(np.int32)

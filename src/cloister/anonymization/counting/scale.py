@@ -8,10 +8,10 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from cloister.anonymization.counting.public_grid import Grid, MonthGrid, NumberGrid, word
+from cloister.anonymization.counting.public_grid import CutGrid, MonthGrid, NumberGrid, word
 from cloister.schema.numerals import label_text
 
-__all__ = ["Bins", "Scale", "value_text"]
+__all__ = ["CutBins", "Scale", "value_text"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -42,7 +42,7 @@ class Scale:
 
     Privacy
     -------
-    The values are cells of the table, for the holder. A search gets `Bins`.
+    The values are cells of the table, for the holder. A search gets `CutBins`.
     """
 
     values: NDArray[np.float64]
@@ -72,7 +72,7 @@ class Scale:
         return len(self.values) + self.has_null
 
     @property
-    def grid(self) -> Grid:
+    def grid(self) -> CutGrid:
         """Where the column may be cut: by public facts alone."""
         if self.is_date:
             return MonthGrid()
@@ -84,7 +84,7 @@ class Scale:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Bins:
+class CutBins:
     """What lies between public cuts: code i is all from the i-th cut up to the next, and nulls, if any, are the last code.
 
     Parameters

@@ -13,7 +13,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from cloister.anonymization.counting.scale import Bins
+from cloister.anonymization.counting.scale import CutBins
 from cloister.schema.hierarchies import Hierarchy
 
 __all__ = ["BinColumn", "Block", "BlockColumn", "TreeColumn", "blocks_of", "offsets_of"]
@@ -61,7 +61,7 @@ class BlockColumn(Protocol):
     def side_squares(self, block: Block, rows: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
 
 
-def blocks_of(number: int, column: Hierarchy | Bins) -> TreeColumn | BinColumn:
+def blocks_of(number: int, column: Hierarchy | CutBins) -> TreeColumn | BinColumn:
     """The blocks of the column with this number."""
     return TreeColumn(number, column) if isinstance(column, Hierarchy) else BinColumn(number, column)
 
@@ -115,7 +115,7 @@ class TreeColumn:
 class BinColumn:
     """A column of bins: a block is an interval of them. The first split separates nulls from numbers."""
 
-    def __init__(self, column: int, bins: Bins) -> None:
+    def __init__(self, column: int, bins: CutBins) -> None:
         self.leaves = bins.leaves
         self.is_numeric = True
         self._column = column

@@ -11,7 +11,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from cloister.anonymization.counting.scale import Bins, value_text
+from cloister.anonymization.counting.scale import CutBins, value_text
 from cloister.schema.hierarchies import Hierarchy
 
 __all__ = ["binary_tree", "level_costs", "loss_by_values", "vectors_by_cost"]
@@ -60,7 +60,7 @@ def vectors_by_cost(costs: Sequence[NDArray[np.float64]], limit: int = LIMIT) ->
     return vectors[np.argsort(total, kind="stable")]
 
 
-def binary_tree(bins: Bins, counts: NDArray[np.float64]) -> Hierarchy:
+def binary_tree(bins: CutBins, counts: NDArray[np.float64]) -> Hierarchy:
     """A tree over bins: every interval is halved where its rows are, until single bins are left.
 
     Notes
@@ -94,7 +94,7 @@ def binary_tree(bins: Bins, counts: NDArray[np.float64]) -> Hierarchy:
     return tree.with_null() if bins.has_null else tree
 
 
-def loss_by_values(tree: Hierarchy, bins: Bins) -> NDArray[np.float64]:
+def loss_by_values(tree: Hierarchy, bins: CutBins) -> NDArray[np.float64]:
     """What publishing each node of a tree over bins loses: (values under it - 1) / (values - 1)."""
     under = np.zeros(len(tree.nodes))
     under[: tree.leaves] = np.append(bins.held, 1)[: tree.leaves]  # blanks are one value

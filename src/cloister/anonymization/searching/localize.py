@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from cloister.anonymization.counting.count_table import CountedTable
 from cloister.anonymization.counting.put_on_grid import put_on_grid
-from cloister.anonymization.counting.scale import Bins
+from cloister.anonymization.counting.scale import CutBins
 from cloister.anonymization.counting.tuple_counts import TupleCounts
 from cloister.anonymization.searching.guards import ClassGuard, KAnonymity, passing, sizes
 from cloister.anonymization.searching.lattice import binary_tree, level_costs, loss_by_values, vectors_by_cost
@@ -59,7 +59,7 @@ def localize(table: CountedTable, k: int, *, guards: Sequence[ClassGuard] = (), 
     Parameters
     ----------
     table : CountedTable
-        Bins of ordered columns are halved where their rows are.
+        Ordered columns are put into bins, which are halved where their rows are.
     k, guards
         As in `specialize`.
     share : float
@@ -81,8 +81,8 @@ def localize(table: CountedTable, k: int, *, guards: Sequence[ClassGuard] = (), 
     if rows.total < k or not passing(all_guards, whole, 1, rows).all():
         raise UsageError(refusal(rows, all_guards))
     leaf_counts = [np.bincount(rows.codes[:, j], rows.counts, c.leaves).astype(np.float64) for j, c in enumerate(columns)]
-    trees = [binary_tree(c, n) if isinstance(c, Bins) else c for c, n in zip(columns, leaf_counts, strict=True)]
-    losses = [loss_by_values(t, c) if isinstance(c, Bins) else t.loss for t, c in zip(trees, columns, strict=True)]
+    trees = [binary_tree(c, n) if isinstance(c, CutBins) else c for c, n in zip(columns, leaf_counts, strict=True)]
+    losses = [loss_by_values(t, c) if isinstance(c, CutBins) else t.loss for t, c in zip(trees, columns, strict=True)]
     work = _Classes(rows, trees, losses, k, all_guards)
     costs = [level_costs(loss, level, n) for loss, level, n in zip(losses, work.levels, leaf_counts, strict=True)]
     labels, number = work.by_rounds(vectors_by_cost(costs), share)

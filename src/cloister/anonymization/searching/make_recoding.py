@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from cloister.anonymization.counting.leaf_coder import coder_of
 from cloister.anonymization.counting.put_on_grid import GridTable
-from cloister.anonymization.counting.scale import Bins, value_text
+from cloister.anonymization.counting.scale import CutBins, value_text
 from cloister.anonymization.searching.column_blocks import Block
 from cloister.anonymization.writing.recoding import STAR, RecodedColumn, Recoding
 from cloister.schema.hierarchies import Hierarchy
@@ -45,7 +45,7 @@ def make_global(
         for at, block in enumerate(own_blocks):
             of[block.codes] = at
         classes[:, j] = of[table.rows.codes[samples, j]]
-        if isinstance(column, Bins):
+        if isinstance(column, CutBins):
             shown = published[table.rows.counts[published] > 0]
             cells = table.cells[j]
             made, loss = _recode_bins(
@@ -70,7 +70,7 @@ def make_local(
     """The recoding of classes of tuples; `classes` holds the node of each class in each column."""
     recoded = []
     for name, tree, column in zip(table.names, trees, table.columns, strict=True):
-        if not isinstance(column, Bins):
+        if not isinstance(column, CutBins):
             recoded.append(_recode_tree(name, tree, np.arange(tree.leaves, dtype=np.int32), tree.nodes))
             continue
         is_single = (column.held == 1) & column.is_fine
@@ -82,7 +82,7 @@ def make_local(
 
 
 def _recode_bins(
-    name: str, bins: Bins, blocks: Sequence[Block], block_of: NDArray[np.int32], cells: NDArray[np.float64] | None
+    name: str, bins: CutBins, blocks: Sequence[Block], block_of: NDArray[np.int32], cells: NDArray[np.float64] | None
 ) -> tuple[RecodedColumn, NDArray[np.float64]]:
     """A column of bins, by the block and the value (where it is known) of each published tuple; and what its labels lose."""
     m, total = len(bins.low), int(bins.held.sum()) + bins.has_null
@@ -107,7 +107,7 @@ def _recode_bins(
 
 
 def _recoded_numbers(
-    name: str, bins: Bins, spans: Sequence[tuple[int, int]], singles: Sequence[float | None], labels: tuple[str, ...]
+    name: str, bins: CutBins, spans: Sequence[tuple[int, int]], singles: Sequence[float | None], labels: tuple[str, ...]
 ) -> RecodedColumn:
     """A column whose code i is the i-th span of bins, or of it one single value; the code after those is that of nulls.
 
