@@ -5,10 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import pyarrow as pa
 from hypothesis import strategies as st
 
-from cloister.anonymization.counting.scale import Scale
+from cloister.anonymization.counting.put_on_grid import make_bins
+from cloister.anonymization.counting.scale import CutBins, Scale
 from cloister.anonymization.counting.tuple_counts import TupleCounts
+from cloister.anonymization.writing.recoding import Recoding
 from cloister.schema.hierarchies import Hierarchy, flat
 
 
@@ -35,6 +38,29 @@ class Table:
             target=tuples[:, q + 1].astype(np.int32),
             persons=tuples[:, q + 2].astype(np.int64) if persons else None,
         )
+
+    def classify(self, recoding: Recoding) -> np.ndarray:
+        """The class that a recoding gives to each row, by its cells alone."""
+        codes = self.codes.copy()
+        for j, column in enumerate(self.columns):
+            if isinstance(column, Scale):
+                cells = pa.array(np.append(column.values, np.nan)[codes[:, j]], from_pandas=True)
+                codes[:, j] = recoding.columns[j].coder.look_up(cells)
+        return recoding.classify(codes)
+
+    def on_grid(self, k: int) -> tuple[list[Hierarchy | CutBins], np.ndarray]:
+        """The columns as a search sees them, and the codes of the rows in them."""
+        columns: list[Hierarchy | CutBins] = []
+        codes = self.codes.copy()
+        for j, column in enumerate(self.columns):
+            if isinstance(column, Hierarchy):
+                columns.append(column)
+                continue
+            rows = TupleCounts(codes, np.ones(len(codes), np.int64))
+            bins, bin_of = make_bins(column, codes[:, j].astype(np.int64), rows, k)
+            codes[:, j] = bin_of[codes[:, j]]
+            columns.append(bins)
+        return columns, codes
 
     @property
     def names(self) -> list[str]:

@@ -284,6 +284,48 @@ def test_people_are_counted_where_the_schema_names_a_unit(tmp_path: Path) -> Non
     assert "person" in str(release.guarantee)
 
 
+FIVE = cl.Schema.from_text('unit = "who"\n[columns.who]\nkind = "text"\n')
+
+
+def test_diversity_counts_people_where_k_does(tmp_path: Path) -> None:
+    """Five people who all have cancer are not diverse because one of them has four other rows."""
+    others = ["flu", "cold", "measles", "mumps"]
+    table = pa.table({"who": [*"abcde", *"eeee"], "age": [40] * 9, "disease": ["cancer"] * 5 + others})
+    settings: dict[str, Any] = {"k": 5, "quasi": ["age"], "sensitive": "disease", "schema": FIVE}
+    for guard in ({"l_diversity": 3}, {"l_diversity": 2}, {"entropy_l_diversity": 1.5}):
+        with pytest.raises(UsageError, match="diversity"):
+            cl.TopDownSpecialization(**settings, **guard).publish(table, tmp_path / "out.csv")
+    by_rows = {**settings, "schema": None, "identifiers": ["who"], "l_diversity": 3}
+    release = cl.TopDownSpecialization(**by_rows).publish(table, tmp_path / "rows.csv")
+    assert any("count rows" in note for note in release.notes)
+
+
+def test_closeness_counts_people_where_k_does(tmp_path: Path) -> None:
+    """One person's hundred rows do not make a class like the table; the certificate says that people were counted."""
+    who = [f"a{i}" for i in range(10)] + ["a0"] * 100 + [f"b{i}" for i in range(10)]
+    table = pa.table({"who": who, "age": [30] * 110 + [60] * 10, "ill": ["no"] * 10 + ["yes"] * 100 + ["yes"] * 10})
+    model = cl.TopDownSpecialization(k=5, quasi=["age"], sensitive="ill", t_closeness=0.2, schema=FIVE)
+    release = model.publish(table, tmp_path / "out.csv")
+    assert model.summary_.columns[0].labels == ("*",)  # by rows the two ages are within 0.1 of the table
+    assert any("count people" in note for note in release.notes)
+
+
+def test_a_blank_is_no_diverse_value(tmp_path: Path) -> None:
+    """Flu and blanks are one value: a class of them is not 2-diverse."""
+    table = pa.table({"age": [40] * 10, "disease": ["flu"] * 5 + [None] * 3 + [""] * 2})
+    with pytest.raises(UsageError, match="diversity"):
+        cl.TopDownSpecialization(k=5, quasi=["age"], sensitive="disease", l_diversity=2).publish(table, tmp_path / "out.csv")
+
+
+def test_minimality_is_noted_for_global_recodings_with_guards(tmp_path: Path) -> None:
+    """With guards a global recoding too shows what was not published finer."""
+    settings: dict[str, Any] = {"sensitive": "salary"}
+    guarded = model(l_diversity=2, **settings).publish(people(), tmp_path / "guarded.csv")
+    assert any("Minimality" in note for note in guarded.notes)
+    plain = model().publish(people(), tmp_path / "plain.csv")
+    assert not any("inimality" in note for note in plain.notes)
+
+
 def test_a_population_may_stand_in_for_rows(tmp_path: Path) -> None:
     """With a population table a rare value may be published if enough people of the population hold it."""
     table = pa.table({"letter": ["a", "b", "c", "d"] * 2})
@@ -366,7 +408,7 @@ def test_many_numbers_become_intervals(tmp_path: Path) -> None:
 def test_public_bounds_stand_at_the_ends(tmp_path: Path) -> None:
     """With bounds in the schema the outermost labels show them, not the smallest and largest age."""
     schema = cl.Schema.from_text('[columns.age]\nkind = "number"\nbounds = [0, 120]\nrole = "quasi"\n')
-    cl.TopDownSpecialization(k=20, schema=schema).publish(people(), tmp_path / "out.csv")
+    cl.TopDownSpecialization(k=20, schema=schema, identifiers=["name"]).publish(people(), tmp_path / "out.csv")
     labels = {row["age"] for row in read(tmp_path / "out.csv")}
     assert any(label.startswith("[0, ") for label in labels)
     assert any(label.endswith(", 120]") for label in labels)

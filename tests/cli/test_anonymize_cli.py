@@ -137,7 +137,7 @@ def test_hierarchies_are_drafted(folder: Path, tmp_path: Path) -> None:
     words = [folder / "pupils.csv", "--k", 5, "--quasi", "sex,state", "--hierarchies", tmp_path / "rows"]
     unsaid = run("anonymize", *words, "--out", tmp_path / "out.csv")
     assert (unsaid.exit_code, "--identifiers pupil_id" in unsaid.output) == (2, True)
-    used = run("anonymize", *words, "--identifiers", "none", "--out", tmp_path / "out.csv")
+    used = run("anonymize", *words, "--identifiers", "pupil_id", "--out", tmp_path / "out.csv")
     assert used.exit_code == 0, used.output
 
 

@@ -53,6 +53,9 @@ class TopDownSpecialization(Parameters):
     identifiers : list of str, optional
         Columns to drop. Default: as the schema says. Without a schema a column that is named like an identifier is
         refused until this is given; an empty list says that there are no identifiers.
+    keep_unique : list of str, optional
+        Columns that are published as they are although at least 90% of their values are different. Any other such column is
+        refused, unless it is an identifier or sensitive.
     pseudonyms : list of str, optional
         Identifiers that are replaced by a keyed hash instead. Needs `key_file` or `key_variable`.
     key_file, key_variable : path or str, optional
@@ -108,6 +111,7 @@ class TopDownSpecialization(Parameters):
         guards: Sequence[Guard] = (),
         target: str | None = None,
         identifiers: Sequence[str] | None = None,
+        keep_unique: Sequence[str] = (),
         pseudonyms: Sequence[str] = (),
         key_file: str | os.PathLike[str] | None = None,
         key_variable: str | None = None,
@@ -133,6 +137,7 @@ class TopDownSpecialization(Parameters):
         self.guards = guards
         self.target = target
         self.identifiers = identifiers
+        self.keep_unique = keep_unique
         self.pseudonyms = pseudonyms
         self.key_file = key_file
         self.key_variable = key_variable

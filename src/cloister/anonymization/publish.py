@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from cloister.anonymization.counting.count_request import count_tables, open_tables
+from cloister.anonymization.counting.nearly_unique import check_confirmed, nearly_unique
 from cloister.anonymization.reporting.certify import certify
 from cloister.anonymization.reporting.summary import TableSummary, summarize
 from cloister.anonymization.request import Request
@@ -45,9 +46,10 @@ def publish_table(
     Notes
     -----
     Two passes over the table and one over the output: the tuples are counted before there is a recoding, the rows are
-    rewritten once it is known, and what lies on the disk is counted again before it appears. Numbers, dates and texts
-    without a hierarchy, sensitive columns and a target cost one pass more, before the count, for their different values; a
-    population one for its count, and one for the different values of columns without a hierarchy. The search reads no row.
+    rewritten once it is known, and what lies on the disk is counted again before it appears. A pass more for each of these,
+    where there are any: numbers, dates and texts without a hierarchy, sensitive columns and a target, for their different
+    values; a number column without bounds of more than 4,096 values, for its range; columns that are published as they are,
+    to see whether their values are nearly unique; a population, for its count and its values. The search reads no row.
     The types of the columns are declared by the source, or taken from its first batch.
 
     Privacy
@@ -61,6 +63,8 @@ def publish_table(
 
     progress("counting")
     counted = count_tables(opened)
+    unique = nearly_unique(table, fitted.untouched(table.names), counted.rows.total, fitted.person)
+    check_confirmed(unique, fitted.keep_unique)
 
     progress("specializing")
     result = find_recoding(fitted, counted)
@@ -76,7 +80,7 @@ def publish_table(
         output = count_output(table.reopen(str(staged.path)), result.recoding, counted.sensitive)
         check_output(output, plan, [KAnonymity(fitted.k), *fitted.guards])
         summary = summarize(opened, result, rewriting, plan, output)
-        release = certify(fitted, summary, table, file_hashes(staged.path))
+        release = certify(fitted, summary, table, file_hashes(staged.path), unique)
         staged.commit(release.to_json())
     table.complete(release.digest())
     # the columns to drop are those of the request, also where this table lacks them: another one may have them

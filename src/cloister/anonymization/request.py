@@ -40,6 +40,7 @@ class Settings:
     guards: Sequence[Guard] = ()
     target: str | None = None
     identifiers: Sequence[str] | None = None
+    keep_unique: Sequence[str] = ()
     pseudonyms: Sequence[str] = ()
     key_file: str | os.PathLike[str] | None = None
     key_variable: str | None = None
@@ -65,6 +66,7 @@ class Request:
     target: str | None
     dropped: tuple[str, ...]
     named: tuple[str, ...]  # columns that the user named, which must be there
+    keep_unique: tuple[str, ...]  # columns that may be published although their values are nearly unique
     names_identifiers: bool  # the user named the identifiers, or said that there are none
     pseudonyms: tuple[str, ...]
     key: bytes = field(repr=False)
@@ -118,6 +120,10 @@ class Request:
             )
         return replace(self, dropped=tuple(name for name in self.dropped if name in names))
 
+    def untouched(self, names: Sequence[str]) -> tuple[str, ...]:
+        """Those of a table's columns that are published as they are."""
+        return tuple(name for name in names if name not in self.quasi and name not in self.dropped)
+
     def check_population(self, names: Sequence[str]) -> None:
         """Refuse a population table without the quasi-identifiers."""
         for name in self.quasi:
@@ -149,7 +155,10 @@ def read_request(settings: Settings) -> Request:
     person_column = [person] if person is not None and person not in quasi else []
     dropped = tuple(dict.fromkeys([*identifiers, *by_role, *pseudonyms, *person_column]))
     _check_one_role(quasi, sensitive, dropped, target)
-    named = (*_names(settings.quasi, "quasi"), *sensitive, *identifiers, *pseudonyms)
+    keep_unique = _names(settings.keep_unique, "keep_unique")
+    if in_both := next((name for name in keep_unique if name in dropped or name in quasi), None):
+        raise UsageError(f'column "{in_both}" is not published as it is: it cannot be kept unique. Choose one.')
+    named = (*_names(settings.quasi, "quasi"), *sensitive, *identifiers, *keep_unique, *pseudonyms)
     named = (*named, *([target] if target else []), *([person] if person else []))
     choices = {
         "k": settings.k,
@@ -163,7 +172,8 @@ def read_request(settings: Settings) -> Request:
     return Request(
         k=settings.k, quasi=quasi, gain=gain, suppression=suppression, scope=settings.scope, sensitive=sensitive,
         guards=guards, ordered=settings.ordered and settings.t_closeness is not None, target=target, dropped=dropped,
-        named=named, names_identifiers=schema is not None or settings.identifiers is not None, pseudonyms=pseudonyms,
+        named=named, keep_unique=(*keep_unique, *sensitive, *_with_role(schema, Role.SENSITIVE)),
+        names_identifiers=schema is not None or settings.identifiers is not None, pseudonyms=pseudonyms,
         key=_key(settings, pseudonyms), shuffle=bool(settings.shuffle), schema=schema, person=person,
         hierarchies=settings.hierarchies, population=settings.population,
         table=settings.table or (schema.table if schema else None), ledger=settings.ledger, engine=settings.engine,

@@ -79,6 +79,7 @@ class Pseudonymizing:
     """Which identifiers stay, as keyed hashes, and where the key is."""
 
     identifiers: Annotated[str | None, flags.name_list("Columns to drop, or none. Default: by role in the schema.")] = None
+    keep_unique: Annotated[str | None, flags.name_list("Columns to publish although nearly all their values differ.")] = None
     pseudonyms: Annotated[str | None, flags.name_list("Identifiers to replace by a keyed hash instead.")] = None
     key_file: Annotated[str | None, typer.Option("--key-file", metavar="FILE", help="The key of the pseudonyms.")] = None
     key_variable: Annotated[
@@ -132,8 +133,8 @@ def anonymize(
         settings = (searching, guarding, pseudonymizing.pseudonyms, shuffle, save_recoding, schema)
         if settings != (Searching(), Guarding(), None, False, None, None):
             raise UsageError(
-                "--apply takes the columns from the recoding and counts k alone. Give only --k, --identifiers, the key of "
-                "its pseudonyms and where to write."
+                "--apply takes the columns from the recoding and counts k alone. Give only --k, --identifiers, "
+                "--keep-unique, the key of its pseudonyms and where to write."
             )
         assert out is not None
         apply_saved(apply, data, out, k, pseudonymizing, where, everywhere.as_json)
@@ -147,6 +148,7 @@ def anonymize(
         **searching.parameters(),
         **guarding.parameters(),
         identifiers=read_list(pseudonymizing.identifiers),
+        keep_unique=read_list(pseudonymizing.keep_unique) or (),
         pseudonyms=read_list(pseudonymizing.pseudonyms) or (),
         **pseudonymizing.key(),
         shuffle=shuffle,
@@ -195,9 +197,12 @@ def apply_saved(
 
     format_of(out)
     dropped = read_list(pseudonymizing.identifiers) or ()
+    kept = read_list(pseudonymizing.keep_unique) or ()
     saved = read_recoding(recoding)
     with reserved(out, with_certificate=True):
-        release = apply_recoding(saved, data, out, k=k, identifiers=dropped, **pseudonymizing.key(), **where)
+        release = apply_recoding(
+            saved, data, out, k=k, identifiers=dropped, keep_unique=kept, **pseudonymizing.key(), **where
+        )
         show(release, ", ".join(f"{what} {number:,}" for what, number in release.result.items()), out, as_json)
 
 

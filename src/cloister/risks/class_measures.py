@@ -11,11 +11,21 @@ Sweeney, k-anonymity, 2002. Machanavajjhala et al., l-diversity, 2007. Li et al.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["distances", "distinct_persons", "distinct_values", "distribution", "effective_values", "sizes"]
+__all__ = [
+    "PersonValues",
+    "distances",
+    "distinct_persons",
+    "distinct_values",
+    "distribution",
+    "effective_values",
+    "person_values",
+    "sizes",
+]
 
 _CELLS = 1 << 22  # cells of a dense table of classes by values
 
@@ -59,7 +69,7 @@ def distances(
     labels: NDArray[np.int64],
     classes: int,
     values: NDArray[np.int32],
-    counts: NDArray[np.int64],
+    counts: NDArray[np.int64] | NDArray[np.float64],
     reference: NDArray[np.float64],
     *,
     is_ordered: bool,
@@ -69,7 +79,8 @@ def distances(
     present = reference > 0
     for part, table in _tables(labels, classes, values, counts, len(reference)):
         table = table[:, : len(reference)][:, present]
-        gap = table / np.maximum(table.sum(axis=1, keepdims=True), 1) - reference[present]
+        total = table.sum(axis=1, keepdims=True)
+        gap = table / np.where(total > 0, total, 1) - reference[present]
         if is_ordered:
             moved[part] = np.abs(np.cumsum(gap, axis=1)).sum(axis=1) / max(int(present.sum()) - 1, 1)
         else:
@@ -77,15 +88,75 @@ def distances(
     return moved
 
 
-def distribution(values: NDArray[np.int32], counts: NDArray[np.int64]) -> NDArray[np.float64]:
-    """The share of the rows that each value has."""
-    share: NDArray[np.float64] = np.bincount(values, counts) / max(int(counts.sum()), 1)
+def distribution(values: NDArray[np.int32], counts: NDArray[np.int64] | NDArray[np.float64]) -> NDArray[np.float64]:
+    """The share of the rows (or of the people, by their weights) that each value has."""
+    share: NDArray[np.float64] = np.bincount(values, counts) / (float(counts.sum()) or 1.0)
     return share
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class PersonValues:
+    """The different values of each person in each class, a person in a class after the other.
+
+    Each array has an entry for each different value of a person in a class.
+    """
+
+    labels: NDArray[np.int64]  # the class
+    values: NDArray[np.int32]
+    firsts: NDArray[np.int64]  # where each person of each class begins
+
+    @property
+    def weights(self) -> NDArray[np.float64]:
+        """A person counts 1 in a class, shared equally by their values."""
+        own = np.diff(np.append(self.firsts, len(self.labels)))
+        return np.repeat(1 / own, own)
+
+    def usual(self) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64]]:
+        """Of each person in each class the value that most people of the class have: class, value, how many have it."""
+        pairs = self.labels << np.int64(32) | self.values
+        _, pair_of, people = np.unique(pairs, return_inverse=True, return_counts=True)
+        having = people[pair_of]
+        most = np.maximum.reduceat(having, self.firsts) if len(self.firsts) else np.zeros(0, np.int64)
+        is_most = having == np.repeat(most, np.diff(np.append(self.firsts, len(having))))
+        at = np.where(is_most, np.arange(len(having)), len(having))
+        at = np.minimum.reduceat(at, self.firsts) if len(self.firsts) else np.zeros(0, np.int64)
+        return self.labels[at], self.values[at], most
+
+    def fewest(self, classes: int) -> NDArray[np.int64]:
+        """How many values one must name at least to name one of everybody's, in each class.
+
+        A bound from below, and exact where everybody has one value: then it is the number of different values. Give a
+        person the weight 1/d, if of their values the most common is had by d people: the people who have any one value
+        weigh at most 1 together, so fewer values than all people weigh cannot cover everybody.
+        """
+        labels, _, most = self.usual()
+        weight = np.bincount(labels, 1 / most, classes) if len(labels) else np.zeros(classes)
+        return np.ceil(weight - 1e-9).astype(np.int64)
+
+    def effective(self, classes: int) -> NDArray[np.float64]:
+        """Effective values of each class, each person with the one of theirs that most people of the class have."""
+        labels, values, _ = self.usual()
+        return effective_values(labels, classes, values, np.ones(len(labels), np.int64))
+
+
+def person_values(labels: NDArray[np.int64], persons: NDArray[np.int64], values: NDArray[np.int32]) -> PersonValues:
+    """The different values of each person in each class, from tuples in any order."""
+    order = np.lexsort((values, persons, labels))
+    class_of, person, value = labels[order], persons[order], values[order]
+    begins = np.ones(len(order), bool)
+    begins[1:] = (class_of[1:] != class_of[:-1]) | (person[1:] != person[:-1])
+    is_new = begins.copy()
+    is_new[1:] |= value[1:] != value[:-1]
+    return PersonValues(class_of[is_new], value[is_new], np.flatnonzero(begins[is_new]))
+
+
 def _tables(
-    labels: NDArray[np.int64], classes: int, values: NDArray[np.int32], counts: NDArray[np.int64], width: int = 0
-) -> Iterator[tuple[slice, NDArray[np.int64]]]:
+    labels: NDArray[np.int64],
+    classes: int,
+    values: NDArray[np.int32],
+    counts: NDArray[np.int64] | NDArray[np.float64],
+    width: int = 0,
+) -> Iterator[tuple[slice, NDArray[np.float64]]]:
     """Counts by class and value, some classes at a time."""
     width = max(width, int(values.max(initial=0)) + 1)
     step = max(1, _CELLS // width)
@@ -95,4 +166,4 @@ def _tables(
         rows = order[ends[i] : ends[i + 1]]
         height = min(step, classes - start)
         table = np.bincount((labels[rows] - start) * width + values[rows], counts[rows], height * width)
-        yield slice(start, start + height), table.astype(np.int64).reshape(height, width)
+        yield slice(start, start + height), table.astype(np.float64).reshape(height, width)  # exact: below 2**53

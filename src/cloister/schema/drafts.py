@@ -13,13 +13,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from cloister.schema.cell_format import PLAIN
-from cloister.schema.cell_values import texts
+from cloister.schema.cell_values import numbers, texts
 from cloister.schema.format_guesses import (
     DIGITS,
+    MOSTLY,
     Guess,
     are_digits_of_days,
     guess_date,
@@ -34,6 +36,7 @@ __all__ = ["RowSource", "draft", "draft_text", "role_of_name"]
 
 SAMPLE_ROWS = 4_096
 MOST_VALUES = 100  # a column of text with more distinct values in the sample is free text
+FEWEST = 20  # cells: of fewer many a harmless column has no value twice
 
 _WORDS = {
     Role.IDENTIFIER: """id uid uuid guid ssn nin passport name firstname lastname surname forename email mail phone tel
@@ -139,7 +142,7 @@ class _Look:
         """The column that it shows, where the rest of the file writes numbers and dates in these styles."""
         kind = self._kind(number_style, date_style)
         role = role_of_name(self.name)
-        if role is Role.OTHER and isinstance(kind, Text) and _all_distinct(self.cells):
+        if role is Role.OTHER and _names_rows(self.cells, kind):
             role = Role.IDENTIFIER
         return Column(self.name, kind, role, guessed=True)
 
@@ -156,9 +159,16 @@ class _Look:
         return Text()
 
 
-def _all_distinct(cells: pa.Array) -> bool:
+def _names_rows(cells: pa.Array, kind: Kind) -> bool:
+    """Whether nearly all values differ, as those of an identifier do; a measurement with decimals is none."""
     written = texts(cells).drop_null()
-    return len(written) >= 20 and pc.count_distinct(written).as_py() == len(written)
+    written = written.filter(pc.not_equal(written, ""))
+    if len(written) < FEWEST or pc.count_distinct(written).as_py() < MOSTLY * len(written):
+        return False
+    if not isinstance(kind, Number):
+        return True
+    values = numbers(written, kind.form)
+    return bool((values == np.floor(values)).sum() >= MOSTLY * len(written))
 
 
 def _words(name: str) -> frozenset[str]:

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from cloister.schema.cell_format import PLAIN, CellFormat
 from cloister.schema.cell_values import days, numbers
 
-__all__ = ["DIGITS", "Guess", "are_digits_of_days", "guess_date", "guess_missing", "guess_number", "usual_style"]
+__all__ = ["DIGITS", "MOSTLY", "Guess", "are_digits_of_days", "guess_date", "guess_missing", "guess_number", "usual_style"]
 
 MOSTLY = 0.9  # a few cells that cannot be read do not change what a column is
 MISSING_WORDS = ("?", "-", "--", ".", "..", "NA", "N/A", "n/a", "na", "#N/A", "null", "NULL", "NaN", "nan")

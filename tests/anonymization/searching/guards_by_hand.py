@@ -5,6 +5,7 @@ A new guard has its plain count here, and a line in `BY_HAND`, `GUARD_SETS` and 
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Sequence
@@ -60,6 +61,67 @@ def farthest(published: Sequence[Hashable], sensitive: Sequence[int], *, is_orde
             return sum(abs(gap) for gap in gaps) / 2
         carried = [abs(math.fsum(gaps[: i + 1])) for i in range(len(gaps))]
         return sum(carried) / max(len(values) - 1, 1)
+
+    return max(distance(rows) for rows in classes(published).values())
+
+
+def sets_of_people(rows: list[int], sensitive: Sequence[int], persons: Sequence[int]) -> list[set[int]]:
+    """The different values of each person among some rows."""
+    found: dict[int, set[int]] = defaultdict(set)
+    for row in rows:
+        found[persons[row]].add(sensitive[row])
+    return list(found.values())
+
+
+def fewest_to_name(published: Sequence[Hashable], sensitive: Sequence[int], persons: Sequence[int]) -> int:
+    """The fewest values that name one of everybody's in some class, by trying all sets of values."""
+
+    def fewest(rows: list[int]) -> int:
+        people = sets_of_people(rows, sensitive, persons)
+        values = sorted(set().union(*people))
+        return next(
+            size
+            for size in range(1, len(values) + 1)
+            for named in itertools.combinations(values, size)
+            if all(own & set(named) for own in people)
+        )
+
+    return min(fewest(rows) for rows in classes(published).values())
+
+
+def lowest_entropy_of_people(published: Sequence[Hashable], sensitive: Sequence[int], persons: Sequence[int]) -> float:
+    """The lowest entropy of a class where everybody counts with the commonest of their values, the first of equals."""
+
+    def entropy(rows: list[int]) -> float:
+        people = sets_of_people(rows, sensitive, persons)
+        common = Counter(value for own in people for value in own)
+        counted = Counter(min(own, key=lambda value: (-common[value], value)) for own in people)
+        return -sum(count / len(people) * math.log(count / len(people)) for count in counted.values())
+
+    return min(entropy(rows) for rows in classes(published).values())
+
+
+def farthest_of_people(
+    published: Sequence[Hashable], sensitive: Sequence[int], persons: Sequence[int], *, is_ordered: bool
+) -> float:
+    """The largest distance of a class to all, each person weighing 1 shared by their values."""
+
+    def shares(rows: list[int]) -> Counter[int]:
+        people = sets_of_people(rows, sensitive, persons)
+        weights: Counter[int] = Counter()
+        for own in people:
+            for value in own:
+                weights[value] += 1 / len(own) / len(people)  # type: ignore[assignment]
+        return weights
+
+    values, whole = sorted(set(sensitive)), shares(list(range(len(sensitive))))
+
+    def distance(rows: list[int]) -> float:
+        own = shares(rows)
+        gaps = [own[value] - whole[value] for value in values]
+        if not is_ordered:
+            return sum(abs(gap) for gap in gaps) / 2
+        return sum(abs(math.fsum(gaps[: i + 1])) for i in range(len(gaps))) / max(len(values) - 1, 1)
 
     return max(distance(rows) for rows in classes(published).values())
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from cloister.anonymization.counting.count_table import CountedTable
+from cloister.anonymization.counting.put_on_grid import put_on_grid
 from cloister.anonymization.counting.scale import Scale
 from cloister.anonymization.counting.tuple_counts import TupleCounts
 from cloister.anonymization.searching.cuts import Candidates, Workspace
@@ -21,7 +23,8 @@ def first_step(
     gain: Gain, rows: TupleCounts = ROWS, columns: tuple[Hierarchy | Scale, ...] = (SEX, LEVEL), allowed: int = 0, k: int = 1
 ) -> Candidates:
     """The candidates of the first step."""
-    work = Workspace(rows, columns, k, [], gain, allowed)
+    grid = put_on_grid(CountedTable(rows, columns, [f"q{j}" for j in range(len(columns))]), k)
+    work = Workspace(grid.rows, grid.columns, k, [], gain, allowed)
     root = work.root()
     assert root is not None
     return work.weigh(root)

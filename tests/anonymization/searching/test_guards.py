@@ -20,12 +20,15 @@ from tests.anonymization.searching import guards_by_hand as counting
 ROWS = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 4), st.integers(0, 6)), min_size=1, max_size=60)
 
 
-def histogram(rows: list[tuple[int, int, int]]) -> tuple[np.ndarray, int, TupleCounts]:
-    """Classes, sensitive values and persons as labels and a histogram."""
+def histogram(rows: list[tuple[int, int, int]], *, people: bool = False) -> tuple[np.ndarray, int, TupleCounts]:
+    """Classes, sensitive values and, where people count, persons as labels and a histogram."""
     tuples, counts = np.unique(np.array(rows), axis=0, return_counts=True)
     _, labels = np.unique(tuples[:, 0], return_inverse=True)
     parts = TupleCounts(
-        tuples[:, :1].astype(np.int32), counts, sensitive=tuples[:, 1:2].astype(np.int32), persons=tuples[:, 2]
+        tuples[:, :1].astype(np.int32),
+        counts,
+        sensitive=tuples[:, 1:2].astype(np.int32),
+        persons=tuples[:, 2] if people else None,
     )
     return labels, int(labels.max()) + 1, parts
 
@@ -33,7 +36,7 @@ def histogram(rows: list[tuple[int, int, int]]) -> tuple[np.ndarray, int, TupleC
 @given(ROWS)
 def test_persons_are_counted_once(rows: list[tuple[int, int, int]]) -> None:
     """k-anonymity over persons agrees with a plain count."""
-    labels, classes, parts = histogram(rows)
+    labels, classes, parts = histogram(rows, people=True)
     fewest = counting.fewest_persons([row[0] for row in rows], [row[2] for row in rows])
     assert guards.distinct_persons(labels, classes, parts).min() == fewest
     assert KAnonymity(fewest).passes(labels, classes, parts).all()
@@ -66,6 +69,52 @@ def test_closeness(rows: list[tuple[int, int, int]], is_ordered: bool) -> None:
     assert Closeness(min(far, 1.0), is_ordered=is_ordered).passes(labels, classes, parts).all()
     if far > 0.001:
         assert not Closeness(far - 0.001, is_ordered=is_ordered).passes(labels, classes, parts).all()
+
+
+@given(ROWS)
+def test_diversity_of_people(rows: list[tuple[int, int, int]]) -> None:
+    """With people l-diversity never passes where l - 1 values name one of everybody's; with one value each it is exact."""
+    labels, classes, parts = histogram(rows, people=True)
+    fewest = counting.fewest_to_name([row[0] for row in rows], [row[1] for row in rows], [row[2] for row in rows])
+    assert not Diversity(fewest + 1).passes(labels, classes, parts).all()
+    first: dict[int, int] = {}
+    alike = [(label, first.setdefault(person, value), person) for label, value, person in rows]
+    labels, classes, parts = histogram(alike, people=True)
+    exact = counting.fewest_values([row[0] for row in alike], [row[1] for row in alike])
+    assert Diversity(exact).passes(labels, classes, parts).all()
+    assert not Diversity(exact + 1).passes(labels, classes, parts).all()
+
+
+@given(ROWS)
+def test_entropy_of_people(rows: list[tuple[int, int, int]]) -> None:
+    """With people everybody counts once, with the value of theirs that most people of the class have."""
+    labels, classes, parts = histogram(rows, people=True)
+    lowest = counting.lowest_entropy_of_people([row[0] for row in rows], [row[1] for row in rows], [row[2] for row in rows])
+    assert EntropyDiversity(math.exp(lowest)).passes(labels, classes, parts).all()
+    assert not EntropyDiversity(math.exp(lowest) * 1.001).passes(labels, classes, parts).all()
+
+
+@given(ROWS, st.booleans())
+def test_closeness_of_people(rows: list[tuple[int, int, int]], is_ordered: bool) -> None:
+    """With people everybody weighs 1 in a class and in the table, shared equally by their values."""
+    labels, classes, parts = histogram(rows, people=True)
+    columns = tuple([row[at] for row in rows] for at in range(3))
+    far = counting.farthest_of_people(*columns, is_ordered=is_ordered)
+    assert Closeness(min(far + 1e-9, 1.0), is_ordered=is_ordered).passes(labels, classes, parts).all()
+    if far > 0.001:
+        assert not Closeness(far - 0.001, is_ordered=is_ordered).passes(labels, classes, parts).all()
+
+
+def test_a_blank_is_no_diverse_value() -> None:
+    """Flu and a blank are one value; two diseases and a blank are two."""
+    codes, ones = np.zeros((3, 1), np.int32), np.ones(3, np.int64)
+    labels = np.array([0, 0, 0])
+    for values, fewest in (([0, 2, 2], 1), ([0, 1, 2], 2), ([2, 2, 2], 0)):
+        for persons in (None, np.arange(3)):
+            rows = TupleCounts(codes, ones, np.array(values, np.int32)[:, None], persons=persons, blanks=(2,))
+            assert not Diversity(fewest + 1).passes(labels, 1, rows).any()
+            assert not EntropyDiversity(fewest + 1.1).passes(labels, 1, rows).any()
+            assert fewest == 0 or Diversity(fewest).passes(labels, 1, rows).all()
 
 
 @settings(max_examples=30)

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cloister.anonymization.counting.count_table import CountedTable
-from cloister.anonymization.counting.scale import Scale
+from cloister.anonymization.counting.scale import CutBins, Scale
 from cloister.anonymization.counting.tuple_counts import TupleCounts
 from cloister.anonymization.searching.guards import Closeness, Guard
 from cloister.anonymization.searching.lattice import binary_tree, vectors_by_cost
 from cloister.anonymization.searching.localize import localize
 from cloister.errors import UsageError
+from cloister.risks.fingerprints import spans
 from cloister.schema.hierarchies import flat
 from tests.anonymization.adult import adult
 from tests.anonymization.searching import guards_by_hand as counting
@@ -31,7 +33,7 @@ def test_any_output_holds_every_guard(table: Table, k: int, share: float, guards
     except UsageError:
         assert not guards_hold([("*",)] * n, table.sensitive, k, guards)
         return
-    shown = found.recoding.published(found.recoding.classify(table.codes))
+    shown = found.recoding.published(table.classify(found.recoding))
     assert guards_hold(shown, table.sensitive, k, guards)
 
 
@@ -43,7 +45,7 @@ def test_no_row_is_lost(table: Table, k: int, guards: tuple[Guard, ...]) -> None
         found = localize(CountedTable(table.histogram(), table.columns, table.names), k, guards=guards)
     except UsageError:
         return
-    assert found.recoding.classify(table.codes).min() >= 0
+    assert table.classify(found.recoding).min() >= 0
 
 
 @settings(max_examples=60, deadline=None)
@@ -55,7 +57,7 @@ def test_classes_hold_k_persons(table: Table, k: int) -> None:
     except UsageError:
         assert len(set(table.persons)) < k
         return
-    shown = found.recoding.published(found.recoding.classify(table.codes))
+    shown = found.recoding.published(table.classify(found.recoding))
     assert counting.fewest_persons(shown, table.persons) >= k
 
 
@@ -68,15 +70,20 @@ def test_every_label_covers_its_rows(table: Table, k: int, guards: tuple[Guard, 
         found = localize(CountedTable(rows, table.columns, table.names), k, guards=guards)
     except UsageError:
         return
-    labels = found.recoding.classify(table.codes)
+    labels = table.classify(found.recoding)
     assert labels_of_rows(table, rows, found.labels) == labels.tolist()
     for j, column in enumerate(table.columns):
-        tally = np.bincount(table.codes[:, j], minlength=column.leaves).astype(np.float64)
-        tree = binary_tree(column, tally) if isinstance(column, Scale) else column
+        if isinstance(column, Scale):
+            shown = [found.recoding.columns[j].labels[at] for at in found.recoding.classes[labels, j].tolist()]
+            cells = np.append(column.values, np.nan)[table.codes[:, j]]
+            low, high = spans(pa.array(shown))
+            assert all(a <= cell <= b or text == "*" or (np.isnan(cell) and text == "")
+                       for a, cell, b, text in zip(low, cells, high, shown, strict=True))  # fmt: skip
+            continue
         for row, label in enumerate(labels.tolist()):
             node, target = int(table.codes[row, j]), int(found.recoding.classes[label, j])
-            while node != target and tree.parent[node] >= 0:
-                node = int(tree.parent[node])
+            while node != target and column.parent[node] >= 0:
+                node = int(column.parent[node])
             assert node == target
 
 
@@ -133,10 +140,11 @@ def test_too_many_vectors_are_thinned(levels: list[int]) -> None:
 @given(st.lists(st.integers(-50, 50), min_size=1, max_size=20, unique=True), st.integers(0, 1000), st.booleans())
 def test_binary_trees(values: list[int], seed: int, has_null: bool) -> None:
     """A tree over ordered values has every value as a leaf, at most two children a node (nulls apart), and one root."""
-    scale = Scale(np.array(sorted(values), np.float64), has_null)
-    tree = binary_tree(scale, np.random.default_rng(seed).integers(0, 9, scale.leaves).astype(float))
+    cells = np.array(sorted(values), np.float64)
+    bins = CutBins(cells[1:], cells, cells, np.ones(len(cells), np.int64), (-np.inf, np.inf), has_null)
+    tree = binary_tree(bins, np.random.default_rng(seed).integers(0, 9, bins.leaves).astype(float))
     inner = tree.parent[tree.parent >= 0]
-    assert tree.leaves == scale.leaves
+    assert tree.leaves == bins.leaves
     assert tree.size[-1] == tree.leaves
     assert np.bincount(inner, minlength=1).max() <= 2 + has_null
     assert (np.flatnonzero(tree.parent < 0) == [len(tree.nodes) - 1]).all()

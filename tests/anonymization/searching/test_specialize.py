@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -9,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cloister.anonymization.counting.count_table import CountedTable
-from cloister.anonymization.counting.scale import Scale
+from cloister.anonymization.counting.put_on_grid import put_on_grid
+from cloister.anonymization.counting.scale import CutBins, Scale
 from cloister.anonymization.counting.tuple_counts import TupleCounts
 from cloister.anonymization.searching.cuts import Workspace
 from cloister.anonymization.searching.gains import Gain
@@ -27,7 +30,7 @@ GAINS = st.sampled_from(["entropy", "distance", "loss", "class"])
 
 def published_rows(table: Table, found: Specialization) -> tuple[list[tuple[str, ...]], list[int]]:
     """What every row that stays is published as, through the recoding alone; and which rows stay."""
-    labels = found.recoding.classify(table.codes)
+    labels = table.classify(found.recoding)
     shown = found.recoding.published(labels)
     kept = [row for row in range(len(shown)) if labels[row] >= 0 or found.is_starred]
     return [shown[row] for row in kept], kept
@@ -48,7 +51,7 @@ def test_any_output_holds_every_guard(
         assert not guards_hold([("*",)] * n, table.sensitive, k, guards)
         return
     published, kept = published_rows(table, found)
-    stars = int((found.recoding.classify(table.codes) < 0).sum())
+    stars = int((table.classify(found.recoding) < 0).sum())
     assert stars == found.suppressed <= suppression * n
     assert guards_hold(published, [table.sensitive[row] for row in kept], k, guards)
 
@@ -61,13 +64,8 @@ def test_nothing_is_left_to_specialize(table: Table, k: int, gain: str, guards: 
         found = specialize(CountedTable(table.histogram(), table.columns, table.names), k, gain=gain, guards=guards)
     except UsageError:
         return
-    current = np.stack([column.of[table.codes[:, j]] for j, column in enumerate(found.recoding.columns)], axis=1)
-    for j, domain in enumerate(table.columns):
-        for finer in _refinements(domain, found.recoding.columns[j].of):
-            refined = current.copy()
-            refined[:, j] = finer[table.codes[:, j]]
-            published = [tuple(row) for row in refined.tolist()]
-            assert not guards_hold(published, table.sensitive, k, guards)
+    for published in _refined(table, found, k):
+        assert not guards_hold(published, table.sensitive, k, guards)
 
 
 @settings(max_examples=60, deadline=None)
@@ -78,19 +76,30 @@ def test_nothing_is_left_that_costs_no_row(table: Table, k: int, gain: str) -> N
         found = specialize(CountedTable(table.histogram(), table.columns, table.names), k, gain=gain, suppression=0.3)
     except UsageError:
         return
-    codes = table.codes[found.recoding.classify(table.codes) >= 0]
-    current = np.stack([column.of[codes[:, j]] for j, column in enumerate(found.recoding.columns)], axis=1)
-    for j, domain in enumerate(table.columns):
-        for finer in _refinements(domain, found.recoding.columns[j].of):
-            refined = current.copy()
+    for published in _refined(table, found, k):
+        assert counting.smallest(published) < k
+
+
+def _refined(table: Table, found: Specialization, k: int) -> Iterator[list[tuple[int, ...]]]:
+    """The published rows under every recoding that is one step finer, on the grid that the search had."""
+    columns, codes = table.on_grid(k)
+    labels = table.classify(found.recoding)
+    codes, classes = codes[labels >= 0], found.recoding.classes[labels[labels >= 0]]
+    for j, domain in enumerate(columns):
+        of = found.recoding.columns[j].of
+        if isinstance(domain, CutBins):  # bins whose rows were all removed are in no label
+            of = np.full(domain.leaves, -1, np.int32)
+            of[codes[:, j]] = classes[:, j]
+        for finer in _refinements(domain, of):
+            refined = classes.copy()
             refined[:, j] = finer[codes[:, j]]
-            assert counting.smallest([tuple(row) for row in refined.tolist()]) < k
+            yield [tuple(row) for row in refined.tolist()]
 
 
-def _refinements(domain: Hierarchy | Scale, of: np.ndarray) -> list[np.ndarray]:
+def _refinements(domain: Hierarchy | CutBins, of: np.ndarray) -> list[np.ndarray]:
     """Every cut that is one step finer than a cut, as the code of each leaf."""
     found = []
-    for label in np.unique(of):
+    for label in np.unique(of[of >= 0]):
         codes = np.flatnonzero(of == label)
         if len(codes) == 1:
             continue
@@ -107,8 +116,8 @@ def _refinements(domain: Hierarchy | Scale, of: np.ndarray) -> list[np.ndarray]:
             while len({tuple(path[: shared + 1]) for path in paths}) == 1:
                 shared += 1
             parts = [np.array([path[shared] for path in paths])]
-        elif domain.has_null and len(domain.values) in codes:
-            parts = [codes == len(domain.values)]
+        elif domain.has_null and len(domain.low) in codes:
+            parts = [codes == len(domain.low)]
         else:
             parts = [codes >= threshold for threshold in codes[1:]]
         for part in parts:
@@ -156,7 +165,7 @@ def test_labels_and_recoding_agree(table: Table, k: int, suppression: float) -> 
         found = specialize(CountedTable(rows, table.columns, table.names), k, suppression=suppression)
     except UsageError:
         return
-    assert labels_of_rows(table, rows, found.labels) == found.recoding.classify(table.codes).tolist()
+    assert labels_of_rows(table, rows, found.labels) == table.classify(found.recoding).tolist()
 
 
 def test_one_row() -> None:
@@ -245,7 +254,8 @@ def test_the_best_binary_splits_of_adult() -> None:
         distinct, codes = np.unique(values, return_inverse=True)
         tuples, counts = np.unique(np.stack([codes, income], axis=1), axis=0, return_counts=True)
         rows = TupleCounts(tuples[:, :1].astype(np.int32), counts, target=tuples[:, 1].astype(np.int32))
-        work = Workspace(rows, [Scale(distinct.astype(np.float64))], 1, [], Gain.CLASS, 0)
+        grid = put_on_grid(CountedTable(rows, [Scale(distinct.astype(np.float64))], ["x"]), 1)
+        work = Workspace(grid.rows, grid.columns, 1, [], Gain.CLASS, 0)
         root = work.root()
         assert root is not None
         candidates = work.weigh(root)

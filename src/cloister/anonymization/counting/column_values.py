@@ -2,8 +2,8 @@
 
 Privacy
 -------
-The cells are for the holder. They show in the output only as labels that at least k rows share, and the ends of intervals
-among them are round numbers or public bounds, not cells.
+The cells are for the holder. They show in the output only where at least k rows share them; intervals end at points of a
+public grid.
 """
 
 from __future__ import annotations

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from cloister.anonymization.counting.column_values import MOST_CODES, MOST_VALUES, fetch_values
-from cloister.anonymization.counting.count_table import CountedTable, add_population, count_table
+from cloister.anonymization.counting.count_table import CountedTable, add_population, count_range, count_table
 from cloister.anonymization.counting.leaf_coder import value_coder
 from cloister.anonymization.counting.quasi_columns import column_from_values, read_hierarchies
+from cloister.anonymization.counting.scale import Scale
 from cloister.anonymization.request import Request
 from cloister.schema.hierarchies import Hierarchy
 from cloister.vault import Holder, Vault
@@ -49,10 +51,13 @@ def count_tables(opened: OpenedTables) -> CountedTable:
     if population is not None:
         wanted.append((population, without_hierarchy))
     values = fetch_values(wanted, request.schema)
-    columns = {
-        name: opened.hierarchies[name] if name in opened.hierarchies else column_from_values(values[name], request.schema)
-        for name in request.quasi
-    }
+    columns: dict[str, Hierarchy | Scale] = {}
+    for name in request.quasi:
+        if name in opened.hierarchies:
+            columns[name] = opened.hierarchies[name]
+            continue
+        count = partial(count_range, table, name, request.k, request.person)
+        columns[name] = column_from_values(values[name], request.schema, count)
     sensitive = [value_coder(values[name], request.schema, is_ordered=request.ordered) for name in request.sensitive]
     target = value_coder(values[request.target], request.schema) if request.target else None
     counted = count_table(table, columns, sensitive, target, request.person)

@@ -17,7 +17,7 @@ from cloister.kernels.keyed import RowKeys
 from cloister.schema.hierarchies import MISSING, UNKNOWN, Hierarchy
 from cloister.vault import Holder
 
-__all__ = ["CountedTable", "add_population", "count_table", "number_persons"]
+__all__ = ["CountedTable", "add_population", "count_range", "count_table", "number_persons"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -28,7 +28,8 @@ class CountedTable:
     ----------
     rows : TupleCounts
     columns : sequence of Hierarchy or Scale
-        One for each quasi-identifier, with a leaf for nulls where there are some. A Scale is split as the search goes.
+        One for each quasi-identifier, with a leaf for nulls where there are some. The values of a Scale are joined
+        to bins between public cuts before a search (`put_on_grid`).
     names : sequence of str
         The quasi-identifiers.
     sensitive : sequence of LeafCoder
@@ -74,8 +75,31 @@ def count_table(
         sensitive=keyed.keys[:, q : q + s].astype(np.int32) if s else None,
         target=keyed.keys[:, q + s].astype(np.int32) if target else None,
         persons=None if person is None else number_persons(keyed.keys[:, -2:]),
+        blanks=tuple(coder.null for coder in sensitive),
     )
     return CountedTable(rows, complete, tuple(columns), tuple(sensitive))
+
+
+def count_range(table: Holder, name: str, k: int, person: str | None, intervals: Scale) -> tuple[int, int]:
+    """The first and the last interval that are left without the k - 1 lowest and the k - 1 highest rows (people)."""
+    keyed = table.count(Encoding(categories=(coder_of(name, intervals),)), RowKeys(1), person).value
+    codes, counts = keyed.keys[:, 0], keyed.counts
+    held = codes >= 0
+    codes, counts = codes[held], counts[held]
+    if person is not None:  # a person counts once, where it is outermost
+        persons = number_persons(keyed.keys[held, -2:])
+        number = int(persons.max(initial=-1)) + 1
+        lowest, highest = np.full(number, len(intervals.values)), np.full(number, -1)
+        np.minimum.at(lowest, persons, codes)
+        np.maximum.at(highest, persons, codes)
+        lowest, highest = np.sort(lowest), np.sort(highest)
+        if number < 2 * k:
+            return 0, len(intervals.values) - 1
+        return int(lowest[k - 1]), int(highest[-k])
+    rows = np.cumsum(np.bincount(codes, counts, len(intervals.values)))
+    if rows[-1] < 2 * k:
+        return 0, len(intervals.values) - 1
+    return int(np.searchsorted(rows, k)), int(np.searchsorted(rows, rows[-1] - k + 1))
 
 
 def add_population(counted: CountedTable, population: Holder) -> CountedTable:
@@ -88,16 +112,17 @@ def add_population(counted: CountedTable, population: Holder) -> CountedTable:
             codes[codes[:, j] == MISSING, j] = len(column.values)
     known = (codes >= 0).all(axis=1)
     rows = counted.rows
-    extended = replace(
-        rows,
-        codes=np.concatenate([rows.codes, codes[known]]),
-        counts=np.concatenate([rows.counts, np.zeros(known.sum(), np.int64)]),
+    others = {
+        part: np.concatenate([values, np.zeros((known.sum(), *values.shape[1:]), values.dtype)])
+        for part in ("sensitive", "target", "persons")
+        if (values := getattr(rows, part)) is not None
+    }
+    extended = TupleCounts(
+        np.concatenate([rows.codes, codes[known]]),
+        np.concatenate([rows.counts, np.zeros(known.sum(), np.int64)]),
+        **others,
         population=np.concatenate([np.zeros(len(rows.codes), np.int64), keyed.counts[known]]),
-        **{
-            part: np.concatenate([values, np.zeros((known.sum(), *values.shape[1:]), values.dtype)])
-            for part in ("sensitive", "target", "persons")
-            if (values := getattr(rows, part)) is not None
-        },
+        blanks=rows.blanks,
     )
     return replace(counted, rows=extended)
 
@@ -113,8 +138,10 @@ def _with_null(column: Hierarchy | Scale) -> Hierarchy | Scale:
 
 
 def _lacking(name: str, column: Hierarchy | Scale, rows: int) -> str:
-    origin = column.origin if isinstance(column, Hierarchy) else "its values"
     held = "1 row holds" if rows == 1 else f"{rows:,} rows hold"
+    if isinstance(column, Scale) and column.bounds is not None:
+        return f'column "{name}": {held} a value outside the bounds of the schema. Widen them, or correct the rows.'
+    origin = column.origin if isinstance(column, Hierarchy) else "its values"
     return (
         f'column "{name}": {held} a value that {origin} lacks. Add what is missing to the hierarchy, or correct the rows '
         "(blanks need no line: they are a value of their own)."

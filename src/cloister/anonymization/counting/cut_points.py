@@ -1,74 +1,118 @@
-"""Where intervals of numbers and days are cut: at round numbers between two cells, not at the cells themselves.
+"""Which cut points of a public grid a column offers to a search: those that k rows on each side answer for.
 
 Privacy
 -------
-A label is read by everybody, and a cell beside a cut may be that of a row which was removed. So a cut says as little of
-its neighbours as it can: it is the roundest number between them.
+A label is read by everybody, so where an interval ends must not tell what one row holds, least of all a removed one. The
+places where an interval may end are public (`public_grid`); which of them are offered depends on the rows, in two ways:
+
+- a multiple of a width is offered if each of the two intervals of that width beside it holds at least k rows;
+- between two neighbouring values that at least k rows hold each, where the first rule finds nothing, the roundest number
+  that separates them is offered.
+
+In the end at least k rows lie between any two cuts, and beyond the outermost ones. So the cuts that are offered, and with
+them the resolution of the grid, are a function of counts of at least k rows over public intervals and of values that at
+least k rows share: a histogram of the column that is k-anonymous by itself. Whose row it is that a count rests on, and where
+in its interval that row lies, they do not show. Where people are counted, k rows are those of k people.
 """
 
 from __future__ import annotations
 
-from decimal import ROUND_FLOOR, Decimal
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cloister.schema.numerals import label_text
+from cloister.anonymization.counting.public_grid import CutGrid
 
-__all__ = ["day_between", "inner_edges", "number_between", "word"]
-
-_MOST_DIGITS = 17  # enough to tell any two float64 numbers apart
+__all__ = ["Holders", "offered_cuts"]
 
 
-def inner_edges(values: NDArray[np.float64], *, is_date: bool) -> NDArray[np.float64]:
-    """A cut between each two neighbours of rising values: above the lower, not above the upper."""  # (m - 1,)
-    between = day_between if is_date else number_between
-    pairs = zip(values[:-1].tolist(), values[1:].tolist(), strict=True)
-    return np.array([between(low, high) for low, high in pairs], np.float64)
+@dataclass(frozen=True, slots=True, eq=False)
+class Holders:
+    """Who holds each value of a column: how many rows, or which people.
 
-
-def number_between(low: float, high: float) -> float:
-    """The x with low < x <= high that has the fewest significant digits, and of those the nearest to `low`.
-
-    Above low = 0 there is no nearest one; then it is the largest power of ten up to `high`.
-
-    Examples
-    --------
-    >>> number_between(58, 1_234_567), number_between(58, 59), number_between(-7.25, 3), number_between(-20, -11)
-    (60.0, 59.0, 0.0, -19.0)
+    Parameters
+    ----------
+    codes : array of int64, (p,)
+        The value of each tuple; with people in the order of people, and for each of them of the values.
+    counts : array of int64, (p,)
+        Rows of each tuple.
+    persons : array of int64, (p,), optional
+        Whose they are.
     """
-    if low < 0 <= high:
-        return 0.0
-    a = Decimal(repr(low))
-    if low == 0:
-        power = float(Decimal(1).scaleb(Decimal(repr(high)).adjusted()))
-        return power if 0 < power <= high else high
-    size = a.adjusted()
-    if low < 0 and -a == Decimal(1).scaleb(size):
-        size -= 1  # the next number towards zero is a digit shorter
-    for digits in range(1, _MOST_DIGITS + 1):
-        place = size - digits + 1
-        steps = a.scaleb(-place)
-        near = steps.to_integral_value(ROUND_FLOOR) + 1  # the next multiple, towards zero if it is negative
-        x = float(near.scaleb(place))
-        if low < x <= high:
-            return x
-    return high
+
+    codes: NDArray[np.int64]
+    counts: NDArray[np.int64]
+    persons: NDArray[np.int64] | None = None
+
+    @classmethod
+    def of(cls, codes: NDArray[np.int64], counts: NDArray[np.int64], persons: NDArray[np.int64] | None) -> Holders:
+        """From tuples in any order; those without rows hold nothing."""
+        held = counts > 0
+        codes, counts = codes[held].astype(np.int64), counts[held]
+        if persons is None:
+            return cls(codes, counts)
+        persons = persons[held]
+        order = np.lexsort([codes, persons])
+        return cls(codes[order], counts[order], persons[order])
+
+    def count(self, part_of: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Rows, or different people, of each part, if each value belongs to a part and parts rise with the values."""
+        parts = int(part_of.max(initial=-1)) + 1
+        part = part_of[self.codes]
+        if self.persons is None:
+            return np.bincount(part, self.counts, parts).astype(np.int64)
+        is_new = np.ones(len(part), bool)  # a person's values rise: those in one part stand together
+        is_new[1:] = (self.persons[1:] != self.persons[:-1]) | (part[1:] != part[:-1])
+        return np.bincount(part[is_new], minlength=parts)
 
 
-def day_between(low: float, high: float) -> float:
-    """The first beginning of a year after `low` if it is not after `high`, else that of a month, else the day after."""
-    day = np.datetime64(int(low), "D")
-    for unit in ("Y", "M"):
-        start = float((day.astype(f"M8[{unit}]") + 1).astype("M8[D]").astype(np.int64))
-        if start <= high:
-            return start
-    return low + 1
+def offered_cuts(values: NDArray[np.float64], holders: Holders, k: int, grid: CutGrid) -> NDArray[np.float64]:
+    """The cuts that a column offers, rising: each value lies on one side of each of them.
+
+    Parameters
+    ----------
+    values : array of float64, (m,)
+        The different values of the column, rising.
+    holders : Holders
+        Who holds them.
+    k : int
+        Rows (people) that each count rests on at least.
+    grid : CutGrid
+        The public places.
+    """
+    widths = grid.widths(values)
+    cuts = np.zeros(0)
+    for width in widths:
+        places, part_of = np.unique(grid.places(values, width), return_inverse=True)
+        enough = holders.count(part_of) >= k
+        is_offered = enough[:-1] & enough[1:] & (np.diff(places) == 1)
+        cuts = _with_room(values, holders, k, cuts, grid.starts(places[1:][is_offered], width))
+    shared = values[holders.count(np.arange(len(values))) >= k]
+    low, high = shared[:-1], shared[1:]
+    is_apart = np.searchsorted(cuts, low, side="right") < np.searchsorted(cuts, high, side="right")
+    low, high = low[~is_apart], high[~is_apart]
+    for width in widths:
+        starts = grid.starts(grid.places(low, width) + 1, width)
+        fits = starts <= high
+        cuts = np.union1d(cuts, starts[fits])
+        low, high = low[~fits], high[~fits]
+    return cuts
 
 
-def word(value: float, *, is_date: bool) -> str:
-    """An end of an interval as text that reads back as the same number."""
-    if is_date:
-        return str(np.datetime64(int(value), "D"))
-    short = label_text(value)
-    return short if float(short) == value else repr(float(value))
+def _with_room(
+    values: NDArray[np.float64], holders: Holders, k: int, cuts: NDArray[np.float64], new: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """The cuts with as many new ones as leave k rows (people) between any two; the old ones leave that many."""
+    new = np.setdiff1d(new, cuts)
+    while len(new):
+        both = np.union1d(cuts, new)
+        rows = holders.count(np.searchsorted(both, values, side="right"))
+        rows = np.append(rows, np.zeros(len(both) + 1 - len(rows), np.int64))  # nothing above the last cuts
+        narrow = np.flatnonzero(rows < k)  # parts: part i lies below cut i
+        if not len(narrow):
+            return both
+        is_new = np.append(np.isin(both, new), False)
+        # one of the two cuts beside a narrow part is new, as all parts were wide enough before
+        new = np.setdiff1d(new, both[np.where(is_new[narrow], narrow, narrow - 1)])
+    return cuts

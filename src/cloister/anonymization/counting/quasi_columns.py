@@ -3,23 +3,30 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any
+from functools import partial
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cloister.anonymization.counting.column_values import MOST_CODES, ColumnValues
+from cloister.anonymization.counting.public_grid import MonthGrid, power_below
 from cloister.anonymization.counting.scale import Scale
 from cloister.errors import SchemaError, UsageError
 from cloister.schema import Category, Date, Kind, Number, Schema
 from cloister.schema.cell_format import PLAIN
 from cloister.schema.hierarchies import Hierarchy, calendar, find_hierarchies, flat, read_hierarchy
-from cloister.schema.hierarchies.build import round_width
 
-__all__ = ["column_from_values", "read_hierarchies"]
+__all__ = ["RangeCount", "column_from_values", "read_hierarchies"]
+
+RangeCount: TypeAlias = Callable[[Scale], tuple[int, int]]
+"""From intervals to the first and the last of them that are left without the k - 1 lowest and the k - 1 highest rows."""
+
+_ZOOM = 20  # a range that fills less than this part of the intervals is counted again, in narrower ones
+_FINEST = 1e-13  # of a number: narrower intervals would not be told apart
 
 
 def read_hierarchies(
@@ -72,8 +79,11 @@ def find_trees(hierarchies: Any, quasi: Sequence[str], names: Sequence[str], sch
     return trees
 
 
-def column_from_values(column: ColumnValues, schema: Schema | None) -> Hierarchy | Scale:
-    """What stands for the hierarchy of a quasi-identifier that has none: ordered values to split, or a plain list."""
+def column_from_values(column: ColumnValues, schema: Schema | None, count: RangeCount) -> Hierarchy | Scale:
+    """What stands for the hierarchy of a quasi-identifier that has none: ordered values to split, or a plain list.
+
+    `count` counts the rows of a column with very many numbers, whose range would otherwise be that of single rows.
+    """
     kind = schema[column.name].kind if schema is not None and column.name in schema else None
     wants_days = isinstance(kind, Date) or (kind is None and column.is_calendar)
     wants_numbers = isinstance(kind, Number) or (kind is None and not wants_days and column.is_numeric)
@@ -88,12 +98,18 @@ def column_from_values(column: ColumnValues, schema: Schema | None) -> Hierarchy
                 f'column "{column.name}": some cells cannot be read as {what}. Correct them or its kind in the schema, or give '
                 "it a hierarchy."
             )
-        bounds = kind.bounds if isinstance(kind, Number) else None
         if wants_days:
-            cells = np.floor(cells)
-            values = np.arange(cells.min(), cells.max() + 1) if column.is_many else np.unique(cells)
-            return Scale(values, is_date=True, form=form)
-        return replace(binned(cells, bounds) if column.is_many else Scale(np.unique(cells), bounds=bounds), form=form)
+            scale = months(np.floor(cells)) if column.is_many else Scale(np.unique(np.floor(cells)), is_date=True)
+            return replace(scale, form=form)
+        bounds, step = (kind.bounds, kind.step) if isinstance(kind, Number) else (None, None)
+        if column.is_many:
+            read = partial(replace, form=form)
+            return read(intervals_of_range(cells, bounds, step, lambda intervals: count(read(intervals))))
+        values = np.unique(cells)
+        if bounds is not None:  # what lies outside is refused when it is counted
+            values = values[(bounds[0] <= values) & (values <= bounds[1])]
+            values = values if len(values) else np.array(bounds[:1])
+        return Scale(values, bounds=bounds, step=step, form=form)
     if column.is_many:
         raise SchemaError(
             f'column "{column.name}" has more than {MOST_CODES:,} different texts and no hierarchy. Give it one '
@@ -102,12 +118,40 @@ def column_from_values(column: ColumnValues, schema: Schema | None) -> Hierarchy
     return fit_to_cells(flat(column.words), kind)
 
 
-def binned(cells: NDArray[np.float64], bounds: tuple[float, float] | None) -> Scale:
-    """Very many different numbers as intervals of a round width."""
-    low, high = float(cells.min()), float(cells.max())
-    width = Fraction(repr(round_width((high - low) / (MOST_CODES // 2))))
-    first, last = Fraction(low) // width, Fraction(high) // width
-    starts = [float(i * width) for i in range(int(first), int(last) + 2)]  # exact multiples of the decimal width
-    if bounds is not None and bounds[0] <= low and high <= bounds[1]:  # intervals end at the public bounds
-        starts[0], starts[-1] = max(starts[0], bounds[0]), min(starts[-1], bounds[1])
-    return Scale(np.array(starts[:-1]), top=starts[-1], bounds=bounds)
+def months(days: NDArray[np.float64]) -> Scale:
+    """Very many different days as months."""
+    grid, month = MonthGrid(), Fraction(1)
+    first, last = grid.places(np.array([days.min(), days.max()]), month).tolist()
+    return Scale(grid.starts(np.arange(first, last + 1), month), is_date=True, width=month)
+
+
+def intervals_of_range(
+    cells: NDArray[np.float64], bounds: tuple[float, float] | None, step: float | None, count: RangeCount
+) -> Scale:
+    """Very many different numbers as intervals of a public grid, narrow beside the range of most rows.
+
+    Privacy: the width is a power of ten (of steps), and of the rows it depends on the range that is left without the k - 1
+    lowest and the k - 1 highest.
+    """
+    low, high = bounds or (float(cells.min()), float(cells.max()))
+    while True:
+        intervals = narrow_intervals(low, high, step, bounds)
+        if bounds is not None:
+            return intervals
+        first, last = count(intervals)
+        assert intervals.width is not None
+        low, high = float(intervals.values[first]), float(intervals.values[last]) + float(intervals.width)
+        is_filled = last - first >= len(intervals.values) // _ZOOM
+        if is_filled or intervals.width == intervals.step or high - low <= _FINEST * max(abs(low), abs(high)):
+            return intervals
+
+
+def narrow_intervals(low: float, high: float, step: float | None, bounds: tuple[float, float] | None = None) -> Scale:
+    """Intervals of a power of ten (of steps) over a range; the outermost hold all that lies beyond."""
+    unit = Fraction(1) if step is None else Fraction(repr(step))
+    width = power_below((Fraction(high) - Fraction(low)) / (MOST_CODES // 2) / unit) * unit
+    width = width if step is None else max(width, unit)
+    shell = Scale(np.zeros(1), bounds=bounds, step=step, width=width)
+    grid = shell.grid
+    first, last = grid.places(np.array([low, high]), width).tolist()
+    return replace(shell, values=grid.starts(np.arange(first, last + 1), width))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from cloister.anonymization.reporting.notes import usual_notes
 from cloister.anonymization.reporting.summary import TableSummary
@@ -13,8 +13,13 @@ from cloister.vault import Holder
 __all__ = ["certify"]
 
 
-def certify(request: Request, summary: TableSummary, table: Holder, files: Mapping[str, str]) -> Release:
-    """The certificate of a table that was written as a request asks; `files` are the hashes of what was written."""
+def certify(
+    request: Request, summary: TableSummary, table: Holder, files: Mapping[str, str], unique: Sequence[str] = ()
+) -> Release:
+    """The certificate of a table that was written as a request asks.
+
+    `files` are the hashes of what was written, `unique` the columns of nearly unique values that were published.
+    """
     return Release(
         kind="k-anonymous table",
         guarantee=Syntactic(request.k, request.unit_words, request.guards_in_words),
@@ -23,24 +28,40 @@ def certify(request: Request, summary: TableSummary, table: Holder, files: Mappi
         result=summary.as_dict(),
         seeded=table.is_seeded,
         ledger=table.in_ledger,
-        notes=(*notes_of(request, summary), *table.notes),
+        notes=(*notes_of(request, summary, unique), *table.notes),
         files=dict(files),
     )
 
 
-def notes_of(request: Request, summary: TableSummary) -> tuple[str, ...]:
+def notes_of(request: Request, summary: TableSummary, unique: Sequence[str] = ()) -> tuple[str, ...]:
     """What a reader of the certificate should know: above all, what is not protected."""
     notes = usual_notes(
         untouched=summary.untouched,
         pseudonyms=summary.pseudonyms,
         is_diverse=any(guard.covers_homogeneity for guard in request.guards),
         is_local=request.scope == "local",
+        is_guarded=bool(request.guards),
         is_shuffled=request.shuffle,
         schema=request.schema,
+        unique=unique,
     )
+    if any(guard.column is not None for guard in request.guards):
+        notes.append(_counted(request.person))
     notes += dict.fromkeys(guard.note for guard in request.guards if guard.note is not None)
     notes.append(
         "The number of suppressed rows and the information lost are exact facts of the holder's table, removed rows "
         "included. Where they should not be known, do not pass the certificate on with the table."
     )
     return tuple(notes)
+
+
+def _counted(person: str | None) -> str:
+    """What the guards of sensitive values counted."""
+    if person is None:
+        return "The guards of sensitive values count rows. A blank is not a diverse value; in t-closeness it is a value."
+    return (
+        f'The guards of sensitive values count people (column "{person}"), not rows. l-diversity: whoever names fewer than l '
+        "values has not named one of everybody's in a class. Entropy l-diversity: everybody counts with the value of theirs "
+        "that most people of the class have. t-closeness: everybody weighs 1, shared by their values. A blank is not a diverse "
+        "value; in t-closeness it is a value."
+    )

@@ -17,8 +17,10 @@ def usual_notes(
     pseudonyms: Sequence[str],
     is_diverse: bool = False,
     is_local: bool = False,
+    is_guarded: bool = False,
     is_shuffled: bool = False,
     schema: Schema | None = None,
+    unique: Sequence[str] = (),
 ) -> list[str]:
     """One sentence or two for everything that k does not cover.
 
@@ -32,10 +34,14 @@ def usual_notes(
         Whether a guard looks at sensitive values.
     is_local : bool
         Whether labels overlap.
+    is_guarded : bool
+        Whether more than k had to hold: then what was not published finer tells more.
     is_shuffled : bool
         Whether the rows are in an order that tells nothing about their order in the input.
     schema : Schema, optional
         What the columns are known to be.
+    unique : sequence of str
+        Columns of nearly unique values among the untouched.
     """
     notes = []
     if not is_diverse:
@@ -54,6 +60,11 @@ def usual_notes(
             "Local recoding gives more away than global: published values overlap, and who knows the procedure may argue "
             "from what was not published finer (minimality and downcoding attacks)."
         )
+    elif is_guarded:
+        notes.append(
+            "Minimality attacks are not covered: who knows the procedure and its guards may argue from what was not published "
+            "finer that a finer class would have broken a guard, and so what its rows hold."
+        )
     if untouched:
         notes.append(
             f"Published as they are: {', '.join(untouched)}. They are taken for unknown to whoever looks for "
@@ -69,6 +80,10 @@ def usual_notes(
         f'Column "{name}" is named like an identifier and was not dropped.'
         for name in untouched
         if role_of_name(name) is Role.IDENTIFIER
+    ]
+    notes += [
+        f'The values of column "{name}" are nearly unique: whoever knows one of them finds its row, whatever k is.'
+        for name in unique
     ]
     if pseudonyms:
         notes.append(

@@ -1,4 +1,4 @@
-"""The columns that a specialization cuts into blocks: trees of labels, and ordered numbers that the search splits.
+"""The columns that a specialization cuts into blocks: trees of labels, and bins of ordered numbers that the search splits.
 
 A cut of a column is a set of blocks that hold each of its codes once. A block knows how it can be specialized: a block of a
 tree has one way, into its children; a block of ordered codes has one way for each place between two codes.
@@ -13,12 +13,10 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from cloister.anonymization.counting.cut_points import word
-from cloister.anonymization.counting.scale import Scale
+from cloister.anonymization.counting.scale import CutBins
 from cloister.schema.hierarchies import Hierarchy
-from cloister.schema.numerals import label_text
 
-__all__ = ["Block", "BlockColumn", "ScaleColumn", "TreeColumn", "blocks_of", "offsets_of"]
+__all__ = ["BinColumn", "Block", "BlockColumn", "TreeColumn", "blocks_of", "offsets_of"]
 
 _NO_COSTS = np.zeros(0)
 
@@ -63,9 +61,9 @@ class BlockColumn(Protocol):
     def side_squares(self, block: Block, rows: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
 
 
-def blocks_of(number: int, column: Hierarchy | Scale) -> TreeColumn | ScaleColumn:
+def blocks_of(number: int, column: Hierarchy | CutBins) -> TreeColumn | BinColumn:
     """The blocks of the column with this number."""
-    return TreeColumn(number, column) if isinstance(column, Hierarchy) else ScaleColumn(number, column)
+    return TreeColumn(number, column) if isinstance(column, Hierarchy) else BinColumn(number, column)
 
 
 class TreeColumn:
@@ -114,28 +112,25 @@ class TreeColumn:
         return np.zeros(0), np.zeros(0)
 
 
-class ScaleColumn:
-    """A column of ordered values: a block is an interval of codes. The first split separates nulls from numbers."""
+class BinColumn:
+    """A column of bins: a block is an interval of them. The first split separates nulls from numbers."""
 
-    def __init__(self, column: int, scale: Scale) -> None:
-        self.leaves = scale.leaves
+    def __init__(self, column: int, bins: CutBins) -> None:
+        self.leaves = bins.leaves
         self.is_numeric = True
         self._column = column
-        self._scale = scale
-        self._values = scale.values
-        self._range = float(np.ptp(scale.values)) if len(scale.values) else 0.0
+        self._bins = bins
+        self._span = float(bins.high[-1] - bins.low[0]) or 1.0
         self._intervals: dict[tuple[int, int], Block] = {}
-        self._has_null = scale.has_null
-        self._middle = np.append(scale.values, scale.values.mean() if len(scale.values) else 0.0)[: scale.leaves]
+        middles = (bins.low + bins.high) / 2
+        self._middle = np.append(middles, middles.mean())[: bins.leaves]
 
     @property
     def root(self) -> Block:
         """The block that holds everything."""
-        m = len(self._values)
-        if not self._has_null:
+        m = len(self._bins.low)
+        if not self._bins.has_null:
             return self._interval(0, m)
-        if m == 0:
-            return Block(self._column, 0, np.array([0], np.int32), "", 0.0)
         codes = np.arange(m + 1, dtype=np.int32)
         numbers = self._interval(0, m)
         within = (codes == m).astype(np.int32)
@@ -143,7 +138,7 @@ class ScaleColumn:
 
     def children(self, block: Block, way: int) -> tuple[Block, ...]:
         """The blocks that replace a block."""
-        m = len(self._values)
+        m = len(self._bins.low)
         if block.is_tree:
             return self._interval(0, m), Block(self._column, 1, np.array([m], np.int32), "", 0.0)
         low, high = int(block.codes[0]), int(block.codes[-1]) + 1
@@ -155,12 +150,10 @@ class ScaleColumn:
 
     def side_squares(self, block: Block, rows: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Mean squared distance of the rows on both sides of each threshold to the middle of their side."""
-        values = self._values[block.codes]
+        values = self._middle[block.codes]
         mean = float(values.mean())  # centred: the moments below cancel less
-        return (
-            _side(values - mean, rows, self._range or 1.0),
-            _side(values[::-1] - mean, rows[::-1], self._range or 1.0)[::-1],
-        )
+        span = float(np.ptp(self._middle)) or 1.0
+        return _side(values - mean, rows, span), _side(values[::-1] - mean, rows[::-1], span)[::-1]
 
     def _interval(self, low: int, high: int) -> Block:
         block = self._intervals.get((low, high))
@@ -169,29 +162,14 @@ class ScaleColumn:
         return block
 
     def _make_interval(self, low: int, high: int) -> Block:
-        values, span = self._values[low:high], self._range or 1.0
+        first, last = self._bins.low[low:high], self._bins.high[low:high]
         codes = np.arange(low, high, dtype=np.int32)
-        loss = float(values[-1] - values[0]) / span
-        label = self.label(low, high)
+        loss = float(last[-1] - first[0]) / self._span
+        label = self._bins.label(low, high)
         if high - low == 1:
             return Block(self._column, -1, codes, label, loss)
-        left, right = (values[:-1] - values[0]) / span, (values[-1] - values[1:]) / span
+        left, right = (last[:-1] - first[0]) / self._span, (last[-1] - first[1:]) / self._span
         return Block(self._column, -1, codes, label, loss, high - low, codes - np.int32(low), _NO_COSTS, left, right)
-
-    def label(self, low: int, high: int) -> str:
-        """What the codes from `low` up to `high` are published as."""
-        scale, m = self._scale, len(self._values)
-        if high - low == 1 and scale.top is None:
-            value = float(self._values[low])
-            return word(value, is_date=True) if scale.is_date else label_text(value)
-        if low == 0 and high == m and not self._has_null:
-            return "*"
-        first = scale.ends[0] if low == 0 else float(scale.edges[low])
-        last = scale.ends[1] if high == m else float(scale.edges[high])
-        start = "(-inf" if first == -np.inf else f"[{word(first, is_date=scale.is_date)}"
-        if last == np.inf:
-            return f"{start}, inf)"
-        return f"{start}, {word(last, is_date=scale.is_date)}{']' if high == m else ')'}"
 
 
 def _middles(tree: Hierarchy) -> NDArray[np.float64]:

@@ -9,7 +9,7 @@ from types import ModuleType
 import numpy as np
 from numpy.typing import NDArray
 
-from cloister.anonymization.counting.scale import Scale
+from cloister.anonymization.counting.scale import CutBins
 from cloister.anonymization.counting.tuple_counts import TupleCounts
 from cloister.anonymization.searching.column_blocks import Block, BlockColumn, blocks_of, offsets_of
 from cloister.anonymization.searching.gains import Gain, class_information, loss_costs, square_costs
@@ -63,7 +63,7 @@ class Workspace:
     def __init__(
         self,
         rows: TupleCounts,
-        columns: Sequence[Hierarchy | Scale],
+        columns: Sequence[Hierarchy | CutBins],
         k: int,
         guards: Sequence[ClassGuard],
         gain: Gain,

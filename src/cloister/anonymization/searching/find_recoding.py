@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cloister.anonymization.counting.count_table import CountedTable
-from cloister.anonymization.counting.tuple_counts import TupleCounts
 from cloister.anonymization.request import Request
 from cloister.anonymization.searching.specialize import specialize
 from cloister.anonymization.writing.recoding import Recoding
@@ -38,15 +37,4 @@ def find_recoding(request: Request, counted: CountedTable) -> SearchResult:
         reason += " or another guard" if request.guards else ""
         return SearchResult(local.recoding, local.labels, 0, False, local.loss, f"{reason} ({local.rounds} rounds).")
     end = specialize(counted, request.k, gain=request.gain, suppression=request.suppression, guards=request.guards)
-    loss = loss_of(end.recoding, counted.rows, end.labels)
-    return SearchResult(end.recoding, end.labels, end.suppressed, end.is_starred, loss, end.reason)
-
-
-def loss_of(recoding: Recoding, rows: TupleCounts, labels: NDArray[np.int64]) -> float:
-    """Mean over rows and columns of (leaves under the published value - 1) / (leaves - 1); a suppressed row counts 1."""
-    total = 0.0
-    for j, column in enumerate(recoding.columns):
-        under = np.bincount(column.of)
-        loss = (under[column.of[rows.codes[:, j]]] - 1) / max(len(column.of) - 1, 1)
-        total += float(np.where(labels >= 0, loss, 1.0) @ rows.counts)
-    return total / max(rows.total, 1) / len(recoding.columns)
+    return SearchResult(end.recoding, end.labels, end.suppressed, end.is_starred, end.loss, end.reason)

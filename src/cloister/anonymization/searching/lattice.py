@@ -11,21 +11,20 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from cloister.anonymization.counting.scale import Scale
-from cloister.anonymization.searching.column_blocks import ScaleColumn
+from cloister.anonymization.counting.scale import CutBins, value_text
 from cloister.schema.hierarchies import Hierarchy
 
-__all__ = ["binary_tree", "level_costs", "vectors_by_cost"]
+__all__ = ["binary_tree", "level_costs", "loss_by_values", "vectors_by_cost"]
 
 LIMIT = 16_384  # recodings that are tried at most
 
 _Bundle: TypeAlias = tuple[NDArray[np.int64], NDArray[np.float64], tuple[int, ...]]
 
 
-def level_costs(tree: Hierarchy, levels: NDArray[np.int32], counts: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The mean loss of the rows at each level; `counts` counts the rows of each leaf."""
+def level_costs(loss: NDArray[np.float64], levels: NDArray[np.int32], counts: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The mean loss of the rows at each level; `loss` is that of each node, `counts` counts the rows of each leaf."""
     share = counts / max(float(counts.sum()), 1.0)
-    costs: NDArray[np.float64] = (tree.loss[levels] * share).sum(axis=1)
+    costs: NDArray[np.float64] = (loss[levels] * share).sum(axis=1)
     return costs
 
 
@@ -61,10 +60,14 @@ def vectors_by_cost(costs: Sequence[NDArray[np.float64]], limit: int = LIMIT) ->
     return vectors[np.argsort(total, kind="stable")]
 
 
-def binary_tree(scale: Scale, counts: NDArray[np.float64]) -> Hierarchy:
-    """A tree over ordered values: every interval is halved where its rows are, until single values are left."""
-    m = len(scale.values)
-    column = ScaleColumn(0, scale)
+def binary_tree(bins: CutBins, counts: NDArray[np.float64]) -> Hierarchy:
+    """A tree over bins: every interval is halved where its rows are, until single bins are left.
+
+    Notes
+    -----
+    A leaf of which all rows of the table hold one value is labelled by it: local recoding removes no row.
+    """
+    m = len(bins.low)
     spans = [(code, code + 1) for code in range(m)]
     above: dict[tuple[int, int], tuple[int, int]] = {}
     below = np.concatenate([[0.0], np.cumsum(counts[:m])])
@@ -82,8 +85,20 @@ def binary_tree(scale: Scale, counts: NDArray[np.float64]) -> Hierarchy:
     spans += inner[::-1]  # found from the root down: parents go after their children
     index = {span: i for i, span in enumerate(spans)}
     parent = np.array([index[above[span]] if span in above else -1 for span in spans], np.int32)
-    labels = [column.label(*span) for span in spans]
+    labels = [bins.label(*span) for span in spans]
+    for code in np.flatnonzero((bins.held == 1) & bins.is_fine).tolist():
+        labels[code] = value_text(float(bins.low[code]), is_date=bins.is_date)
     if m > 1:
         labels[-1] = "*"
-    tree = Hierarchy(tuple(labels), parent, m, scale.edges, scale.is_date, form=scale.form)
-    return tree.with_null() if scale.has_null else tree
+    tree = Hierarchy(tuple(labels), parent, m, bins.edges, bins.is_date, form=bins.form)
+    return tree.with_null() if bins.has_null else tree
+
+
+def loss_by_values(tree: Hierarchy, bins: CutBins) -> NDArray[np.float64]:
+    """What publishing each node of a tree over bins loses: (values under it - 1) / (values - 1)."""
+    under = np.zeros(len(tree.nodes))
+    under[: tree.leaves] = np.append(bins.held, 1)[: tree.leaves]  # blanks are one value
+    for node, above in enumerate(tree.parent[:-1].tolist()):  # a parent comes after its children
+        under[above] += under[node]
+    loss: NDArray[np.float64] = (under - 1) / max(1.0, float(under[-1]) - 1)
+    return loss

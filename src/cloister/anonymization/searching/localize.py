@@ -25,10 +25,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cloister.anonymization.counting.count_table import CountedTable
-from cloister.anonymization.counting.scale import Scale
+from cloister.anonymization.counting.put_on_grid import put_on_grid
+from cloister.anonymization.counting.scale import CutBins
 from cloister.anonymization.counting.tuple_counts import TupleCounts
 from cloister.anonymization.searching.guards import ClassGuard, KAnonymity, passing, sizes
-from cloister.anonymization.searching.lattice import binary_tree, level_costs, vectors_by_cost
+from cloister.anonymization.searching.lattice import binary_tree, level_costs, loss_by_values, vectors_by_cost
 from cloister.anonymization.searching.make_recoding import make_local
 from cloister.anonymization.searching.specialize import refusal
 from cloister.anonymization.writing.recoding import Recoding
@@ -58,7 +59,7 @@ def localize(table: CountedTable, k: int, *, guards: Sequence[ClassGuard] = (), 
     Parameters
     ----------
     table : CountedTable
-        A Scale among its columns is halved where its rows are.
+        Ordered columns are put into bins, which are halved where their rows are.
     k, guards
         As in `specialize`.
     share : float
@@ -71,23 +72,26 @@ def localize(table: CountedTable, k: int, *, guards: Sequence[ClassGuard] = (), 
     """
     if not 0 <= share < 1:
         raise UsageError("the share of a round must be at least 0 and below 1.")
-    order = table.rows.order()
-    rows, columns = table.rows.take(order), table.columns
+    grid = put_on_grid(table, k)
+    order = grid.rows.order()
+    grid = grid.take(order)
+    rows, columns = grid.rows, grid.columns
     all_guards = [KAnonymity(k), *(guard.against(rows) for guard in guards)]
     whole = np.zeros(len(rows.codes), np.int64)
     if rows.total < k or not passing(all_guards, whole, 1, rows).all():
         raise UsageError(refusal(rows, all_guards))
     leaf_counts = [np.bincount(rows.codes[:, j], rows.counts, c.leaves).astype(np.float64) for j, c in enumerate(columns)]
-    trees = [binary_tree(c, n) if isinstance(c, Scale) else c for c, n in zip(columns, leaf_counts, strict=True)]
-    work = _Classes(rows, trees, k, all_guards)
-    costs = [level_costs(tree, level, n) for tree, level, n in zip(trees, work.levels, leaf_counts, strict=True)]
+    trees = [binary_tree(c, n) if isinstance(c, CutBins) else c for c, n in zip(columns, leaf_counts, strict=True)]
+    losses = [loss_by_values(t, c) if isinstance(c, CutBins) else t.loss for t, c in zip(trees, columns, strict=True)]
+    work = _Classes(rows, trees, losses, k, all_guards)
+    costs = [level_costs(loss, level, n) for loss, level, n in zip(losses, work.levels, leaf_counts, strict=True)]
     labels, number = work.by_rounds(vectors_by_cost(costs), share)
     labels = work.refined(work.adopted(labels))
     nodes = work.shared(labels)
-    lost = sum(tree.loss[nodes[labels, j]] for j, tree in enumerate(trees))  # (t,)
+    lost = sum(loss[nodes[labels, j]] for j, loss in enumerate(losses))  # (t,)
     loss = float(lost @ rows.counts) / len(trees) / rows.total
     is_first = np.append(True, (rows.codes[1:] != rows.codes[:-1]).any(axis=1))  # a tuple may have several sensitive values
-    recoding = make_local(table.names, trees, rows.codes[is_first], labels[is_first], nodes)
+    recoding = make_local(grid, trees, rows.codes[is_first], labels[is_first], nodes)
     in_table_order = np.empty_like(labels)
     in_table_order[order] = labels
     return Localization(recoding, in_table_order, number, loss)
@@ -96,12 +100,19 @@ def localize(table: CountedTable, k: int, *, guards: Sequence[ClassGuard] = (), 
 class _Classes:
     """The tuples of a histogram, and ways to class them."""
 
-    def __init__(self, rows: TupleCounts, trees: Sequence[Hierarchy], k: int, guards: Sequence[ClassGuard]) -> None:
+    def __init__(
+        self,
+        rows: TupleCounts,
+        trees: Sequence[Hierarchy],
+        losses: Sequence[NDArray[np.float64]],
+        k: int,
+        guards: Sequence[ClassGuard],
+    ) -> None:
         self.rows, self.trees, self.k = rows, trees, k
         self.guards = guards if len(guards) > 1 or rows.persons is not None else ()  # counts of rows are always checked
         self.levels = [tree.levels for tree in trees]
         self.paths = [_paths(tree) for tree in trees]
-        self.losses = [tree.loss for tree in trees]
+        self.losses = losses
 
     def by_rounds(self, vectors: NDArray[np.int16], share: float) -> tuple[NDArray[np.int64], int]:
         """The class of each tuple, -1 for what is left in the end; and the number of rounds that finished rows."""

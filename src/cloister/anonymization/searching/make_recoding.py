@@ -1,4 +1,9 @@
-"""What a search ends in, as a recoding: from the blocks of a cut, or from classes of tuples."""
+"""What a search ends in, as a recoding: from the blocks of a cut, or from classes of tuples.
+
+Labels of numbers and days are made here, from what is published alone. Where all published rows of a block hold one value,
+at least k of them, the label is that value; otherwise it is an interval between public cuts. A block whose rows were all
+removed has no label of its own: the interval beside it reaches over it, so that no gap shows where they were.
+"""
 
 from __future__ import annotations
 
@@ -8,65 +13,139 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cloister.anonymization.counting.leaf_coder import coder_of
-from cloister.anonymization.counting.scale import Scale
+from cloister.anonymization.counting.put_on_grid import GridTable
+from cloister.anonymization.counting.scale import CutBins, value_text
 from cloister.anonymization.searching.column_blocks import Block
-from cloister.anonymization.writing.recoding import RecodedColumn, Recoding
+from cloister.anonymization.writing.recoding import STAR, RecodedColumn, Recoding
 from cloister.schema.hierarchies import Hierarchy
 
 __all__ = ["make_global", "make_local"]
 
 
 def make_global(
-    names: Sequence[str],
-    columns: Sequence[Hierarchy | Scale],
-    blocks: Sequence[Block],
-    samples: NDArray[np.int32],
-    is_starred: bool,
-) -> Recoding:
-    """The recoding of a cut; `samples` holds the leaf codes of one tuple of each class."""
-    recoded = []
-    for j, (name, column) in enumerate(zip(names, columns, strict=True)):
+    table: GridTable, blocks: Sequence[Block], published: NDArray[np.int64], samples: NDArray[np.int64], is_starred: bool
+) -> tuple[Recoding, list[NDArray[np.float64]]]:
+    """The recoding of a cut, and what each label of each column loses: (values under it - 1) / (values - 1).
+
+    Parameters
+    ----------
+    table : GridTable
+    blocks : sequence of Block
+        Of all columns.
+    published, samples : array of int64
+        The tuples that are published, and of those one of each class.
+    is_starred : bool
+        Whether the others are published as ``*``.
+    """
+    recoded, losses = [], []
+    classes = np.empty((len(samples), len(table.names)), np.int32)
+    for j, (name, column) in enumerate(zip(table.names, table.columns, strict=True)):
         own_blocks = sorted((block for block in blocks if block.column == j), key=lambda block: int(block.codes.min()))
         of = np.empty(column.leaves, np.int32)
         for at, block in enumerate(own_blocks):
             of[block.codes] = at
-        recoded.append(_recoded_column(name, column, of, tuple(block.label for block in own_blocks)))
-    classes = np.stack([column.of[samples[:, j]] for j, column in enumerate(recoded)], axis=1)
-    return Recoding(tuple(recoded), classes, np.arange(len(classes), dtype=np.int32), classes, is_starred)
+        classes[:, j] = of[table.rows.codes[samples, j]]
+        if isinstance(column, CutBins):
+            shown = published[table.rows.counts[published] > 0]
+            cells = table.cells[j]
+            made, loss = _recode_bins(
+                name, column, own_blocks, of[table.rows.codes[shown, j]], None if cells is None else cells[shown]
+            )
+        else:
+            made = _recode_tree(name, column, of, tuple(block.label for block in own_blocks))
+            loss = np.array([block.loss for block in own_blocks])
+        recoded.append(made)
+        losses.append(loss)
+    members = np.arange(len(classes), dtype=np.int32)
+    return Recoding(tuple(recoded), classes, members, classes, is_starred), losses
 
 
 def make_local(
-    names: Sequence[str],
+    table: GridTable,
     trees: Sequence[Hierarchy],
     tuples: NDArray[np.int32],
     members: NDArray[np.int64],
     classes: NDArray[np.int32],
 ) -> Recoding:
     """The recoding of classes of tuples; `classes` holds the node of each class in each column."""
-    recoded = [
-        _recoded_column(name, tree, np.arange(tree.leaves, dtype=np.int32), tree.nodes)
-        for name, tree in zip(names, trees, strict=True)
-    ]
+    recoded = []
+    for name, tree, column in zip(table.names, trees, table.columns, strict=True):
+        if not isinstance(column, CutBins):
+            recoded.append(_recode_tree(name, tree, np.arange(tree.leaves, dtype=np.int32), tree.nodes))
+            continue
+        is_single = (column.held == 1) & column.is_fine
+        singles = [float(low) if single else None for low, single in zip(column.low, is_single, strict=True)]
+        spans = [(i, i + 1) for i in range(len(singles))]
+        recoded.append(_recoded_numbers(name, column, spans, singles, (*tree.nodes, STAR)))
     kept = members >= 0
     return Recoding(tuple(recoded), tuples[kept], members[kept].astype(np.int32), classes, is_starred=False)
 
 
-def _recoded_column(name: str, column: Hierarchy | Scale, of: NDArray[np.int32], labels: tuple[str, ...]) -> RecodedColumn:
-    if isinstance(column, Scale):
-        null = len(column.values) if column.has_null else -1
-        return RecodedColumn(name, None, _reaching(column, of), column.is_date, null, of, labels, form=column.form)
-    coder = coder_of(name, column)
+def _recode_bins(
+    name: str, bins: CutBins, blocks: Sequence[Block], block_of: NDArray[np.int32], cells: NDArray[np.float64] | None
+) -> tuple[RecodedColumn, NDArray[np.float64]]:
+    """A column of bins, by the block and the value (where it is known) of each published tuple; and what its labels lose."""
+    m, total = len(bins.low), int(bins.held.sum()) + bins.has_null
+    is_shown = np.bincount(block_of, minlength=len(blocks)) > 0
+    spans = [(int(block.codes.min()), int(block.codes.max()) + 1) for block in blocks]
+    labels, losses, singles = [], [], []
+    for at, (low, high) in enumerate(_tiles(spans, is_shown, m)):
+        inside = cells[block_of == at] if cells is not None and is_shown[at] and high <= m else np.zeros(0)
+        single = float(inside[0]) if len(inside) and inside.min() == inside.max() else None
+        if high > m:  # nulls, alone or with everything
+            label, under = ("", 1) if low == m else (STAR, total)
+        elif single is not None:
+            label, under = value_text(single, is_date=bins.is_date), 1
+        else:
+            label, under = bins.label(low, high), int(bins.held[low:high].sum())
+        labels.append(label)
+        singles.append(single)
+        losses.append((under - 1) / max(total - 1, 1))
+    numbers = [span for span in spans if span[1] <= m]
+    made = _recoded_numbers(name, bins, numbers, singles[: len(numbers)], (*labels, STAR))
+    return made, np.array([*losses, 1.0])
+
+
+def _recoded_numbers(
+    name: str, bins: CutBins, spans: Sequence[tuple[int, int]], singles: Sequence[float | None], labels: tuple[str, ...]
+) -> RecodedColumn:
+    """A column whose code i is the i-th span of bins, or of it one single value; the code after those is that of nulls.
+
+    The last label is nobody's: cells that the label of their span does not describe have its code, which no class has.
+    """
+    edges, nowhere = bins.edges, len(labels) - 1
+    starts, of = [], []
+    for code, ((low, high), single) in enumerate(zip(spans, singles, strict=True)):
+        first, last = float(edges[low]), float(edges[high])
+        if single is None:
+            starts.append(first)
+            of.append(code)
+            continue
+        after = single + 1 if bins.is_date else float(np.nextafter(single, np.inf))
+        pieces = [(first, nowhere, first < single), (single, code, True), (after, nowhere, after < last)]
+        starts += [start for start, _, is_there in pieces if is_there]
+        of += [own for _, own, is_there in pieces if is_there]
+    if not spans:  # numbers and nulls are one block
+        starts, of = [bins.ends[0]], [0]
+    null = len(of) if bins.has_null else -1
+    if bins.has_null:
+        of.append(len(spans))
+    reach = np.array([*starts, bins.ends[1]])
+    return RecodedColumn(name, None, reach, bins.is_date, null, np.array(of, np.int32), labels, form=bins.form)
+
+
+def _tiles(spans: list[tuple[int, int]], is_shown: NDArray[np.bool_], m: int) -> list[tuple[int, int]]:
+    """Spans of bins, those that show grown over those that do not: to the left of each, and at the right end."""
+    numbers = [at for at, (_, high) in enumerate(spans) if high <= m]
+    shown = [at for at in numbers if is_shown[at]]
+    grown = list(spans)
+    for start, at in zip([0, *(spans[at][1] for at in shown)], shown, strict=False):
+        grown[at] = (start, spans[at][1])
+    if shown:
+        grown[shown[-1]] = (grown[shown[-1]][0], m)
+    return grown
+
+
+def _recode_tree(name: str, tree: Hierarchy, of: NDArray[np.int32], labels: tuple[str, ...]) -> RecodedColumn:
+    coder = coder_of(name, tree)
     return RecodedColumn(name, coder.leaves, coder.edges, coder.is_date, coder.null, of, labels, coder.unknown, coder.form)
-
-
-def _reaching(scale: Scale, of: NDArray[np.int32]) -> NDArray[np.float64]:
-    """The edges, the outermost moved out to the published ends unless they belong to a single value."""
-    if not len(scale.values):
-        return scale.edges
-    edges, ends = scale.edges.copy(), scale.ends
-    under = np.bincount(of)
-    if scale.top is not None or under[of[0]] > 1:
-        edges[0] = ends[0]
-    if scale.top is not None or under[of[len(scale.values) - 1]] > 1:
-        edges[-1] = ends[1]
-    return edges

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cloister.anonymization.counting.count_table import CountedTable
+from cloister.anonymization.counting.put_on_grid import GridTable, put_on_grid
 from cloister.anonymization.counting.tuple_counts import TupleCounts
 from cloister.anonymization.searching.cuts import Candidates, Cut, Workspace
 from cloister.anonymization.searching.gains import Gain
@@ -43,6 +44,7 @@ class Specialization:
     is_starred: bool  # whether suppressed rows stay, published as * (they are at least k, and hold every guard)
     steps: int
     reason: str  # why the search stopped
+    loss: float  # mean over rows and columns of (values under the label - 1) / (values - 1); a suppressed row counts 1
 
 
 def specialize(
@@ -84,8 +86,9 @@ def specialize(
         raise UsageError("the share of suppressed rows must be at least 0 and below 1.")
     if gain is Gain.CLASS and table.rows.target is None:
         raise UsageError("the class gain needs a target column.")
-    order = table.rows.order()
-    ordered = replace(table, rows=table.rows.take(order))
+    grid = put_on_grid(table, k)
+    order = grid.rows.order()
+    ordered = grid.take(order)
     end = _search(ordered, k, gain, suppression, guards, beam)
     if end.suppressed and not end.is_starred and not output_holds(end.labels, ordered.rows, k, guards):
         # removed rows change the distribution that t-closeness compares with: search again without suppression
@@ -96,7 +99,7 @@ def specialize(
 
 
 def _search(
-    table: CountedTable, k: int, gain: Gain, suppression: float, guards: Sequence[ClassGuard], beam: int
+    table: GridTable, k: int, gain: Gain, suppression: float, guards: Sequence[ClassGuard], beam: int
 ) -> Specialization:
     """The better end of the greedy path and the beam."""
     rows = table.rows
@@ -108,7 +111,7 @@ def _search(
     cut = _greedy(work, root)
     if beam > 1 and (gain is Gain.LOSS or suppression > 0):
         cut = max(cut, _beam(work, root, beam), key=lambda end: end.worth)
-    return _finished(work, cut, table.names)
+    return _finished(work, cut, table)
 
 
 def _greedy(work: Workspace, cut: Cut) -> Cut:
@@ -173,14 +176,17 @@ def _taken(work: Workspace, cut: Cut, candidates: Candidates, i: int) -> Cut | f
     return frozenset() if step.lost > cut.lost and step.worth <= cut.worth else step
 
 
-def _finished(work: Workspace, cut: Cut, names: Sequence[str]) -> Specialization:
-    labels = np.full(len(work.rows.codes), -1, np.int64)
+def _finished(work: Workspace, cut: Cut, table: GridTable) -> Specialization:
+    rows = work.rows
+    labels = np.full(len(rows.codes), -1, np.int64)
     labels[cut.rows] = cut.labels
-    left_out = np.flatnonzero((labels < 0) & (work.rows.counts > 0))
+    left_out = np.flatnonzero((labels < 0) & (rows.counts > 0))
     holds = [KAnonymity(work.k), *work.guards]
-    is_starred = bool(len(left_out) and passing(holds, np.zeros(len(left_out), np.int64), 1, work.rows.take(left_out)).all())
-    recoding = make_global(names, work.columns, cut.blocks, work.rows.codes[cut.rows[cut.starts[:-1]]], is_starred)
-    return Specialization(recoding, labels, cut.lost, is_starred, cut.steps, _reason(work, cut))
+    is_starred = bool(len(left_out) and passing(holds, np.zeros(len(left_out), np.int64), 1, rows.take(left_out)).all())
+    recoding, losses = make_global(table, cut.blocks, cut.rows, cut.rows[cut.starts[:-1]], is_starred)
+    lost = sum(loss[recoding.classes[labels[cut.rows], j]] for j, loss in enumerate(losses))  # (t',) over all columns
+    loss = (float(lost @ rows.counts[cut.rows]) / len(losses) + cut.lost) / max(work.total, 1)
+    return Specialization(recoding, labels, cut.lost, is_starred, cut.steps, _reason(work, cut), loss)
 
 
 def output_holds(labels: NDArray[np.int64], rows: TupleCounts, k: int, guards: Sequence[ClassGuard]) -> bool:

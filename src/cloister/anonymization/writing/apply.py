@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from cloister.anonymization.counting.count_table import number_persons
+from cloister.anonymization.counting.nearly_unique import check_confirmed, nearly_unique
 from cloister.anonymization.counting.tuple_counts import TupleCounts
 from cloister.anonymization.reporting.notes import usual_notes
 from cloister.anonymization.searching.guards import KAnonymity, distinct_persons
@@ -49,6 +50,7 @@ def apply_recoding(
     *,
     k: int | None = None,
     identifiers: Sequence[str] = (),
+    keep_unique: Sequence[str] = (),
     key_file: str | os.PathLike[str] | None = None,
     key_variable: str | None = None,
     format: str | None = None,
@@ -68,6 +70,8 @@ def apply_recoding(
         then states the k that was counted. Default: any output is written, and no k is claimed.
     identifiers : sequence of str
         Columns to drop beside those that the recoding dropped.
+    keep_unique : sequence of str
+        Columns that are published although their values are nearly unique.
     key_file, key_variable : path or str, optional
         Where the key of the pseudonyms is. Without one the columns that were pseudonyms are dropped.
 
@@ -76,7 +80,7 @@ def apply_recoding(
     SchemaError
         If the rows lack a quasi-identifier, or the column that says whose they are.
     UsageError
-        If no row can be published, or a class is smaller than k.
+        If no row can be published, a class is smaller than k, or the values of a column are nearly unique.
 
     Privacy
     -------
@@ -92,12 +96,15 @@ def apply_recoding(
         raise UsageError("a key is there, but the recoding has no pseudonyms. Drop the key.")
     key = read_key(key_file, key_variable) if has_key else b""
     rows = Vault.holding(X, purpose="a saved recoding, applied", engine=engine, table=table, ledger=ledger)
-    check_columns(recoding, rows.names, identifiers)
+    check_columns(recoding, rows.names, (*identifiers, *keep_unique))
     rows.record()
     pseudonyms = tuple(name for name in recoding.pseudonyms if has_key and name in rows.names and name not in identifiers)
     dropped = dropped_columns(recoding, identifiers)
     rewriting = make_rewriting(recoding, rows.types(rows.names), dropped, pseudonyms, key, format)
     tuples = count_tuples(rows, recoding)
+    untouched = [name for name in rewriting.schema.names if name not in recoding.names and name not in pseudonyms]
+    unique = nearly_unique(rows, untouched, tuples.total, recoding.person)
+    check_confirmed(unique, keep_unique)
     plan = plan_output(recoding, tuples, recoding.classify(tuples.codes))
     with stage(out, directory=False, with_certificate=True) as staged:
         rows.rewrite(rewriting, str(staged.path), format)
@@ -109,7 +116,6 @@ def apply_recoding(
                 f"under this recoding the smallest class of these rows has {smallest}, fewer than k = {k}. Nothing was "
                 "written; anonymize the table anew."
             )
-        untouched = [name for name in rewriting.schema.names if name not in recoding.names and name not in pseudonyms]
         release = Release(
             kind="rows under a saved recoding",
             guarantee=Syntactic(
@@ -120,7 +126,7 @@ def apply_recoding(
             parameters={"quasi": list(recoding.names), "k": k},
             result={"rows": int(output.sizes.sum()), "classes": len(output.sizes), "smallest": smallest},
             ledger=rows.in_ledger,
-            notes=(WARNING, *usual_notes(untouched=untouched, pseudonyms=pseudonyms), *rows.notes),
+            notes=(WARNING, *usual_notes(untouched=untouched, pseudonyms=pseudonyms, unique=unique), *rows.notes),
             files=file_hashes(staged.path),
         )
         staged.commit(release.to_json())

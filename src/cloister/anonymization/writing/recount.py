@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,7 @@ class PublishedClasses:
 
     labels: tuple[LeafCoder, ...]  # the texts that each column is published as
     keyed: Keyed  # (codes of labels, codes of sensitive values) -> rows
+    blanks: tuple[int, ...] = ()  # the code of a blank in each sensitive column
 
     @property
     def of(self) -> NDArray[np.int64]:
@@ -44,7 +45,7 @@ class PublishedClasses:
         """The keys as tuples of labels, with their sensitive values."""
         q, keys = len(self.labels), self.keyed.keys
         sensitive = keys[:, q:].astype(np.int32) if keys.shape[1] > q else None
-        return TupleCounts(keys[:, :q].astype(np.int32), self.keyed.counts, sensitive=sensitive)
+        return TupleCounts(keys[:, :q].astype(np.int32), self.keyed.counts, sensitive=sensitive, blanks=self.blanks)
 
     @property
     def used(self) -> list[list[str]]:
@@ -89,14 +90,16 @@ def plan_output(recoding: Recoding, rows: TupleCounts, labels: NDArray[np.int64]
         codes[:, j] = np.where(labels >= 0, of_label[recoding.classes[labels, j]], place[STAR])
     kept = (rows.counts > 0) & ((labels >= 0) | recoding.is_starred)
     parts = [codes] if rows.sensitive is None else [codes, rows.sensitive.astype(np.int64)]
-    return PlannedOutput(PublishedClasses(texts, distinct(np.hstack(parts)[kept], rows.counts[kept])), codes, rows, kept)
+    planned = PublishedClasses(texts, distinct(np.hstack(parts)[kept], rows.counts[kept]), rows.blanks)
+    return PlannedOutput(planned, codes, rows, kept)
 
 
 def count_output(output: Holder, recoding: Recoding, sensitive: Sequence[LeafCoder]) -> PublishedClasses:
     """What the output does hold."""
     texts = published_labels(recoding)
     encoding = Encoding(categories=(*texts, *sensitive))
-    return PublishedClasses(texts, output.count(encoding, RowKeys(len(texts) + len(sensitive))).value)
+    keyed = output.count(encoding, RowKeys(len(texts) + len(sensitive))).value
+    return PublishedClasses(texts, keyed, tuple(coder.null for coder in sensitive))
 
 
 def fewest_people(plan: PlannedOutput) -> int | None:
@@ -111,8 +114,8 @@ def fewest_people(plan: PlannedOutput) -> int | None:
 def check_output(output: PublishedClasses, plan: PlannedOutput, guards: Sequence[ClassGuard]) -> None:
     """Refuse an output that is not what was planned, or that breaks a guard.
 
-    Persons and the population are not in the output: their guards are counted on the table, over the classes of the
-    output, which by then are known to be those that were planned.
+    Persons and the population are not in the output: where they count, guards are counted on the table, over the classes
+    of the output, which by then are known to be those that were planned.
     """
     written, planned = output.keyed, plan.classes.keyed
     if not (np.array_equal(written.keys, planned.keys) and np.array_equal(written.counts, planned.counts)):
@@ -122,13 +125,16 @@ def check_output(output: PublishedClasses, plan: PlannedOutput, guards: Sequence
         )
     published, labels = output.tuples, output.of
     classes = int(labels.max(initial=-1)) + 1
-    holds = passing([guard for guard in guards if guard.counts_on_output], labels, classes, published).all()
+    on_table = [guard for guard in guards if guard.counts_on_table]
+    by_people = plan.rows.persons is not None  # the output does not show whose a row is
+    on_output = [guard for guard in guards if guard.counts_on_output and not (by_people and guard.counts_on_table)]
+    holds = passing(on_output, labels, classes, published).all()
     if plan.rows.persons is not None or plan.rows.population is not None:
         firsts = published.codes[np.flatnonzero(np.diff(labels, prepend=-1))]  # one key of each class
         class_of = TupleRanks(firsts).find(plan.codes.astype(np.int32))
-        inside = np.flatnonzero(class_of < len(firsts))  # a tuple of people who are not in the output may match none
-        table = replace(plan.rows.take(inside), sensitive=None)
-        on_table = [guard for guard in guards if guard.counts_on_table]
+        # a tuple of people who are not in the output may match none; removed rows, which stand as *, count nowhere
+        inside = np.flatnonzero((class_of < len(firsts)) & (plan.is_kept | (plan.rows.counts == 0)))
+        table = plan.rows.take(inside)
         holds = holds and passing(on_table, class_of[inside], len(firsts), table).all()
     if not holds:
         raise EngineError(

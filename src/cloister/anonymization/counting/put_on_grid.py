@@ -1,0 +1,74 @@
+"""From counted values to bins between public cuts: all that a search sees of numbers and days without a hierarchy."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cloister.anonymization.counting.count_table import CountedTable
+from cloister.anonymization.counting.cut_points import Holders, offered_cuts
+from cloister.anonymization.counting.scale import CutBins, Scale
+from cloister.anonymization.counting.tuple_counts import TupleCounts
+from cloister.schema.hierarchies import Hierarchy
+
+__all__ = ["GridTable", "put_on_grid"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GridTable:
+    """A counted table whose numbers and days are in bins.
+
+    Parameters
+    ----------
+    rows : TupleCounts
+        The tuples in the order of the counted table. A tuple of bins occurs as often as tuples of values fall into it.
+    columns : sequence of Hierarchy or CutBins
+    names : sequence of str
+    cells : sequence of array of float64, (t,), or None
+        The value of each tuple in a column of bins, where it is known: for labels of rows that all hold the same.
+    """
+
+    rows: TupleCounts
+    columns: Sequence[Hierarchy | CutBins]
+    names: Sequence[str]
+    cells: Sequence[NDArray[np.float64] | None]
+
+    def take(self, rows: NDArray[np.int64]) -> GridTable:
+        """Some of the tuples."""
+        cells = [None if each is None else each[rows] for each in self.cells]
+        return replace(self, rows=self.rows.take(rows), cells=cells)
+
+
+def put_on_grid(table: CountedTable, k: int) -> GridTable:
+    """Join the values of ordered columns to bins of at least k rows (people) between public cuts."""
+    codes = table.rows.codes.copy()
+    columns: list[Hierarchy | CutBins] = []
+    cells: list[NDArray[np.float64] | None] = []
+    for j, column in enumerate(table.columns):
+        if isinstance(column, Hierarchy):
+            columns.append(column)
+            cells.append(None)
+            continue
+        bins, bin_of = make_bins(column, codes[:, j].astype(np.int64), table.rows, k)
+        columns.append(bins)
+        cells.append(np.append(column.values, np.nan)[codes[:, j]] if bins.is_fine else None)
+        codes[:, j] = bin_of[codes[:, j]]
+    return GridTable(replace(table.rows, codes=codes), columns, table.names, cells)
+
+
+def make_bins(scale: Scale, codes: NDArray[np.int64], rows: TupleCounts, k: int) -> tuple[CutBins, NDArray[np.int32]]:
+    """The bins of a column, and the bin of each of its codes."""  # (codes,)
+    values, m = scale.values, len(scale.values)
+    is_number = codes < m
+    persons = None if rows.persons is None else rows.persons[is_number]
+    holders = Holders.of(codes[is_number], rows.counts[is_number], persons)
+    cuts = offered_cuts(values, holders, k, scale.grid)
+    bin_of = np.searchsorted(cuts, values, side="right")
+    first = np.searchsorted(bin_of, np.arange(len(cuts) + 1))  # every bin holds values: k rows hold them
+    last = np.append(first[1:], m) - 1
+    held, is_fine = last - first + 1, scale.width is None
+    bins = CutBins(cuts, values[first], values[last], held, scale.ends, scale.has_null, scale.is_date, is_fine, scale.form)
+    return bins, np.append(bin_of, len(first)).astype(np.int32)

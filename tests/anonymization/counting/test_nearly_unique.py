@@ -1,0 +1,149 @@
+"""Columns of nearly unique values: refused by name until somebody says what they are, and noted where they are published."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pytest
+from typer.testing import CliRunner
+
+import cloister as cl
+from cloister.anonymization.counting import nearly_unique as uniqueness
+from cloister.anonymization.writing.apply import apply_recoding
+from cloister.cli import app
+from cloister.errors import UsageError
+from cloister.schema import Role
+from cloister.schema.drafts import draft
+from cloister.sources.opening import open_source
+
+
+def patients(n: int = 200) -> pa.Table:
+    """Numbers that name their rows, under names that do not say so, beside a column that names nobody."""
+    random = np.random.default_rng(3)
+    return pa.table(
+        {
+            "MRN": 700_000 + random.permutation(n),
+            "patient_no": [f"{i:05}" for i in random.permutation(n)],
+            "NHS number": random.permutation(n) * 7 + 4_000_000_000,
+            "age": random.integers(20, 60, n),
+            "ward": random.integers(1, 6, n),
+        }
+    )
+
+
+NUMBERS = ["MRN", "patient_no", "NHS number"]
+
+
+def publish(table: Any, out: Path, **settings: Any) -> cl.TopDownSpecialization:
+    model = cl.TopDownSpecialization(**{"k": 5, "quasi": ["age"], **settings})
+    model.publish(table, out)
+    return model
+
+
+@pytest.mark.parametrize(
+    "settings", [{}, {"identifiers": []}, {"schema": '[columns.age]\nkind = "number"\nrole = "quasi"\n'}]
+)
+def test_unique_numbers_are_refused_all_at_once(settings: dict[str, Any], tmp_path: Path) -> None:
+    """Three numbers that name their rows are refused together, with a schema and without, and nothing is written."""
+    if "schema" in settings:
+        settings = {"schema": cl.Schema.from_text(settings["schema"])}
+    with pytest.raises(UsageError) as refused:
+        publish(patients(), tmp_path / "out.csv", **settings)
+    assert all(f'"{name}"' in str(refused.value) for name in NUMBERS)
+    assert '"ward"' not in str(refused.value)
+    assert "--keep-unique MRN,patient_no,NHS number" in str(refused.value)
+    assert not list(tmp_path.iterdir())
+
+
+def test_they_are_dropped_or_confirmed(tmp_path: Path) -> None:
+    """Named identifiers are dropped; a confirmed column is published, and the certificate says what it is."""
+    dropped = publish(patients(), tmp_path / "dropped.csv", identifiers=NUMBERS)
+    assert dropped.summary_.untouched == ("ward",)
+    assert not any("nearly unique" in note for note in dropped.release_.notes)
+    kept = publish(patients(), tmp_path / "kept.csv", identifiers=NUMBERS[1:], keep_unique=["MRN"])
+    assert kept.summary_.untouched == ("MRN", "ward")
+    assert any('"MRN" are nearly unique' in note for note in kept.release_.notes)
+
+
+def test_a_sensitive_column_is_confirmed_by_its_name(tmp_path: Path) -> None:
+    """A sensitive column may be nearly unique; the certificate says so."""
+    table = patients().drop_columns(NUMBERS[1:])
+    settings = {"sensitive": "MRN", "l_diversity": 2}
+    told = publish(table, tmp_path / "out.csv", **settings).release_.notes
+    assert any('"MRN" are nearly unique' in note for note in told)
+    by_role = cl.Schema.from_text('[columns.MRN]\nkind = "number"\nrole = "sensitive"\n')
+    told = publish(table, tmp_path / "by-role.csv", schema=by_role).release_.notes
+    assert any('"MRN" are nearly unique' in note for note in told)
+
+
+@pytest.mark.parametrize(("different", "is_refused"), [(180, True), (179, False)])
+def test_the_line_is_nine_in_ten(different: int, is_refused: bool, tmp_path: Path) -> None:
+    """At 180 different values of 200 a column is refused, at 179 it is not; blanks do not count."""
+    cells = [*range(different), *([0] * (200 - different)), *([None] * 100)]
+    table = pa.table({"age": [30] * 300, "code": pa.array(cells, pa.int64())})
+    if is_refused:
+        with pytest.raises(UsageError, match="code"):
+            publish(table, tmp_path / "out.csv")
+    else:
+        publish(table, tmp_path / "out.csv")
+
+
+def test_small_tables_are_left_alone(tmp_path: Path) -> None:
+    """Nineteen rows are too few to tell."""
+    publish(pa.table({"age": [30] * 19, "pay": np.arange(19)}), tmp_path / "out.csv")
+    with pytest.raises(UsageError, match="pay"):
+        publish(pa.table({"age": [30] * 20, "pay": np.arange(20)}), tmp_path / "again.csv")
+
+
+def test_a_value_counts_once_a_person(tmp_path: Path) -> None:
+    """An address on each of five rows of a person names the person, though only a fifth of the cells differ."""
+    who = np.repeat(np.arange(60), 5)
+    table = pa.table({"who": who, "age": who % 3, "address": 1000 + who, "ward": who % 4})
+    schema = cl.Schema.from_text('unit = "who"\n[columns.who]\nkind = "text"\n')
+    publish(table, tmp_path / "rows.csv", identifiers=["who"])  # by rows nothing is seen
+    with pytest.raises(UsageError, match='"address"'):
+        publish(table, tmp_path / "people.csv", schema=schema)
+
+
+def test_a_sample_of_values_tells_the_same(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Of a large table a sample of the values is looked at, each with all its rows: unique columns are found, others not."""
+    monkeypatch.setattr(uniqueness, "_SAMPLED", 500)
+    n = 5_000
+    table = pa.table({"age": [30] * n, "number": np.arange(n), "twice": np.arange(n) // 2})
+    with pytest.raises(UsageError) as refused:
+        publish(table, tmp_path / "out.csv")
+    assert '"number"' in str(refused.value)
+    assert '"twice"' not in str(refused.value)
+
+
+def test_a_saved_recoding_refuses_them_too(tmp_path: Path) -> None:
+    """Other rows may have columns that the recoding never saw."""
+    recoding = publish(patients().select(["age", "ward"]), tmp_path / "first.csv").recoding_
+    with pytest.raises(UsageError) as refused:
+        apply_recoding(recoding, patients(), tmp_path / "second.csv")
+    assert all(f'"{name}"' in str(refused.value) for name in NUMBERS)
+    release = apply_recoding(recoding, patients(), tmp_path / "third.csv", identifiers=NUMBERS[:2], keep_unique=NUMBERS[2:])
+    assert any('"NHS number" are nearly unique' in note for note in release.notes)
+
+
+def test_drafts_name_them_identifiers() -> None:
+    """A draft gives unique whole numbers and texts the role; a measurement with decimals keeps its own."""
+    table = patients().append_column("score_cm", pa.array(np.random.default_rng(1).normal(170, 9, 200)))
+    roles = {column.name: column.role for column in draft(open_source(table)).columns}
+    assert [name for name, role in roles.items() if role is Role.IDENTIFIER] == NUMBERS
+
+
+def test_the_command_line(tmp_path: Path) -> None:
+    """The command refuses, and publishes what is confirmed by name."""
+    data = tmp_path / "patients.csv"
+    pyarrow.csv.write_csv(patients(), data)
+    words = ["anonymize", str(data), "--k", "5", "--quasi", "age", "--out", str(tmp_path / "out.csv")]
+    refused = CliRunner().invoke(app, words)
+    assert refused.exit_code == 2
+    assert "MRN" in refused.output
+    done = CliRunner().invoke(app, [*words, "--keep-unique", "MRN", "--identifiers", "patient_no,NHS number"])
+    assert done.exit_code == 0, done.output

@@ -1,0 +1,293 @@
+"""Labels of numbers and days: public places alone, answered for by k rows, without gaps, and no nearer to a row than chance.
+
+``CLOISTER_FUZZ=50000`` runs as many tables; the usual run has a few hundred.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from cloister.anonymization.counting import put_on_grid
+from cloister.anonymization.counting.count_table import CountedTable
+from cloister.anonymization.counting.scale import Scale
+from cloister.anonymization.counting.tuple_counts import TupleCounts
+from cloister.anonymization.searching.localize import localize
+from cloister.anonymization.searching.specialize import specialize
+from cloister.errors import UsageError
+
+TABLES = int(os.environ.get("CLOISTER_FUZZ", "250"))
+INTERVAL = re.compile(r"([\[(])(.+), (.+)([\])])")
+
+
+@dataclass(frozen=True)
+class Column:
+    """A random column: its cells (NaN: a blank), its public facts, and the unit that its cells are written in."""
+
+    cells: np.ndarray
+    is_date: bool = False
+    unit: float = 1.0
+    bounds: tuple[float, float] | None = None
+    step: float | None = None
+
+    @property
+    def scale(self) -> Scale:
+        known = np.unique(self.cells[~np.isnan(self.cells)])
+        return Scale(known, bool(np.isnan(self.cells).any()), self.is_date, None, self.bounds, self.step)
+
+
+@dataclass(frozen=True)
+class Published:
+    """A random table, and the label of each cell; None where a row was removed."""
+
+    columns: list[Column]
+    persons: np.ndarray | None
+    k: int
+    is_local: bool
+    labels: list[list[str | None]]
+
+    def holders(self, mask: np.ndarray) -> int:
+        """How many rows (people) a mask of rows holds."""
+        return int(mask.sum()) if self.persons is None else len(set(self.persons[mask].tolist()))
+
+
+def make_column(random: np.random.Generator, n: int) -> Column:
+    kind = random.integers(0, 9)
+    if kind == 0:
+        return Column(random.integers(17, 90, n).astype(float))
+    if kind == 1:  # whole numbers between bounds, on a step
+        step = float(random.choice([1, 5, 0.5]))
+        return Column(20 + step * random.integers(0, 60, n), bounds=(20.0, 20 + 60 * step), step=step)
+    if kind == 2:  # bounds alone
+        return Column(np.round(random.uniform(3, 97, n), 2), unit=0.01, bounds=(0.0, 100.0))
+    if kind == 3:
+        return Column(np.round(random.uniform(20_000, 60_000, n), 2), unit=0.01)
+    if kind == 4:
+        return Column(np.round(random.lognormal(8, 2, n), 2), unit=0.01)
+    if kind == 5:  # a few values that many share, and single ones between them
+        few = random.integers(0, 200, 4).astype(float)
+        return Column(np.where(random.random(n) < 0.9, random.choice(few, n), random.integers(-50, 250, n)))
+    if kind == 6:
+        return Column(random.normal(0, 10.0 ** random.integers(-6, 7), n), unit=0.0)
+    days = random.integers(-10_000, 15_000) + np.floor(random.beta(2, 2, n) * random.choice([60, 4000, 30_000]))
+    cells = np.where(random.random(n) < 0.1, np.nan, days) if kind == 8 else days
+    return Column(cells, is_date=True)
+
+
+def publish(random: np.random.Generator) -> Published | None:
+    """A random table under random settings; None if it is refused."""
+    n, k = int(random.integers(20, 400)), int(random.integers(2, 12))
+    columns = [make_column(random, n) for _ in range(random.integers(1, 4))]
+    persons = random.integers(0, max(1, n // 2), n) if random.random() < 0.3 else None
+    scales = [column.scale for column in columns]
+    codes = np.stack(
+        [
+            np.where(np.isnan(column.cells), len(scale.values), np.searchsorted(scale.values, column.cells))
+            for column, scale in zip(columns, scales, strict=True)
+        ],
+        axis=1,
+    )
+    rows = TupleCounts(codes.astype(np.int32), np.ones(n, np.int64), persons=persons)
+    counted = CountedTable(rows, scales, [f"q{j}" for j in range(len(columns))])
+    is_local = bool(random.random() < 0.3)
+    try:
+        if is_local:
+            local = localize(counted, k)
+            recoding, labels = local.recoding, local.labels
+        else:
+            found = specialize(counted, k, gain="loss", suppression=float(random.choice([0, 0.05, 0.3])), beam=1)
+            recoding, labels = found.recoding, found.labels
+    except UsageError:
+        return None
+    shown: list[list[str | None]] = []
+    for j, column in enumerate(recoding.columns):
+        texts = [None if at < 0 else column.labels[recoding.classes[at, j]] for at in labels.tolist()]
+        shown.append(texts)
+    return Published(columns, persons, k, is_local, shown)
+
+
+def fuzz(seed: int, tables: int = TABLES) -> Iterator[Published]:
+    random = np.random.default_rng(seed)
+    for _ in range(tables):
+        if (published := publish(random)) is not None:
+            yield published
+
+
+def read_end(text: str, is_date: bool) -> Fraction | None:
+    """An end as it reads, days since 1970 for a date; None where it is open."""
+    if text in ("-inf", "inf"):
+        return None
+    return Fraction(int(np.datetime64(text, "D").astype(int))) if is_date else Fraction(text)
+
+
+def ladder(column: Column) -> list[Fraction]:
+    """1, 2 and 5 times powers of ten (of steps), the widest first: from public facts alone."""
+    unit = Fraction(1) if column.step is None else Fraction(repr(column.step))
+    least = 0 if column.step is not None else -17
+    return [nice * Fraction(10) ** power * unit for power in range(12, least - 1, -1) for nice in (5, 2, 1)]
+
+
+def spans_beside(end: Fraction, column: Column) -> Iterator[tuple[Fraction, Fraction]]:
+    """The public intervals of each width that end and begin at a place, the widest first; none if it is no public place."""
+    if column.is_date:
+        day = np.datetime64(int(end), "D")
+        month = day.astype("M8[M]")
+        if month.astype("M8[D]") != day:
+            return
+        months = [12 * years for years in (1000, 500, 200, 100, 50, 20, 10, 5, 2, 1)] + [6, 3, 1]
+        for width in months:
+            if (month.astype(int) + 1970 * 12) % width == 0:
+                yield tuple(Fraction(int((month + by).astype("M8[D]").astype(int))) for by in (-width, width))  # type: ignore[misc]
+        return
+    origin = Fraction(0)
+    if column.step is not None and column.bounds is not None and Fraction(column.bounds[0]) % Fraction(repr(column.step)):
+        origin = Fraction(column.bounds[0])
+    for width in ladder(column):
+        if (end - origin) % width == 0:
+            yield end - width, end + width
+
+
+def is_answered(end: Fraction, column: Column, published: Published) -> bool:
+    """Whether k rows on each side answer for a cut at a public place."""
+    beside = list(spans_beside(end, column))
+    cells, at = column.cells, float(end)
+    for low, high in beside:
+        left, right = (cells >= float(low)) & (cells < at), (cells >= at) & (cells < float(high))
+        if min(published.holders(left), published.holders(right)) >= published.k:
+            return True
+    shared = [value for value in np.unique(cells) if published.holders(cells == value) >= published.k]
+    below, above = [value for value in shared if value < at], [value for value in shared if value >= at]
+    if not (below and above and beside):
+        return False
+    # between two values that k rows hold each: no rounder place would part them
+    widest = beside[0][1] - end
+    return not any(
+        Fraction(float(above[0])) // width * width > Fraction(float(below[-1]))
+        for width in ([] if column.is_date or column.step is not None else ladder(column))
+        if width > widest
+    )
+
+
+def check_labels(published: Published) -> int:
+    """Every law of labels but that of chance; how many labels were looked at."""
+    seen = 0
+    for column, texts in zip(published.columns, published.labels, strict=True):
+        by_label: dict[str, list[int]] = {}
+        for row, text in enumerate(texts):
+            if text is not None:
+                by_label.setdefault(text, []).append(row)
+        seen += len(by_label)
+        tiles: list[tuple[float, float]] = []
+        for text, rows in by_label.items():
+            cells = column.cells[rows]
+            if text in ("*", ""):
+                assert text == "*" or np.isnan(cells).all()
+                continue
+            match = INTERVAL.fullmatch(text)
+            if match is None:  # a value: all rows of the label hold it, and they are k
+                value = float(read_end(text, column.is_date) or 0)
+                assert np.allclose(cells, value, rtol=1e-11)
+                assert published.is_local or published.holders(np.isin(np.arange(len(column.cells)), rows)) >= published.k
+                tiles.append((value, value))
+                continue
+            low, high = (read_end(match[side], column.is_date) for side in (2, 3))
+            ends = (-np.inf if low is None else float(low), np.inf if high is None else float(high))
+            assert ((cells >= ends[0]) & ((cells < ends[1]) | (cells <= ends[1] if match[4] == "]" else False))).all()
+            for end in (low, high):
+                is_outer = end is not None and column.bounds is not None and float(end) in column.bounds
+                assert end is None or is_outer or is_answered(end, column, published), (text, column.step)
+            tiles.append(ends)
+        if not published.is_local and tiles:
+            check_tiles(sorted(tiles), column)
+    return seen
+
+
+def check_tiles(tiles: list[tuple[float, float]], column: Column) -> None:
+    """Intervals meet where a neighbour is an interval too; values lie between; the outermost reach to the public ends."""
+    low, high = column.bounds or (-np.inf, np.inf)
+    for (begin, end), (start, after) in itertools.pairwise(tiles):
+        assert end <= start
+        assert end == start or after == start or begin == end, "a gap"
+    assert tiles[0][0] == low or tiles[0][0] == tiles[0][1]
+    assert tiles[-1][1] == high or tiles[-1][0] == tiles[-1][1]
+
+
+def test_every_label_is_public_and_answered_for() -> None:
+    """Labels belong to the family of public facts, k rows on each side answer for every end, and labels tile."""
+    labels = sum(check_labels(published) for published in fuzz(12))
+    print(f"{TABLES:,} tables, {labels:,} labels")
+    assert labels > TABLES
+
+
+def nearness(tables: Iterator[Published]) -> tuple[float, float]:
+    """How much oftener than by chance an end is a single row's value, or one unit past it; and the bound of that at 1e-6.
+
+    The chance is that of a place of the same unit in the narrowest public intervals beside the end that k rows answer
+    for. Tables are independent, so by Hoeffding their sum exceeds the bound with a probability of at most 1e-6.
+    """
+    excess, squares = 0.0, 0.0
+    for published in tables:
+        own, ends_seen = 0.0, 0
+        for column, texts in zip(published.columns, published.labels, strict=True):
+            if not column.unit or (column.unit == 1 and not column.is_date):
+                continue  # every whole number is somebody's
+            values, counts = np.unique(np.round(column.cells[~np.isnan(column.cells)] / column.unit), return_counts=True)
+            single = set(values[counts < published.k].tolist())
+            ends = {match[side] for text in set(texts) if text and (match := INTERVAL.fullmatch(text)) for side in (2, 3)}
+            for text in ends:
+                end = read_end(text, column.is_date)
+                if end is None or (column.bounds is not None and float(end) in column.bounds):
+                    continue
+                place = round(float(end) / column.unit)
+                width = nearest_width(end, column, published)
+                around = range(place - width, place + width)
+                hits = sum(near in single or near - 1 in single for near in around)
+                own += (place in single or place - 1 in single) - hits / max(len(around), 1)
+                ends_seen += 1
+        excess += own
+        squares += ends_seen**2
+    return excess, float(np.sqrt(np.log(1e6) / 2 * squares))
+
+
+def nearest_width(end: Fraction, column: Column, published: Published) -> int:
+    """Half of a window around an end, in units: the narrowest public one that k rows on each side answer for."""
+    cells, at, width = column.cells, float(end), 50.0
+    for low, high in spans_beside(end, column):
+        left, right = (cells >= float(low)) & (cells < at), (cells >= at) & (cells < float(high))
+        if min(published.holders(left), published.holders(right)) < published.k:
+            break
+        width = (float(high) - at) / column.unit
+    return int(min(max(width, 10), 2000))
+
+
+def test_an_end_is_no_nearer_to_a_row_than_chance() -> None:
+    """Over random tables the end of an interval is a single row's value, or one unit past it, as often as any place is."""
+    excess, bound = nearness(fuzz(7))
+    assert excess <= bound
+
+
+def cut_beside_cells(values: np.ndarray, *_: object) -> np.ndarray:
+    """Planted: the rule as it was, a cut beside each cell."""
+    return values[1:]
+
+
+def cut_past_cells(unit: float) -> Callable[..., np.ndarray]:
+    """Planted: one unit past a cell."""
+    return lambda values, *_: np.minimum(values[:-1] + unit, values[1:])
+
+
+@pytest.mark.parametrize("rule", [cut_beside_cells, cut_past_cells(0.01)])
+def test_cuts_beside_cells_are_caught(rule: Callable[..., np.ndarray], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Planted: with cuts at cells, or one unit past them, both laws fail."""
+    monkeypatch.setattr(put_on_grid, "offered_cuts", rule)
+    excess, bound = nearness(fuzz(7, 60))
+    assert excess > bound
+    with pytest.raises(AssertionError):
+        sum(check_labels(published) for published in fuzz(12, 60))
