@@ -11,7 +11,8 @@ import pyarrow as pa
 
 from cloister.errors import SourceError
 from cloister.sources.columnar import from_dataset
-from cloister.sources.in_memory import from_array, from_frame, from_stream, from_table
+from cloister.sources.in_memory import from_array, from_stream, from_table
+from cloister.sources.pandas_frames import from_frame
 from cloister.sources.places import Place, find
 from cloister.sources.recognize import open_file
 from cloister.sources.source import Source, present
