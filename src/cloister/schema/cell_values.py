@@ -8,6 +8,8 @@ its cells needs it, and what the fast way reads the slow way reads alike, to the
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -37,6 +39,8 @@ def numbers(values: pa.Array) -> NDArray[np.float64]:
         return _from_text(_trimmed(values))
     if pa.types.is_dictionary(kind):
         return _looked_up(numbers(values.dictionary), values)
+    if pa.types.is_union(kind):
+        return _by_kind(values, numbers)
     if pa.types.is_temporal(kind) and not pa.types.is_interval(kind):
         return _in_days(values)
     inner = _unwrapped(values)
@@ -48,6 +52,8 @@ def days(values: pa.Array) -> NDArray[np.float64]:
     kind = values.type
     if pa.types.is_dictionary(kind):
         return _looked_up(days(values.dictionary), values)
+    if pa.types.is_union(kind):
+        return _by_kind(values, days)
     if not _is_text(kind):
         return numbers(values)
     # the day alone: a time after it, with whatever zone, does not move the calendar day
@@ -69,6 +75,9 @@ def texts(values: pa.Array) -> pa.Array:
         return _trimmed(values)
     if pa.types.is_dictionary(kind):
         return texts(values.dictionary).take(values.indices)
+    if pa.types.is_union(kind):
+        kinds = [texts(values.field(code)).cast(pa.large_string()) for code in range(kind.num_fields)]
+        return pa.concat_arrays(kinds).take(pa.array(_places(values, list(map(len, kinds)))))
     if pa.types.is_floating(kind):
         return _float_texts(values)
     if pa.types.is_decimal(kind):
@@ -80,6 +89,22 @@ def texts(values: pa.Array) -> pa.Array:
         return values.cast(pa.string())
     inner = _unwrapped(values)
     return pa.nulls(len(values), pa.string()) if inner is None else texts(inner)
+
+
+def _by_kind(values: pa.Array, read: Callable[[pa.Array], NDArray[np.float64]]) -> NDArray[np.float64]:
+    """Cells that keep their kinds (`sources.python_cells`): each is read as in a column of its own kind."""
+    kinds = [read(values.field(code)) for code in range(values.type.num_fields)]
+    cells: NDArray[np.float64] = np.concatenate(kinds)[_places(values, list(map(len, kinds)))]
+    return cells
+
+
+def _places(values: pa.Array, lengths: list[int]) -> NDArray[np.int64]:
+    """Where the cells of a dense union stand when its kinds, of these lengths, are laid end to end."""
+    _, codes, offsets = values.buffers()[:3]
+    here = slice(values.offset, values.offset + len(values))  # pyarrow's own accessors forget where a slice begins
+    begins = np.cumsum([0, *lengths], dtype=np.int64)
+    places: NDArray[np.int64] = begins[np.frombuffer(codes, np.int8)[here]] + np.frombuffer(offsets, np.int32)[here]
+    return places
 
 
 def _unwrapped(values: pa.Array) -> pa.Array | None:

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import pyarrow as pa
 
 from cloister.sources.places import Place
-from cloister.sources.source import BATCH_ROWS, distinct, present, retold, text_names
+from cloister.sources.source import BATCH_ROWS, distinct, nested_names, present, retold, text_names
 
 __all__ = ["ColumnarReader", "ColumnarSource", "DatasetSource", "from_dataset", "open_columnar"]
 
@@ -34,6 +34,7 @@ class ColumnarSource:
     reader: ColumnarReader
     stored: tuple[str, ...]  # the columns that the file itself holds
     texts: tuple[str, ...] = ()  # the columns whose type says that they hold text
+    nested: tuple[str, ...] = ()  # the columns that hold lists or structs
     in_memory: bool = False
 
     @property
@@ -75,6 +76,11 @@ class DatasetSource:
         """The columns whose type says that they hold text."""
         return text_names(self.dataset.schema)
 
+    @property
+    def nested(self) -> tuple[str, ...]:
+        """The columns that hold lists or structs."""
+        return nested_names(self.dataset.schema)
+
     def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         """The rows, in the order of the dataset."""
         return self._batches(present(self.names, columns))
@@ -94,4 +100,4 @@ def open_columnar(place: Place, reader: ColumnarReader) -> ColumnarSource:
     """A source over a file that `reader` can read; its schema is read."""
     with retold(place.shown), place.open() as file:
         schema = reader.schema(file)
-    return ColumnarSource(place, reader, distinct(schema.names, place.shown), text_names(schema))
+    return ColumnarSource(place, reader, distinct(schema.names, place.shown), text_names(schema), nested_names(schema))

@@ -8,8 +8,8 @@ cell is read by itself (`python_cells`). No path is chosen by what a row holds.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from threading import Lock
 from typing import Any
 
@@ -18,11 +18,12 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from cloister.errors import SourceError, raise_alone
-from cloister.sources.python_cells import row_cells, text_column, unmasked
+from cloister.sources.python_cells import cell_column, row_cells, text_column, unmasked
 from cloister.sources.source import BATCH_ROWS, distinct, nested_names, present, retold, text_names
 
 __all__ = [
     "ArraySource",
+    "Objects",
     "RowsSource",
     "StreamSource",
     "TableSource",
@@ -36,8 +37,11 @@ __all__ = [
 ]
 
 _ARROW_READY = "?bhilqBHILQefd"  # NumPy type characters whose memory is an Arrow column as it lies (but for booleans)
-_ARROW_UNITS = ("D", "s", "ms", "us", "ns")  # of dates and times that Arrow has too
+_ARROW_UNITS = [(unit, 1) for unit in ("D", "s", "ms", "us", "ns")]  # of dates and times that Arrow has too
 _MOST_DAYS = 2**31 - 1
+
+Objects = Callable[[Iterable[object]], pa.Array]
+"""How Python objects become a column: as texts, for a holder who writes them down, or each in its own kind."""
 
 
 @dataclass(frozen=True)
@@ -75,6 +79,11 @@ class ArraySource:
     array: NDArray[Any]  # (n, d)
     names: tuple[str, ...]
     in_memory: bool = True
+    objects: Objects = text_column
+
+    def keeping_kinds(self) -> ArraySource:
+        """The same rows, in which the cells of a column of objects keep their kinds."""
+        return replace(self, objects=cell_column)
 
     def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         """The rows; no more than a batch of them is copied at a time, and none where columns lie in one piece."""
@@ -91,7 +100,7 @@ class ArraySource:
             if transposed.strides[1] != transposed.itemsize:
                 # transposed once for all columns: gathering them one by one would walk the same memory d times
                 transposed = np.ascontiguousarray(transposed)
-            yield pa.RecordBatch.from_arrays([array_column(transposed[j]) for j in places], names=names)
+            yield pa.RecordBatch.from_arrays([array_column(transposed[j], self.objects) for j in places], names=names)
 
 
 @dataclass(frozen=True)
@@ -112,7 +121,7 @@ class RowsSource:
         for start in range(0, len(self.rows), BATCH_ROWS):
             rows = [row_cells(row, width) for row in self.rows[start : start + BATCH_ROWS]]
             if places:
-                yield pa.RecordBatch.from_arrays([text_column(row[place] for row in rows) for place in places], names=names)
+                yield pa.RecordBatch.from_arrays([cell_column(row[place] for row in rows) for place in places], names=names)
             else:
                 yield rows_only(len(rows))
 
@@ -195,25 +204,23 @@ def is_plain(kind: object) -> bool:
     return isinstance(kind, np.dtype) and kind.char in _ARROW_READY
 
 
-def array_column(cells: NDArray[Any]) -> pa.Array:
-    """A column of an array, by its dtype alone."""
+def array_column(cells: NDArray[Any], objects: Objects) -> pa.Array:
+    """A column of an array, by its dtype alone; `objects` reads one of Python objects."""
     kind = cells.dtype
     if is_plain(kind):
         return pa.array(cells if kind.isnative else cells.astype(kind.newbyteorder("=")))
     if kind.kind == "f":  # wider than 64 bits
         with np.errstate(over="ignore"):
             return pa.array(cells.astype(np.float64))
-    if kind.kind == "M" and np.datetime_data(kind)[0] in _ARROW_UNITS:
+    if kind.kind == "M" and np.datetime_data(kind) in _ARROW_UNITS:
         return _moments(cells)
-    return text_column(cells)
+    return objects(cells)
 
 
 def _moments(cells: NDArray[Any]) -> pa.Array:
     """Dates and times; what lies beyond the days that Arrow counts is unreadable."""
-    unit, step = np.datetime_data(cells.dtype)
+    unit, _ = np.datetime_data(cells.dtype)
     ticks = np.ascontiguousarray(cells.astype(cells.dtype.newbyteorder("="))).view(np.int64)
-    if step != 1:
-        return text_column(cells)
     missing = np.isnat(cells)
     if unit != "D":
         return pa.array(ticks, pa.int64(), mask=missing).cast(pa.timestamp(unit))

@@ -42,6 +42,11 @@ class SeveralSources:
         """The columns whose type says, in some file, that they hold text."""
         return tuple(dict.fromkeys(name for part in self.parts for name in getattr(part, "texts", ())))
 
+    @property
+    def nested(self) -> tuple[str, ...]:
+        """The columns that hold, in some file, lists or structs."""
+        return tuple(dict.fromkeys(name for part in self.parts for name in getattr(part, "nested", ())))
+
     def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         """The rows of the first file, of the second, and so on. A column's type may differ between files."""
         wanted = present(self.names, columns)

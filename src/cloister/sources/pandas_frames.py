@@ -12,11 +12,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 
-from cloister.sources.in_memory import ArraySource, array_column, is_plain, rows_only
-from cloister.sources.python_cells import cell_text, text_column
+from cloister.sources.in_memory import ArraySource, Objects, array_column, is_plain, rows_only
+from cloister.sources.python_cells import cell_column, text_column
 from cloister.sources.source import BATCH_ROWS, distinct, nested_names, present
 
 __all__ = ["FrameSource", "from_frame"]
@@ -29,7 +28,12 @@ class FrameSource:
     frame: Any
     names: tuple[str, ...]
     in_memory: bool = True
+    objects: Objects = text_column
     _columns: dict[str, pa.ChunkedArray] = field(default_factory=dict, repr=False)
+
+    def keeping_kinds(self) -> FrameSource:
+        """The same rows, in which the cells of a column of objects keep their kinds."""
+        return FrameSource(self.frame, self.names, objects=cell_column)
 
     @property
     def texts(self) -> tuple[str, ...]:
@@ -43,13 +47,14 @@ class FrameSource:
     @property
     def nested(self) -> tuple[str, ...]:
         """The columns that hold lists or structs, by their dtype."""
-        return nested_names(pa.schema([(name, _declared(self._cells(name))) for name in self.names]))
+        kinds = [(name, _declared(self._cells(name)) or pa.large_string()) for name in self.names]
+        return nested_names(pa.schema(kinds))
 
     def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         """The rows; columns of Python objects are read as text, cell by cell."""
         for name in present(self.names, columns):
             if name not in self._columns:
-                self._columns[name] = _frame_column(self._cells(name))
+                self._columns[name] = _frame_column(self._cells(name), self.objects)
         if not columns:
             return iter([rows_only(len(self.frame))])
         chosen = pa.table([self._columns[name] for name in columns], names=list(columns))
@@ -68,28 +73,26 @@ def from_frame(frame: Any) -> ArraySource | FrameSource:
     return FrameSource(frame, names)
 
 
-def _declared(cells: Any) -> pa.DataType:
-    """The type that a dtype of pandas means, found without a row: text for Python objects and categories."""
+def _declared(cells: Any) -> pa.DataType | None:
+    """The type that a dtype of pandas means, found without a row; None for Python objects and categories."""
     if str(cells.dtype) in ("object", "category"):
-        return pa.large_string()
+        return None
     try:
         return pa.array(cells.iloc[:0], from_pandas=True).type
     except (pa.ArrowException, TypeError, ValueError, NotImplementedError):
-        return pa.large_string()
+        return None
 
 
-def _frame_column(cells: Any) -> pa.Array | pa.ChunkedArray:
+def _frame_column(cells: Any, objects: Objects) -> pa.Array | pa.ChunkedArray:
     """A column of a pandas frame, by its dtype."""
     if is_plain(cells.dtype):
-        return array_column(cells.to_numpy())
+        return array_column(cells.to_numpy(), objects)
     if str(cells.dtype) == "category":
-        codes = cells.cat.codes.to_numpy()
-        return pa.DictionaryArray.from_arrays(
-            pa.array(codes.astype(np.int32), mask=codes < 0), text_column(cells.cat.categories)
-        )
+        categories = [*cells.cat.categories, None]  # the code of a missing one is -1
+        return objects(categories[code] for code in cells.cat.codes)
     kind = _declared(cells)
-    if pa.types.is_large_string(kind) and str(cells.dtype) == "object":
-        return text_column(cells)
+    if kind is None:
+        return objects(cells)
     try:
         return pa.array(cells, kind, from_pandas=True)
     except (pa.ArrowException, TypeError, ValueError, OverflowError):
@@ -100,7 +103,7 @@ def _scalar(cell: object, kind: pa.DataType) -> Any:
     """A cell that its column's type can hold, or None."""
     try:
         if pa.types.is_string(kind) or pa.types.is_large_string(kind):
-            return cell_text(cell)
+            return text_column([cell])[0].as_py()
         return pa.scalar(cell, kind, from_pandas=True).as_py()
     except Exception:  # a cell may be any Python object
         return None

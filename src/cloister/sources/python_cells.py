@@ -1,7 +1,8 @@
 """How a Python object in a list, an object array or an object column is read: each cell by itself, by its type.
 
-A cell becomes its text, which `schema.cell_values` reads as it reads any text: a number is written so that reading gives the same
-float64 back, to the last bit, infinite ones too. So a number reads alike in a column of numbers and in a column of objects.
+A cell keeps its type: a column of objects is an Arrow union, whose numbers, texts and dates `schema.cell_values` reads as it
+reads columns of nothing but those. So a number reads alike, to the last bit, in a column of numbers and in a column of objects,
+whatever stands beside it.
 
 Privacy
 -------
@@ -24,31 +25,46 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-__all__ = ["cell_text", "row_cells", "text_column", "unmasked"]
+__all__ = ["cell_column", "row_cells", "text_column", "unmasked"]
 
-_INFINITE = "1e999"  # what the rule of texts reads as infinite; the word "inf" is a text
-_LONGEST = 400  # decimal places before or after the point: beyond, a number is infinite or zero as a float64
-_LONGEST_BITS = 1100  # of an integer that may still be finite as a float64
+_MOST_DIGITS = 76  # of a whole number that keeps all of them
+_KINDS = {
+    "text": pa.large_string(),  # wide offsets: no batch holds too much text for them
+    "float": pa.float64(),
+    "float32": pa.float32(),
+    "int": pa.int64(),
+    "uint": pa.uint64(),
+    "whole": pa.decimal256(_MOST_DIGITS, 0),
+    "bool": pa.bool_(),
+    "D": pa.date32(),
+    **{unit: pa.timestamp(unit) for unit in ("s", "ms", "us", "ns")},
+    "duration": pa.duration("us"),
+}
+_CODES = {kind: code for code, kind in enumerate(_KINDS)}
+_STORED = {"D": pa.int32(), "s": pa.int64(), "ms": pa.int64(), "us": pa.int64(), "ns": pa.int64()}  # as counts since 1970
+_EPOCH = datetime.datetime(1970, 1, 1)
+
+Cell = tuple[str, Any]
+"""The kind of a cell, a key of `_KINDS`, and its value; None: there is none to read."""
+UNREADABLE: Cell = ("text", None)
+
+
+def cell_column(cells: Iterable[object]) -> pa.Array:
+    """Cells as a column in which each keeps its kind."""
+    codes, offsets = [], []
+    values: dict[str, list[Any]] = {kind: [] for kind in _KINDS}
+    for cell in cells:
+        kind, value = read_cell(cell)
+        codes.append(_CODES[kind])
+        offsets.append(len(values[kind]))
+        values[kind].append(value)
+    children = [pa.array(values[kind], _STORED.get(kind, type)).cast(type) for kind, type in _KINDS.items()]
+    return pa.UnionArray.from_dense(pa.array(codes, pa.int8()), pa.array(offsets, pa.int32()), children, list(_KINDS))
 
 
 def text_column(cells: Iterable[object]) -> pa.Array:
-    """The texts of cells as a column; null where a cell cannot be read."""
-    # wide offsets: no batch holds too much text for them, so that no cell decides whether a column can be made
-    return pa.array([cell_text(cell) for cell in cells], pa.large_string())
-
-
-def cell_text(cell: object) -> str | None:
-    """The text of any Python object; None where it has none. Never raises.
-
-    >>> [cell_text(cell) for cell in (0.1, 3.0, 10**30, True, " a ", b"b", float("inf"), float("nan"), None, [1], 1j)]
-    ['0.1', '3', '1000000000000000000000000000000', 'true', ' a ', 'b', '1e999', None, None, None, None]
-    """
-    if type(cell) is float:  # the most common cell, without the search for its rule
-        return _float_text(cell)
-    try:
-        return _text(cell)
-    except Exception:  # a subclass may break what its base class promises
-        return None
+    """Cells as a column of texts, for a holder who writes them down; null where a cell cannot be read."""
+    return pa.array([_text(*read_cell(cell)) for cell in cells], pa.large_string())
 
 
 def row_cells(row: object, width: int) -> Sequence[object]:
@@ -64,18 +80,18 @@ def row_cells(row: object, width: int) -> Sequence[object]:
     return [*cells, *[None] * (width - len(cells))]
 
 
-def _cells(row: object) -> list[object]:
-    for kind, iterate in _ROW_TYPES.items():
-        if issubclass(type(row), kind):
-            return list(iterate(row))
-    return []
+def read_cell(cell: object) -> Cell:
+    """The kind and the value of any Python object. Never raises.
 
-
-def _array_cells(row: NDArray[Any]) -> Iterable[object]:
-    """The cells of an array of one dimension; a masked cell is unreadable, and so is all of an array of another shape."""
-    if np.ndarray.ndim.__get__(row) != 1:
-        return ()
-    return unmasked(row)
+    >>> [read_cell(cell) for cell in (0.5, 3, True, "a", [1], 1j)]
+    [('float', 0.5), ('int', 3), ('bool', True), ('text', 'a'), ('text', None), ('text', None)]
+    """
+    if type(cell) is float:  # the most common cell, without the search for its rule
+        return "float", cell
+    try:
+        return _read(cell)
+    except Exception:  # a subclass may break what its base class promises
+        return UNREADABLE
 
 
 def unmasked(cells: NDArray[Any]) -> NDArray[Any]:
@@ -86,107 +102,142 @@ def unmasked(cells: NDArray[Any]) -> NDArray[Any]:
     return np.asarray(cells)
 
 
+def _cells(row: object) -> list[object]:
+    for kind, iterate in _ROW_TYPES.items():
+        if issubclass(type(row), kind):
+            return list(iterate(row))
+    return []
+
+
 _ROW_TYPES: dict[type, Callable[[Any], Iterable[object]]] = {
     list: list.__iter__,
     tuple: tuple.__iter__,
-    np.ndarray: _array_cells,
+    np.ndarray: lambda row: unmasked(row) if row.ndim == 1 else (),
     array.array: lambda row: array.array.__iter__(row),
     range: lambda row: range.__iter__(row),
 }
 
 
 @singledispatch
-def _text(cell: object) -> str | None:
-    """The text of a cell of a type that no rule below names: there is none."""
-    return None
+def _read(cell: object) -> Cell:
+    """What no rule below names cannot be read."""
+    return UNREADABLE
 
 
-@_text.register
-def _(cell: str) -> str | None:
-    return str.encode(cell, "utf-8", "replace").decode("utf-8")  # lone surrogates cannot be stored
+@_read.register
+def _(cell: str) -> Cell:
+    return "text", str.encode(cell, "utf-8", "replace").decode("utf-8")  # lone surrogates cannot be stored
 
 
-@_text.register(bytes)
-@_text.register(bytearray)
-def _(cell: bytes | bytearray) -> str | None:
-    return bytes.decode(bytes(cell), "utf-8", "replace")
+@_read.register(bytes)
+@_read.register(bytearray)
+def _(cell: bytes | bytearray) -> Cell:
+    return "text", bytes.decode(bytes(cell), "utf-8", "replace")
 
 
-@_text.register
-def _float_text(cell: float) -> str | None:
-    if float.__ne__(cell, cell):
-        return None
-    if float.__abs__(cell) == float("inf"):
-        return _INFINITE if float.__gt__(cell, 0.0) else f"-{_INFINITE}"
-    if float.__abs__(cell) < 2**63 and float.is_integer(cell):
-        return str(float.__trunc__(cell))
-    return float.__repr__(cell)
+@_read.register
+def _(cell: uuid.UUID) -> Cell:
+    return "text", str(cell)
 
 
-@_text.register(np.floating)
-def _(cell: np.floating[Any]) -> str | None:
-    return _float_text(float(cell))  # a narrower float is widened, which changes no value
+@_read.register(bool)
+@_read.register(np.bool_)
+def _(cell: bool | np.bool_) -> Cell:
+    return "bool", bool(cell)
 
 
-@_text.register
-def _int_text(cell: int) -> str | None:
-    if int.bit_length(cell) > _LONGEST_BITS:
-        return _INFINITE if int.__gt__(cell, 0) else f"-{_INFINITE}"
-    return int.__repr__(cell)
+@_read.register
+def _(cell: float) -> Cell:
+    return "float", float.__float__(cell)
 
 
-@_text.register(np.integer)
-def _(cell: np.integer[Any]) -> str | None:
-    return int.__repr__(int(cell))
+@_read.register(np.floating)
+def _(cell: np.floating[Any]) -> Cell:
+    # a narrower float is widened, which changes no value; a wider one is rounded, as a column of them is
+    return "float32" if cell.itemsize <= 4 else "float", float(cell)
 
 
-@_text.register(bool)
-@_text.register(np.bool_)
-def _(cell: bool | np.bool_) -> str | None:
-    return "true" if cell else "false"
-
-
-@_text.register
-def _(cell: Decimal) -> str | None:
-    if cell.is_nan():
-        return None
-    if cell.is_infinite() or (cell and cell.adjusted() > _LONGEST):
-        return f"-{_INFINITE}" if cell.is_signed() else _INFINITE
-    if not cell or cell.adjusted() < -_LONGEST:
-        return "0"
-    text = f"{cell:f}"
-    return text.rstrip("0").rstrip(".") if "." in text else text
-
-
-@_text.register
-def _(cell: Fraction) -> str | None:
+@_read.register
+def _(cell: int) -> Cell:
+    whole = int.__int__(cell)
+    if -(2**63) <= whole < 2**63:
+        return "int", whole
+    if 0 < whole < 2**64:
+        return "uint", whole
+    if abs(whole) < 10**_MOST_DIGITS:
+        return "whole", Decimal(whole)
     try:
-        return _float_text(Fraction.__float__(cell))
+        return "float", float(whole)
     except OverflowError:
-        return _INFINITE if cell > 0 else f"-{_INFINITE}"
+        return "float", float("inf") if whole > 0 else float("-inf")
 
 
-@_text.register(datetime.date)
-@_text.register(datetime.time)
-def _(cell: datetime.date | datetime.time) -> str | None:
-    return None if type(cell).__name__ == "NaTType" else str(cell)  # pandas' NaT is a datetime by inheritance
+@_read.register(np.integer)
+def _(cell: np.integer[Any]) -> Cell:
+    return _read(int(cell))
 
 
-@_text.register
-def _(cell: datetime.timedelta) -> str | None:
-    return None if type(cell).__name__ == "NaTType" else _float_text(cell / datetime.timedelta(days=1))
+@_read.register
+def _(cell: Decimal) -> Cell:
+    return "float", float(cell)  # infinite beyond the largest
 
 
-@_text.register(np.datetime64)
-def _(cell: np.datetime64) -> str | None:
-    return None if np.isnat(cell) else str(cell).replace("T", " ")
+@_read.register
+def _(cell: Fraction) -> Cell:
+    try:
+        return "float", Fraction.__float__(cell)
+    except OverflowError:
+        return "float", float("inf") if cell > 0 else float("-inf")
 
 
-@_text.register(np.timedelta64)
-def _(cell: np.timedelta64) -> str | None:
-    return None if np.isnat(cell) else _float_text(float(cell / np.timedelta64(1, "D")))
+@_read.register
+def _(cell: datetime.date) -> Cell:
+    return "D", datetime.date.toordinal(cell) - _EPOCH.toordinal()
 
 
-@_text.register
-def _(cell: uuid.UUID) -> str | None:
-    return str(cell)
+@_read.register
+def _(cell: datetime.datetime) -> Cell:
+    if hasattr(cell, "asm8"):  # of pandas, with a unit of its own; that of NaT is no number
+        return _read(cell.asm8)
+    naive = cell if cell.tzinfo is None else cell.astimezone(datetime.UTC).replace(tzinfo=None)
+    return "us", (naive - _EPOCH) // datetime.timedelta(microseconds=1)
+
+
+@_read.register
+def _(cell: datetime.time) -> Cell:
+    return "text", datetime.time.isoformat(cell)
+
+
+@_read.register
+def _(cell: datetime.timedelta) -> Cell:
+    return UNREADABLE if hasattr(cell, "isnull") else ("duration", cell // datetime.timedelta(microseconds=1))
+
+
+@_read.register(np.datetime64)
+def _(cell: np.datetime64) -> Cell:
+    unit, step = np.datetime_data(cell.dtype)
+    count = int(cell.view(np.int64))
+    is_there = not np.isnat(cell) and step == 1 and unit in _STORED
+    return (unit, count) if is_there and (unit != "D" or abs(count) < 2**31) else UNREADABLE
+
+
+@_read.register(np.timedelta64)
+def _(cell: np.timedelta64) -> Cell:
+    return UNREADABLE if np.isnat(cell) else ("duration", int(cell.astype("timedelta64[us]").view(np.int64)))
+
+
+def _text(kind: str, value: Any) -> str | None:
+    """The text that `schema.cell_values` gives the same value in a column of its own kind."""
+    if value is None or kind == "text":
+        return value if value is None else str(value)
+    if kind in _STORED:
+        return str(np.array([value]).view(f"datetime64[{kind}]")[0]).replace("T", " ")
+    if kind == "bool":
+        return "true" if value else "false"
+    if kind in ("int", "uint", "whole"):
+        return str(value)
+    if kind == "duration" or np.isnan(value):
+        return None
+    if abs(value) < 2**63 and value == int(value):
+        return str(int(value))
+    return str(np.float32(value) if kind == "float32" else np.float64(value))
