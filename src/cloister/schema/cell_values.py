@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from cloister.schema.arrow_numpy import to_numbers
+from cloister.schema.arrow_numpy import from_numbers, to_numbers
 
 __all__ = ["days", "numbers", "texts"]
 
@@ -76,8 +76,8 @@ def texts(values: pa.Array) -> pa.Array:
     if pa.types.is_dictionary(kind):
         return texts(values.dictionary).take(values.indices)
     if pa.types.is_union(kind):
-        kinds = [texts(values.field(code)).cast(pa.large_string()) for code in range(kind.num_fields)]
-        return pa.concat_arrays(kinds).take(pa.array(_places(values, list(map(len, kinds)))))
+        cells = [texts(some).cast(pa.large_string()) for some in _kinds(values)]
+        return pa.concat_arrays([*cells, pa.nulls(0, pa.large_string())]).take(from_numbers(_places(values)))
     if pa.types.is_floating(kind):
         return _float_texts(values)
     if pa.types.is_decimal(kind):
@@ -93,15 +93,22 @@ def texts(values: pa.Array) -> pa.Array:
 
 def _by_kind(values: pa.Array, read: Callable[[pa.Array], NDArray[np.float64]]) -> NDArray[np.float64]:
     """Cells that keep their kinds (`sources.python_cells`): each is read as in a column of its own kind."""
-    kinds = [read(values.field(code)) for code in range(values.type.num_fields)]
-    cells: NDArray[np.float64] = np.concatenate(kinds)[_places(values, list(map(len, kinds)))]
+    cells: NDArray[np.float64] = np.concatenate([*map(read, _kinds(values)), np.empty(0)])[_places(values)]
     return cells
 
 
-def _places(values: pa.Array, lengths: list[int]) -> NDArray[np.int64]:
-    """Where the cells of a dense union stand when its kinds, of these lengths, are laid end to end."""
+def _kinds(values: pa.Array) -> list[pa.Array]:
+    """The kinds of a dense union that have cells."""
+    return [some for code in range(values.type.num_fields) if len(some := values.field(code))]
+
+
+def _places(values: pa.Array) -> NDArray[np.int64]:
+    """Where the cells of a dense union stand when its kinds are laid end to end."""
+    if not len(values):
+        return np.empty(0, np.int64)
     _, codes, offsets = values.buffers()[:3]
     here = slice(values.offset, values.offset + len(values))  # pyarrow's own accessors forget where a slice begins
+    lengths = [len(values.field(code)) for code in range(values.type.num_fields)]
     begins = np.cumsum([0, *lengths], dtype=np.int64)
     places: NDArray[np.int64] = begins[np.frombuffer(codes, np.int8)[here]] + np.frombuffer(offsets, np.int32)[here]
     return places

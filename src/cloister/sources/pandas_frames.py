@@ -78,7 +78,8 @@ def _declared(cells: Any) -> pa.DataType | None:
     if str(cells.dtype) in ("object", "category"):
         return None
     try:
-        return pa.array(cells.iloc[:0], from_pandas=True).type
+        kind = pa.array(cells.iloc[:0], from_pandas=True).type
+        return None if isinstance(kind, pa.BaseExtensionType) else kind  # periods and intervals are read as objects
     except (pa.ArrowException, TypeError, ValueError, NotImplementedError):
         return None
 

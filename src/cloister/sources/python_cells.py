@@ -106,7 +106,13 @@ def _cells(row: object) -> list[object]:
     for kind, iterate in _ROW_TYPES.items():
         if issubclass(type(row), kind):
             return list(iterate(row))
-    return []
+    return list(row.array) if _pandas_name(row) == "Series" else []  # type: ignore[attr-defined]
+
+
+def _pandas_name(value: object) -> str | None:
+    """The name of a type of pandas, which is not imported here; None for other types."""
+    kind = type(value)
+    return kind.__name__ if kind.__module__.partition(".")[0] == "pandas" else None
 
 
 _ROW_TYPES: dict[type, Callable[[Any], Iterable[object]]] = {
@@ -120,8 +126,8 @@ _ROW_TYPES: dict[type, Callable[[Any], Iterable[object]]] = {
 
 @singledispatch
 def _read(cell: object) -> Cell:
-    """What no rule below names cannot be read."""
-    return UNREADABLE
+    """What no rule names cannot be read."""
+    return ("text", str(cell)) if _pandas_name(cell) in ("Period", "Interval") else UNREADABLE
 
 
 @_read.register
@@ -210,20 +216,24 @@ def _(cell: datetime.time) -> Cell:
 
 @_read.register
 def _(cell: datetime.timedelta) -> Cell:
-    return UNREADABLE if hasattr(cell, "isnull") else ("duration", cell // datetime.timedelta(microseconds=1))
+    return _counted("duration", cell // datetime.timedelta(microseconds=1))
 
 
 @_read.register(np.datetime64)
 def _(cell: np.datetime64) -> Cell:
     unit, step = np.datetime_data(cell.dtype)
-    count = int(cell.view(np.int64))
     is_there = not np.isnat(cell) and step == 1 and unit in _STORED
-    return (unit, count) if is_there and (unit != "D" or abs(count) < 2**31) else UNREADABLE
+    return _counted(unit, int(cell.view(np.int64))) if is_there else UNREADABLE
 
 
 @_read.register(np.timedelta64)
 def _(cell: np.timedelta64) -> Cell:
-    return UNREADABLE if np.isnat(cell) else ("duration", int(cell.astype("timedelta64[us]").view(np.int64)))
+    return UNREADABLE if np.isnat(cell) else _counted("duration", int(cell.astype("timedelta64[us]").view(np.int64)))
+
+
+def _counted(kind: str, count: int) -> Cell:
+    """A time as a count of units, if its kind has room for it."""
+    return (kind, count) if abs(count) < 2 ** (31 if kind == "D" else 63) else UNREADABLE
 
 
 def _text(kind: str, value: Any) -> str | None:
