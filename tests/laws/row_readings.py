@@ -52,7 +52,7 @@ def read(data: Any) -> tuple[list[tuple[Any, ...]], Encoded]:
 
 def check_law(few: Any, more: Any, place: int) -> None:
     """The second table is the first with one more row at this place: all others read alike, and no kernel moves too far."""
-    (without, rows), (with_odd, rows_and_odd) = read(few), read(more)
+    (without, rows), (with_odd, rows_and_odd) = (data if isinstance(data, tuple) else read(data) for data in (few, more))
     assert len(with_odd) == len(without) + 1
     assert with_odd[:place] + with_odd[place + 1 :] == without
     for kernel in KERNELS:

@@ -16,8 +16,10 @@ import pandas as pd
 import polars as pl
 import pytest
 
+import cloister as cl
+from cloister.errors import UsageError
 from tests.laws.hostile_objects import draw_cell, draw_float, draw_row, draw_text
-from tests.laws.row_readings import CASES, NAMES, check_company, check_law
+from tests.laws.row_readings import CASES, NAMES, check_company, check_law, read
 
 INF = float("inf")
 
@@ -111,3 +113,68 @@ def test_a_row_reads_alike_in_any_company(form: str) -> None:
     chance = random.Random(form)
     for _ in range(-(-CASES // 300)):
         check_company(make, [chance.choice((draw, draw_odd))(chance) for _ in range(min(CASES, 300))], chance)
+
+
+@pytest.mark.parametrize(
+    ("rows", "odd"),
+    [
+        ([[INF, 0.0]] * 2000, []),
+        ([np.array([0.1, 0.3], np.float32)] * 1000, ["a", "b"]),
+        ([[0.1, 0.2]] * 50, None),
+        ([[0.1, 0.2]] * 50, [10**5000, 1j]),
+    ],
+    ids=["infinite", "float32", "none", "huge"],
+)
+def test_one_row_sends_no_list_another_way(rows: list[Any], odd: Any) -> None:
+    """A short row, a row of text, no row at all: equal vectors beside it vote as they did (a histogram moved by 2,001)."""
+    check_law(rows, [*rows, odd], len(rows))
+    cl.KMeans(2, 1.0, ([0, 0], [1, 1])).fit([*rows, odd])
+
+
+@pytest.mark.parametrize("number", [INF, np.float32(0.1), 2**63, True, np.float64(0.1)], ids=str)
+def test_a_number_reads_alike_beside_numbers_and_beside_texts(number: Any) -> None:
+    """A column that pandas makes one of objects, because of one "?", holds the numbers that it held."""
+    few, more = ({name: [number] * 30 + odd for name in NAMES} for odd in ([], ["?"]))
+    check_law(pd.DataFrame(few), pd.DataFrame(more), 30)
+    assert str(pd.DataFrame(more).dtypes.iloc[0]) == "object"
+
+
+def test_a_list_reads_as_the_array_of_the_same_numbers() -> None:
+    """Lists and arrays, of float32 or float64, give the same integers, to the last bit."""
+    floats = np.random.default_rng(0).normal(0, 1, (500, 2))
+    for array in (floats, floats.astype(np.float32), (floats * 1e9).astype(np.int64)):
+        assert read(list(array))[1].numbers.tolist() == read(array)[1].numbers.tolist()
+
+
+def test_a_categorical_is_not_clustered_as_the_middle_of_its_bounds() -> None:
+    """Its dtype does not say that it holds numbers; whoever names it gets its values, whatever type its categories have."""
+    frame = pd.DataFrame({"x0": pd.Series([0.25, 0.75, 0.75], dtype="category"), "x1": [0.1, 0.2, 0.3]})
+    with pytest.raises(UsageError, match='"x0" holds text, or else no numbers'):
+        cl.KMeans(2, 1.0, (0, 1)).fit(frame)
+    typed = frame.astype(float)
+    mixed = frame.assign(x0=pd.Series([0.25, 0.75, "?"], dtype="category"))
+    assert read(frame)[1].numbers.tolist() == read(typed)[1].numbers.tolist()
+    assert read(mixed)[0][:2] == read(typed)[0][:2]
+
+
+def test_periods_and_intervals_are_texts_wherever_they_stand() -> None:
+    """pandas makes a column of periods one of objects as soon as one cell is something else."""
+    periods = [pd.Period("2024-01")] * 3
+    few, more = (pd.DataFrame(dict.fromkeys(NAMES, periods + odd)) for odd in ([], ["?"]))
+    check_law(few, more, 3)
+
+
+def test_a_reader_that_looks_at_all_rows_is_caught() -> None:
+    """The law fails for lists that become an array of numbers when all of their cells are numbers."""
+
+    def by_all_rows(rows: list[Any]) -> Any:
+        try:
+            return np.array(rows, dtype=float)
+        except (ValueError, TypeError):
+            return np.array([[*map(str, row)] for row in rows])
+
+    rows = [[INF, 0.0]] * 3
+    with pytest.raises(AssertionError):
+        check_law(by_all_rows(rows), by_all_rows([*rows, ["?", "?"]]), 3)
+    with pytest.raises(AssertionError):
+        check_company(by_all_rows, [*rows * 9, ["?", "?"], *rows * 9], random.Random(0))
