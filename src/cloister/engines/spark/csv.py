@@ -148,12 +148,7 @@ def layout_of(line: bytes, shown: str) -> CsvLayout:
         raise SourceError(
             f"{shown}: the file is no text. If it is compressed, Spark must see it by the end of its name: .gz, .bz2, .zst."
         )
-    line = line.removeprefix(codecs.BOM_UTF8) + b"\n"
-    grammar, names = read_header(line, shown)
-    if not grammar.whole(line):
-        raise SourceError(
-            f"{shown}: a quote in the header line is not closed there. On Spark the names of columns hold no line breaks."
-        )
+    grammar, names = read_header(line.removeprefix(codecs.BOM_UTF8).strip(b"\r\n"), shown)
     return CsvLayout(grammar.delimiter, names)
 
 
