@@ -35,6 +35,7 @@ class ColumnarSource:
     stored: tuple[str, ...]  # the columns that the file itself holds
     texts: tuple[str, ...] = ()  # the columns whose type says that they hold text
     nested: tuple[str, ...] = ()  # the columns that hold lists or structs
+    kinds: tuple[str, ...] = ()  # what each stored column holds, as far as files of one table must agree in it
     in_memory: bool = False
 
     @property
@@ -100,4 +101,20 @@ def open_columnar(place: Place, reader: ColumnarReader) -> ColumnarSource:
     """A source over a file that `reader` can read; its schema is read."""
     with retold(place.shown), place.open() as file:
         schema = reader.schema(file)
-    return ColumnarSource(place, reader, distinct(schema.names, place.shown), text_names(schema), nested_names(schema))
+    names, kinds = distinct(schema.names, place.shown), tuple(_kind(field.type) for field in schema)
+    return ColumnarSource(place, reader, names, text_names(schema), nested_names(schema), kinds)
+
+
+def _kind(type: pa.DataType) -> str:
+    """What a column holds, as Spark would call it: how text is laid out and how finely time is counted does not matter."""
+    if pa.types.is_dictionary(type):
+        return _kind(type.value_type)
+    if pa.types.is_large_string(type) or pa.types.is_string_view(type):
+        return "string"
+    if pa.types.is_large_binary(type) or pa.types.is_binary_view(type) or pa.types.is_fixed_size_binary(type):
+        return "binary"
+    if pa.types.is_timestamp(type):
+        return "timestamp" if type.tz else "timestamp without zone"
+    if pa.types.is_unsigned_integer(type):
+        return "decimal128(20, 0)" if type.bit_width == 64 else f"int{2 * type.bit_width}"
+    return str(type)

@@ -34,7 +34,7 @@ from cloister.errors import DataError, SourceError
 from cloister.sources.csv import UTF16, CsvSource, read_header
 from cloister.sources.records import WINDOW, Grammar, Readable, RecordRun
 
-__all__ = ["read_csv"]
+__all__ = ["quoted", "read_csv", "shown_as"]
 
 IN_PIECES = "spark.cloister.csv.lines"
 # Spark's CSV reader with all but the cutting at LF turned off: no other reader of Spark's goes through a large file in one task.
