@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 import pyarrow as pa
 
+from cloister.errors import SourceError
 from cloister.sources.places import Place
 from cloister.sources.source import BATCH_ROWS, distinct, nested_names, present, retold, text_names
 
@@ -92,8 +93,25 @@ class DatasetSource:
 
 
 def from_dataset(dataset: Any) -> DatasetSource:
-    """A source over a pyarrow dataset."""
+    """A source over a pyarrow dataset, all of whose files have its columns and types.
+
+    Arrow takes the types of CSV and JSON files from their first rows, and gives up in the middle of a pass where a file has a
+    value that the dataset's type cannot hold. So such a dataset is refused before anything is charged.
+    """
     distinct(dataset.schema.names, "the dataset")
+    with retold("the dataset"):
+        for part in dataset.get_fragments():
+            if getattr(getattr(part, "format", None), "default_extname", None) in ("csv", "json"):
+                raise SourceError(
+                    "a dataset of CSV or JSON files takes its types from the rows. Give the paths of the files in place of it."
+                )
+            kinds = {field.name: field.type for field in part.physical_schema}
+            for field in dataset.schema:
+                if kinds.get(field.name, field.type) != field.type:
+                    raise SourceError(
+                        f'column "{field.name}" has another type in a file of the dataset than in its schema. Write all files '
+                        "with one type, or give the paths of the files in place of the dataset."
+                    )
     return DatasetSource(dataset)
 
 

@@ -96,10 +96,11 @@ def read_cell(cell: object) -> Cell:
 
 def unmasked(cells: NDArray[Any]) -> NDArray[Any]:
     """An array without a mask: a masked cell holds nothing."""
-    if isinstance(cells, np.ma.MaskedArray):
-        filled: NDArray[Any] = np.ma.filled(cells.astype(object), None)
-        return filled
-    return np.asarray(cells)
+    if not isinstance(cells, np.ma.MaskedArray):
+        return np.asarray(cells)
+    bare: NDArray[Any] = np.ma.getdata(cells).astype(object)
+    bare[np.ma.getmaskarray(cells)] = None
+    return bare
 
 
 def _cells(row: object) -> list[object]:
