@@ -7,6 +7,7 @@ laws are tested on encoded rows, moves by one row at most. `CLOISTER_FUZZ=60000`
 
 from __future__ import annotations
 
+import datetime
 import random
 from collections.abc import Callable
 from typing import Any
@@ -22,6 +23,11 @@ from tests.laws.hostile_objects import draw_cell, draw_float, draw_row, draw_tex
 from tests.laws.row_readings import CASES, NAMES, check_company, check_law, read
 
 INF = float("inf")
+ONE_OF_EACH = [
+    INF, 0.1, np.float16(0.1), np.float32(0.1), np.float64(0.1), np.longdouble("0.1"), 7, 2**63, np.uint8(7), True,
+    datetime.timedelta(0.3), datetime.datetime(2024, 1, 31, 7), pd.Timestamp("2024-01-31 06:00:00.123456789"), pd.Timedelta("1 day 00:00:00.000000007"),
+    np.datetime64("2024-01-31", "ms"), np.timedelta64(7, "s"), pd.Timestamp("2024-01-31 07:00", tz="Europe/Berlin"),
+]  # fmt: skip
 
 
 def object_array(rows: list[Any]) -> Any:
@@ -131,7 +137,7 @@ def test_one_row_sends_no_list_another_way(rows: list[Any], odd: Any) -> None:
     cl.KMeans(2, 1.0, ([0, 0], [1, 1])).fit([*rows, odd])
 
 
-@pytest.mark.parametrize("number", [INF, np.float32(0.1), 2**63, True, np.float64(0.1)], ids=str)
+@pytest.mark.parametrize("number", ONE_OF_EACH, ids=lambda cell: type(cell).__name__)
 def test_a_number_reads_alike_beside_numbers_and_beside_texts(number: Any) -> None:
     """A column that pandas makes one of objects, because of one "?", holds the numbers that it held."""
     few, more = ({name: [number] * 30 + odd for name in NAMES} for odd in ([], ["?"]))

@@ -6,8 +6,9 @@ As in `test_row_laws`. A row is any value of its columns' types, those included 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+import cloister as cl
+from cloister.errors import DataError, SchemaError
+from tests.engines import kernels
 from tests.laws.hostile_objects import draw_float, draw_text
 from tests.laws.row_readings import CASES, NAMES, check_company, check_law, read
 
@@ -121,3 +125,34 @@ def test_a_typed_row_reads_alike_in_any_company(form: str, tmp_path: Path) -> No
         kinds = [types[number % len(types)], chance.choice(types)]
         rows = [draw_typed(kinds, chance) for _ in range(30)]
         check_company(lambda some, kinds=kinds: put(tmp_path, table(kinds, some)), rows, chance)  # type: ignore[misc]
+
+
+@pytest.mark.parametrize("form", ["table", "stream", "Arrow", "Parquet", "Polars"])
+@pytest.mark.parametrize("name", ["lists", "structs"])
+def test_nested_columns_are_refused_by_name(form: str, name: str, tmp_path: Path) -> None:
+    """A column of lists or structs is refused where it is asked for, before the charge, and does not disturb others."""
+    url = str(tmp_path / "ledger.sqlite")
+    cl.Ledger(url).create("people", "add-remove", Fraction(3))
+    rows = pa.table({"lists": [["a"], ["b"]], "structs": [{"c": 1}, {"c": 2}], "x0": [0.1, 0.2]})
+    put = FORMS[form][0]
+    with pytest.raises(SchemaError, match=f'column "{name}" holds lists or structs'):
+        cl.KMeans(1, 1.0, (0, 1), columns=["x0", name], table="people", ledger=url).fit(put(tmp_path, rows))
+    assert kernels.spent(url) == 0
+    cl.KMeans(1, 1.0, (0, 1), columns=["x0"], table="people", ledger=url).fit(put(tmp_path, rows))
+    assert kernels.spent(url) == 1
+
+
+def test_a_stream_is_read_after_the_charge(tmp_path: Path) -> None:
+    """A stream that breaks has cost its budget: that it broke may tell of its rows."""
+    url = str(tmp_path / "ledger.sqlite")
+    cl.Ledger(url).create("people", "add-remove", Fraction(3))
+
+    def batches() -> Iterator[pa.RecordBatch]:
+        yield pa.record_batch({"x0": [0.5]})
+        raise pa.ArrowInvalid("a value")
+
+    stream = pa.RecordBatchReader.from_batches(pa.schema([("x0", pa.float64())]), batches())
+    with pytest.raises(DataError) as error:
+        cl.KMeans(1, 1.0, (0, 1), table="people", ledger=url).fit(stream)
+    assert "a value" not in str(error.value)
+    assert kernels.spent(url) == 1

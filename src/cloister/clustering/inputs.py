@@ -62,7 +62,7 @@ def is_rows(X: Any) -> bool:
     """Whether this is a list of rows. A list of nothing but texts and paths is one of files."""
     if hasattr(type(X), "tocsr"):
         raise UsageError("Sparse data is not supported. Convert it with X.toarray().")
-    return isinstance(X, list | tuple) and not (X and all(isinstance(item, str | PathLike) for item in X))
+    return isinstance(X, list | tuple) and not (X and all(issubclass(type(item), (str, PathLike)) for item in X))
 
 
 def list_width(width: int | None) -> int:

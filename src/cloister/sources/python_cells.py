@@ -32,16 +32,17 @@ _KINDS = {
     "text": pa.large_string(),  # wide offsets: no batch holds too much text for them
     "float": pa.float64(),
     "float32": pa.float32(),
+    "float16": pa.float16(),
     "int": pa.int64(),
     "uint": pa.uint64(),
     "whole": pa.decimal256(_MOST_DIGITS, 0),
     "bool": pa.bool_(),
     "D": pa.date32(),
     **{unit: pa.timestamp(unit) for unit in ("s", "ms", "us", "ns")},
-    "duration": pa.duration("us"),
+    **{f"duration {unit}": pa.duration(unit) for unit in ("s", "ms", "us", "ns")},
 }
 _CODES = {kind: code for code, kind in enumerate(_KINDS)}
-_STORED = {"D": pa.int32(), "s": pa.int64(), "ms": pa.int64(), "us": pa.int64(), "ns": pa.int64()}  # as counts since 1970
+_COUNTED = {kind: pa.int32() if kind == "D" else pa.int64() for kind, type in _KINDS.items() if pa.types.is_temporal(type)}
 _EPOCH = datetime.datetime(1970, 1, 1)
 
 Cell = tuple[str, Any]
@@ -58,7 +59,7 @@ def cell_column(cells: Iterable[object]) -> pa.Array:
         codes.append(_CODES[kind])
         offsets.append(len(values[kind]))
         values[kind].append(value)
-    children = [pa.array(values[kind], _STORED.get(kind, type)).cast(type) for kind, type in _KINDS.items()]
+    children = [pa.array(values[kind], _COUNTED.get(kind, type)).cast(type) for kind, type in _KINDS.items()]
     return pa.UnionArray.from_dense(pa.array(codes, pa.int8()), pa.array(offsets, pa.int32()), children, list(_KINDS))
 
 
@@ -160,8 +161,9 @@ def _(cell: float) -> Cell:
 
 @_read.register(np.floating)
 def _(cell: np.floating[Any]) -> Cell:
-    # a narrower float is widened, which changes no value; a wider one is rounded, as a column of them is
-    return "float32" if cell.itemsize <= 4 else "float", float(cell)
+    if cell.itemsize <= 4:
+        return ("float32" if cell.itemsize == 4 else "float16"), cell
+    return "float", float(cell)  # a wider one is rounded, as a column of them is
 
 
 @_read.register
@@ -217,38 +219,42 @@ def _(cell: datetime.time) -> Cell:
 
 @_read.register
 def _(cell: datetime.timedelta) -> Cell:
-    return _counted("duration", cell // datetime.timedelta(microseconds=1))
+    if hasattr(cell, "asm8"):  # of pandas, with a unit of its own
+        return _read(cell.asm8)
+    return _counted("duration us", cell // datetime.timedelta(microseconds=1))
 
 
 @_read.register(np.datetime64)
 def _(cell: np.datetime64) -> Cell:
     unit, step = np.datetime_data(cell.dtype)
-    is_there = not np.isnat(cell) and step == 1 and unit in _STORED
-    return _counted(unit, int(cell.view(np.int64))) if is_there else UNREADABLE
+    return UNREADABLE if np.isnat(cell) or step != 1 else _counted(unit, int(cell.view(np.int64)))
 
 
 @_read.register(np.timedelta64)
 def _(cell: np.timedelta64) -> Cell:
-    return UNREADABLE if np.isnat(cell) else _counted("duration", int(cell.astype("timedelta64[us]").view(np.int64)))
+    unit, step = np.datetime_data(cell.dtype)
+    return UNREADABLE if np.isnat(cell) or step != 1 else _counted(f"duration {unit}", int(cell.view(np.int64)))
 
 
 def _counted(kind: str, count: int) -> Cell:
-    """A time as a count of units, if its kind has room for it."""
-    return (kind, count) if abs(count) < 2 ** (31 if kind == "D" else 63) else UNREADABLE
+    """A time as a count of units, if there is such a kind and it has room for the count."""
+    return (kind, count) if kind in _COUNTED and abs(count) < 2 ** (31 if kind == "D" else 63) else UNREADABLE
 
 
 def _text(kind: str, value: Any) -> str | None:
     """The text that `schema.cell_values` gives the same value in a column of its own kind."""
     if value is None or kind == "text":
         return value if value is None else str(value)
-    if kind in _STORED:
+    if kind.startswith("duration"):
+        return None
+    if kind in _COUNTED:
         return str(np.array([value]).view(f"datetime64[{kind}]")[0]).replace("T", " ")
     if kind == "bool":
         return "true" if value else "false"
     if kind in ("int", "uint", "whole"):
         return str(value)
-    if kind == "duration" or np.isnan(value):
+    if np.isnan(value):
         return None
     if abs(value) < 2**63 and value == int(value):
         return str(int(value))
-    return str(np.float32(value) if kind == "float32" else np.float64(value))
+    return str(np.float64(value) if kind == "float" else value)  # the shortest text of its own width
