@@ -182,12 +182,21 @@ def test_no_single_row_decides_whether_a_fit_succeeds(odd: object) -> None:
     array[:] = [[0.1, 0.2]] * 51
     array[50, 0] = odd
     for X in (rows, array, pd.DataFrame(array, columns=["a", "b"])):
-        cl.KMeans(2, 1.0, (0, 1), columns=None if not isinstance(X, pd.DataFrame) else ["a", "b"]).fit(X)
+        cl.KMeans(2, 1.0, (0, 1), columns=["a", "b"] if isinstance(X, pd.DataFrame) else ["x0", "x1"]).fit(X)
 
 
 def test_a_short_row_of_a_list_is_filled_up() -> None:
-    """Ragged rows are read as in a file."""
-    assert cl.KMeans(2, 1.0, (0, 1)).fit([[0.1, 0.2]] * 20 + [[0.5], [0.5, 0.5, 0.5]]).cluster_centers_.shape == (2, 2)
+    """Ragged rows are read as in a file; how wide the table is was stated."""
+    rows = [[0.1, 0.2]] * 20 + [[0.5], [0.5, 0.5, 0.5]]
+    assert cl.KMeans(2, 1.0, ([0, 0], [1, 1])).fit(rows).cluster_centers_.shape == (2, 2)
+    assert cl.KMeans(2, 1.0, (0, 1), columns=["x1"]).fit(rows).predict(rows).shape == (22,)
+
+
+@pytest.mark.parametrize("rows", [[], [[0.1, 0.2]] * 9, [None], [[1, 2], [3]]], ids=["empty", "even", "none", "ragged"])
+def test_a_list_does_not_say_how_wide_it_is(rows: list[object]) -> None:
+    """Whatever its rows are, a list is refused until its columns are stated: one row could change what the others say."""
+    with pytest.raises(UsageError, match="how many columns"):
+        cl.KMeans(2, 1.0, (0, 1)).fit(rows)
 
 
 def test_habits_of_scikit_learn() -> None:

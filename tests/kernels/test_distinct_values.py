@@ -38,10 +38,21 @@ def test_batches_do_not_matter(rows: int) -> None:
     assert [row[4] for row in found if row[0] == "2"] == ["True"] * 3
 
 
-def test_of_too_many_values_the_ends_are_kept() -> None:
-    """A batch with more values than its limit gives the smallest and the largest, and says so."""
-    found = values(DistinctValues(("age",), (2,)), 7)
+@pytest.mark.parametrize("rows", [1, 2, 7])
+def test_of_too_many_values_the_ends_are_kept(rows: int) -> None:
+    """A column with more values than its limit gives the smallest and the largest, and says so, however the rows are cut."""
+    found = values(DistinctValues(("age",), (2,)), rows)
     assert [(row[1], row[2], row[5]) for row in found] == [("None", "40.0", "True"), ("None", "7.0", "True")]
+
+
+@pytest.mark.parametrize("rows", [1, 5, 100])
+def test_a_code_among_many_numbers_is_not_forgotten(rows: int) -> None:
+    """That some texts are written with a zero in front is known of a column, whichever batch they stand in."""
+    cells = pa.table({"zip": [f"{number:05}" if number == 7 else str(number) for number in range(100)]})
+    kernel = DistinctValues(("zip",), (10,))
+    merged = reduce(kernel.merge, map(kernel.collect, cells.to_batches(max_chunksize=rows)), kernel.empty())
+    assert merged["is_code"].to_pylist() == [True, True]
+    assert sorted(merged["number"].to_pylist()) == [0.0, 99.0]
 
 
 def test_lists_are_refused() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ import pytest
 
 from cloister.encode import Codes, Encoding, Grid
 from cloister.errors import SourceError
+from cloister.schema.cell_values import texts
 from cloister.sources.opening import open_source
 from cloister.sources.source import BATCH_ROWS
 
@@ -132,3 +134,30 @@ def test_a_source_is_its_own_source() -> None:
     """Opening a source again gives it back."""
     source = open_source(SQUARE)
     assert open_source(source) is source
+
+
+def test_a_stream_is_read_when_its_rows_are_asked_for() -> None:
+    """Opening a stream looks at names and types; its rows come later, once for all passes."""
+    begun = []
+
+    def batches() -> Iterator[pa.RecordBatch]:
+        begun.append(True)
+        yield pa.record_batch({"a": [1, 2]})
+
+    source = open_source(pa.RecordBatchReader.from_batches(pa.schema([("a", pa.int64())]), batches()))
+    assert source.names == ("a",)
+    assert not begun
+    assert [columns_of(source), columns_of(source)] == [{"a": [1, 2]}] * 2
+    assert begun == [True]
+
+
+def test_texts_of_objects_are_those_of_typed_columns() -> None:
+    """A number in a column of objects is written as in a column of numbers."""
+    for cells in ([1e20, 0.1, 3.0, -0.0, 1e-7], [2**60, -5], [True, False], [datetime.date(2024, 1, 31)]):
+        typed = texts(pa.array(cells)).to_pylist()
+        assert columns_of(pd.DataFrame({"a": pd.Series(cells, dtype=object)}))["a"] == typed
+
+
+def test_a_masked_cell_holds_nothing() -> None:
+    """What stands under a mask is not read."""
+    assert columns_of(np.ma.masked_greater(SQUARE, 9))["x2"] == ["2", "5", "8", None]

@@ -153,6 +153,40 @@ def test_a_forbidden_file_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         open_source(tmp_path / "t.csv")
 
 
+def test_a_dataset_whose_types_come_from_rows_is_refused(tmp_path: Path) -> None:
+    """CSV and JSON in a dataset, and files whose values its types might not hold: one row could end a pass over them."""
+    (tmp_path / "a.csv").write_text("a\n1\n")
+    (tmp_path / "a.json").write_text('{"a": 1}\n')
+    for format in ("csv", "json"):
+        with pytest.raises(SourceError, match="takes its types from the rows"):
+            open_source(dataset.dataset(tmp_path / f"a.{format}", format=format))
+    pq.write_table(pa.table({"a": [2**40]}), tmp_path / "a.parquet")
+    narrow = pa.schema([("a", pa.int32())])
+    with pytest.raises(SourceError, match='column "a" has another type'):
+        open_source(dataset.dataset(tmp_path / "a.parquet", schema=narrow))
+    wide = dataset.dataset(tmp_path / "a.parquet", schema=pa.schema([("a", pa.int64()), ("b", pa.string())]))
+    assert open_source(wide).names == ("a", "b")
+
+
+def test_files_whose_types_differ_are_refused(tmp_path: Path) -> None:
+    """Types that drift between the parts of a table are told by their column, before a row is read."""
+    for name, cells in (("1", [0.5]), ("2", ["a"])):
+        pq.write_table(pa.table({"a": cells}), tmp_path / f"{name}.parquet")
+    with pytest.raises(SourceError, match='column "a" is of one type in'):
+        open_source(tmp_path)
+    pq.write_table(pa.table({"a": pa.array([0.5]).dictionary_encode()}), tmp_path / "2.parquet")
+    assert open_source(tmp_path).names == ("a",)
+
+
+def test_nested_columns_are_read_past(tmp_path: Path) -> None:
+    """Lists, structs and maps stand beside the columns that are read, and can be copied as they are."""
+    cells = {"a": [["x", "y"]] * 9, "b": [{"c": 1}] * 9, "x": ["t"] * 9}
+    pq.write_table(pa.table(cells), tmp_path / "nested.parquet")
+    source = open_source(tmp_path / "nested.parquet")
+    for columns in (["x"], ["a"], ["b", "x"]):
+        assert pa.Table.from_batches(list(source.batches(columns))).to_pydict() == {name: cells[name] for name in columns}
+
+
 def test_a_dataset_is_a_source(tmp_path: Path) -> None:
     """A pyarrow dataset is streamed as it is."""
     pq.write_table(TABLE, tmp_path / "t.parquet")

@@ -126,7 +126,10 @@ class KMeans(ClusterMixin, BaseEstimator):
         self.count_missing = count_missing
 
     def fit(self, X: Any, y: Any = None, *, progress: Progress = silent) -> KMeans:
-        """Find the centres of the rows of X: an array, a frame, a path, or anything that `cloister` reads."""
+        """Find the centres of the rows of X: an array, a frame, a path, or anything that `cloister` reads.
+
+        A list of rows does not say how many columns it has: state them with `columns` or with bounds one a column.
+        """
         request = self._request()
         rows = request.read(X)
         clusters = request.fit(rows, progress)

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from cloister.clustering.domain import Ball
 from cloister.clustering.inputs import Input
 from cloister.errors import SchemaError, UsageError
 from cloister.schema import Number, Role, Schema
 from cloister.schema.cell_format import PLAIN, CellFormat
 
-__all__ = ["NumberColumns", "choose_columns"]
+__all__ = ["NumberColumns", "choose_columns", "stated_width"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +52,20 @@ def choose_columns(rows: Input, schema: Schema | None, columns: Sequence[str] | 
             "--columns."
         )
     return chosen
+
+
+def stated_width(schema: Schema | None, columns: Sequence[str] | None, bounds: Any) -> int | None:
+    """How many columns a table without names has, as far as the user's own words say it; None where they do not.
+
+    Columns without names are called x0, x1, ...: naming x2 states that there are three of them.
+    """
+    names = columns if columns is not None else schema.names if schema is not None else ()
+    places = [int(place[1]) for name in names if (place := re.fullmatch(r"x([0-9]{1,6})", name))]
+    if places:
+        return max(places) + 1
+    ends = (bounds.center,) if isinstance(bounds, Ball) else bounds if isinstance(bounds, tuple | list) else ()
+    sizes = [np.size(end) for end in ends if np.ndim(end) == 1]
+    return max(sizes, default=None)
 
 
 def by_schema(names: list[str], schema: Schema, columns: Sequence[str] | None, bounds: Any) -> NumberColumns:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from cloister.clustering.inputs import Input, read_input
-from cloister.clustering.number_columns import NumberColumns, choose_columns
+from cloister.clustering.number_columns import NumberColumns, choose_columns, stated_width
 from cloister.clustering.terms import Terms
 from cloister.encode import Encoding
 from cloister.privacy.budgets import as_budget, relation
@@ -58,7 +58,9 @@ class TableRequest:
 
     def read(self, data: Any) -> Input:
         """The user's data with the names of its columns; no row is read."""
-        return data if isinstance(data, Input) else read_input(data, self.engine)
+        if isinstance(data, Input):
+            return data
+        return read_input(data, self.engine, stated_width(self.schema, self.columns, self.bounds))
 
     def choose_columns(self, rows: Input) -> NumberColumns:
         """The columns to work on, with the bounds that are known of them."""

@@ -21,20 +21,23 @@ _FORM = pa.schema(
         ("number", pa.float64()),
         ("day", pa.float64()),
         ("is_date", pa.bool_()),  # whether the column is typed as dates or times
-        ("is_many", pa.bool_()),  # whether its batch had too many values to list
+        ("is_many", pa.bool_()),  # whether there were too many values to list, and these are the ends of all
+        ("is_code", pa.bool_()),  # whether it is written like a code, with a zero in front; of many: whether any is
     ]
 )
 
 
 @dataclass(frozen=True, slots=True)
 class DistinctValues:
-    """The different values of some columns, blanks aside; of a batch with too many the smallest and the largest.
+    """The different values of some columns, blanks aside; of a column with too many the smallest and the largest.
+
+    What comes out does not depend on how the rows are cut into batches.
 
     Privacy: exact values of the table, for its holder. There is no sensitivity, so no mechanism can release them.
     """
 
     columns: tuple[str, ...]
-    limits: tuple[int, ...]  # how many values of each column one batch may list
+    limits: tuple[int, ...]  # how many values of each column may be listed
     forms: tuple[CellFormat, ...] | None = None  # how the cells of each are written; None: plainly
 
     @property
@@ -48,13 +51,15 @@ class DistinctValues:
 
     def collect(self, batch: pa.RecordBatch) -> pa.Table:
         """The values of one batch, whose columns are those that were asked for, in their order."""
-        return pa.Table.from_batches([self._collect_column(j, batch.column(j)) for j in range(len(self.columns))], _FORM)
+        return pa.concat_tables([self._collect_column(j, batch.column(j)) for j in range(len(self.columns))])
 
     def merge(self, one: pa.Table, other: pa.Table) -> pa.Table:
         """The values of both, each once."""
-        return pa.concat_tables([one, other]).group_by(_FORM.names, use_threads=False).aggregate([])
+        values = pa.concat_tables([one, other]).group_by(_FORM.names, use_threads=False).aggregate([])
+        of_columns = [values.filter(pc.equal(values["column"], j)) for j in range(len(self.columns))]
+        return pa.concat_tables([_within(limit, some) for limit, some in zip(self.limits, of_columns, strict=True)])
 
-    def _collect_column(self, j: int, values: pa.Array) -> pa.RecordBatch:
+    def _collect_column(self, j: int, values: pa.Array) -> pa.Table:
         if pa.types.is_nested(values.type):
             raise SchemaError(f'column "{self.columns[j]}" holds lists or structs. Give it one value a row first.')
         different = pc.unique(values)
@@ -66,9 +71,6 @@ class DistinctValues:
         words, different = words.filter(is_filled), different.filter(is_filled)
         as_numbers, as_days = numbers(different, form), days(different, form)
         is_date = pa.types.is_temporal(different.type)
-        if is_many := len(words) > self.limits[j]:
-            as_numbers, as_days = (np.array([each.min(), each.max()]) for each in (as_numbers, as_days))  # NaN stays
-            words = pa.nulls(2, pa.string())
         count = len(words)
         columns = [
             pa.array(np.full(count, j), pa.int32()),
@@ -76,6 +78,24 @@ class DistinctValues:
             pa.array(as_numbers),
             pa.array(as_days),
             pa.array(np.full(count, is_date)),
-            pa.array(np.full(count, is_many)),
+            pa.array(np.full(count, False)),
+            pc.match_substring_regex(words, "^[+-]*0[0-9]"),
         ]
-        return pa.RecordBatch.from_arrays(columns, schema=_FORM)
+        return _within(self.limits[j], pa.Table.from_arrays(columns, schema=_FORM))
+
+
+def _within(limit: int, values: pa.Table) -> pa.Table:
+    """The values of one column; only their ends, if there are or were more than the limit."""
+    if len(values) <= limit and not pc.any(values["is_many"]).as_py():
+        return values
+    numbers, days = (values[name].to_numpy() for name in ("number", "day"))
+    ends = {
+        "column": values["column"].to_pylist()[:1] * 2,
+        "text": [None, None],
+        "number": [numbers.min(), numbers.max()],  # NaN stays
+        "day": [days.min(), days.max()],
+        "is_date": values["is_date"].to_pylist()[:1] * 2,
+        "is_many": [True, True],
+        "is_code": [pc.any(values["is_code"]).as_py()] * 2,
+    }
+    return pa.Table.from_pydict(ends, _FORM)

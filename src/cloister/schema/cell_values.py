@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from cloister.schema.arrow_numpy import from_texts, to_mask, to_numbers
+from cloister.schema.arrow_numpy import from_numbers, from_texts, to_mask, to_numbers
 from cloister.schema.cell_format import PLAIN, CellFormat
 from cloister.schema.dates_in_text import days_in_text
 
@@ -40,9 +40,11 @@ def numbers(values: pa.Array, form: CellFormat = PLAIN) -> NDArray[np.float64]:
     >>> numbers(pa.array(["20,000", "20000", "2,00"]), CellFormat(thousands=",")).tolist()
     [20000.0, 20000.0, nan]
     """
+    kind = values.type
+    if pa.types.is_union(kind):
+        return _by_kind(numbers, values, form)
     if form.missing:
         return _without_missing(numbers, values, form)
-    kind = values.type
     if pa.types.is_decimal(kind) or (pa.types.is_primitive(kind) and not pa.types.is_temporal(kind)):
         return _floats(values)
     if _is_text(kind):
@@ -60,9 +62,11 @@ def days(values: pa.Array, form: CellFormat = PLAIN) -> NDArray[np.float64]:
 
     Text holds dates as the format says, without one ISO dates. With a format whole numbers are read by their digits.
     """
+    kind = values.type
+    if pa.types.is_union(kind):
+        return _by_kind(days, values, form)
     if form.missing:
         return _without_missing(days, values, form)
-    kind = values.type
     if pa.types.is_dictionary(kind):
         return _looked_up(days(values.dictionary, form), values)
     if _is_text(kind) or (form.date is not None and (pa.types.is_integer(kind) or pa.types.is_floating(kind))):
@@ -84,6 +88,9 @@ def texts(values: pa.Array, form: CellFormat = PLAIN) -> pa.Array:
         return _trimmed(values)
     if pa.types.is_dictionary(kind):
         return texts(values.dictionary).take(values.indices)
+    if pa.types.is_union(kind):
+        cells = [texts(some).cast(pa.large_string()) for some in _kinds(values)]
+        return pa.concat_arrays([*cells, pa.nulls(0, pa.large_string())]).take(from_numbers(_places(values)))
     if pa.types.is_floating(kind):
         return _float_texts(values)
     if pa.types.is_decimal(kind):
@@ -126,6 +133,30 @@ def _without_missing(read: Read, values: pa.Array, form: CellFormat) -> NDArray[
         written = texts(values)
         is_missing |= to_mask(pc.fill_null(pc.is_in(written, _listed(form, written.type)), False))
     return np.where(is_missing, np.nan, cells)
+
+
+def _by_kind(read: Read, values: pa.Array, form: CellFormat) -> NDArray[np.float64]:
+    """Cells that keep their kinds (`sources.python_cells`): each is read as in a column of its own kind."""
+    by_kind = [read(some, form) for some in _kinds(values)]
+    cells: NDArray[np.float64] = np.concatenate([*by_kind, np.empty(0)])[_places(values)]
+    return cells
+
+
+def _kinds(values: pa.Array) -> list[pa.Array]:
+    """The kinds of a dense union that have cells."""
+    return [some for code in range(values.type.num_fields) if len(some := values.field(code))]
+
+
+def _places(values: pa.Array) -> NDArray[np.int64]:
+    """Where the cells of a dense union stand when its kinds are laid end to end."""
+    if not len(values):
+        return np.empty(0, np.int64)
+    _, codes, offsets = values.buffers()[:3]
+    here = slice(values.offset, values.offset + len(values))  # pyarrow's own accessors forget where a slice begins
+    lengths = [len(values.field(code)) for code in range(values.type.num_fields)]
+    begins = np.cumsum([0, *lengths], dtype=np.int64)
+    places: NDArray[np.int64] = begins[np.frombuffer(codes, np.int8)[here]] + np.frombuffer(offsets, np.int32)[here]
+    return places
 
 
 def _unwrapped(values: pa.Array) -> pa.Array | None:

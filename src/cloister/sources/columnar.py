@@ -8,8 +8,9 @@ from typing import Any, Protocol
 
 import pyarrow as pa
 
+from cloister.errors import SourceError
 from cloister.sources.places import Place
-from cloister.sources.source import BATCH_ROWS, distinct, present, retold, text_names
+from cloister.sources.source import BATCH_ROWS, distinct, nested_names, present, retold, text_names
 
 __all__ = ["ColumnarReader", "ColumnarSource", "DatasetSource", "from_dataset", "open_columnar"]
 
@@ -34,6 +35,8 @@ class ColumnarSource:
     reader: ColumnarReader
     stored: tuple[str, ...]  # the columns that the file itself holds
     texts: tuple[str, ...] = ()  # the columns whose type says that they hold text
+    nested: tuple[str, ...] = ()  # the columns that hold lists or structs
+    kinds: tuple[str, ...] = ()  # what each stored column holds, as far as files of one table must agree in it
     in_memory: bool = False
 
     @property
@@ -75,6 +78,11 @@ class DatasetSource:
         """The columns whose type says that they hold text."""
         return text_names(self.dataset.schema)
 
+    @property
+    def nested(self) -> tuple[str, ...]:
+        """The columns that hold lists or structs."""
+        return nested_names(self.dataset.schema)
+
     def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         """The rows, in the order of the dataset."""
         return self._batches(present(self.names, columns))
@@ -85,8 +93,25 @@ class DatasetSource:
 
 
 def from_dataset(dataset: Any) -> DatasetSource:
-    """A source over a pyarrow dataset."""
+    """A source over a pyarrow dataset, all of whose files have its columns and types.
+
+    Arrow takes the types of CSV and JSON files from their first rows, and gives up in the middle of a pass where a file has a
+    value that the dataset's type cannot hold. So such a dataset is refused before anything is charged.
+    """
     distinct(dataset.schema.names, "the dataset")
+    with retold("the dataset"):
+        for part in dataset.get_fragments():
+            if getattr(getattr(part, "format", None), "default_extname", None) in ("csv", "json"):
+                raise SourceError(
+                    "a dataset of CSV or JSON files takes its types from the rows. Give the paths of the files in place of it."
+                )
+            kinds = {field.name: field.type for field in part.physical_schema}
+            for field in dataset.schema:
+                if kinds.get(field.name, field.type) != field.type:
+                    raise SourceError(
+                        f'column "{field.name}" has another type in a file of the dataset than in its schema. Write all files '
+                        "with one type, or give the paths of the files in place of the dataset."
+                    )
     return DatasetSource(dataset)
 
 
@@ -94,4 +119,20 @@ def open_columnar(place: Place, reader: ColumnarReader) -> ColumnarSource:
     """A source over a file that `reader` can read; its schema is read."""
     with retold(place.shown), place.open() as file:
         schema = reader.schema(file)
-    return ColumnarSource(place, reader, distinct(schema.names, place.shown), text_names(schema))
+    names, kinds = distinct(schema.names, place.shown), tuple(_kind(field.type) for field in schema)
+    return ColumnarSource(place, reader, names, text_names(schema), nested_names(schema), kinds)
+
+
+def _kind(type: pa.DataType) -> str:
+    """What a column holds, as Spark would call it: how text is laid out and how finely time is counted does not matter."""
+    if pa.types.is_dictionary(type):
+        return _kind(type.value_type)
+    if pa.types.is_large_string(type) or pa.types.is_string_view(type):
+        return "string"
+    if pa.types.is_large_binary(type) or pa.types.is_binary_view(type) or pa.types.is_fixed_size_binary(type):
+        return "binary"
+    if pa.types.is_timestamp(type):
+        return "timestamp" if type.tz else "timestamp without zone"
+    if pa.types.is_unsigned_integer(type):
+        return "decimal128(20, 0)" if type.bit_width == 64 else f"int{2 * type.bit_width}"
+    return str(type)

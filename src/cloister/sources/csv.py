@@ -5,9 +5,10 @@ few fields is filled with nulls, one with too many is cut: no line aborts a run,
 
 Privacy
 -------
-How a record is read depends on that record and the header: the delimiter is taken from the header, not from the rows,
-and bytes that are not UTF-8 are read as Windows-1252 line by line. What a record is depends on quotes: a line whose quoted
-field is left open runs on to the next quote, if one follows within a window, and takes the lines between into its record.
+How a record is read depends on that record and the header: the delimiter is taken from the header, not from the rows; the
+header is one line, and nothing behind it is looked at before the rows are read. Bytes that are not UTF-8 are read as
+Windows-1252, line by line. What a record is depends on quotes: a line whose quoted field is left open runs on to the next
+quote, if one follows within a window, and takes the lines between into its record.
 The guarantee is about records as they are cut here, so a file must be quoted properly for a record to be a person's row.
 """
 
@@ -125,24 +126,34 @@ class CsvSource:
 def open_csv(place: Streamed, window: int = WINDOW) -> CsvSource:
     """A source over a delimited text file; its header is read."""
     with retold(place.shown), place.stream() as file:
-        head = b""
-        stream = _text(file)
-        while len(head) < window and (piece := stream.read(window - len(head))):
-            head += piece
-    if len(head) < window:
-        head += b"\n"  # the last line may lack its end
-    grammar, names = read_header(head, place.shown)
+        grammar, names = read_header(_first_line(_text(file), window, place.shown), place.shown)
     return CsvSource(place, grammar, names, window)
 
 
-def read_header(head: bytes, shown: str) -> tuple[Grammar, tuple[str, ...]]:
-    """How a file is written and what its columns are called, by its first lines without a byte order mark."""
-    head = head.lstrip(b"\r\n")
-    if not head:
+def _first_line(stream: Readable, longest: int, shown: str) -> bytes:
+    """The first line that is not blank, without its end; nothing behind it is looked at."""
+    head = b""
+    while piece := stream.read(_SMALL):
+        head = (head + piece).lstrip(b"\r\n")
+        if line_end := re.search(rb"[\r\n]", head):
+            return head[: line_end.start()]
+        if len(head) >= longest:
+            raise SourceError(f"{shown}: the first line has no end within {longest:,} bytes. A table needs lines that end.")
+    return head
+
+
+def read_header(line: bytes, shown: str) -> tuple[Grammar, tuple[str, ...]]:
+    """How a file is written and what its columns are called, by its first line, without byte order mark and line end.
+
+    A quote that the line leaves open is refused: it would take rows into a name, and which ones their own quotes would say.
+    """
+    if not line:
         raise SourceError(f"{shown}: the file is empty. It needs a header line with the names of its columns.")
-    grammar = Grammar(_delimiter(_utf8(head.splitlines()[0])))
-    rows = grammar.rows(_utf8(head[: grammar.first(RecordRun(head))]).decode())
-    return grammar, _names(next(rows, []), shown)
+    line = _utf8(line)
+    grammar = Grammar(_delimiter(line))
+    if not grammar.whole(line + b"\n"):
+        raise SourceError(f"{shown}: a quote in the header line is not closed there. Names of columns hold no line breaks.")
+    return grammar, _names(next(grammar.rows(line.decode() + "\n"), []), shown)
 
 
 def _names(header: list[str], shown: str) -> tuple[str, ...]:

@@ -1,9 +1,16 @@
-"""Rows that are in memory already: NumPy arrays, pandas frames, Arrow tables and whatever has the Arrow C stream."""
+"""Rows that are in memory already: arrays, lists of rows, Arrow tables and whatever has the Arrow C stream.
+
+Privacy
+-------
+What a column is comes from declared types alone (a dtype, an Arrow type): a public fact. Where Python objects are declared, each
+cell is read by itself (`python_cells`). No path is chosen by what a row holds.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -11,11 +18,30 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from cloister.errors import SourceError, raise_alone
-from cloister.sources.source import BATCH_ROWS, distinct, present, text_names
+from cloister.sources.python_cells import cell_column, row_cells, text_column, unmasked
+from cloister.sources.source import BATCH_ROWS, distinct, nested_names, present, retold, text_names
 
-__all__ = ["ArraySource", "FrameSource", "TableSource", "from_array", "from_frame", "from_stream", "from_table"]
+__all__ = [
+    "ArraySource",
+    "Objects",
+    "RowsSource",
+    "StreamSource",
+    "TableSource",
+    "array_column",
+    "from_array",
+    "from_rows",
+    "from_stream",
+    "from_table",
+    "is_plain",
+    "rows_only",
+]
 
 _ARROW_READY = "?bhilqBHILQefd"  # NumPy type characters whose memory is an Arrow column as it lies (but for booleans)
+_ARROW_UNITS = [(unit, 1) for unit in ("D", "s", "ms", "us", "ns")]  # of dates and times that Arrow has too
+_MOST_DAYS = 2**31 - 1
+
+Objects = Callable[[Iterable[object]], pa.Array]
+"""How Python objects become a column: as texts, for a holder who writes them down, or each in its own kind."""
 
 
 @dataclass(frozen=True)
@@ -35,6 +61,11 @@ class TableSource:
         """The columns whose type says that they hold text."""
         return text_names(self.table.schema)
 
+    @property
+    def nested(self) -> tuple[str, ...]:
+        """The columns that hold lists or structs."""
+        return nested_names(self.table.schema)
+
     def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         """The rows, without a copy."""
         chosen = self.table.select(present(self.names, columns))
@@ -48,6 +79,11 @@ class ArraySource:
     array: NDArray[Any]  # (n, d)
     names: tuple[str, ...]
     in_memory: bool = True
+    objects: Objects = text_column
+
+    def keeping_kinds(self) -> ArraySource:
+        """The same rows, in which the cells of a column of objects keep their kinds."""
+        return replace(self, objects=cell_column)
 
     def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         """The rows; no more than a batch of them is copied at a time, and none where columns lie in one piece."""
@@ -58,40 +94,62 @@ class ArraySource:
         for start in range(0, len(self.array), BATCH_ROWS):
             rows = self.array[start : start + BATCH_ROWS]  # (n, d)
             if not places:
-                yield _rows_only(len(rows))
+                yield rows_only(len(rows))
                 continue
             transposed = rows.T  # (d, n)
             if transposed.strides[1] != transposed.itemsize:
                 # transposed once for all columns: gathering them one by one would walk the same memory d times
                 transposed = np.ascontiguousarray(transposed)
-            yield pa.RecordBatch.from_arrays([_column(transposed[j]) for j in places], names=names)
+            yield pa.RecordBatch.from_arrays([array_column(transposed[j], self.objects) for j in places], names=names)
 
 
 @dataclass(frozen=True)
-class FrameSource:
-    """A pandas frame. A column becomes Arrow when it is first asked for."""
+class RowsSource:
+    """A list of rows. How many cells a row has is a public fact, which the list itself cannot tell."""
 
-    frame: Any
+    rows: Sequence[object]
     names: tuple[str, ...]
     in_memory: bool = True
-    _columns: dict[str, pa.ChunkedArray] = field(default_factory=dict, repr=False)
-
-    @property
-    def texts(self) -> tuple[str, ...]:
-        """The columns whose type says that they hold text."""
-        kinds = [str(kind) for kind in self.frame.dtypes]
-        return tuple(name for name, kind in zip(self.names, kinds, strict=True) if kind in ("str", "string", "object"))
 
     def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
-        """The rows; columns of mixed Python objects are read as text."""
-        for name in present(self.names, columns):
-            if name not in self._columns:
-                cells = self.frame.iloc[:, self.names.index(name)]
-                self._columns[name] = _column(cells.to_numpy()) if _is_plain(cells.dtype) else _from_objects(cells)
-        if not columns:
-            return iter([_rows_only(len(self.frame))])
-        chosen = pa.table([self._columns[name] for name in columns], names=list(columns))
-        return iter(chosen.to_batches(max_chunksize=BATCH_ROWS))
+        """The rows, each read by itself: see `python_cells`."""
+        wanted = present(self.names, columns)
+        return self._batches([self.names.index(name) for name in wanted], wanted)
+
+    def _batches(self, places: list[int], names: list[str]) -> Iterator[pa.RecordBatch]:
+        width = len(self.names)
+        for start in range(0, len(self.rows), BATCH_ROWS):
+            rows = [row_cells(row, width) for row in self.rows[start : start + BATCH_ROWS]]
+            if places:
+                yield pa.RecordBatch.from_arrays([cell_column(row[place] for row in rows) for place in places], names=names)
+            else:
+                yield rows_only(len(rows))
+
+
+class StreamSource:
+    """Rows that come as an Arrow stream, read when they are first asked for, once and whole: they may not come a second time."""
+
+    in_memory = True
+
+    def __init__(self, reader: pa.RecordBatchReader) -> None:
+        self._reader = reader
+        self._table: pa.Table | None = None
+        self._reading = Lock()
+        self.names = distinct(reader.schema.names, "the table")
+        self.texts = text_names(reader.schema)
+        self.nested = nested_names(reader.schema)
+
+    def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        """The rows, without a copy."""
+        wanted = present(self.names, columns)
+        return self._batches(wanted)
+
+    def _batches(self, names: list[str]) -> Iterator[pa.RecordBatch]:
+        with self._reading:
+            if self._table is None:
+                with retold("the stream"):
+                    self._table = self._reader.read_all()
+        yield from self._table.select(names).to_batches(max_chunksize=BATCH_ROWS)
 
 
 def from_array(array: NDArray[Any], names: Sequence[str] | None = None) -> ArraySource:
@@ -109,16 +167,7 @@ def from_array(array: NDArray[Any], names: Sequence[str] | None = None) -> Array
         names = [f"x{j}" for j in range(array.shape[1])]
     elif len(names) != array.shape[1]:
         raise SourceError(f"the array has {array.shape[1]} columns, and {len(names)} names were given.")
-    return ArraySource(array, distinct(names, "the array"))
-
-
-def from_frame(frame: Any) -> ArraySource | FrameSource:
-    """A source over a pandas frame."""
-    names = distinct([str(name) for name in frame.columns], "the data frame")
-    kinds = set(frame.dtypes)
-    if len(kinds) == 1 and _is_plain(kinds.pop()):
-        return ArraySource(frame.to_numpy(), names)  # pandas keeps such a frame as one array: no copy
-    return FrameSource(frame, names)
+    return ArraySource(unmasked(array), distinct(names, "the array"))
 
 
 def from_table(table: pa.Table) -> TableSource:
@@ -127,69 +176,53 @@ def from_table(table: pa.Table) -> TableSource:
     return TableSource(table)
 
 
-def from_stream(stream: Any) -> TableSource:
-    """A source over anything with the Arrow C stream, which is read once, whole: it may not come a second time."""
+def from_rows(rows: Sequence[object], width: int) -> RowsSource:
+    """A source over a list of rows of so many cells, whose columns are called x0, x1, ... as those of an array."""
+    return RowsSource(rows, tuple(f"x{j}" for j in range(width)))
+
+
+def from_stream(stream: Any) -> StreamSource:
+    """A source over anything with the Arrow C stream. Names and types are looked at, no row is read."""
     try:
-        table = pa.RecordBatchReader.from_stream(stream).read_all()
+        reader = pa.RecordBatchReader.from_stream(stream)
     except (pa.ArrowException, TypeError, ValueError):
         raise_alone(
             SourceError(
                 f"{type(stream).__name__} is not a table of columns. Pass a table or a data frame of two dimensions."
             )
         )
-    return from_table(table)
+    return StreamSource(reader)
 
 
-def _rows_only(count: int) -> pa.RecordBatch:
+def rows_only(count: int) -> pa.RecordBatch:
     """Rows without columns, which still can be counted."""
     return pa.RecordBatch.from_arrays([pa.nulls(count)], names=["rows"]).select([])
 
 
-def _is_plain(kind: object) -> bool:
+def is_plain(kind: object) -> bool:
+    """Whether a dtype is a kind of numbers that Arrow has too."""
     return isinstance(kind, np.dtype) and kind.char in _ARROW_READY
 
 
-def _column(cells: NDArray[Any]) -> pa.Array:
-    if _is_plain(cells.dtype):
-        return pa.array(cells if cells.dtype.isnative else cells.astype(cells.dtype.newbyteorder("=")))
-    if cells.dtype.kind == "f":  # wider than 64 bits
-        return pa.array(cells.astype(np.float64))
-    if cells.dtype.kind == "S":
-        return pa.array([bytes(cell) for cell in cells], pa.binary())
-    return _from_objects(cells)
+def array_column(cells: NDArray[Any], objects: Objects) -> pa.Array:
+    """A column of an array, by its dtype alone; `objects` reads one of Python objects."""
+    kind = cells.dtype
+    if is_plain(kind):
+        return pa.array(cells if kind.isnative else cells.astype(kind.newbyteorder("=")))
+    if kind.kind == "f":  # wider than 64 bits
+        with np.errstate(over="ignore"):
+            return pa.array(cells.astype(np.float64))
+    if kind.kind == "M" and np.datetime_data(kind) in _ARROW_UNITS:
+        return _moments(cells)
+    return objects(cells)
 
 
-def _from_objects(cells: Any) -> pa.Array | pa.ChunkedArray:
-    """Arrow's own conversion for typed columns and for text; the text of each cell for columns of Python objects.
-
-    What Arrow makes of objects depends on all of them together, and one odd cell makes it give up. The text of a cell
-    depends on that cell alone.
-    """
-    try:
-        converted = pa.array(cells, from_pandas=True)
-        if cells.dtype != object or pa.types.is_string(converted.type):
-            return converted
-    except (pa.ArrowException, TypeError, ValueError, OverflowError):
-        pass
-    return pa.array([_readable(cell) for cell in cells], pa.string())
-
-
-def _readable(cell: object) -> str | None:
-    """The text of a cell; None for one that cannot tell it, whatever it raises."""
-    try:
-        return _text(cell)
-    except Exception:  # a cell may be any Python object
-        return None
-
-
-def _text(cell: object) -> str | None:
-    """The text that `schema.cell_values` gives the same value in a typed column."""
-    if cell is None or type(cell).__name__ in ("NAType", "NaTType"):
-        return None
-    if isinstance(cell, (bool, np.bool_)):
-        return "true" if cell else "false"
-    if isinstance(cell, (float, np.floating)):
-        return None if np.isnan(cell) else str(int(cell)) if np.isfinite(cell) and cell == int(cell) else str(cell)
-    if isinstance(cell, (bytes, bytearray)):
-        return bytes(cell).decode("utf-8", "replace")
-    return str(cell).encode("utf-8", "replace").decode("utf-8")  # lone surrogates cannot be stored
+def _moments(cells: NDArray[Any]) -> pa.Array:
+    """Dates and times; what lies beyond the days that Arrow counts is unreadable."""
+    unit, _ = np.datetime_data(cells.dtype)
+    ticks = np.ascontiguousarray(cells.astype(cells.dtype.newbyteorder("="))).view(np.int64)
+    missing = np.isnat(cells)
+    if unit != "D":
+        return pa.array(ticks, pa.int64(), mask=missing).cast(pa.timestamp(unit))
+    missing |= np.abs(ticks) > _MOST_DAYS
+    return pa.array(np.where(missing, 0, ticks).astype(np.int32), pa.int32(), mask=missing).cast(pa.date32())

@@ -10,8 +10,9 @@ import numpy as np
 import pyarrow as pa
 
 from cloister.errors import SourceError
-from cloister.sources.columnar import from_dataset
-from cloister.sources.in_memory import from_array, from_frame, from_stream, from_table
+from cloister.sources.columnar import ColumnarSource, from_dataset
+from cloister.sources.in_memory import from_array, from_stream, from_table
+from cloister.sources.pandas_frames import from_frame
 from cloister.sources.places import Place, find
 from cloister.sources.recognize import open_file
 from cloister.sources.source import Source, present
@@ -41,8 +42,13 @@ class SeveralSources:
         """The columns whose type says, in some file, that they hold text."""
         return tuple(dict.fromkeys(name for part in self.parts for name in getattr(part, "texts", ())))
 
+    @property
+    def nested(self) -> tuple[str, ...]:
+        """The columns that hold, in some file, lists or structs."""
+        return tuple(dict.fromkeys(name for part in self.parts for name in getattr(part, "nested", ())))
+
     def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
-        """The rows of the first file, of the second, and so on. A column's type may differ between files."""
+        """The rows of the first file, of the second, and so on."""
         wanted = present(self.names, columns)
         return (batch for part in self.parts for batch in part.batches(wanted))
 
@@ -118,4 +124,17 @@ def _several(parts: list[tuple[Place, Source]]) -> Source:
                 f"{place.shown} and {first.shown} have different columns. Give files with the same columns,"
                 " or one at a time."
             )
+    _check_kinds([part for _, part in parts if isinstance(part, ColumnarSource)])
     return SeveralSources(tuple(part for _, part in parts))
+
+
+def _check_kinds(parts: list[ColumnarSource]) -> None:
+    """Refuse files whose columns differ in what they hold, as far as they say it: Spark cannot read them as one table."""
+    for part in parts[1:]:
+        kinds = dict(zip(part.stored, part.kinds, strict=True))
+        for name, kind in zip(parts[0].stored, parts[0].kinds, strict=True):
+            if kinds.get(name, kind) != kind:
+                raise SourceError(
+                    f'column "{name}" is of one type in {parts[0].place.shown} and of another in {part.place.shown}. Write all '
+                    "files with one type, or give them one at a time."
+                )

@@ -58,9 +58,11 @@ def repeated_texts(metadata: Any, names: list[str]) -> list[str]:
     """The columns of text that a Parquet file stores as few texts and short codes: they are read as they are stored."""
     if not names or not metadata.num_row_groups:
         return []
-    repeated = set(names)
+    stored = range(metadata.num_columns)
+    # the parts of a nested column are stored under longer paths: it is no column of texts
+    repeated = set(names) & {metadata.schema.column(place).path for place in stored}
     for group in range(metadata.num_row_groups):
-        for place in range(metadata.num_columns):
+        for place in stored:
             column = metadata.row_group(group).column(place)
             few = column.has_dictionary_page and column.total_uncompressed_size < _CODE_BYTES * column.num_values
             if not few:

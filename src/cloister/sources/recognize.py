@@ -41,7 +41,8 @@ def recognize(place: Place) -> formats.Format:
 
 def _may_be_csv(path: str, start: bytes) -> bool:
     name = PurePosixPath(path)
-    suffix = name.with_suffix("").suffix if name.suffix in _COMPRESSED else name.suffix
+    suffix = name.with_suffix("").suffix if name.suffix.lower() in _COMPRESSED else name.suffix
     # the header line alone: what a row holds must not decide whether a file is read
-    is_binary = b"\0" in start.split(b"\n", 1)[0] and not start.startswith(_UTF16_MARKS)
+    header = start.lstrip(b"\r\n").replace(b"\r", b"\n").partition(b"\n")[0]
+    is_binary = b"\0" in header and not start.startswith(_UTF16_MARKS)
     return not (is_binary or suffix.lower() in _NOT_CSV or start.lstrip().startswith(_NOT_CSV_STARTS))

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from cloister.errors import DataError, SchemaError, SourceError, raise_alone
 
-__all__ = ["BATCH_ROWS", "Source", "distinct", "present", "retold", "text_names"]
+__all__ = ["BATCH_ROWS", "Source", "distinct", "nested_names", "present", "retold", "text_names"]
 
 BATCH_ROWS = 65_536  # at most so many rows a batch: a batch of 8 numbers a row fits a core's cache
 
@@ -39,6 +39,19 @@ def text_names(schema: pa.Schema) -> tuple[str, ...]:
     """The columns whose type says that they hold something else than numbers: text, bytes, lists."""
     kinds = [(field.name, field.type) for field in schema]
     return tuple(name for name, kind in kinds if not _is_number(kind.value_type if pa.types.is_dictionary(kind) else kind))
+
+
+def nested_names(schema: pa.Schema) -> tuple[str, ...]:
+    """The columns that hold no single value a row: lists, structs, maps, unions, and what wraps them."""
+    return tuple(field.name for field in schema if _is_nested(field.type))
+
+
+def _is_nested(kind: pa.DataType) -> bool:
+    if isinstance(kind, pa.BaseExtensionType):
+        return _is_nested(kind.storage_type)
+    if pa.types.is_dictionary(kind) or pa.types.is_run_end_encoded(kind):
+        return _is_nested(kind.value_type)
+    return bool(pa.types.is_nested(kind))
 
 
 def _is_number(kind: pa.DataType) -> bool:

@@ -17,20 +17,34 @@ from cloister.schema.unit import Unit
 __all__ = ["empty_frames", "make_engine", "pass_over"]
 
 
-def make_engine(data: Any, encoding: Encoding, backend: Backend, unit: Unit | None = None, once: bool = False) -> Engine:
-    """An engine over the data, whose columns are all there; `once`: the rows are gone through one time only."""
+def make_engine(
+    data: Any, encoding: Encoding, backend: Backend, unit: Unit | None = None, once: bool = False, as_text: bool = False
+) -> Engine:
+    """An engine over the data, whose columns are all there and hold one value a row.
+
+    `once`: the rows are gone through one time only. `as_text`: columns of Python objects are texts throughout, so that they
+    can be written down; otherwise each of their cells is read by its own kind.
+    """
     opened = backend.open_data(data)
+    if not as_text and hasattr(opened, "keeping_kinds"):
+        opened = opened.keeping_kinds()
     wanted = [*encoding.columns, *([unit.column] if unit else [])]
     missing = [name for name in wanted if name not in opened.names]
     if missing:
         raise SchemaError(f'the data has no column "{missing[0]}". Its columns: {", ".join(opened.names[:20])}.')
+    nested = [name for name in wanted if name in getattr(opened, "nested", ())]
+    if nested:
+        raise SchemaError(
+            f'column "{nested[0]}" holds lists or structs, and one number or text a row is needed. Select its parts into '
+            "columns of their own first."
+        )
     return backend.make_engine(opened, encoding, unit, once)
 
 
 @contextmanager
-def pass_over(data: Any, encoding: Encoding, backend: Backend) -> Iterator[Engine]:
+def pass_over(data: Any, encoding: Encoding, backend: Backend, as_text: bool = True) -> Iterator[Engine]:
     """An engine for one pass over the rows, closed afterwards."""
-    engine = make_engine(data, encoding, backend, once=True)
+    engine = make_engine(data, encoding, backend, once=True, as_text=as_text)
     try:
         yield engine
     except BaseException as error:

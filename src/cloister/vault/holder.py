@@ -106,7 +106,7 @@ class Holder:
 
     def label(self, encoding: Encoding, work: Callable[[Encoded], NDArray[np.int32]], name: str) -> Unprotected[Any]:
         """A number for each row: an array, or on Spark the DataFrame with one more column, computed when read."""
-        with pass_over(self._data, encoding, self._backend) as engine:
+        with pass_over(self._data, encoding, self._backend, as_text=False) as engine:
             self.record()
             return self._stamped(engine.label(work, name))
 

@@ -37,12 +37,12 @@ class ColumnValues:
     days: NDArray[np.float64]  # since 1970, NaN where a cell is no date
     is_date: bool  # whether the column's type is that of dates or times
     is_many: bool  # more than the limit: the words are incomplete, of numbers and days at least the extremes are there
+    is_code: bool  # whether some cells are written like codes, with zeros in front
 
     @property
     def is_numeric(self) -> bool:
         """Whether these are quantities: all numbers, none written like a code with zeros in front."""
-        is_code = any(word.lstrip("+-")[:1] == "0" and word.lstrip("+-")[1:2].isdigit() for word in self.words)
-        return len(self.numbers) > 0 and bool(np.isfinite(self.numbers).all()) and not is_code
+        return len(self.numbers) > 0 and bool(np.isfinite(self.numbers).all()) and not self.is_code
 
     @property
     def is_calendar(self) -> bool:
@@ -77,4 +77,5 @@ def _joined(name: str, cells: pa.Table, limit: int) -> ColumnValues:
     words = sorted({word for word in cells["text"].to_pylist() if word is not None})
     is_many = bool(pc.any(cells["is_many"]).as_py()) or len(words) > limit
     as_numbers, as_days = (cells[key].to_numpy() for key in ("number", "day"))
-    return ColumnValues(name, words, as_numbers, as_days, bool(pc.any(cells["is_date"]).as_py()), is_many)
+    is_date, is_code = (bool(pc.any(cells[key]).as_py()) for key in ("is_date", "is_code"))
+    return ColumnValues(name, words, as_numbers, as_days, is_date, is_many, is_code)

@@ -34,7 +34,7 @@ from cloister.errors import DataError, SourceError
 from cloister.sources.csv import UTF16, CsvSource, read_header
 from cloister.sources.records import WINDOW, Grammar, Readable, RecordRun
 
-__all__ = ["read_csv"]
+__all__ = ["quoted", "read_csv", "shown_as"]
 
 IN_PIECES = "spark.cloister.csv.lines"
 # Spark's CSV reader with all but the cutting at LF turned off: no other reader of Spark's goes through a large file in one task.
@@ -148,12 +148,7 @@ def layout_of(line: bytes, shown: str) -> CsvLayout:
         raise SourceError(
             f"{shown}: the file is no text. If it is compressed, Spark must see it by the end of its name: .gz, .bz2, .zst."
         )
-    line = line.removeprefix(codecs.BOM_UTF8) + b"\n"
-    grammar, names = read_header(line, shown)
-    if not grammar.whole(line):
-        raise SourceError(
-            f"{shown}: a quote in the header line is not closed there. On Spark the names of columns hold no line breaks."
-        )
+    grammar, names = read_header(line.removeprefix(codecs.BOM_UTF8).strip(b"\r\n"), shown)
     return CsvLayout(grammar.delimiter, names)
 
 

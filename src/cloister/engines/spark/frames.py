@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from glob import glob
 from typing import Any
+from urllib.parse import unquote
 
-from cloister.engines.spark.csv import quoted, read_csv
+from cloister.engines.spark.csv import quoted, read_csv, shown_as
 from cloister.engines.spark.fault_messages import retold_opening
 from cloister.engines.spark.options import Spark, is_spark_frame
 from cloister.engines.spark.session import find_session
@@ -18,9 +21,10 @@ from cloister.sources.source import distinct
 __all__ = ["SparkRows", "check_types", "open_spark", "quoted"]
 
 FORMATS = {
-    ".parquet": "parquet", ".pq": "parquet", ".orc": "orc", ".json": "json", ".jsonl": "json", ".avro": "avro",
+    ".parquet": "parquet", ".pq": "parquet", ".orc": "orc", ".avro": "avro", ".json": "json", ".jsonl": "json", ".ndjson": "json",
     ".csv": "csv", ".tsv": "csv", ".txt": "csv",
 }  # fmt: skip
+FOOTERS_AT_ONCE = 8  # files whose columns are looked at at a time
 PACKED = (".gz", ".bz2", ".zst", ".snappy", ".lz4", ".deflate")
 TEXTS = ("string", "char", "varchar")
 READABLE = (
@@ -91,6 +95,11 @@ def read(session: Any, names: list[str]) -> SparkRows:
     if len(formats) > 1:
         raise SourceError("the files are of different formats. Read them in separate runs, or convert them first.")
     format = str(formats.pop())
+    if format == "json":
+        raise SourceError(
+            f"{names[0]}: a JSON file does not say what its columns are; Spark would take them from the rows. Convert it to "
+            'Parquet, or give a DataFrame read with types of your own: spark.read.schema("age int, pay double").json(...).'
+        )
     if format == "csv":
         frame = read_csv(session, names)
         return SparkRows(frame, distinct(frame.columns, names[0]), typed=False)
@@ -100,6 +109,7 @@ def read(session: Any, names: list[str]) -> SparkRows:
 def read_typed(session: Any, format: str, names: list[str]) -> SparkRows:
     """Files that say the types of their columns. Columns that folders' names hold (id=007) are text, as they are locally."""
     frame = session.read.format(format).load(names)
+    check_parts(session, format, frame.inputFiles())
     if not any("=" in file.rpartition("/")[0] for file in frame.inputFiles()):
         return with_names(frame, names[0])
     from pyspark.sql.types import StringType, StructField, StructType
@@ -110,6 +120,39 @@ def read_typed(session: Any, format: str, names: list[str]) -> SparkRows:
         return with_names(frame, names[0])
     fields = [StructField(field.name, StringType()) if field.name in folders else field for field in frame.schema.fields]
     return with_names(session.read.schema(StructType(fields)).format(format).load(names), names[0], folders)
+
+
+def check_parts(session: Any, format: str, files: Sequence[str]) -> None:
+    """Refuse files of one table that differ in their columns or in the types of these, as they are refused locally.
+
+    Spark itself takes the columns of any one file for those of all, fills up what others lack, and gives up in the middle of a
+    pass where a type differs. Every file is looked at for its columns; no row is.
+    """
+    if len(files) < 2:
+        return
+
+    def columns_of(file: str) -> dict[str, str]:
+        return dict(session.read.format(format).load(literal_path(file)).dtypes)
+
+    with ThreadPoolExecutor(FOOTERS_AT_ONCE) as pool:
+        columns = dict(zip(files, pool.map(columns_of, files), strict=True))
+    first, *others = sorted(files)
+    for other in others:
+        shown = shown_as(other), shown_as(first)
+        if set(columns[other]) != set(columns[first]):
+            raise SourceError(
+                f"{shown[0]} and {shown[1]} have different columns. Give files with the same columns, or one at a time."
+            )
+        if drifting := next((name for name, kind in columns[first].items() if columns[other][name] != kind), None):
+            raise SourceError(
+                f'column "{drifting}" is of one type in {shown[1]} and of another in {shown[0]}. Write all files with one '
+                "type, or give them one at a time."
+            )
+
+
+def literal_path(url: str) -> str:
+    """A file's URL as a path that Spark does not take for a pattern."""
+    return re.sub(r"([\[\]{}*?\\])", r"\\\1", unquote(url))
 
 
 def format_of(name: str) -> str | None:

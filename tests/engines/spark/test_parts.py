@@ -1,0 +1,117 @@
+"""Files of one table: what is broken is refused on Spark as it is locally, before anything is charged; the rest reads alike."""
+
+from __future__ import annotations
+
+import random
+from fractions import Fraction
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import cloister as cl
+from cloister.engines.local.engine import LocalEngine
+from cloister.errors import CloisterError
+from cloister.kernels.exact import open_exact
+from cloister.kernels.keyed import RowKeys
+from cloister.sources.opening import open_source
+from tests.engines import kernels
+from tests.engines.spark import parts_jobs
+from tests.laws.row_readings import ENCODING, NAMES
+from tests.laws.test_csv_row_laws import draw_line, draw_record, file_of
+from tests.laws.test_typed_row_laws import draw_typed, table
+from tests.spark_hosts import Host
+
+GOOD = {"x0": pa.array([0.5, 0.25]), "x1": pa.array([0.1, 0.2])}
+BROKEN = {
+    "a column less": ({"x0": GOOD["x0"]}, "different columns"),
+    "a column more": ({**GOOD, "x2": GOOD["x0"]}, "different columns"),
+    "another name": ({"x0": GOOD["x0"], "X1": GOOD["x1"]}, "different columns"),
+    "text for numbers": ({**GOOD, "x1": pa.array(["a", "b"])}, 'column "x1" is of one type'),
+    "integers for floats": ({**GOOD, "x1": pa.array([1, 2])}, 'column "x1" is of one type'),
+    "float32 for float64": ({**GOOD, "x0": pa.array([1, 2], pa.float32())}, 'column "x0" is of one type'),
+}
+SPARK_TYPES = [
+    pa.float64(), pa.float32(), pa.int8(), pa.int64(), pa.bool_(), pa.string(), pa.binary(), pa.decimal128(38, 3),
+    pa.dictionary(pa.int32(), pa.string()),
+]  # fmt: skip
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("case", BROKEN)
+def test_parts_that_do_not_fit_are_refused_alike(classic: Host, tmp_path: Path, case: str) -> None:
+    """A part that lacks a column, types that drift: the same verdict in the same words, and nothing is charged."""
+    columns, message = BROKEN[case]
+    folder, url = tmp_path / "rows.parquet", str(tmp_path / "ledger.sqlite")
+    folder.mkdir()
+    pq.write_table(pa.table(GOOD), folder / "part-0 [a].parquet")
+    pq.write_table(pa.table(columns), folder / "part-1 {b}.parquet")
+    cl.Ledger(url).create("people", "add-remove", Fraction(3))
+    with pytest.raises(CloisterError, match=message) as locally:
+        cl.KMeans(2, 1.0, (0, 1), columns=NAMES, table="people", ledger=url).fit(str(folder))
+    assert classic(parts_jobs.charged_fit, str(folder), NAMES, url)[0] == type(locally.value).__name__
+    assert message in classic(parts_jobs.charged_fit, str(folder), NAMES, url)[1]
+    assert kernels.spent(url) == 0
+
+
+@pytest.mark.spark
+def test_parts_that_fit_are_read(classic: Host, tmp_path: Path) -> None:
+    """Names that look like patterns, other orders of columns, and how texts are laid out do not matter."""
+    folder = tmp_path / "rows.parquet"
+    folder.mkdir()
+    text = pa.array(["a", "b"])
+    pq.write_table(pa.table({"x0": GOOD["x0"], "x1": text}), folder / "part [a] %20 {b,c}?.parquet")
+    pq.write_table(pa.table({"x1": text.dictionary_encode(), "x0": GOOD["x0"]}), folder / "part-1*.parquet")
+    assert classic(parts_jobs.integers, str(folder), ENCODING) == locally(str(folder))
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("suffix", [".json", ".jsonl", ".ndjson", ".json.gz"])
+def test_json_is_refused_whatever_its_rows_hold(classic: Host, tmp_path: Path, suffix: str) -> None:
+    """Its columns and types would come from its rows: one more made centres in three columns, another made a fit refuse."""
+    path = tmp_path / f"rows{suffix}"
+    for rows in ('{"x0": 0.5, "x1": 0.5}\n', '{"x0": 0.5, "x1": 0.5}\n{"x2": 1}\n', '{"x0": 0.5, "x1": 0.5}\n{"x0": "a"}\n'):
+        path.write_text(rows * 20)
+        found, told = classic(parts_jobs.charged_fit, str(path), NAMES, None)
+        assert (found, "does not say what its columns are" in told) == ("SourceError", True)
+        with pytest.raises(CloisterError, match="unknown format"):
+            open_source(path)
+
+
+def locally(path: str) -> dict[tuple[int, ...], int]:
+    """How many rows of a file have the same integers."""
+    keyed = open_exact(LocalEngine(open_source(path), ENCODING).fold_by_key(RowKeys(4)))
+    return dict(zip(map(tuple, keyed.keys.tolist()), keyed.counts.tolist(), strict=True))
+
+
+def csv_of_any_lines(folder: Path) -> Path:
+    chance = random.Random(1)
+    records = [chance.choice((draw_record(chance, ","), draw_line(chance, ",", False) + b"\n")) for _ in range(300)]
+    return file_of(folder / "rows.csv", ",", records)
+
+
+def parquet_of_any_values(folder: Path) -> Path:
+    chance = random.Random(2)
+    for number, kind in enumerate(SPARK_TYPES):
+        kinds = [kind, pa.float64()]
+        rows = [draw_typed(kinds, chance) for _ in range(50)]
+        (folder / f"{number}").mkdir()
+        pq.write_table(table(kinds, rows), folder / f"{number}" / "rows.parquet")
+    return folder
+
+
+@pytest.mark.spark
+def test_any_line_reads_on_spark_as_it_does_locally(classic: Host, tmp_path: Path) -> None:
+    """Records of odd cells and lines of any bytes give the same integers."""
+    path = str(csv_of_any_lines(tmp_path))
+    assert classic(parts_jobs.integers, path, ENCODING) == locally(path)
+
+
+@pytest.mark.spark
+def test_any_value_reads_on_spark_as_it_does_locally(classic: Host, tmp_path: Path) -> None:
+    """Values of every type that both know give the same integers."""
+    parquet_of_any_values(tmp_path)
+    for number in range(len(SPARK_TYPES)):
+        path = str(tmp_path / f"{number}" / "rows.parquet")
+        assert classic(parts_jobs.integers, path, ENCODING) == locally(path), SPARK_TYPES[number]
