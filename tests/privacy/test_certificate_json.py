@@ -71,11 +71,14 @@ def test_what_is_no_certificate_is_refused(text: str) -> None:
     [
         {"steps": [{"step": "a", "kind": "magic", "epsilon": "1"}]},
         {"steps": [{"step": "a", "kind": "laplace", "epsilon": "1/0"}]},
+        {"steps": [{"step": "a", "kind": "laplace", "epsilon": "1e9999999"}]},
+        {"steps": [{"step": "a", "kind": "gaussian", "precision": "1e-9999999"}]},
+        {"steps": [{"step": "a", "kind": "laplace", "epsilon": 1}]},
         {"steps": 3},
         {"guarantee": {}},
         {"files": [1]},
     ],
-    ids=["unknown event", "zero division", "no list", "no guarantee", "no files"],
+    ids=["unknown event", "zero division", "huge", "tiny", "no text", "no list", "no guarantee", "no files"],
 )
 def test_a_certificate_that_makes_no_sense_is_refused(change: dict[str, object]) -> None:
     """Also when its hash fits."""

@@ -9,13 +9,13 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from fractions import Fraction
 from typing import Any, Protocol
 
 from cloister.errors import UsageError
 from cloister.privacy.events import Event, event_dict, event_from
 from cloister.privacy.guarantees import Guarantee, Syntactic
 from cloister.schema import Neighbours
+from cloister.schema.numerals import read_exact_text
 
 __all__ = ["certificate_dict", "certificate_json", "content_hash", "fingerprint", "read_fields"]
 
@@ -131,4 +131,9 @@ def _read_guarantee(facts: Mapping[str, Any]) -> Guarantee | Syntactic:
     """The guarantee that plain data holds."""
     if facts.get("syntactic"):
         return Syntactic(facts["k"], facts["unit"], tuple(facts["also"]))
-    return Guarantee(Fraction(facts["epsilon"]), Fraction(facts["delta"]), Neighbours(facts["neighbours"]), facts["unit"])
+    return Guarantee(
+        read_exact_text(facts["epsilon"]),
+        read_exact_text(facts["delta"]),
+        Neighbours(facts["neighbours"]),
+        facts["unit"],
+    )

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date, datetime
 from fractions import Fraction
@@ -10,7 +12,7 @@ from typing import Generic, TypeAlias, TypeVar
 
 from cloister.errors import SchemaError
 
-__all__ = ["Category", "Date", "Kind", "Number", "Text"]
+__all__ = ["Category", "Date", "Kind", "Number", "Text", "repeated"]
 
 
 End = TypeVar("End", float, date)  # of a column's bounds
@@ -132,7 +134,7 @@ class Category:
         if not all(isinstance(value, str) for value in self.domain):
             raise SchemaError('domain must hold texts only. Put numbers in quotes too, such as ["1", "2"].')
         stripped = [value.strip() for value in self.domain]
-        twice = sorted({value for value in stripped if stripped.count(value) > 1})
+        twice = repeated(stripped)
         if twice:
             raise SchemaError(f'domain lists "{twice[0]}" twice (blanks around a value do not count).')
         if self.default is not None and self.default.strip() not in stripped:
@@ -184,6 +186,11 @@ class Text:
 
 
 Kind: TypeAlias = Number | Category | Date | Text
+
+
+def repeated(names: Iterable[str]) -> list[str]:
+    """The names that are there more than once, sorted."""
+    return sorted(name for name, times in Counter(names).items() if times > 1)
 
 
 def _pair(bounds: object) -> tuple[object, object]:

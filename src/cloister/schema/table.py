@@ -9,6 +9,7 @@ from pathlib import Path
 from cloister.errors import SchemaError
 from cloister.schema import toml
 from cloister.schema.column import Column, Role, nearest
+from cloister.schema.kinds import repeated
 from cloister.schema.neighbours import Neighbours
 
 __all__ = ["Column", "Role", "Schema", "nearest"]
@@ -51,7 +52,7 @@ class Schema:
     def __post_init__(self) -> None:
         object.__setattr__(self, "columns", tuple(self.columns))
         names = self.names
-        twice = sorted({name for name in names if names.count(name) > 1})
+        twice = repeated(names)
         if twice:
             raise SchemaError(f'column "{twice[0]}" is there twice. Give every column its own name.')
         if self.table is not None and (not isinstance(self.table, str) or not self.table.strip()):

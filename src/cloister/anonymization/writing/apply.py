@@ -37,7 +37,7 @@ def read_recoding(path: str | os.PathLike[str]) -> Recoding:
     """Read a recoding from a file."""
     try:
         text = Path(path).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError):
+    except (OSError, ValueError):
         raise SourceError(f"the recoding {path} cannot be read. Check the path.") from None
     return Recoding.from_json(text)
 
@@ -74,7 +74,8 @@ def apply_recoding(
     Raises
     ------
     SchemaError
-        If the rows lack a quasi-identifier, or the column that says whose they are.
+        If the rows lack a quasi-identifier, or the column that says whose they are, or have a column that the recoding does
+        not name.
     UsageError
         If no row can be published, or a class is smaller than k.
 
@@ -138,8 +139,29 @@ def check_columns(recoding: Recoding, names: Sequence[str], identifiers: Sequenc
             f'the recoding counted persons, and the data has no column "{recoding.person}" to tell them apart. Add it (it '
             "is not published), or anonymize the table anew."
         )
+    _refuse_unnamed(recoding, names, identifiers)
     if in_both := next((name for name in identifiers if name in recoding.names), None):
         raise UsageError(f'column "{in_both}" cannot be both a quasi-identifier and an identifier. Choose one.')
+
+
+def _refuse_unnamed(recoding: Recoding, names: Sequence[str], identifiers: Sequence[str]) -> None:
+    """Refuse columns that the recoding does not name: they may identify somebody, and would be published as they are.
+
+    A recoding without a hash could have lost a name to damage. So every column that it drops must be there, too.
+    """
+    named = {*recoding.names, *dropped_columns(recoding, identifiers), *(recoding.untouched or ())}
+    if unnamed := [name for name in names if name not in named]:
+        raise SchemaError(
+            f"the recoding does not say what becomes of {len(unnamed):,} of the {len(names):,} columns of these rows (the "
+            f"first is column {list(names).index(unnamed[0]) + 1}). Drop them with --identifiers, or anonymize the table anew."
+        )
+    if recoding.untouched is None:
+        for name in (*recoding.dropped, *recoding.pseudonyms):
+            if name not in names:
+                raise SchemaError(
+                    f'the recoding drops a column "{name}" that these rows do not have, and it has no hash that shows '
+                    "whether it was changed. Anonymize the table anew."
+                )
 
 
 def dropped_columns(recoding: Recoding, identifiers: Sequence[str]) -> tuple[str, ...]:

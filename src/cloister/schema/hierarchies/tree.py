@@ -19,6 +19,7 @@ __all__ = ["MISSING", "UNKNOWN", "Hierarchy", "leaf_codes", "spliced"]
 MISSING = -1  # the code of a null, until `with_null` gives it a leaf
 UNKNOWN = -2  # the code of a value that the hierarchy lacks
 
+MOST_LEVELS = 256  # from a value to the root
 _MANY = 256
 
 
@@ -71,6 +72,8 @@ class Hierarchy:
         places = places or [f"path {i + 1}" for i in range(len(paths))]
         if not paths:
             raise SchemaError(f"{origin}: no values. Write one line a value, from the value to *.")
+        if max(map(len, paths)) > MOST_LEVELS:
+            raise SchemaError(f"{origin}: a value has more than {MOST_LEVELS} labels above it. Leave levels out.")
         return _grow(paths, places, origin)
 
     @property
