@@ -10,10 +10,10 @@ from typing import Any
 from cloister.anonymization.searching.gains import Gain
 from cloister.anonymization.searching.guards import GUARDS, ClassGuard, Guard, KAnonymity, as_class_guard, sensitive_guards
 from cloister.anonymization.writing.rewriting import read_key
+from cloister.column_names import missing_column
 from cloister.errors import SchemaError, UsageError
 from cloister.schema import Role, Schema
 from cloister.schema.drafts import role_of_name
-from cloister.schema.table import nearest
 
 __all__ = ["Request", "Settings", "read_request"]
 
@@ -104,7 +104,7 @@ class Request:
         """The request fitted to a table with these columns."""
         for name in self.named:
             if name not in names:
-                raise SchemaError(f'the data has no column "{name}".{nearest(name, names)}')
+                raise missing_column(name, names, self.named)
         quasi = tuple(name for name in self.quasi if name in names)
         if len(quasi) < len(self.quasi):
             missing = next(name for name in self.quasi if name not in names)
@@ -122,7 +122,7 @@ class Request:
         """Refuse a population table without the quasi-identifiers."""
         for name in self.quasi:
             if name not in names:
-                raise SchemaError(f'the population table has no column "{name}".{nearest(name, names)}')
+                raise missing_column(name, names, self.quasi, of="the population table")
 
 
 def read_request(settings: Settings) -> Request:

@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from cloister.errors import SchemaError, UsageError
+from cloister.column_names import missing_column
+from cloister.errors import UsageError
 from cloister.schema import Category, Role, Schema
 from cloister.schema.hierarchies import Hierarchy, find_hierarchies, read_hierarchy
 
@@ -114,4 +115,4 @@ def _with_role(schema: Schema | None, role: Role) -> list[str]:
 def _check_present(wanted: Sequence[str], names: Sequence[str]) -> None:
     for name in wanted:
         if name not in names:
-            raise SchemaError(f'the data has no column "{name}". Its columns: {", ".join(names[:20])}.')
+            raise missing_column(name, names, wanted)

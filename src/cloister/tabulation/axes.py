@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from cloister.column_names import missing_column
 from cloister.encode import Codes, Encoding, Grid
 from cloister.errors import SchemaError, UsageError
 from cloister.schema import Category, Number, Schema
@@ -72,7 +73,7 @@ def lay_out(
     bounds: Mapping[str, tuple[float, float]],
     domains: Mapping[str, Sequence[str]],
     schema: Schema | None,
-    names: tuple[str, ...],
+    names: Sequence[str],
 ) -> TableLayout:
     """The axes and the encoding that the user's public facts make."""
     check_names(by, measures, bins, names)
@@ -97,13 +98,13 @@ def lay_out(
     return TableLayout(tuple(axes), Encoding((*grids, *summed), tuple(categories)), summed)
 
 
-def check_names(by: tuple[str, ...], measures: tuple[str, ...], bins: Mapping[str, Any], names: tuple[str, ...]) -> None:
+def check_names(by: tuple[str, ...], measures: tuple[str, ...], bins: Mapping[str, Any], names: Sequence[str]) -> None:
     """Refuse columns that are missing, doubled, or named like those that a table adds."""
     if repeated := [name for name in by if by.count(name) > 1]:
         raise UsageError(f'column "{repeated[0]}" is there twice in by.')
     for name in [*by, *measures]:
         if names and name not in names:
-            raise SchemaError(f'the data has no column "{name}". Its columns: {", ".join(names[:20])}.')
+            raise missing_column(name, names, [*by, *measures])
     added_by_table = {"count", "standard_error", "low", "high"}
     added_by_table |= {f"{what} of {name}" for what in ("sum", "standard_error") for name in measures}
     if clash := [name for name in by if name in added_by_table]:

@@ -132,7 +132,7 @@ class TabulationRequest:
         """The request fitted to a table with these columns."""
         layout = lay_out(
             tuple(self.by), tuple(self.measures), self.bins or {}, self.bounds or {}, self.domains or {}, self.schema,
-            tuple(names),
+            names,
         )  # fmt: skip
         budget = as_budget(self.budget)
         neighbours = relation(budget, self.neighbours or (self.schema.neighbours if self.schema else None))

@@ -9,9 +9,9 @@ from traceback import clear_frames
 from types import TracebackType
 from typing import Any
 
+from cloister.column_names import missing_column
 from cloister.encode import Encoding
 from cloister.engines.base import Backend, Engine
-from cloister.errors import SchemaError
 from cloister.schema.unit import Unit
 
 __all__ = ["empty_frames", "make_engine", "pass_over"]
@@ -23,7 +23,7 @@ def make_engine(data: Any, encoding: Encoding, backend: Backend, unit: Unit | No
     wanted = [*encoding.columns, *([unit.column] if unit else [])]
     missing = [name for name in wanted if name not in opened.names]
     if missing:
-        raise SchemaError(f'the data has no column "{missing[0]}". Its columns: {", ".join(opened.names[:20])}.')
+        raise missing_column(missing[0], opened.names, wanted)
     return backend.make_engine(opened, encoding, unit, once)
 
 

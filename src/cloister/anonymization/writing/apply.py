@@ -17,11 +17,11 @@ from cloister.anonymization.writing.recoding import Recoding
 from cloister.anonymization.writing.recount import PlannedOutput, PublishedClasses, check_output, count_output, plan_output
 from cloister.anonymization.writing.rewriting import format_of, make_rewriting, read_key
 from cloister.anonymization.writing.tuple_ranks import TupleRanks
+from cloister.column_names import missing_column
 from cloister.encode import Encoding
 from cloister.errors import SchemaError, SourceError, UsageError
 from cloister.kernels.keyed import RowKeys
 from cloister.privacy.release import Release, Syntactic
-from cloister.schema.table import nearest
 from cloister.sinks import certificate_path, check_free_with_certificate, commit_with_certificate, file_hashes, stage
 from cloister.vault import Holder, Vault
 
@@ -131,9 +131,10 @@ def apply_recoding(
 
 def check_columns(recoding: Recoding, names: Sequence[str], identifiers: Sequence[str]) -> None:
     """Refuse rows without the columns that a recoding needs, and an identifier that it publishes."""
-    for name in (*recoding.names, *identifiers):
+    wanted = [*recoding.names, *identifiers]
+    for name in wanted:
         if name not in names:
-            raise SchemaError(f'the data has no column "{name}".{nearest(name, names)}')
+            raise missing_column(name, names, wanted)
     if recoding.person is not None and recoding.person not in names:
         raise SchemaError(
             f'the recoding counted persons, and the data has no column "{recoding.person}" to tell them apart. Add it (it '
