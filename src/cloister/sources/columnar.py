@@ -9,6 +9,7 @@ from typing import Any, Protocol
 import pyarrow as pa
 
 from cloister.sources.places import Place
+from cloister.sources.sound_batches import sound_batch
 from cloister.sources.source import BATCH_ROWS, distinct, present, retold, text_names
 
 __all__ = ["ColumnarReader", "ColumnarSource", "DatasetSource", "from_dataset", "open_columnar"]
@@ -49,7 +50,7 @@ class ColumnarSource:
         folders = dict(self.place.partition)
         stored = [name for name in names if name in self.stored]
         with retold(self.place.shown), self.place.open() as file:
-            for batch in self.reader.batches(file, stored, self.texts):
+            for batch in map(sound_batch, self.reader.batches(file, stored, self.texts)):
                 for start in range(0, batch.num_rows, BATCH_ROWS):
                     rows = batch.slice(start, BATCH_ROWS)
                     for name in names:
@@ -94,4 +95,5 @@ def open_columnar(place: Place, reader: ColumnarReader) -> ColumnarSource:
     """A source over a file that `reader` can read; its schema is read."""
     with retold(place.shown), place.open() as file:
         schema = reader.schema(file)
-    return ColumnarSource(place, reader, distinct(schema.names, place.shown), text_names(schema))
+        names = distinct(schema.names, place.shown)  # a damaged name is no text
+    return ColumnarSource(place, reader, names, text_names(schema))

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from os import PathLike, fspath
 from typing import Any
 
 import pyarrow as pa
 from pyarrow import parquet
 
 from cloister.sources.columnar import ColumnarSource, open_columnar
+from cloister.sources.parquet_footer import read_chunks
 from cloister.sources.places import Place
-from cloister.sources.source import BATCH_ROWS
+from cloister.sources.sound_batches import sound_batch
+from cloister.sources.source import BATCH_ROWS, retold
 
-__all__ = ["ParquetReader", "open_parquet"]
+__all__ = ["ParquetReader", "open_parquet", "read_table"]
 
 _CODE_BYTES = 4  # a column that takes more bytes a value stores the texts themselves, not codes
 
@@ -27,7 +30,7 @@ class ParquetReader:
     def batches(self, file: Any, columns: list[str], texts: Sequence[str]) -> Iterator[pa.RecordBatch]:
         """The rows; texts that repeat are read as the codes that the file holds."""
         metadata = parquet.read_metadata(file)
-        repeated = repeated_texts(metadata, [name for name in columns if name in texts])
+        repeated = repeated_texts(file, [name for name in columns if name in texts])
         # a small buffer, nothing ahead: otherwise whole row groups would be held
         opened = parquet.ParquetFile(
             file, metadata=metadata, read_dictionary=repeated, pre_buffer=False, buffer_size=1 << 16
@@ -35,20 +38,22 @@ class ParquetReader:
         yield from opened.iter_batches(batch_size=BATCH_ROWS, columns=columns, use_threads=False)
 
 
+def read_table(path: str | PathLike[str]) -> pa.Table:
+    """A whole Parquet file of this machine, such as a result that Cloister wrote; checked before anything follows it."""
+    with retold(fspath(path)), parquet.ParquetFile(path) as file:
+        batches = [sound_batch(batch) for batch in file.iter_batches(use_threads=False)]
+        return pa.Table.from_batches(batches, file.schema_arrow)
+
+
 def open_parquet(place: Place) -> ColumnarSource:
     """A source over a Parquet file; its schema is read."""
     return open_columnar(place, ParquetReader())
 
 
-def repeated_texts(metadata: Any, names: list[str]) -> list[str]:
+def repeated_texts(file: Any, names: list[str]) -> list[str]:
     """The columns of text that a Parquet file stores as few texts and short codes: they are read as they are stored."""
-    if not names or not metadata.num_row_groups:
+    chunks = read_chunks(file) if names else None
+    if not chunks:
         return []
-    repeated = set(names)
-    for group in range(metadata.num_row_groups):
-        for place in range(metadata.num_columns):
-            column = metadata.row_group(group).column(place)
-            few = column.has_dictionary_page and column.total_uncompressed_size < _CODE_BYTES * column.num_values
-            if not few:
-                repeated.discard(column.path_in_schema)
-    return sorted(repeated)
+    plain = {chunk.path for chunk in chunks if not (chunk.has_dictionary and chunk.size < _CODE_BYTES * chunk.values)}
+    return sorted({chunk.path for chunk in chunks}.intersection(names) - plain)
