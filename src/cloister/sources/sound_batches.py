@@ -14,8 +14,9 @@ __all__ = ["sound_batch"]
 
 def sound_batch(batch: pa.RecordBatch) -> pa.RecordBatch:
     """The batch, if it can be read without harm; pyarrow.ArrowInvalid if not."""
-    columns = [_sound(column) for column in batch.columns]
-    if all(column is old for column, old in zip(columns, batch.columns, strict=True)):
+    stored = batch.columns
+    columns = [_sound(column) for column in stored]
+    if all(column is old for column, old in zip(columns, stored, strict=True)):
         return batch
     return pa.RecordBatch.from_arrays(columns, schema=batch.schema)
 
@@ -33,8 +34,9 @@ def _sound(column: pa.Array) -> pa.Array:
 
 
 def _sound_dictionary(column: pa.DictionaryArray) -> pa.DictionaryArray:
-    values = _sound(column.dictionary)
-    if values is not column.dictionary:
+    stored = column.dictionary
+    values = _sound(stored)
+    if values is not stored:
         column = pa.DictionaryArray.from_arrays(column.indices, values, ordered=column.type.ordered)
     column.validate(full=True)
     return column
