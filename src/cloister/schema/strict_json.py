@@ -28,7 +28,7 @@ class _Fault(ValueError):
         self.place = f", {place}" if place else ""
 
 
-def read_json(text: str | bytes, what: str, error: type[CloisterError] = SourceError) -> Any:
+def read_json(text: str | bytes, what: str, error: type[CloisterError] = SourceError, advice: str = "") -> Any:
     """Parse JSON strictly.
 
     Parameters
@@ -39,12 +39,15 @@ def read_json(text: str | bytes, what: str, error: type[CloisterError] = SourceE
         How the text is called in a message: the name of its file.
     error : type of CloisterError
         What is raised, with one sentence and the line.
+    advice : str
+        A sentence that says what to do next.
 
     Examples
     --------
     >>> read_json('{"k": 5}', "release.json")
     {'k': 5}
     """
+    end = f". {advice}" if advice else "."
     try:
         if isinstance(text, bytes):
             text = text.decode("utf-8-sig")
@@ -58,13 +61,13 @@ def read_json(text: str | bytes, what: str, error: type[CloisterError] = SourceE
         if is_too_deep(parsed):
             raise _Fault(_TOO_DEEP)
     except json.JSONDecodeError as fault:
-        raise error(f"{what}, line {fault.lineno}: not valid JSON ({fault.msg}).") from None
+        raise error(f"{what}, line {fault.lineno}: not valid JSON ({fault.msg}){end}") from None
     except UnicodeDecodeError:
-        raise error(f"{what}: not UTF-8 text. Save it as UTF-8.") from None
+        raise error(f"{what}: not UTF-8 text{end}") from None
     except RecursionError:
-        raise error(f"{what}: {_TOO_DEEP}.") from None
+        raise error(f"{what}: {_TOO_DEEP}{end}") from None
     except _Fault as fault:
-        raise error(f"{what}{fault.place}: {fault}.") from None
+        raise error(f"{what}{fault.place}: {fault}{end}") from None
     return parsed
 
 

@@ -193,7 +193,7 @@ def read_certificate(path: Path) -> Release | None:
         text = (table.schema.metadata or {}).get(CERTIFICATE.encode(), b"").decode(errors="replace")
         rows = table.to_pylist() if text else []
     else:
-        whole = read_json(path.read_bytes(), path.name, DataError)
+        whole = read_json(path.read_bytes(), path.name, advice="Give a table as it was written.")
         is_table = isinstance(whole, dict) and whole.keys() == {"release", "rows"} and isinstance(whole["rows"], list)
         text, rows = (json.dumps(whole["release"]), whole["rows"]) if is_table else ("", [])
     if not text:
