@@ -12,6 +12,7 @@ from cloister.anonymization.searching.guards import GUARDS, ClassGuard, Guard, K
 from cloister.anonymization.writing.rewriting import read_key
 from cloister.column_names import missing_column
 from cloister.errors import SchemaError, UsageError
+from cloister.parameters import check_names
 from cloister.schema import Role, Schema
 from cloister.schema.drafts import role_of_name
 
@@ -250,10 +251,7 @@ def _with_role(schema: Schema | None, role: Role) -> tuple[str, ...]:
 
 
 def _names(names: Sequence[str] | None, what: str) -> tuple[str, ...]:
-    if names is None:
-        return ()
-    if isinstance(names, str) or not all(isinstance(name, str) for name in names):
-        raise UsageError(f"{what} must be a list of column names.")
+    names = check_names(names, what)
     twice = next((name for name in names if list(names).count(name) > 1), None)
     if twice is not None:
         raise UsageError(f'{what} names "{twice}" twice.')

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -35,7 +36,8 @@ class Ball:
     center: Sequence[float] | None = None
 
     def __post_init__(self) -> None:
-        if not np.isfinite(self.radius) or self.radius <= 0:
+        is_number = isinstance(self.radius, int | float | np.number) and not isinstance(self.radius, bool)
+        if not is_number or isinstance(self.radius, np.complexfloating) or not 0 < self.radius <= sys.float_info.max:
             raise UsageError("a ball needs a finite radius above 0.")
 
 
@@ -127,7 +129,7 @@ def from_bounds(names: Sequence[str], bounds: Any, scale: str | None, defaults: 
 
 def check_scale(scale: str | None) -> None:
     """Refuse a scale that does not exist."""
-    if scale not in ("bounds", None):
+    if scale is not None and not (isinstance(scale, str) and scale == "bounds"):
         raise UsageError('scale must be "bounds" (each column\'s width counts the same) or None (own units).')
 
 

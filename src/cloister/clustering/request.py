@@ -19,6 +19,7 @@ from cloister.clustering.progress import Progress, silent
 from cloister.clustering.table_request import TableRequest
 from cloister.clustering.task import Task
 from cloister.errors import UsageError
+from cloister.parameters import check_whole
 from cloister.privacy.plan import Plan
 from cloister.vault import Vault
 
@@ -49,8 +50,8 @@ class ClusterRequest(TableRequest):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.max_iter is not None and (isinstance(self.max_iter, bool) or self.max_iter < 1):
-            raise UsageError("max_iter must be a whole number of at least 1, or None.")
+        if self.max_iter is not None:
+            check_whole(self.max_iter, "max_iter", 1)
         find_method(self.method)
         number_of_clusters(self.n_clusters)
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
+from cloister.parameters import check_text
 from cloister.privacy.certificate_json import certificate_dict, certificate_json, content_hash, read_fields
 from cloister.privacy.events import Event, keeps
 from cloister.privacy.guarantees import Guarantee, Syntactic
@@ -82,7 +83,7 @@ class Release:
     @classmethod
     def from_json(cls, text: str) -> Release:
         """Read a certificate; one that was changed or is of another version is refused."""
-        return cls(**read_fields(text))
+        return cls(**read_fields(check_text(text, "the JSON of a release")))
 
     def __str__(self) -> str:
         return f"Release of {self.kind}: {self.guarantee} ({self.status})"

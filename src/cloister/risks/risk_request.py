@@ -9,6 +9,7 @@ from pathlib import Path
 
 from cloister.column_names import missing_column
 from cloister.errors import UsageError
+from cloister.parameters import check_names
 from cloister.schema import Category, Role, Schema
 from cloister.schema.hierarchies import Hierarchy, find_hierarchies, read_hierarchy
 
@@ -104,7 +105,7 @@ def _listed(columns: Sequence[str] | str | None) -> list[str]:
     """Names from a list, or from one text with commas; each once."""
     if columns is None:
         return []
-    names = columns.split(",") if isinstance(columns, str) else list(columns)
+    names = columns.split(",") if isinstance(columns, str) else check_names(columns, "the list of columns")
     return list(dict.fromkeys(name.strip() for name in names if name.strip()))
 
 

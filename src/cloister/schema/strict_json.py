@@ -48,6 +48,8 @@ def read_json(text: str | bytes, what: str, error: type[CloisterError] = SourceE
     {'k': 5}
     """
     end = f". {advice}" if advice else "."
+    if not isinstance(text, str | bytes):
+        raise error(f"{what}: JSON text is needed{end}")
     try:
         if isinstance(text, bytes):
             text = text.decode("utf-8-sig")

@@ -16,6 +16,7 @@ from cloister.schema import Category, Number, Schema
 
 __all__ = ["Axis", "TableLayout", "lay_out"]
 
+MOST_BINS = 2**18
 MOST_VALUES = 50  # a number with a step and no more values than this gets a bin for each
 BINS = 10
 HALF = 2**20  # grid steps from the middle of a number's bounds to their end
@@ -168,6 +169,8 @@ def cut(name: str, kind: Number, wanted: Any) -> tuple[list[float], tuple[str, .
         return [low, *values[1:], high], tuple(f"{value:g}" for value in values)
     if wanted is None or isinstance(wanted, int | np.integer):
         count = BINS if wanted is None else int(wanted)
+        if count > MOST_BINS:
+            raise UsageError(f'bins of "{name}": at most {MOST_BINS:,} are possible. Use fewer.')
         if isinstance(wanted, bool) or count < 1:
             raise UsageError(f'bins of "{name}": give a number of bins of at least 1, or rising edges.')
         edges = [low + (high - low) * i / count for i in range(count + 1)]

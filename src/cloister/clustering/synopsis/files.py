@@ -19,6 +19,7 @@ from cloister.clustering.synopsis.noisy_cells import Cells
 from cloister.encode import Encoding, Grid
 from cloister.errors import CloisterError, SourceError
 from cloister.kernels import BallClip, BoxClip
+from cloister.parameters import check_path
 from cloister.privacy.release import Release
 from cloister.schema.strict_json import read_json
 from cloister.sinks import stage
@@ -86,7 +87,7 @@ def save(contents: Contents, path: str | PathLike[str]) -> None:
 
 def load(path: str | PathLike[str]) -> Contents:
     """Read and check a synopsis file."""
-    name = os.fspath(path)
+    name = check_path(path, "the synopsis")
     about = read_about(name)
     try:
         table = read_table(name)

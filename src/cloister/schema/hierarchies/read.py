@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import os
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import date
 from os import PathLike
@@ -30,7 +31,7 @@ def find_hierarchies(directory: str | PathLike[str], columns: Iterable[str]) -> 
     ``adult_hierarchy_age.csv`` and ``age.csv`` belong to ``age``. Of several columns that fit, the longest name wins.
     """
     place = Path(directory)
-    if not place.is_dir():
+    if not os.path.isdir(place):
         raise SourceError(f'"{place}" is not a directory. Name the one that holds the hierarchies.')
     names = sorted(columns, key=len, reverse=True)
     file_of: dict[str, Path] = {}
