@@ -191,7 +191,7 @@ def _key(settings: Settings, pseudonyms: Sequence[str]) -> bytes:
 def _gain(gain: str | None, target: str | None, scope: str) -> Gain:
     if gain is None:
         return Gain.CLASS if target is not None and scope == "global" else Gain.LOSS
-    if gain not in list(Gain):
+    if not isinstance(gain, str) or gain not in list(Gain):
         raise UsageError(f'gain "{gain}" is not known. Choose one of: {", ".join(Gain)}.')
     if scope == "local" and gain != Gain.LOSS:
         raise UsageError("local recoding follows the loss alone. Drop the gain, or choose the global scope.")

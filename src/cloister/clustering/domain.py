@@ -165,7 +165,7 @@ def spread(value: Any, columns: int, what: str) -> NDArray[np.float64]:
     """One finite number a column, from one number or one a column."""
     try:
         numbers = np.broadcast_to(np.asarray(value, dtype=np.float64), (columns,))
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, OverflowError):
         raise UsageError(f"{what} must be one number, or one for each of the {columns} columns.") from None
     if not np.isfinite(numbers).all():
         raise UsageError(f"{what} must be finite numbers.")

@@ -45,8 +45,9 @@ class TableRequest:
             object.__setattr__(self, "schema", Schema.from_toml(check_path(self.schema, "schema")))
         if self.columns is not None:
             object.__setattr__(self, "columns", list(check_names(self.columns, "columns")))
-        if self.table is not None:
-            check_text(self.table, "table")
+        for what in ("table", "neighbours"):
+            if getattr(self, what) is not None:
+                check_text(getattr(self, what), what)
         _ = self.terms  # refuses an invalid budget or relation
 
     @property

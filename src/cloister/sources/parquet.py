@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from os import PathLike, fspath
 from typing import Any
 
 import pyarrow as pa
@@ -12,10 +11,9 @@ from pyarrow import parquet
 from cloister.sources.columnar import ColumnarSource, open_columnar
 from cloister.sources.parquet_footer import read_chunks
 from cloister.sources.places import Place
-from cloister.sources.sound_batches import sound_batch
-from cloister.sources.source import BATCH_ROWS, retold
+from cloister.sources.source import BATCH_ROWS
 
-__all__ = ["ParquetReader", "open_parquet", "read_table"]
+__all__ = ["ParquetReader", "open_parquet"]
 
 _CODE_BYTES = 4  # a column that takes more bytes a value stores the texts themselves, not codes
 
@@ -36,13 +34,6 @@ class ParquetReader:
             file, metadata=metadata, read_dictionary=repeated, pre_buffer=False, buffer_size=1 << 16
         )
         yield from opened.iter_batches(batch_size=BATCH_ROWS, columns=columns, use_threads=False)
-
-
-def read_table(path: str | PathLike[str]) -> pa.Table:
-    """A whole Parquet file of this machine, such as a result that Cloister wrote; checked before anything follows it."""
-    with retold(fspath(path)), parquet.ParquetFile(path) as file:
-        batches = [sound_batch(batch) for batch in file.iter_batches(use_threads=False)]
-        return pa.Table.from_batches(batches, file.schema_arrow)
 
 
 def open_parquet(place: Place) -> ColumnarSource:

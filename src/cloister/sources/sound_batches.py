@@ -7,9 +7,22 @@ are not UTF-8, which some writers leave in columns of text, are replaced by U+FF
 
 from __future__ import annotations
 
+from os import PathLike, fspath
+
 import pyarrow as pa
 
-__all__ = ["sound_batch"]
+from cloister.sources.source import retold
+
+__all__ = ["read_table", "sound_batch"]
+
+
+def read_table(path: str | PathLike[str]) -> pa.Table:
+    """A whole Parquet file of this machine, such as a result that Cloister wrote."""
+    from pyarrow import parquet
+
+    with retold(fspath(path)), parquet.ParquetFile(path) as file:
+        batches = [sound_batch(batch) for batch in file.iter_batches(use_threads=False)]
+        return pa.Table.from_batches(batches, file.schema_arrow)
 
 
 def sound_batch(batch: pa.RecordBatch) -> pa.RecordBatch:

@@ -20,6 +20,7 @@ from cloister.errors import DataError, UsageError
 from cloister.privacy.release import Release
 from cloister.schema.strict_json import read_json
 from cloister.sinks import certificate_path, commit_with_certificate, file_hashes, stage
+from cloister.sources.sound_batches import read_table
 from cloister.tabulation.axes import TableLayout
 from cloister.tabulation.margins import Axes
 
@@ -187,8 +188,6 @@ def read_certificate(path: Path) -> Release | None:
     Raises when the rows are not those of the certificate.
     """
     if path.suffix.lower() == ".parquet":
-        from cloister.sources.parquet import read_table
-
         table = read_table(path)
         text = (table.schema.metadata or {}).get(CERTIFICATE.encode(), b"").decode(errors="replace")
         rows = table.to_pylist() if text else []

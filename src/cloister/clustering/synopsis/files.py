@@ -23,7 +23,7 @@ from cloister.parameters import check_path
 from cloister.privacy.release import Release
 from cloister.schema.strict_json import read_json
 from cloister.sinks import stage
-from cloister.sources.parquet import read_table
+from cloister.sources.sound_batches import read_table
 
 __all__ = ["About", "Contents", "fingerprint", "load", "read_about", "save"]
 
