@@ -6,9 +6,14 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from cloister.errors import UsageError
 
 __all__ = ["check_facts", "check_flag", "check_names", "check_path", "check_text", "check_whole"]
+
+
+MOST = 10**15  # more rows, rounds or columns than there are
 
 
 def check_names(value: Any, what: str) -> tuple[str, ...]:
@@ -37,8 +42,10 @@ def check_facts(value: Any, what: str) -> Mapping[str, Any]:
 
 def check_whole(value: Any, what: str, least: int) -> int:
     """A whole number of at least so much."""
-    if isinstance(value, bool) or not hasattr(type(value), "__index__") or not _is_scalar(value) or int(value) < least:
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
         raise UsageError(f"{what} must be a whole number of at least {least}.")
+    if value > MOST:
+        raise UsageError(f"{what} must be a whole number of at most {MOST:,}.")
     return int(value)
 
 
@@ -69,7 +76,3 @@ def check_path(value: Any, what: str) -> str:
     if not isinstance(path, str) or not path or "\0" in path:
         raise UsageError(f"{what} must be the path of a file.")
     return check_text(path, what)
-
-
-def _is_scalar(value: Any) -> bool:
-    return not getattr(value, "shape", ())

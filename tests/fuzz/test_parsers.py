@@ -1,6 +1,6 @@
 """Damaged files, texts and wrong types: one `CloisterError` or success, never a raw error, a hang or a crash.
 
-In CI about 1,000 cases, new ones each time are not drawn: the numbers of the cases are their seeds. ``CLOISTER_FUZZ=20000``
+In CI the same 1,000 cases each time: the number of a case is its seed. ``CLOISTER_FUZZ=20000``
 runs as many. A case that fails is run again with ``python -m tests.fuzz.worker FOLDER NUMBER NUMBER+1``.
 """
 

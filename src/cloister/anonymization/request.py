@@ -132,7 +132,7 @@ def read_request(settings: Settings) -> Request:
     if schema is not None and not isinstance(schema, Schema):
         schema = Schema.from_toml(schema)
     KAnonymity(settings.k)
-    if settings.scope not in SCOPES:
+    if not isinstance(settings.scope, str) or settings.scope not in SCOPES:
         raise UsageError(f'scope "{settings.scope}" is not known. Choose global or local.')
     quasi = _names(settings.quasi, "quasi") or _with_role(schema, Role.QUASI)
     if not quasi:

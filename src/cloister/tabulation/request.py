@@ -11,7 +11,7 @@ from cloister.errors import UsageError
 from cloister.kernels import Histogram
 from cloister.kernels.per_unit import for_unit
 from cloister.kernels.tables import TableCounts
-from cloister.parameters import check_facts, check_names, check_path
+from cloister.parameters import check_facts, check_names, check_path, check_text
 from cloister.privacy.budgets import Budget, Number, as_budget, relation
 from cloister.privacy.ledger import Ledger
 from cloister.privacy.mechanisms import shares
@@ -76,6 +76,10 @@ class TabulationRequest:
         if not by:
             raise UsageError("which columns make the cells? Give by=[...] or --by A,B.")
         object.__setattr__(self, "by", by)
+        if isinstance(self.measures, str):
+            raise UsageError("measures is a list of columns. Give measures=[...] or --measures X,Y.")
+        if self.neighbours is not None:
+            check_text(self.neighbours, "neighbours")
         object.__setattr__(self, "measures", check_names(self.measures, "measures"))
         for what in ("bins", "bounds", "domains"):
             check_facts(getattr(self, what), what)
