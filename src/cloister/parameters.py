@@ -40,12 +40,12 @@ def check_facts(value: Any, what: str) -> Mapping[str, Any]:
     return value
 
 
-def check_whole(value: Any, what: str, least: int) -> int:
-    """A whole number of at least so much."""
+def check_whole(value: Any, what: str, least: int, most: int = MOST) -> int:
+    """A whole number of at least, and at most, so much."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
         raise UsageError(f"{what} must be a whole number of at least {least}.")
-    if value > MOST:
-        raise UsageError(f"{what} must be a whole number of at most {MOST:,}.")
+    if value > most:
+        raise UsageError(f"{what} must be a whole number of at most {most:,}.")
     return int(value)
 
 

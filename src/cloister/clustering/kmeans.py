@@ -21,6 +21,8 @@ from cloister.privacy.release import Release
 
 __all__ = ["KMeans"]
 
+MOST_PLANNED = 100_000  # columns of a plan
+
 
 class KMeans(ClusterMixin, BaseEstimator):
     """Differentially private k-means.
@@ -143,7 +145,9 @@ class KMeans(ClusterMixin, BaseEstimator):
     def plan(self, n: int, d: int | None = None, names: Sequence[str] | None = None) -> Plan:
         """What a fit of about n rows and d columns would spend and what to expect of it; no row is read."""
         rows = check_whole(n, "the number of rows", 0)
-        columns = check_names(names, "names") or [f"x{j}" for j in range(0 if d is None else check_whole(d, "d", 1))]
+        columns = check_names(names, "names") or [
+            f"x{j}" for j in range(0 if d is None else check_whole(d, "d", 1, MOST_PLANNED))
+        ]
         return self._request().plan(rows, columns)
 
     def predict(self, X: Any) -> Any:
