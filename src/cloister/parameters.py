@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from numbers import Integral  # NumPy's integers too, which need not be loaded
 from typing import Any
-
-import numpy as np
 
 from cloister.errors import UsageError
 
@@ -42,7 +41,7 @@ def check_facts(value: Any, what: str) -> Mapping[str, Any]:
 
 def check_whole(value: Any, what: str, least: int, most: int = MOST) -> int:
     """A whole number of at least, and at most, so much."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
         raise UsageError(f"{what} must be a whole number of at least {least}.")
     if value > most:
         raise UsageError(f"{what} must be a whole number of at most {most:,}.")
