@@ -41,9 +41,9 @@ def check_facts(value: Any, what: str) -> Mapping[str, Any]:
 
 def check_whole(value: Any, what: str, least: int, most: int = MOST) -> int:
     """A whole number of at least, and at most, so much."""
-    if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
+    if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < least:
         raise UsageError(f"{what} must be a whole number of at least {least}.")
-    if value > most:
+    if int(value) > most:
         raise UsageError(f"{what} must be a whole number of at most {most:,}.")
     return int(value)
 
