@@ -177,8 +177,8 @@ def test_files_can_be_read_in_one_go(folder: str) -> None:
 
 
 def test_tests_mirror_the_source() -> None:
-    """A folder of tests is a room of the house; laws/ runs one suite over every kernel, engine and plan."""
-    own = {"laws", "engines/hiding"}
+    """A folder of tests is a room of the house; laws/ and fuzz/ run over every kernel, engine, plan and parser."""
+    own = {"laws", "fuzz", "engines/hiding"}
     folders = {str(path.parent.relative_to(ROOT / "tests")) for path in (ROOT / "tests").rglob("*.py")} - own
     assert not [folder for folder in sorted(folders) if not (SOURCE / "cloister" / folder).is_dir()]
 

@@ -5,6 +5,7 @@
     CloisterError
     ├── UsageError            what was asked for makes no sense; also a ValueError      (exit code 2)
     │   ├── SchemaError       a fault of the schema, or a column that does not fit it
+    │   ├── Unattainable      no table holds what was asked for, not even one of a single class
     │   ├── SourceError       data that is missing or of an unknown format
     │   └── SinkError         an output that exists already or cannot be written
     ├── BudgetExceeded        the table's total would be passed                         (exit code 1)
@@ -39,6 +40,7 @@ __all__ = [
     "Shortfall",
     "SinkError",
     "SourceError",
+    "Unattainable",
     "UnwrittenRelease",
     "UsageError",
     "raise_alone",
@@ -78,6 +80,10 @@ class SchemaError(UsageError):
 
 class SourceError(UsageError):
     """The data cannot be found or its format is not known."""
+
+
+class Unattainable(UsageError):
+    """No recoding of a table meets the guards: not even its most general one does."""
 
 
 class SinkError(UsageError):

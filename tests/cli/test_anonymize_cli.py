@@ -86,7 +86,8 @@ def test_a_recoding_is_saved_and_applied(folder: Path, tmp_path: Path) -> None:
     [
         (["--out", "{out}"], "--k"),
         (["--k", 10], "--out"),
-        (["--k", 10, "--out", "{out}", "--quasi", "sexx"], 'Did you mean "sex"'),
+        (["--k", 10, "--out", "{out}", "--quasi", "sexx"], "Its columns are not listed"),
+        (["--k", 10, "--out", "{out}", "--quasi", "system,sexx"], 'Did you mean "sex"'),
         (["--k", 99_999, "--out", "{out}"], "k = 99999"),
         (["--k", 10, "--out", "{out}.xlsx"], ".parquet"),
         (["--k", 10, "--out", "{folder}/pupils.csv"], "exists"),

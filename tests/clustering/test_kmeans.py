@@ -229,3 +229,12 @@ def test_a_column_of_text_is_refused_by_its_type(form: str, tmp_path: Path) -> N
     with pytest.raises(UsageError, match='"name" holds text'):
         cl.KMeans(2, 1.0, (0, 1)).fit(forms[form])
     assert cl.KMeans(2, 1.0, (0, 1), columns=["age"]).fit(forms[form]).cluster_centers_.shape == (2, 1)
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"n": "file"}, {"n": 5, "d": "x"}, {"n": 5, "names": "age"}, {"n": 5, "names": [1]}, {"n": True}]
+)
+def test_a_plan_with_other_types_is_told_in_a_sentence(wrong: dict[str, object]) -> None:
+    """`plan("file")` was a raw TypeError."""
+    with pytest.raises(UsageError):
+        cl.KMeans(2, bounds=(0, 1)).plan(**wrong)

@@ -71,6 +71,9 @@ def test_what_is_no_certificate_is_refused(text: str) -> None:
     [
         {"steps": [{"step": "a", "kind": "magic", "epsilon": "1"}]},
         {"steps": [{"step": "a", "kind": "laplace", "epsilon": "1/0"}]},
+        {"steps": [{"step": "a", "kind": "laplace", "epsilon": "1e9999999"}]},
+        {"steps": [{"step": "a", "kind": "gaussian", "precision": "1e-9999999"}]},
+        {"steps": [{"step": "a", "kind": "laplace", "epsilon": 1}]},
         {"steps": 3},
         {"guarantee": {}},
         {"files": [1]},

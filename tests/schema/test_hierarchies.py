@@ -119,7 +119,7 @@ def test_rules_in_files(tmp_path: Path) -> None:
         ("x.csv", "\n\n", "x.csv: no values"),
         ("x.json", '{"g": ["a",\n"b"],\n"h": ["a"]}', "x.json, line 3: the value was listed before, in line 1"),
         ("x.json", '{"r": {"p": {"g": ["a"]},\n"s": {"g": ["b"]}}}', "x.json, line 2: a label has another parent"),
-        ("x.json", '{"g": ["a"],\n"g": ["b"]}', "x.json, line 2: a label is there twice"),
+        ("x.json", '{"g": ["a"],\n"g": ["b"]}', "x.json, line 2: a name is there twice"),
         ("x.json", '{"g": ["a"\n', "x.json, line 2: not valid JSON"),
         ("x.toml", "g = [", "x.toml: not valid TOML"),
         ("x.toml", "[intervals]\nlow = 5\nhigh = 2\n", "x.toml: low must be below high"),

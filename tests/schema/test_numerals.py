@@ -60,3 +60,35 @@ def test_labels_and_coordinates() -> None:
     """Labels keep twelve digits; coordinates four, with all digits before the point."""
     assert [label_text(value) for value in (1.0, 0.1, 1e20, 1 / 3)] == ["1", "0.1", "1e+20", "0.333333333333"]
     assert [coordinate_text(value) for value in (0.0, 0.123456, 12345.6, 1e-9)] == ["0", "0.1235", "12,346", "1e-09"]
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        "1e9999999",
+        "1e-9999999",
+        "1" * 5000,
+        "0." + "1" * 5000,
+        "9" * 900 + "/7",
+        10**100_000,
+        Fraction(1, 10**100_000),
+        [],
+        None,
+        np.zeros(3),
+        Decimal("1e9999999"),
+        Decimal("nan"),
+        Decimal("sNaN"),
+    ],
+    ids=lambda wrong: str(type(wrong)),
+)
+def test_a_number_beyond_reach_is_refused_before_it_is_made(wrong: object) -> None:
+    """A few characters may stand for megabytes of digits: the exponent is looked at first."""
+    with pytest.raises(ValueError):
+        exact_number(wrong)
+
+
+@pytest.mark.parametrize("text", ["1e9999999", "1e-9999999", "nan", "1" * 70_000, "", 1, None, [1]])
+def test_an_exact_text_beyond_reach_is_refused(text: object) -> None:
+    """The same for numbers that Cloister wrote: a certificate or a ledger may have been changed."""
+    with pytest.raises(ValueError):
+        read_exact_text(text)

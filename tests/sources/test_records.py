@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 
 import pyarrow as pa
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyarrow import csv as arrow_csv
 
@@ -96,3 +97,32 @@ def test_blank_lines_are_no_rows() -> None:
 def test_old_line_ends_are_line_ends() -> None:
     """LF, CRLF and CR end a line alike."""
     assert rows_of("a\nb\r\nc\rd") == [["a"], ["b"], ["c"], ["d"]]
+
+
+def cut_plainly(text: bytes, window: int) -> list[tuple[bytes, bool]]:
+    """The rule as it is stated, without any care for time: the records of a window, or its first line alone."""
+    runs: list[tuple[bytes, bool]] = []
+    if text and not text.endswith((b"\n", b"\r")) and len(text) < window:
+        text += b"\n"
+    while text:
+        view = text[:window]
+        cut = COMMAS.whole(view)
+        if not cut:
+            line_end = re.search(rb"\r\n?|\n", view)
+            cut = line_end.end() if line_end else len(view)
+        runs.append((view[:cut], bool(COMMAS.whole(view))))
+        text = text[cut:]
+        if not view.endswith((b"\n", b"\r"), 0, cut):
+            rest = re.search(rb"[\r\n]", text)
+            text = text[rest.end() :] if rest else b""
+        if text and not text.endswith((b"\n", b"\r")) and len(text) < window:
+            text += b"\n"
+    return runs
+
+
+@settings(max_examples=500)
+@given(st.text(alphabet='a",\n', max_size=60), st.sampled_from([1, 2, 3, 5, 8, 13, 30, 100]))
+def test_the_fast_cut_is_the_plain_one(text: str, window: int) -> None:
+    """Records that no window holds are found in linear time: the rows are those of the rule as it is stated."""
+    plain = [row for raw, quoted in cut_plainly(text.encode(), window) for row in COMMAS.rows(raw.decode(), quoted)]
+    assert rows_of(text, window) == plain

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pyarrow as pa
@@ -51,3 +52,12 @@ def test_saving_returns_the_certificate(ending: str, tmp_path: Path) -> None:
     assert certificate is not None
     assert certificate.digest() == table.release_.digest()
     assert list(certificate.files) == ([f"t.{ending}"] if ending == "csv" else [])
+
+
+@pytest.mark.parametrize("bins", [2048, 100_000_000])
+def test_a_table_that_takes_minutes_is_refused_before_the_charge(bins: int) -> None:
+    """2048 x 2048 bins took 101 s and 2.5 GB after the charge: how many cells there are is a public number."""
+    began = time.process_time()
+    with pytest.raises(UsageError, match=r"262,144"):
+        plan_table(["a", "b"], ["a", "b"], 1, bounds={"a": (0, 1), "b": (0, 1)}, bins={"a": bins, "b": bins})
+    assert time.process_time() - began < 5

@@ -85,6 +85,12 @@ def publish_table(
     table.complete(release.digest())
     # the columns to drop are those of the request, also where this table lacks them: another one may have them
     recoding = dataclasses.replace(
-        result.recoding, dropped=request.dropped, pseudonyms=fitted.pseudonyms, person=fitted.person
+        result.recoding,
+        dropped=request.dropped,
+        pseudonyms=fitted.pseudonyms,
+        person=fitted.person,
+        untouched=tuple(
+            name for name in rewriting.schema.names if name not in result.recoding.names and name not in fitted.pseudonyms
+        ),
     )
     return PublishedTable(release, summary, recoding)

@@ -10,10 +10,11 @@ from typing import Any
 from cloister.anonymization.searching.gains import Gain
 from cloister.anonymization.searching.guards import GUARDS, ClassGuard, Guard, KAnonymity, as_class_guard, sensitive_guards
 from cloister.anonymization.writing.rewriting import read_key
+from cloister.column_names import missing_column
 from cloister.errors import SchemaError, UsageError
+from cloister.parameters import check_names
 from cloister.schema import Role, Schema
 from cloister.schema.drafts import role_of_name
-from cloister.schema.table import nearest
 
 __all__ = ["Request", "Settings", "read_request"]
 
@@ -106,7 +107,7 @@ class Request:
         """The request fitted to a table with these columns."""
         for name in self.named:
             if name not in names:
-                raise SchemaError(f'the data has no column "{name}".{nearest(name, names)}')
+                raise missing_column(name, names, self.named)
         quasi = tuple(name for name in self.quasi if name in names)
         if len(quasi) < len(self.quasi):
             missing = next(name for name in self.quasi if name not in names)
@@ -128,7 +129,7 @@ class Request:
         """Refuse a population table without the quasi-identifiers."""
         for name in self.quasi:
             if name not in names:
-                raise SchemaError(f'the population table has no column "{name}".{nearest(name, names)}')
+                raise missing_column(name, names, self.quasi, of="the population table")
 
 
 def read_request(settings: Settings) -> Request:
@@ -137,7 +138,7 @@ def read_request(settings: Settings) -> Request:
     if schema is not None and not isinstance(schema, Schema):
         schema = Schema.from_toml(schema)
     KAnonymity(settings.k)
-    if settings.scope not in SCOPES:
+    if not isinstance(settings.scope, str) or settings.scope not in SCOPES:
         raise UsageError(f'scope "{settings.scope}" is not known. Choose global or local.')
     quasi = _names(settings.quasi, "quasi") or _with_role(schema, Role.QUASI)
     if not quasi:
@@ -200,7 +201,7 @@ def _key(settings: Settings, pseudonyms: Sequence[str]) -> bytes:
 def _gain(gain: str | None, target: str | None, scope: str) -> Gain:
     if gain is None:
         return Gain.CLASS if target is not None and scope == "global" else Gain.LOSS
-    if gain not in list(Gain):
+    if not isinstance(gain, str) or gain not in list(Gain):
         raise UsageError(f'gain "{gain}" is not known. Choose one of: {", ".join(Gain)}.')
     if scope == "local" and gain != Gain.LOSS:
         raise UsageError("local recoding follows the loss alone. Drop the gain, or choose the global scope.")
@@ -260,10 +261,7 @@ def _with_role(schema: Schema | None, role: Role) -> tuple[str, ...]:
 
 
 def _names(names: Sequence[str] | None, what: str) -> tuple[str, ...]:
-    if names is None:
-        return ()
-    if isinstance(names, str) or not all(isinstance(name, str) for name in names):
-        raise UsageError(f"{what} must be a list of column names.")
+    names = check_names(names, what)
     twice = next((name for name in names if list(names).count(name) > 1), None)
     if twice is not None:
         raise UsageError(f'{what} names "{twice}" twice.')

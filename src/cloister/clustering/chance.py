@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from cloister.errors import UsageError
+
 __all__ = ["PublicChance", "public_chance"]
 
 PublicChance = np.random.Generator  # public: who knows its seed learns nothing about a row
@@ -13,4 +15,7 @@ PublicChance = np.random.Generator  # public: who knows its seed learns nothing 
 
 def public_chance(random_state: Any) -> PublicChance:
     """Chance that `random_state` makes repeatable: None, a seed, or a generator."""
-    return np.random.default_rng(random_state)  # public
+    try:
+        return np.random.default_rng(random_state)  # public
+    except (TypeError, ValueError, OverflowError):
+        raise UsageError("random_state must be a whole number of at least 0, or a numpy.random.Generator.") from None

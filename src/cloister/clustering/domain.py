@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -36,7 +37,8 @@ class Ball:
     center: Sequence[float] | None = None
 
     def __post_init__(self) -> None:
-        if not np.isfinite(self.radius) or self.radius <= 0:
+        is_number = isinstance(self.radius, int | float | np.number) and not isinstance(self.radius, bool)
+        if not is_number or isinstance(self.radius, np.complexfloating) or not 0 < self.radius <= sys.float_info.max:
             raise UsageError("a ball needs a finite radius above 0.")
 
 
@@ -147,7 +149,7 @@ def widen_narrow(low: NDArray[np.float64], high: NDArray[np.float64]) -> tuple[N
 
 def check_scale(scale: str | None) -> None:
     """Refuse a scale that does not exist."""
-    if scale not in ("bounds", None):
+    if scale is not None and not (isinstance(scale, str) and scale == "bounds"):
         raise UsageError('scale must be "bounds" (each column\'s width counts the same) or None (own units).')
 
 
@@ -183,7 +185,7 @@ def spread(value: Any, columns: int, what: str) -> NDArray[np.float64]:
     """One finite number a column, from one number or one a column."""
     try:
         numbers = np.broadcast_to(np.asarray(value, dtype=np.float64), (columns,))
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, OverflowError):
         raise UsageError(f"{what} must be one number, or one for each of the {columns} columns.") from None
     if not np.isfinite(numbers).all():
         raise UsageError(f"{what} must be finite numbers.")

@@ -14,11 +14,14 @@ from sklearn.utils.validation import check_is_fitted
 from cloister.clustering.clusters import Clusters
 from cloister.clustering.progress import Progress, silent
 from cloister.clustering.request import ClusterRequest
+from cloister.parameters import check_names, check_whole
 from cloister.privacy.ledger import Ledger
 from cloister.privacy.plan import Plan
 from cloister.privacy.release import Release
 
 __all__ = ["KMeans"]
+
+MOST_PLANNED = 100_000  # columns of a plan
 
 
 class KMeans(ClusterMixin, BaseEstimator):
@@ -149,7 +152,11 @@ class KMeans(ClusterMixin, BaseEstimator):
 
     def plan(self, n: int, d: int | None = None, names: Sequence[str] | None = None) -> Plan:
         """What a fit of about n rows and d columns would spend and what to expect of it; no row is read."""
-        return self._request().plan(n, names or [f"x{j}" for j in range(d or 0)])
+        rows = check_whole(n, "the number of rows", 0)
+        columns = check_names(names, "names") or [
+            f"x{j}" for j in range(0 if d is None else check_whole(d, "d", 1, MOST_PLANNED))
+        ]
+        return self._request().plan(rows, columns)
 
     def predict(self, X: Any) -> Any:
         """The nearest centre of each row, for whoever holds the rows. It is not a private release.

@@ -58,7 +58,7 @@ METHODS: Mapping[str, str] = {  # name -> where its class is; loaded when it is 
 
 def find_method(name: str) -> Method:
     """The method of this name."""
-    if name not in METHODS:
+    if not isinstance(name, str) or name not in METHODS:
         raise UsageError(f'method "{name}" is not known. Choose one of: {", ".join(METHODS)}.')
     module, _, kind = METHODS[name].partition(":")
     method: Method = getattr(import_module(module), kind)(name)

@@ -11,6 +11,7 @@ import numpy as np
 
 from cloister.clustering.domain import Ball
 from cloister.clustering.inputs import Input
+from cloister.column_names import missing_column
 from cloister.errors import SchemaError, UsageError
 from cloister.schema import Number, Role, Schema
 from cloister.schema.cell_format import PLAIN, CellFormat
@@ -38,7 +39,7 @@ def choose_columns(rows: Input, schema: Schema | None, columns: Sequence[str] | 
         chosen = by_schema(chosen.names, schema, columns, bounds)
     missing = [name for name in chosen.names if rows.names and name not in rows.names]
     if missing:
-        raise SchemaError(f'the data has no column "{missing[0]}". Its columns: {", ".join(rows.names[:20])}.')
+        raise missing_column(missing[0], rows.names, chosen.names)
     undescribed = [name for name in chosen.names if columns is None and (schema is None or name not in schema)]
     if undescribed and not getattr(rows.data, "typed", True):
         raise UsageError(

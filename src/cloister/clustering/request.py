@@ -20,6 +20,7 @@ from cloister.clustering.progress import Progress, silent
 from cloister.clustering.table_request import TableRequest
 from cloister.clustering.task import Task
 from cloister.errors import UsageError
+from cloister.parameters import check_whole
 from cloister.privacy.notes import missing_note
 from cloister.privacy.plan import Plan
 from cloister.vault import Vault
@@ -53,8 +54,8 @@ class ClusterRequest(TableRequest):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.max_iter is not None and (isinstance(self.max_iter, bool) or self.max_iter < 1):
-            raise UsageError("max_iter must be a whole number of at least 1, or None.")
+        if self.max_iter is not None:
+            check_whole(self.max_iter, "max_iter", 1)
         if self.max_iter is not None and self.max_iter > MOST_ROUNDS:
             raise UsageError(
                 f"max_iter must be at most {MOST_ROUNDS:,}: rounds share the budget, and each would be nothing but noise. "

@@ -10,6 +10,7 @@ from cloister.clustering.inputs import Input, read_input
 from cloister.clustering.number_columns import NumberColumns, choose_columns, stated_width
 from cloister.clustering.terms import Terms
 from cloister.encode import Encoding
+from cloister.parameters import check_names, check_path, check_text
 from cloister.privacy.budgets import as_budget, relation
 from cloister.privacy.notes import defaults_note, guarantee_notes
 from cloister.schema import Schema
@@ -41,7 +42,12 @@ class TableRequest:
 
     def __post_init__(self) -> None:
         if self.schema is not None and not isinstance(self.schema, Schema):
-            object.__setattr__(self, "schema", Schema.from_toml(self.schema))
+            object.__setattr__(self, "schema", Schema.from_toml(check_path(self.schema, "schema")))
+        if self.columns is not None:
+            object.__setattr__(self, "columns", list(check_names(self.columns, "columns")))
+        for what in ("table", "neighbours"):
+            if getattr(self, what) is not None:
+                check_text(getattr(self, what), what)
         _ = self.terms  # refuses an invalid budget or relation
 
     @property

@@ -189,7 +189,7 @@ def choose_engine(engine: EngineChoice, data: Any) -> Backend:
     """The engine that a user asked for, or the one that the data asks for: a Spark DataFrame is read by Spark alone."""
     if isinstance(engine, EngineOptions):
         return backend_class(engine.engine)(engine)
-    if engine is not None and engine not in tuple(ENGINES):
+    if engine is not None and (not isinstance(engine, str) or engine not in ENGINES):
         names = " or ".join(f'"{name}"' for name in ENGINES)
         raise UsageError(f'engine must be {names}, not "{engine}".')
     for name in ENGINES:

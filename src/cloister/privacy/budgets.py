@@ -178,7 +178,7 @@ def as_budget(value: Any) -> Budget:
 
 def relation(budget: Budget, neighbours: Neighbours | str | None) -> Neighbours:
     """The neighbour relation a budget is spent under, where the user named `neighbours` or nothing."""
-    if neighbours is not None and neighbours not in list(Neighbours):
+    if neighbours is not None and (not isinstance(neighbours, str) or neighbours not in list(Neighbours)):
         raise UsageError('neighbours must be "add-remove" or "replace-one".')
     neighbours = Neighbours(neighbours) if neighbours else None
     if isinstance(budget, Identifiability):

@@ -13,7 +13,6 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping, Sequence
-from fractions import Fraction
 from pathlib import PurePosixPath
 from typing import Any, Protocol
 
@@ -22,6 +21,8 @@ from cloister.privacy.events import Event, SampledEvent, event_dict, event_from
 from cloister.privacy.guarantees import Guarantee, Syntactic
 from cloister.privacy.signing import Signature, fits, host_key
 from cloister.schema import Neighbours
+from cloister.schema.numerals import read_exact_text
+from cloister.schema.strict_json import read_json
 
 __all__ = [
     "VERSION",
@@ -30,7 +31,6 @@ __all__ = [
     "content_hash",
     "fingerprint",
     "read_fields",
-    "_without_doubles",
 ]
 
 VERSION = 2
@@ -39,7 +39,8 @@ SUBJECT = "certificate"
 FOREIGN = "this is not a Cloister release. Give the release.json that a command wrote."
 WHAT = {"version", "kind", "status", "guarantee", "identifiability", "steps", "parameters", "result", "seeded"}
 FIELDS = WHAT | {"ledger", "notes", "files", "content"}  # of version 1
-CHANGED = "this release was changed after it was written: its {} differs. Ask for the original."
+ORIGINAL = "Ask for the original."
+CHANGED = f"this release was changed after it was written: its {{}} differs. {ORIGINAL}"
 HEX = re.compile("[0-9a-f]{64}")
 MALFORMED = (ValueError, KeyError, TypeError, AttributeError, ArithmeticError, RecursionError)  # of what JSON may hold
 
@@ -117,11 +118,9 @@ def certificate_json(release: Certified) -> str:
 def read_fields(text: str) -> dict[str, Any]:
     """The fields of a release and its status, by name, from its JSON; one that was changed or is too new is refused."""
     try:
-        data = json.loads(text, object_pairs_hook=_without_doubles)
+        data = read_json(text, "this release", UsageError, ORIGINAL)
         is_unchanged = data.pop("sha256") == fingerprint(data)
         version = data["version"]
-    except _DoubledKey:
-        raise UsageError(CHANGED.format("form (a key stands in it twice)")) from None
     except MALFORMED:
         raise UsageError(FOREIGN) from None
     if type(version) is not int or not UNSIGNED <= version <= VERSION:
@@ -168,18 +167,6 @@ def _read_data(data: Mapping[str, Any], version: int) -> dict[str, Any]:
 def fingerprint(data: Mapping[str, Any]) -> str:
     """A hash of the certificate's content."""
     return hashlib.sha256(json.dumps(data, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
-
-
-class _DoubledKey(ValueError):
-    """A key stands twice in a JSON object: of two equal keys some readers take the first, some the last."""
-
-
-def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """A JSON object whose keys differ, for `json.loads`."""
-    merged = dict(pairs)
-    if len(merged) < len(pairs):
-        raise _DoubledKey
-    return merged
 
 
 def _content_hash(data: Mapping[str, Any]) -> str:
@@ -255,4 +242,9 @@ def _read_guarantee(facts: Mapping[str, Any]) -> Guarantee | Syntactic:
     """The guarantee that plain data holds."""
     if facts.get("syntactic"):
         return Syntactic(facts["k"], facts["unit"], tuple(facts["also"]))
-    return Guarantee(Fraction(facts["epsilon"]), Fraction(facts["delta"]), Neighbours(facts["neighbours"]), facts["unit"])
+    return Guarantee(
+        read_exact_text(facts["epsilon"]),
+        read_exact_text(facts["delta"]),
+        Neighbours(facts["neighbours"]),
+        facts["unit"],
+    )

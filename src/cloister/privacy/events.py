@@ -22,7 +22,7 @@ from cloister.privacy.accounting import (
     sampler_delta,
 )
 from cloister.privacy.budgets import ApproxDP, Budget
-from cloister.schema.numerals import amount_text
+from cloister.schema.numerals import amount_text, read_exact_text
 
 __all__ = [
     "Cost",
@@ -118,7 +118,7 @@ class LaplaceEvent:
 
     @classmethod
     def read(cls, data: Mapping[str, Any]) -> LaplaceEvent:
-        return cls(data["step"], Fraction(data["epsilon"]))
+        return cls(data["step"], read_exact_text(data["epsilon"]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +141,7 @@ class GaussianEvent:
 
     @classmethod
     def read(cls, data: Mapping[str, Any]) -> GaussianEvent:
-        return cls(data["step"], Fraction(data["precision"]))
+        return cls(data["step"], read_exact_text(data["precision"]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +172,7 @@ class SampledEvent:
 
     @classmethod
     def read(cls, data: Mapping[str, Any]) -> SampledEvent:
-        return cls(data["step"], Fraction(data["rate"]), tuple(event_from(event) for event in data["events"]))
+        return cls(data["step"], read_exact_text(data["rate"]), tuple(event_from(event) for event in data["events"]))
 
 
 KINDS: dict[str, type[Event]] = {event.kind: event for event in (LaplaceEvent, GaussianEvent, SampledEvent)}

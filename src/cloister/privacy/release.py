@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from cloister.errors import UsageError
+from cloister.parameters import check_text
 from cloister.privacy.certificate_json import VERSION, certificate_dict, certificate_json, content_hash, read_fields
 from cloister.privacy.events import Event, keeps
 from cloister.privacy.guarantees import Guarantee, Syntactic
@@ -103,7 +104,7 @@ class Release:
 
         A signature must fit; whose it is, `verification.check_origin` says.
         """
-        fields = read_fields(text)
+        fields = read_fields(check_text(text, "the JSON of a release"))
         status = fields.pop("status")
         release = cls(**fields)
         if release.status != status:

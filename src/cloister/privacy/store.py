@@ -299,8 +299,10 @@ def open_store(
     Store
         With an absolute path, so that a later change of folder does not lead to another file.
     """
+    if not isinstance(place, str | os.PathLike):
+        raise UsageError(f"the {kind} must be the path of a file, or a URL.")
     text = os.fspath(place)
-    if not text.strip():
+    if not isinstance(text, str) or "\0" in text or not text.isprintable() or not text.strip():
         raise UsageError(f"the {kind} has no place. Name a file, or a URL such as sqlite:///{kind}.sqlite.")
     if "://" not in text:
         return _file_store(text, kind, version, error, make_folder)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from cloister.errors import UsageError
+from cloister.parameters import check_path
 from cloister.risks.label_domains import LabelDomain, make_label_domain, wants_spans
 from cloister.risks.learning import classifier_accuracy
 from cloister.risks.linkage import Linkage, record_linkage
@@ -96,7 +97,7 @@ def assess(
     >>> report.risk.k, report.risk.unique, report.risk.marketer
     (1, 0.2, 0.6)
     """
-    facts = Schema.from_toml(schema) if isinstance(schema, (str, os.PathLike)) else schema
+    facts = schema if schema is None or isinstance(schema, Schema) else Schema.from_toml(check_path(schema, "schema"))
     check_threshold(threshold)
     if target is not None and against is None:
         raise UsageError(

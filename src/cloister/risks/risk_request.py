@@ -7,7 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from cloister.errors import SchemaError, UsageError
+from cloister.column_names import missing_column
+from cloister.errors import UsageError
+from cloister.parameters import check_names
 from cloister.schema import Category, Role, Schema
 from cloister.schema.hierarchies import Hierarchy, find_hierarchies, read_hierarchy
 
@@ -103,7 +105,7 @@ def _listed(columns: Sequence[str] | str | None) -> list[str]:
     """Names from a list, or from one text with commas; each once."""
     if columns is None:
         return []
-    names = columns.split(",") if isinstance(columns, str) else list(columns)
+    names = columns.split(",") if isinstance(columns, str) else check_names(columns, "the list of columns")
     return list(dict.fromkeys(name.strip() for name in names if name.strip()))
 
 
@@ -114,4 +116,4 @@ def _with_role(schema: Schema | None, role: Role) -> list[str]:
 def _check_present(wanted: Sequence[str], names: Sequence[str]) -> None:
     for name in wanted:
         if name not in names:
-            raise SchemaError(f'the data has no column "{name}". Its columns: {", ".join(names[:20])}.')
+            raise missing_column(name, names, wanted)

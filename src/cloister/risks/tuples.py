@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from cloister.errors import SchemaError, UsageError
+from cloister.column_names import missing_column
+from cloister.errors import UsageError
 from cloister.risks.class_measures import distinct_persons, sizes
 from cloister.risks.fingerprints import CellKeys, Fingerprints, from_lane
 from cloister.vault import Holder
@@ -133,10 +134,10 @@ def count_tuples(
     names = tuple(name for name in dict.fromkeys(names) if name not in together)
     if not names and not together:
         raise UsageError("name at least one quasi-identifier.")
-    for name in [*together, *names, *([person] if person else [])]:
+    wanted = [*together, *names, *([person] if person else [])]
+    for name in wanted:
         if name not in table.names:
-            shown = ", ".join(table.names[:20])
-            raise SchemaError(f'the data has no column "{name}". Its columns: {shown}.')
+            raise missing_column(name, table.names, wanted)
     encoding = Fingerprints.over(names, spanned, together)
     keyed = table.count(encoding, CellKeys(encoding.width), person).value
     if not len(keyed):

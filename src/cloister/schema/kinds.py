@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -12,7 +13,7 @@ from typing import Generic, TypeAlias, TypeVar
 from cloister.errors import SchemaError
 from cloister.schema.cell_format import PLAIN, CellFormat
 
-__all__ = ["OTHER", "Category", "Date", "Kind", "Number", "Text"]
+__all__ = ["OTHER", "Category", "Date", "Kind", "Number", "Text", "repeated"]
 
 OTHER = "(other)"  # the cell of missing and unseen values, where a category has one
 
@@ -250,12 +251,16 @@ def _checked_domain(domain: object) -> tuple[str, ...]:
     if not all(isinstance(value, str) for value in values):
         raise SchemaError('domain must hold texts only. Put numbers in quotes too, such as ["1", "2"].')
     stripped = [value.strip() for value in values]
-    twice = sorted({value for value in stripped if stripped.count(value) > 1})
-    if twice:
+    if twice := repeated(stripped):
         raise SchemaError(f'domain lists "{twice[0]}" twice (blanks around a value do not count).')
     if OTHER in stripped:
         raise SchemaError(f'domain lists "{OTHER}". Leave it out, and say other = true for a cell of that name.')
     return values
+
+
+def repeated(names: Iterable[str]) -> list[str]:
+    """The names that are there more than once, sorted."""
+    return sorted(name for name, times in Counter(names).items() if times > 1)
 
 
 def _pair(bounds: object) -> tuple[object, object]:

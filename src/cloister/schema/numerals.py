@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal, InvalidOperation
 from fractions import Fraction
+from typing import Any
 
 __all__ = [
     "Number",
@@ -21,7 +22,11 @@ Number = int | float | str | Decimal | Fraction
 """What a user may type for an exact number: read as the decimal that was typed."""
 
 LONGEST = 400  # decimal places before or after the point: more is a slip, and would fill the memory
+LONGEST_TEXT = 1_000  # characters of a number that a user types
 LONGEST_BITS = 4096  # larger integers are written in hexadecimal: Python refuses decimal ones of more than 4,300 digits
+LONGEST_EXACT = (
+    1 << 16
+)  # characters of a number that Cloister wrote: the largest fractions of an accounting have a few thousand
 
 
 def exact_number(value: object) -> Fraction:
@@ -31,23 +36,48 @@ def exact_number(value: object) -> Fraction:
     (Fraction(1, 10), Fraction(1, 1000000), Fraction(1, 3))
     """
     if hasattr(value, "item") and not isinstance(value, int | float):  # NumPy scalars
-        value = value.item()
+        value = _plain(value)
     if isinstance(value, bool) or not isinstance(value, Number):
         raise ValueError("not a number")
-    if isinstance(value, int | Fraction):
+    if isinstance(value, str):
+        value = _from_text(value)
+    if isinstance(value, float):
+        value = _decimal(repr(float(value)))  # float(): NumPy's repr differs
+    if isinstance(value, Decimal):
+        if not value.is_finite() or abs(value.adjusted()) > LONGEST:
+            raise ValueError("not a finite number")
         return Fraction(value)
-    if isinstance(value, str) and "/" in value:
-        try:
-            return Fraction(value.strip())
-        except ZeroDivisionError:
-            raise ValueError("not a number") from None
+    number = Fraction(value)
+    # 10^LONGEST and its inverse, in powers of two: no division of long integers
+    if number and abs(abs(number.numerator).bit_length() - number.denominator.bit_length()) > 4 * LONGEST:
+        raise ValueError("not a finite number")
+    return number
+
+
+def _from_text(text: str) -> Fraction | Decimal:
+    if len(text) > LONGEST_TEXT:
+        raise ValueError("not a number")
+    if "/" not in text:
+        return _decimal(text)
     try:
-        decimal = Decimal(repr(float(value)) if isinstance(value, float) else value)  # float(): NumPy's repr differs
+        return Fraction(text.strip())
+    except ZeroDivisionError:
+        raise ValueError("not a number") from None
+
+
+def _decimal(text: str) -> Decimal:
+    try:
+        return Decimal(text)
     except InvalidOperation:
         raise ValueError("not a number") from None
-    if not decimal.is_finite() or abs(decimal.adjusted()) > LONGEST:
-        raise ValueError("not a finite number")
-    return Fraction(decimal)
+
+
+def _plain(value: Any) -> object:
+    """The Python number of a NumPy scalar; an array of several has none."""
+    try:
+        return value.item()
+    except Exception:
+        raise ValueError("not a number") from None
 
 
 def exact_text(value: Fraction) -> str:
@@ -62,12 +92,25 @@ def exact_text(value: Fraction) -> str:
     return f"{decimal:f}" if Fraction(decimal) == value and decimal.adjusted() > -20 else str(value)
 
 
-def read_exact_text(text: str) -> Fraction:
-    """Read what `exact_text` wrote; ValueError or ZeroDivisionError when it is something else."""
-    if "x" not in text:
-        return Fraction(text)
-    numerator, _, denominator = text.partition("/")
-    return Fraction(int(numerator, 16), int(denominator, 16))
+def read_exact_text(text: object) -> Fraction:
+    """Read what `exact_text` wrote; ValueError or ZeroDivisionError when it is something else.
+
+    The size of the number is bounded before it is made: the 9 characters ``1e9999999`` are a number of 4 megabytes.
+
+    >>> read_exact_text("0.1"), read_exact_text("1/3")
+    (Fraction(1, 10), Fraction(1, 3))
+    """
+    if not isinstance(text, str) or len(text) > LONGEST_EXACT:
+        raise ValueError("not an exact number")
+    if "x" in text:
+        numerator, _, denominator = text.partition("/")
+        return Fraction(int(numerator, 16), int(denominator, 16))
+    if "/" not in text:
+        decimal = _decimal(text)
+        if not decimal.is_finite() or abs(decimal.adjusted()) > LONGEST_EXACT:
+            raise ValueError("not an exact number")
+        return Fraction(decimal)
+    return Fraction(text)
 
 
 def short_decimal(value: Fraction, *, up: bool = False) -> str:

@@ -7,8 +7,10 @@ from os import PathLike
 from pathlib import Path
 
 from cloister.errors import SchemaError
+from cloister.parameters import check_path, check_text
 from cloister.schema import toml
 from cloister.schema.column import Column, Role, nearest
+from cloister.schema.kinds import repeated
 from cloister.schema.neighbours import Neighbours
 
 __all__ = ["Column", "Role", "Schema", "nearest"]
@@ -49,9 +51,9 @@ class Schema:
     max_rows: int | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "columns", tuple(self.columns))
+        object.__setattr__(self, "columns", _columns(self.columns))
         names = self.names
-        twice = sorted({name for name in names if names.count(name) > 1})
+        twice = repeated(names)
         if twice:
             raise SchemaError(f'column "{twice[0]}" is there twice. Give every column its own name.')
         if self.table is not None and (not isinstance(self.table, str) or not self.table.strip()):
@@ -61,7 +63,7 @@ class Schema:
                 object.__setattr__(self, "neighbours", Neighbours(self.neighbours))
             except ValueError:
                 raise SchemaError(f"neighbours must be one of {', '.join(Neighbours)}.") from None
-        if self.unit is not None and self.unit not in names:
+        if self.unit is not None and check_text(self.unit, "unit") not in names:
             raise SchemaError(f'unit "{self.unit}" is not a column of the schema.{nearest(self.unit, names)}')
         if self.max_rows is not None:
             if isinstance(self.max_rows, bool) or not isinstance(self.max_rows, int) or self.max_rows < 1:
@@ -81,12 +83,12 @@ class Schema:
         for column in self.columns:
             if column.name == name:
                 return column
-        raise SchemaError(f'the schema has no column "{name}".{nearest(name, self.names)}')
+        raise SchemaError(f'the schema has no column "{name}".{nearest(check_text(name, "a name"), self.names)}')
 
     @classmethod
     def from_toml(cls, path: str | PathLike[str]) -> Schema:
         """Read a schema file; paths of hierarchies are taken relative to it, so that the files can move together."""
-        text = toml.read_text(path)
+        text = toml.read_text(check_path(path, "the schema"))
         try:
             schema = cls.from_text(text)
         except SchemaError as error:
@@ -96,7 +98,7 @@ class Schema:
     @classmethod
     def from_text(cls, text: str) -> Schema:
         """Read a schema from TOML text."""
-        return cls(**toml.parse(text))
+        return cls(**toml.parse(check_text(text, "the text of a schema")))
 
     def to_toml(self, hints: bool = False) -> str:
         """The schema as TOML text; `from_text` gives the same schema back.
@@ -107,3 +109,9 @@ class Schema:
             columns=self.columns, table=self.table, neighbours=self.neighbours, unit=self.unit, max_rows=self.max_rows
         )
         return toml.write(facts, hints)
+
+
+def _columns(columns: object) -> tuple[Column, ...]:
+    if not isinstance(columns, tuple | list) or not all(isinstance(column, Column) for column in columns):
+        raise SchemaError("columns must be a list of Column.")
+    return tuple(columns)

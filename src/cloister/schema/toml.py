@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import date, datetime
@@ -17,6 +16,7 @@ from cloister.errors import SchemaError
 from cloister.schema.column import Column, Role, nearest
 from cloister.schema.kinds import Category, Date, Kind, Number, Text
 from cloister.schema.neighbours import Neighbours
+from cloister.schema.strict_toml import read_toml
 
 __all__ = ["TableFacts", "parse", "read_text", "relocated", "write"]
 
@@ -79,10 +79,7 @@ def read_text(path: str | PathLike[str]) -> str:
 
 def parse(text: str) -> TableFacts:
     """The facts that TOML text states."""
-    try:
-        document = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise SchemaError(f"not valid TOML: {error}.") from None
+    document = read_toml(text)
     _refuse_unknown(document, _TOP, "the schema")
     columns = document.get("columns", {})
     if not isinstance(columns, dict):

@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from cloister.errors import SourceError
 from cloister.sources.places import Place
+from cloister.sources.sound_batches import sound_batch
 from cloister.sources.source import BATCH_ROWS, distinct, nested_names, present, retold, text_names
 
 __all__ = ["ColumnarReader", "ColumnarSource", "DatasetSource", "from_dataset", "open_columnar"]
@@ -52,7 +53,7 @@ class ColumnarSource:
         folders = dict(self.place.partition)
         stored = [name for name in names if name in self.stored]
         with retold(self.place.shown), self.place.open() as file:
-            for batch in self.reader.batches(file, stored, self.texts):
+            for batch in map(sound_batch, self.reader.batches(file, stored, self.texts)):
                 for start in range(0, batch.num_rows, BATCH_ROWS):
                     rows = batch.slice(start, BATCH_ROWS)
                     for name in names:
@@ -119,7 +120,8 @@ def open_columnar(place: Place, reader: ColumnarReader) -> ColumnarSource:
     """A source over a file that `reader` can read; its schema is read."""
     with retold(place.shown), place.open() as file:
         schema = reader.schema(file)
-    names, kinds = distinct(schema.names, place.shown), tuple(_kind(field.type) for field in schema)
+        names = distinct(schema.names, place.shown)  # a damaged name is no text
+    kinds = tuple(_kind(field.type) for field in schema)
     return ColumnarSource(place, reader, names, text_names(schema), nested_names(schema), kinds)
 
 

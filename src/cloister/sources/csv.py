@@ -24,6 +24,7 @@ from typing import Any, Protocol
 import pyarrow as pa
 from pyarrow import csv
 
+from cloister.column_names import FirstLine
 from cloister.errors import SourceError
 from cloister.sources.records import WINDOW, Grammar, Readable, RecordRun
 from cloister.sources.source import BATCH_ROWS, distinct, present, retold
@@ -31,6 +32,8 @@ from cloister.sources.source import BATCH_ROWS, distinct, present, retold
 __all__ = ["UTF16", "CsvSource", "open_csv", "read_header"]
 
 _DELIMITERS = ",;\t|"
+MOST_COLUMNS = 100_000
+LONGEST_NAME = 1_000  # characters
 _SMALL = 1 << 15  # bytes that are read slowly without looking for the ragged line among them
 UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)  # what files in UTF-16 begin with
 
@@ -62,7 +65,8 @@ class CsvSource:
     def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         """The rows; every column is text."""
         wanted = present(self.names, columns)
-        return self._batches([self.names.index(name) for name in wanted], wanted)
+        places = {name: place for place, name in enumerate(self.names)}
+        return self._batches([places[name] for name in wanted], wanted)
 
     def _batches(self, places: list[int], names: list[str]) -> Iterator[pa.RecordBatch]:
         with retold(self.place.shown), self.place.stream() as file:
@@ -78,7 +82,7 @@ class CsvSource:
 
     def _below_header(self, run: RecordRun) -> tuple[bool, RecordRun]:
         raw = run.raw.lstrip(b"\r\n")
-        return bool(raw), RecordRun(raw[self.grammar.first(RecordRun(raw, run.quoted)) :] if raw else raw)
+        return bool(raw), RecordRun(raw[self.grammar.first(RecordRun(raw, run.quoted)) :] if raw else raw, run.quoted)
 
     def _table(self, run: RecordRun, places: list[int]) -> pa.Table:
         raw = _utf8(run.raw)
@@ -158,6 +162,8 @@ def read_header(line: bytes, shown: str) -> tuple[Grammar, tuple[str, ...]]:
 
 def _names(header: list[str], shown: str) -> tuple[str, ...]:
     names = [name.strip() for name in header]
+    if len(names) > MOST_COLUMNS:
+        raise SourceError(f"{shown}: the first line has more than {MOST_COLUMNS:,} fields. Check the delimiter of the file.")
     if not any(names):
         raise SourceError(f"{shown}: the header line cannot be read. Name the columns in the first line.")
     for place, name in enumerate(names, 1):
@@ -165,7 +171,7 @@ def _names(header: list[str], shown: str) -> tuple[str, ...]:
             raise SourceError(f"{shown}: column {place} has no name in the header line. Name it, or remove the column.")
     if _looks_like_a_row(names):
         raise SourceError(f"{shown}: the first line looks like data, not like names. Add a header line above it.")
-    return distinct(names, shown)
+    return FirstLine(distinct(names, shown))
 
 
 def _looks_like_a_row(names: list[str]) -> bool:
@@ -173,7 +179,9 @@ def _looks_like_a_row(names: list[str]) -> bool:
 
     A file without a header would lose its first row and publish its values as the names of columns.
     """
-    number = re.compile(r"[+-]?(\d+[.,]?\d*|[.,]\d+)([eE][+-]?\d+)?", re.ASCII)
+    if any(len(name) > LONGEST_NAME for name in names):
+        return True
+    number = re.compile(r"[+-]?(\d++[.,]?\d*+|[.,]\d++)([eE][+-]?\d++)?", re.ASCII)
     # a name of numbers only, parted by blanks, is a row of a file without any of the delimiters
     numbers = [word for name in names if all(map(number.fullmatch, name.split())) for word in name.split()]
     if not all(word.isdigit() for word in numbers):

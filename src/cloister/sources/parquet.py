@@ -9,6 +9,7 @@ import pyarrow as pa
 from pyarrow import parquet
 
 from cloister.sources.columnar import ColumnarSource, open_columnar
+from cloister.sources.parquet_footer import read_chunks
 from cloister.sources.places import Place
 from cloister.sources.source import BATCH_ROWS
 
@@ -24,13 +25,13 @@ class ParquetReader:
     def schema(self, file: Any) -> pa.Schema:
         """The columns of the file; a file that lost a part of its rows is refused here, before anything is charged."""
         opened = parquet.ParquetFile(file)
-        check_extents(opened.metadata, file.size())
+        check_extents(file, opened.metadata.serialized_size)
         return opened.schema_arrow
 
     def batches(self, file: Any, columns: list[str], texts: Sequence[str]) -> Iterator[pa.RecordBatch]:
         """The rows; texts that repeat are read as the codes that the file holds."""
         metadata = parquet.read_metadata(file)
-        repeated = repeated_texts(metadata, [name for name in columns if name in texts])
+        repeated = repeated_texts(file, [name for name in columns if name in texts])
         # a small buffer, nothing ahead: otherwise whole row groups would be held
         opened = parquet.ParquetFile(
             file, metadata=metadata, read_dictionary=repeated, pre_buffer=False, buffer_size=1 << 16
@@ -43,28 +44,17 @@ def open_parquet(place: Place) -> ColumnarSource:
     return open_columnar(place, ParquetReader())
 
 
-def check_extents(metadata: Any, size: int) -> None:
+def check_extents(file: Any, footer_size: int) -> None:
     """Refuse a Parquet file whose footer names bytes that the file does not have: no row is looked at."""
-    end = size - metadata.serialized_size - _FOOTER_FRAME
-    for group in range(metadata.num_row_groups):
-        for place in range(metadata.num_columns):
-            column = metadata.row_group(group).column(place)
-            start = column.dictionary_page_offset or column.data_page_offset
-            if not 0 <= start <= start + column.total_compressed_size <= end:
-                raise pa.ArrowInvalid("a column chunk lies outside of the file")
+    end = file.size() - footer_size - _FOOTER_FRAME
+    if any(not 0 <= chunk.start <= chunk.end <= end for chunk in read_chunks(file) or ()):
+        raise pa.ArrowInvalid("a column chunk lies outside of the file")
 
 
-def repeated_texts(metadata: Any, names: list[str]) -> list[str]:
+def repeated_texts(file: Any, names: list[str]) -> list[str]:
     """The columns of text that a Parquet file stores as few texts and short codes: they are read as they are stored."""
-    if not names or not metadata.num_row_groups:
+    chunks = read_chunks(file) if names else None
+    if not chunks:
         return []
-    stored = range(metadata.num_columns)
-    # the parts of a nested column are stored under longer paths: it is no column of texts
-    repeated = set(names) & {metadata.schema.column(place).path for place in stored}
-    for group in range(metadata.num_row_groups):
-        for place in stored:
-            column = metadata.row_group(group).column(place)
-            few = column.has_dictionary_page and column.total_uncompressed_size < _CODE_BYTES * column.num_values
-            if not few:
-                repeated.discard(column.path_in_schema)
-    return sorted(repeated)
+    plain = {chunk.path for chunk in chunks if not (chunk.has_dictionary and chunk.size < _CODE_BYTES * chunk.values)}
+    return sorted({chunk.path for chunk in chunks}.intersection(names) - plain)

@@ -10,6 +10,7 @@ quote, and its first line alone is the record, with quotes as plain characters.
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -30,7 +31,7 @@ class Readable(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class RecordRun:
-    """A run of whole records; `quoted` is False where quotes are plain characters."""
+    """A run of whole records; where quotes are plain characters, `quoted` is False and each line is a record."""
 
     raw: bytes
     quoted: bool = True
@@ -54,30 +55,50 @@ class Grammar:
     @cached_property
     def _field(self) -> re.Pattern[str]:
         d = re.escape(self.delimiter)
-        return re.compile(rf'(?:"([^"]*(?:""[^"]*)*)"([^{d}\r\n]*)|([^{d}\r\n]*))({d}|\r\n|\r|\n)')
+        # text that ends without a line end still matches: a search that fails would begin again at every character
+        return re.compile(rf'(?:"([^"]*+(?:""[^"]*+)*+)"([^{d}\r\n]*+)|([^{d}\r\n]*+))({d}|\r\n|\r|\n|\Z)')
 
     def runs(self, stream: Readable, window: int = WINDOW) -> Iterator[RecordRun]:
-        """Cut a stream into runs of whole records. Memory holds a window, whatever the file."""
-        buffer = b""
-        ended = False
-        while True:
-            while len(buffer) < window and not ended:
-                piece = stream.read(window - len(buffer))
-                ended = not piece
-                buffer += piece
-            if ended and buffer and not buffer.endswith((b"\n", b"\r")):
-                buffer += b"\n"
-            if not buffer:
-                return
-            cut = self.whole(buffer)
+        """Cut a stream into runs of whole records. Memory holds two windows, whatever the file."""
+        ahead = _Ahead(stream)
+        while ahead.fill(window):
+            view = ahead.buffer[:window]
+            cut = self.whole(view)
             if cut:
-                yield RecordRun(buffer[:cut])
+                yield RecordRun(view[:cut])
+                ahead.drop(cut)
+            elif not view.endswith((b"\n", b"\r"), 0, _line_end(view)):
+                yield RecordRun(view, quoted=False)
+                ahead.drop_line(window)
             else:
-                cut = _line_end(buffer)
-                yield RecordRun(buffer[:cut], quoted=False)
-                if not buffer.endswith((b"\n", b"\r"), 0, cut):
-                    buffer, ended, cut = _rest_of_line(stream, window), False, 0
-            buffer = buffer[cut:]
+                ahead.fill(2 * window)
+                yield from self._unclosed(ahead, window)
+
+    def _unclosed(self, ahead: _Ahead, window: int) -> Iterator[RecordRun]:
+        """Cut lines from where a record begins that a window does not hold, up to a window of them, in linear time.
+
+        Every line end that this record runs over stands inside its quotes. So does a record that begins in one of those
+        lines, from its first line end on: if it does not end in its own line, it ends where the first one ends.
+        """
+        buffer = ahead.buffer
+        whole = self._whole[0].match(buffer)
+        end = whole.end() if whole else len(buffer) + window  # beyond what any of these records may reach
+        start, began, quoted = 0, 0, True  # the records from `began` up to `start` make a run
+        while start < min(window, len(buffer)):
+            line_end = _line_end(buffer, start, start + window)
+            if not buffer.endswith((b"\n", b"\r"), start, line_end):
+                break  # a line that no window holds
+            is_whole = self._whole[0].match(buffer, start, line_end) is not None
+            if not is_whole and start and end - start <= window:
+                break
+            if is_whole != quoted:
+                if began < start:
+                    yield RecordRun(buffer[began:start], quoted)
+                began, quoted = start, is_whole
+            start = line_end
+        if began < start:
+            yield RecordRun(buffer[began:start], quoted)
+        ahead.drop(start)
 
     def first(self, run: RecordRun) -> int:
         """Where the first record of a run ends."""
@@ -87,11 +108,13 @@ class Grammar:
     def rows(self, text: str, quoted: bool = True) -> Iterator[list[str]]:
         """The fields of each record of a run, slowly; blank lines are left out."""
         if not quoted:
-            yield text.rstrip("\r\n").split(self.delimiter)
+            yield from (line.split(self.delimiter) for line in re.split(r"\r\n?|\n", text) if line)
             return
         row: list[str] = []
         for field in self._field.finditer(text):
             inner, rest, plain, end = field.groups()
+            if not end and not row and not plain and inner is None:
+                return  # the end of a text whose last line has its line end
             row.append(plain if inner is None else inner.replace('""', '"') + rest)
             if end != self.delimiter:
                 if len(row) > 1 or row[0] or inner is not None:
@@ -106,16 +129,41 @@ class Grammar:
         return records.end() if records else 0
 
 
-def _line_end(text: bytes) -> int:
-    """Where the first line ends, with its line end; everything if there is none."""
-    line_end = re.search(rb"\r\n?|\n", text)
-    return line_end.end() if line_end else len(text)
+_LINE_END = re.compile(rb"\r\n?|\n")
 
 
-def _rest_of_line(stream: Readable, window: int) -> bytes:
-    """Pass over a line that no window holds; what follows it."""
-    while piece := stream.read(window):
-        line_end = re.search(rb"[\r\n]", piece)
-        if line_end:
-            return piece[line_end.end() :]
-    return b""
+def _line_end(text: bytes, start: int = 0, end: int = sys.maxsize) -> int:
+    """Where the line that begins at `start` ends, with its line end; `end`, or the text's, if there is none."""
+    line_end = _LINE_END.search(text, start, end)
+    return line_end.end() if line_end else min(end, len(text))
+
+
+class _Ahead:
+    """What was read of a stream and is not used yet."""
+
+    def __init__(self, stream: Readable) -> None:
+        self._stream, self._ended = stream, False
+        self.buffer = b""
+
+    def fill(self, size: int) -> bool:
+        """Read until there are so many bytes, or all; the last line gets its line end. False: nothing is left."""
+        while len(self.buffer) < size and not self._ended:
+            piece = self._stream.read(size - len(self.buffer))
+            self._ended = not piece
+            self.buffer += piece
+        if self._ended and self.buffer and not self.buffer.endswith((b"\n", b"\r")):
+            self.buffer += b"\n"
+        return bool(self.buffer)
+
+    def drop(self, used: int) -> None:
+        """Forget what was used."""
+        self.buffer = self.buffer[used:]
+
+    def drop_line(self, window: int) -> None:
+        """Pass over the first line, which no window holds."""
+        self.drop(window)
+        while self.buffer or self.fill(window):
+            line_end = re.search(rb"[\r\n]", self.buffer)
+            self.drop(line_end.end() if line_end else len(self.buffer))
+            if line_end:
+                return

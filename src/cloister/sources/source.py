@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Protocol, runtime_checkable
 
 import pyarrow as pa
 
-from cloister.errors import DataError, SchemaError, SourceError, raise_alone
+from cloister.column_names import missing_column
+from cloister.errors import DataError, SourceError, raise_alone
 
 __all__ = ["BATCH_ROWS", "Source", "distinct", "nested_names", "present", "retold", "text_names"]
 
@@ -75,11 +75,10 @@ def distinct(names: Sequence[str], what: str) -> tuple[str, ...]:
 
 def present(names: Sequence[str], wanted: Sequence[str]) -> list[str]:
     """The wanted columns, or an error that names the first one that is not there."""
+    known = set(names)
     for name in wanted:
-        if name not in names:
-            close = difflib.get_close_matches(name, names, n=1)
-            hint = f' Did you mean "{close[0]}"?' if close else " Check its name, or the delimiter of the file."
-            raise SchemaError(f'column "{name}" is not in the data.{hint}')
+        if name not in known:
+            raise missing_column(name, names, wanted)
     return list(wanted)
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from cloister.column_names import missing_column
 from cloister.encode import Codes, Encoding, Grid, MadeUp
 from cloister.errors import SchemaError, UsageError
 from cloister.schema import Category, Number, Schema
@@ -16,6 +17,7 @@ from cloister.schema.kinds import OTHER
 
 __all__ = ["Axis", "TableLayout", "lay_out"]
 
+MOST_BINS = 2**18
 MOST_VALUES = 50  # a number with a step and no more values than this gets a bin for each
 BINS = 10
 HALF = 2**20  # grid steps from the middle of a number's bounds to their end
@@ -74,7 +76,7 @@ def lay_out(
     bounds: Mapping[str, tuple[float, float]],
     domains: Mapping[str, Sequence[str]],
     schema: Schema | None,
-    names: tuple[str, ...],
+    names: Sequence[str],
     count_missing: bool = False,
 ) -> TableLayout:
     """The axes and the encoding that the user's public facts make.
@@ -112,13 +114,13 @@ def made_up_columns(columns: Sequence[Grid | Codes]) -> tuple[MadeUp, ...]:
     return tuple(MadeUp(column) for column in different.values())
 
 
-def check_names(by: tuple[str, ...], measures: tuple[str, ...], bins: Mapping[str, Any], names: tuple[str, ...]) -> None:
+def check_names(by: tuple[str, ...], measures: tuple[str, ...], bins: Mapping[str, Any], names: Sequence[str]) -> None:
     """Refuse columns that are missing, doubled, or named like those that a table adds."""
     if repeated := [name for name in by if by.count(name) > 1]:
         raise UsageError(f'column "{repeated[0]}" is there twice in by.')
     for name in [*by, *measures]:
         if names and name not in names:
-            raise SchemaError(f'the data has no column "{name}". Its columns: {", ".join(names[:20])}.')
+            raise missing_column(name, names, [*by, *measures])
     added_by_table = {"count", "standard_error", "low", "high"}
     added_by_table |= {f"{what} of {name}" for what in ("sum", "standard_error") for name in measures}
     if clash := [name for name in by if name in added_by_table]:
@@ -195,6 +197,8 @@ def cut(name: str, kind: Number, wanted: Any) -> tuple[list[float], tuple[str, .
         return [low, *values[1:], high], tuple(f"{value:g}" for value in values)
     if wanted is None or isinstance(wanted, int | np.integer):
         count = BINS if wanted is None else int(wanted)
+        if count > MOST_BINS:
+            raise UsageError(f'bins of "{name}": at most {MOST_BINS:,} are possible. Use fewer.')
         if isinstance(wanted, bool) or count < 1:
             raise UsageError(f'bins of "{name}": give a number of bins of at least 1, or rising edges.')
         edges = [low + (high - low) * i / count for i in range(count + 1)]

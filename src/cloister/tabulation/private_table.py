@@ -18,7 +18,9 @@ from numpy.typing import NDArray
 
 from cloister.errors import DataError, UsageError
 from cloister.privacy.release import Release
+from cloister.schema.strict_json import read_json
 from cloister.sinks import file_hashes, stage
+from cloister.sources.sound_batches import read_table
 from cloister.tabulation.axes import TableLayout
 from cloister.tabulation.margins import Axes
 
@@ -179,27 +181,17 @@ def hash_of_rows(rows: Iterable[Mapping[str, Any]]) -> str:
     return digest.hexdigest()
 
 
-def without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """A JSON object whose keys differ: of two equal keys some readers take the first, some the last."""
-    merged = dict(pairs)
-    if len(merged) < len(pairs):
-        raise DataError("the file was changed after it was written: a key stands in it twice.")
-    return merged
-
-
 def read_certificate(path: Path) -> Release | None:
     """The certificate inside a table that `save` wrote as Parquet or JSON; None where there is none.
 
     Raises when the rows are not those of the certificate.
     """
     if path.suffix.lower() == ".parquet":
-        import pyarrow.parquet as pq
-
-        table = pq.read_table(path)
-        text = (table.schema.metadata or {}).get(CERTIFICATE.encode(), b"").decode()
+        table = read_table(path)
+        text = (table.schema.metadata or {}).get(CERTIFICATE.encode(), b"").decode(errors="replace")
         rows = table.to_pylist() if text else []
     else:
-        whole = json.loads(path.read_text(encoding="utf-8"), object_pairs_hook=without_doubles)
+        whole = read_json(path.read_bytes(), path.name, advice="Give a table as it was written.")
         is_table = isinstance(whole, dict) and whole.keys() == {"release", "rows"} and isinstance(whole["rows"], list)
         text, rows = (json.dumps(whole["release"]), whole["rows"]) if is_table else ("", [])
     if not text:

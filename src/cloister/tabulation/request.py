@@ -12,6 +12,7 @@ from cloister.errors import UsageError
 from cloister.kernels import Histogram
 from cloister.kernels.per_unit import for_unit
 from cloister.kernels.tables import TableCounts
+from cloister.parameters import check_facts, check_names, check_path, check_text
 from cloister.privacy.budgets import Budget, Number, as_budget, relation
 from cloister.privacy.ledger import Ledger
 from cloister.privacy.mechanisms import shares
@@ -27,7 +28,7 @@ from cloister.vault import Vault, open_data
 
 __all__ = ["PlannedTable", "TabulationRequest"]
 
-MOST_CELLS = 2**22
+MOST_CELLS = 2**18  # a table of so many takes seconds to write; of 4 million it took 101 s and 2.5 GB after the charge
 MOST_COLUMNS = 8
 CELLS_WEIGHT, MARGIN_WEIGHT, SUM_WEIGHT = 2, 1, 2
 MISSING_WEIGHT = Fraction(1, 4)  # how many values were made up need not be known well
@@ -75,12 +76,21 @@ class TabulationRequest:
 
     def __post_init__(self) -> None:
         # before it becomes a tuple: a string would become its letters
-        if isinstance(self.by, str) or not tuple(self.by):
+        by = check_names(None if isinstance(self.by, str) else self.by, "by")
+        if not by:
             raise UsageError("which columns make the cells? Give by=[...] or --by A,B.")
+        object.__setattr__(self, "by", by)
         if isinstance(self.measures, str):
             raise UsageError("measures is a list of columns. Give measures=[...] or --measures X,Y.")
+        if self.neighbours is not None:
+            check_text(self.neighbours, "neighbours")
+        object.__setattr__(self, "measures", check_names(self.measures, "measures"))
+        for what in ("bins", "bounds", "domains"):
+            check_facts(getattr(self, what), what)
+        for name, values in (self.domains or {}).items():
+            check_names(values, f'the domain of "{name}"')
         if self.schema is not None and not isinstance(self.schema, Schema):
-            object.__setattr__(self, "schema", Schema.from_toml(self.schema))
+            object.__setattr__(self, "schema", Schema.from_toml(check_path(self.schema, "schema")))
 
     def plan(self, names: Sequence[str]) -> Plan:
         """What it would spend on a table with these columns; no row is read and nothing is charged."""
@@ -142,7 +152,7 @@ class TabulationRequest:
         """The request fitted to a table with these columns."""
         layout = lay_out(
             tuple(self.by), tuple(self.measures), self.bins or {}, self.bounds or {}, self.domains or {}, self.schema,
-            tuple(names), self.count_missing,
+            names, self.count_missing,
         )  # fmt: skip
         budget = as_budget(self.budget)
         neighbours = relation(budget, self.neighbours or (self.schema.neighbours if self.schema else None))

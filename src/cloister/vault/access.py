@@ -9,6 +9,7 @@ from traceback import clear_frames
 from types import TracebackType
 from typing import Any
 
+from cloister.column_names import missing_column
 from cloister.encode import Encoding
 from cloister.engines.base import Backend, Engine
 from cloister.errors import SchemaError
@@ -31,7 +32,7 @@ def make_engine(
     wanted = [*encoding.columns, *([unit.column] if unit else [])]
     missing = [name for name in wanted if name not in opened.names]
     if missing:
-        raise SchemaError(f'the data has no column "{missing[0]}". Its columns: {", ".join(opened.names[:20])}.')
+        raise missing_column(missing[0], opened.names, wanted)
     nested = [name for name in wanted if name in getattr(opened, "nested", ())]
     if nested:
         raise SchemaError(

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
 
 import cloister as cl
-from cloister.anonymization.writing.apply import apply_recoding
+from cloister.anonymization.writing.apply import apply_recoding, read_recoding
 from cloister.anonymization.writing.recoding import Recoding
 from cloister.errors import CloisterError, SchemaError, UsageError
 from cloister.privacy.release import Release
@@ -93,3 +95,56 @@ def test_a_failed_certificate_takes_the_table_back(saved: Recoding, tmp_path: Pa
     with pytest.raises(CloisterError, match="space"):
         apply_recoding(saved, people(), tmp_path / "again.csv")
     assert not list(tmp_path.glob("again*"))
+
+
+def as_version_2(text: str) -> dict[str, Any]:
+    """The file that the first released version would have written: no hash, no list of untouched columns."""
+    whole = {key: value for key, value in json.loads(text).items() if key not in ("sha256", "untouched")}
+    return {**whole, "version": 2}
+
+
+def test_one_letter_changed_in_a_saved_recoding_is_seen(saved: Recoding, tmp_path: Path) -> None:
+    """A recoding whose list of dropped columns was damaged would publish an identifier: its hash does not fit."""
+    text = saved.to_json()
+    assert '"dropped": ["name"]' in text
+    (tmp_path / "recoding.json").write_text(text.replace('"dropped": ["name"]', '"dropped": ["namf"]'))
+    with pytest.raises(UsageError, match="changed after it was written"):
+        apply_recoding(read_recoding(tmp_path / "recoding.json"), people(), tmp_path / "again.csv")
+    assert not (tmp_path / "again.csv").exists()
+
+
+@pytest.mark.parametrize("dropped", [["namf"], []])
+def test_a_damaged_recoding_without_a_hash_publishes_no_identifier(
+    saved: Recoding, tmp_path: Path, dropped: list[str]
+) -> None:
+    """A file of the first version has no hash: a column that it does not name is not published."""
+    whole = {**as_version_2(saved.to_json()), "dropped": dropped}
+    with pytest.raises(SchemaError, match="does not say what becomes of"):
+        apply_recoding(Recoding.from_json(json.dumps(whole)), people(), tmp_path / "again.csv")
+    assert not (tmp_path / "again.csv").exists()
+
+
+def test_a_recoding_without_a_hash_drops_only_what_is_there(saved: Recoding, tmp_path: Path) -> None:
+    """A dropped column that the rows lack may be a damaged name: refused where no hash can tell."""
+    whole = as_version_2(saved.to_json())
+    rows = people().select([*saved.names])
+    with pytest.raises(SchemaError, match="no hash"):
+        apply_recoding(Recoding.from_json(json.dumps(whole)), rows, tmp_path / "again.csv")
+
+
+def test_a_recoding_without_a_hash_still_reads(saved: Recoding, tmp_path: Path) -> None:
+    """A file of the first version is applied where it, and what is dropped by hand, name every column."""
+    old = Recoding.from_json(json.dumps(as_version_2(saved.to_json())))
+    rest = [name for name in people().column_names if name not in (*saved.names, "name")]
+    release = apply_recoding(old, people(), tmp_path / "again.csv", identifiers=rest)
+    assert set(read(tmp_path / "again.csv")[0]) == set(saved.names)
+    assert release.result["rows"] > 0
+
+
+def test_a_column_that_the_recoding_has_not_seen_is_not_published(saved: Recoding, tmp_path: Path) -> None:
+    """Other rows may have further columns, such as the names in another place: they are dropped by hand."""
+    rows = people().append_column("full name", people()["name"])
+    with pytest.raises(SchemaError, match="1 of the"):
+        apply_recoding(saved, rows, tmp_path / "again.csv")
+    apply_recoding(saved, rows, tmp_path / "again.csv", identifiers=["full name"])
+    assert "full name" not in read(tmp_path / "again.csv")[0]

@@ -90,5 +90,52 @@ def test_infinite_edges_are_strict_json() -> None:
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"kind": "recoding", "version": 1}', '{"kind": "release", "version": 2}'])
 def test_other_files_are_refused(text: str) -> None:
     """What is not a recoding is refused in one sentence."""
-    with pytest.raises(UsageError, match="not a recoding"):
+    with pytest.raises(UsageError, match="recoding"):
         Recoding.from_json(text)
+
+
+def broken_recodings() -> dict[str, dict[str, object]]:
+    """Recodings without a hash that make no sense, by what is wrong with them."""
+    recoding = json.loads(specialize(CountedTable(ROWS, COLUMNS, ["sex", "age"]), 5).recoding.to_json())
+    recoding = {key: value for key, value in recoding.items() if key not in ("sha256", "untouched")} | {"version": 2}
+    sex, age = recoding["columns"]
+    return {
+        "unknown key": {**recoding, "drops": ["name"]},
+        "missing key": {key: value for key, value in recoding.items() if key != "dropped"},
+        "a text for a list": {**recoding, "dropped": "name"},
+        "numbers for names": {**recoding, "dropped": [1]},
+        "no column": {**recoding, "columns": []},
+        "a column twice": {**recoding, "columns": [sex, {**age, "name": "sex"}]},
+        "an unknown key of a column": {**recoding, "columns": [{**sex, "x": 1}, age]},
+        "a class without a label": {**recoding, "classes": [[9, 9]] * len(recoding["classes"])},
+        "a negative class": {**recoding, "members": [-1] * len(recoding["members"])},
+        "ragged keys": {**recoding, "keys": [[0], [0, 1]]},
+        "huge codes": {**recoding, "keys": [[2**40, 0]]},
+        "fractions": {**recoding, "keys": [[0.5, 0.5]] * len(recoding["keys"])},
+        "falling edges": {**recoding, "columns": [sex, {**age, "edges": [9, 8, 7]}]},
+        "a code beyond the labels": {**recoding, "columns": [{**sex, "of": [0, 7]}, age]},
+        "neither texts nor edges": {**recoding, "columns": [{**sex, "leaves": None}, age]},
+        "a true for a number": {**recoding, "columns": [{**sex, "null": True}, age]},
+    }
+
+
+@pytest.mark.parametrize("fault", broken_recodings())
+def test_a_recoding_that_makes_no_sense_is_refused(fault: str) -> None:
+    """Also where there is no hash: every code has its label, and every key is known."""
+    with pytest.raises(UsageError, match="not a recoding"):
+        Recoding.from_json(json.dumps(broken_recodings()[fault]))
+
+
+@settings(max_examples=150)
+@given(st.data())
+def test_no_changed_byte_goes_unseen(data: st.DataObject) -> None:
+    """One character changed anywhere in a recoding: it is refused, or it is the same recoding."""
+    recoding = specialize(CountedTable(ROWS, COLUMNS, ["sex", "age"]), 5).recoding
+    text = recoding.to_json()
+    at = data.draw(st.integers(0, len(text) - 1))
+    changed = text[:at] + data.draw(st.characters(min_codepoint=32, max_codepoint=126)) + text[at + 1 :]
+    try:
+        again = Recoding.from_json(changed)
+    except UsageError:
+        return
+    assert again.to_json() == text

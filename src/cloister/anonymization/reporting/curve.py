@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from typing import TYPE_CHECKING, Any
@@ -13,7 +13,8 @@ import numpy as np
 from cloister.anonymization.counting.count_request import count_tables, open_tables
 from cloister.anonymization.counting.tuple_counts import TupleCounts
 from cloister.anonymization.searching.find_recoding import SearchResult, find_recoding
-from cloister.errors import UsageError
+from cloister.errors import Unattainable, UsageError
+from cloister.parameters import check_whole
 from cloister.report import notebook, plot, terminal
 from cloister.report.document import Block, Chart, ChartAxis, Document, Section, Sentence, Series, TextTable
 from cloister.report.numbers import percent
@@ -133,18 +134,19 @@ def curve(
     -------
     Holder-only. The ledger records it when the table has a name.
     """
-    if not ks:
+    asked = sorted({check_whole(k, "k", 1) for k in (ks if isinstance(ks, Iterable) else [ks])})
+    if not asked:
         raise UsageError("name at least one k.")
     opened = open_tables(model.request(), X, "loss and risk by k")
     request = opened.request
     progress("counting")
     counted = count_tables(opened)
     points, refused = [], []
-    for k in sorted(set(ks)):
+    for k in asked:
         progress(f"specializing, k = {k}")
         try:
             result = find_recoding(dataclasses.replace(request, k=k), counted)
-        except UsageError:
+        except Unattainable:
             refused.append(k)
             continue
         risk = reidentification(class_sizes(result, counted.rows), threshold=threshold)

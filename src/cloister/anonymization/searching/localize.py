@@ -33,7 +33,7 @@ from cloister.anonymization.searching.lattice import binary_tree, level_costs, l
 from cloister.anonymization.searching.make_recoding import make_local
 from cloister.anonymization.searching.specialize import refusal
 from cloister.anonymization.writing.recoding import Recoding
-from cloister.errors import UsageError
+from cloister.errors import Unattainable, UsageError
 from cloister.kernels.loops import rounds
 from cloister.schema.hierarchies import Hierarchy
 
@@ -79,7 +79,7 @@ def localize(table: CountedTable, k: int, *, guards: Sequence[ClassGuard] = (), 
     all_guards = [KAnonymity(k), *(guard.against(rows) for guard in guards)]
     whole = np.zeros(len(rows.codes), np.int64)
     if rows.total < k or not passing(all_guards, whole, 1, rows).all():
-        raise UsageError(refusal(rows, all_guards))
+        raise Unattainable(refusal(rows, all_guards))
     leaf_counts = [np.bincount(rows.codes[:, j], rows.counts, c.leaves).astype(np.float64) for j, c in enumerate(columns)]
     trees = [binary_tree(c, n) if isinstance(c, CutBins) else c for c, n in zip(columns, leaf_counts, strict=True)]
     losses = [loss_by_values(t, c) if isinstance(c, CutBins) else t.loss for t, c in zip(trees, columns, strict=True)]

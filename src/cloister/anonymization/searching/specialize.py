@@ -27,7 +27,7 @@ from cloister.anonymization.searching.gains import Gain
 from cloister.anonymization.searching.guards import ClassGuard, KAnonymity, passing
 from cloister.anonymization.searching.make_recoding import make_global
 from cloister.anonymization.writing.recoding import Recoding
-from cloister.errors import UsageError
+from cloister.errors import Unattainable, UsageError
 
 __all__ = ["Specialization", "output_holds", "refusal", "specialize"]
 
@@ -107,7 +107,7 @@ def _search(
     work = Workspace(rows, table.columns, k, fixed, gain, math.floor(suppression * rows.total + 1e-9))
     root = work.root()
     if root is None:
-        raise UsageError(refusal(rows, [KAnonymity(k), *fixed]))
+        raise Unattainable(refusal(rows, [KAnonymity(k), *fixed]))
     cut = _greedy(work, root)
     if beam > 1 and (gain is Gain.LOSS or suppression > 0):
         cut = max(cut, _beam(work, root, beam), key=lambda end: end.worth)

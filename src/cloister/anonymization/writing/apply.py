@@ -18,11 +18,11 @@ from cloister.anonymization.writing.recoding import Recoding
 from cloister.anonymization.writing.recount import PlannedOutput, PublishedClasses, check_output, count_output, plan_output
 from cloister.anonymization.writing.rewriting import format_of, make_rewriting, read_key
 from cloister.anonymization.writing.tuple_ranks import TupleRanks
+from cloister.column_names import missing_column
 from cloister.encode import Encoding
 from cloister.errors import SchemaError, SourceError, UsageError
 from cloister.kernels.keyed import RowKeys
 from cloister.privacy.release import Release, Syntactic
-from cloister.schema.table import nearest
 from cloister.sinks import check_free_with_certificate, file_hashes, stage
 from cloister.vault import Holder, Vault
 
@@ -38,7 +38,7 @@ def read_recoding(path: str | os.PathLike[str]) -> Recoding:
     """Read a recoding from a file."""
     try:
         text = Path(path).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError):
+    except (OSError, ValueError):
         raise SourceError(f"the recoding {path} cannot be read. Check the path.") from None
     return Recoding.from_json(text)
 
@@ -78,7 +78,8 @@ def apply_recoding(
     Raises
     ------
     SchemaError
-        If the rows lack a quasi-identifier, or the column that says whose they are.
+        If the rows lack a quasi-identifier, or the column that says whose they are, or have a column that the recoding does
+        not name.
     UsageError
         If no row can be published, a class is smaller than k, or the values of a column are nearly unique.
 
@@ -136,16 +137,38 @@ def apply_recoding(
 
 def check_columns(recoding: Recoding, names: Sequence[str], identifiers: Sequence[str]) -> None:
     """Refuse rows without the columns that a recoding needs, and an identifier that it publishes."""
-    for name in (*recoding.names, *identifiers):
+    wanted = [*recoding.names, *identifiers]
+    for name in wanted:
         if name not in names:
-            raise SchemaError(f'the data has no column "{name}".{nearest(name, names)}')
+            raise missing_column(name, names, wanted)
     if recoding.person is not None and recoding.person not in names:
         raise SchemaError(
             f'the recoding counted persons, and the data has no column "{recoding.person}" to tell them apart. Add it (it '
             "is not published), or anonymize the table anew."
         )
+    _refuse_unnamed(recoding, names, identifiers)
     if in_both := next((name for name in identifiers if name in recoding.names), None):
         raise UsageError(f'column "{in_both}" cannot be both a quasi-identifier and an identifier. Choose one.')
+
+
+def _refuse_unnamed(recoding: Recoding, names: Sequence[str], identifiers: Sequence[str]) -> None:
+    """Refuse columns that the recoding does not name: they may identify somebody, and would be published as they are.
+
+    A recoding without a hash could have lost a name to damage. So every column that it drops must be there, too.
+    """
+    named = {*recoding.names, *dropped_columns(recoding, identifiers), *(recoding.untouched or ())}
+    if unnamed := [name for name in names if name not in named]:
+        raise SchemaError(
+            f"the recoding does not say what becomes of {len(unnamed):,} of the {len(names):,} columns of these rows (the "
+            f"first is column {list(names).index(unnamed[0]) + 1}). Drop them with --identifiers, or anonymize the table anew."
+        )
+    if recoding.untouched is None:
+        for name in (*recoding.dropped, *recoding.pseudonyms):
+            if name not in names:
+                raise SchemaError(
+                    f'the recoding drops a column "{name}" that these rows do not have, and it has no hash that shows '
+                    "whether it was changed. Anonymize the table anew."
+                )
 
 
 def dropped_columns(recoding: Recoding, identifiers: Sequence[str]) -> tuple[str, ...]:

@@ -7,18 +7,16 @@ no class holds is suppressed.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from cloister.anonymization.counting.leaf_coder import LeafCoder
+from cloister.anonymization.writing.recoding_json import read_fields, recoding_json
 from cloister.anonymization.writing.tuple_ranks import TupleRanks
-from cloister.errors import UsageError
 from cloister.schema.arrow_numpy import from_mask, from_numbers, from_texts
 from cloister.schema.cell_format import PLAIN, CellFormat
 from cloister.schema.hierarchies import UNKNOWN
@@ -26,7 +24,6 @@ from cloister.schema.hierarchies import UNKNOWN
 __all__ = ["STAR", "RecodedColumn", "Recoding"]
 
 STAR = "*"
-VERSION = 2  # 1 did not say which columns must not be published
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -79,6 +76,9 @@ class Recoding:
         The columns that were dropped, and those that were replaced by a keyed hash: applied elsewhere they go too.
     person : str, optional
         The column that says whose a row is, where k counted persons.
+    untouched : tuple of str, optional
+        The columns that were published as they are: on other rows no further one is. None: not known (a file of version
+        0.1), and then nothing is published that the recoding does not name.
 
     Privacy
     -------
@@ -95,6 +95,7 @@ class Recoding:
     dropped: tuple[str, ...] = ()
     pseudonyms: tuple[str, ...] = ()
     person: str | None = None
+    untouched: tuple[str, ...] | None = None
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -135,66 +136,16 @@ class Recoding:
         return rewrite
 
     def to_json(self) -> str:
-        """The recoding as JSON text; `from_json` gives the same recoding back."""
-        columns = [
-            {
-                "name": column.name,
-                "leaves": None if column.leaves is None else list(column.leaves),
-                "edges": None if column.edges is None else _listed(column.edges),
-                "is_date": column.is_date,
-                "null": column.null,
-                "of": column.of.tolist(),
-                "labels": list(column.labels),
-                **({} if column.unknown == UNKNOWN else {"unknown": column.unknown}),
-                **({} if column.form == PLAIN else {"form": asdict(column.form)}),
-            }
-            for column in self.columns
-        ]
-        arrays = {name: getattr(self, name).tolist() for name in ("keys", "members", "classes")}
-        others = {"dropped": list(self.dropped), "pseudonyms": list(self.pseudonyms), "person": self.person}
-        facts = {"kind": "recoding", "version": VERSION, "is_starred": self.is_starred, **others}
-        return json.dumps({**facts, "columns": columns, **arrays}, ensure_ascii=False)
+        """The recoding as JSON text with a hash; `from_json` gives the same recoding back."""
+        return recoding_json(self)
 
     @classmethod
     def from_json(cls, text: str) -> Recoding:
-        """Read a recoding."""
-        try:
-            whole: dict[str, Any] = json.loads(text)
-            if whole["kind"] != "recoding" or whole["version"] != VERSION:
-                raise ValueError
-            columns = tuple(
-                RecodedColumn(
-                    str(entry["name"]),
-                    None if entry["leaves"] is None else tuple(entry["leaves"]),
-                    None if entry["edges"] is None else np.array([float(edge) for edge in entry["edges"]]),
-                    bool(entry["is_date"]),
-                    int(entry["null"]),
-                    np.array(entry["of"], np.int32),
-                    tuple(entry["labels"]),
-                    int(entry.get("unknown", UNKNOWN)),
-                    CellFormat(**entry["form"]) if "form" in entry else PLAIN,
-                )
-                for entry in whole["columns"]
-            )
-            q = len(columns)
-            keys = np.array(whole["keys"], np.int32).reshape(-1, q)
-            classes = np.array(whole["classes"], np.int32).reshape(-1, q)
-            members = np.array(whole["members"], np.int32)
-            if len(members) != len(keys) or (len(members) and members.max() >= len(classes)):
-                raise ValueError
-            person = None if whole["person"] is None else str(whole["person"])
-            dropped, pseudonyms = (tuple(map(str, whole[what])) for what in ("dropped", "pseudonyms"))
-            return cls(columns, keys, members, classes, bool(whole["is_starred"]), dropped, pseudonyms, person)
-        except (KeyError, TypeError, ValueError):
-            raise UsageError("this is not a recoding that this version can read. Make it again.") from None
+        """Read a recoding; one that was changed after it was written is refused."""
+        return cls(**read_fields(text, RecodedColumn))
 
     def _lookup(self) -> Callable[[NDArray[np.int32]], NDArray[np.int64]]:
         """A function from tuples of codes to classes; -1 for a tuple that no class holds."""
         ranks = TupleRanks(self.keys)
         members = np.append(self.members.astype(np.int64), -1)
         return lambda codes: members[ranks.find(codes)]
-
-
-def _listed(edges: NDArray[np.float64]) -> list[float | str]:
-    """Numbers for JSON, which has no infinite ones: those are words."""
-    return [edge if np.isfinite(edge) else str(edge) for edge in edges.tolist()]

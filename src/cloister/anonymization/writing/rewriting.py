@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 
 from cloister.anonymization.writing.recoding import Recoding
 from cloister.errors import DataError, SinkError, SourceError, UsageError, raise_alone
+from cloister.parameters import check_path
 from cloister.schema.cell_values import texts
 
 __all__ = ["Rewriting", "format_of", "make_rewriting", "read_key"]
@@ -118,7 +119,8 @@ def read_key(file: str | os.PathLike[str] | None, variable: str | None) -> bytes
 
 def format_of(out: str | os.PathLike[str], format: str | None = None) -> str:
     """The format that an output is written in: the one that was asked for, or the one that its name ends in."""
-    if "://" in os.fspath(out):
+    out = check_path(out, "the output")
+    if "://" in out:
         raise SinkError(f"{out} is a URL, and an output is a path. On a cluster give one that all its machines share.")
     if format is not None and format not in FORMATS.values():
         raise SinkError(f'format "{format}" cannot be written. Choose parquet or csv.')

@@ -57,7 +57,7 @@ def cluster_points(
 
 def check_seeding(seeding: str) -> None:
     """Refuse a seeding that does not exist."""
-    if seeding not in SEEDINGS:
+    if not isinstance(seeding, str) or seeding not in SEEDINGS:
         raise UsageError(f'seeding "{seeding}" is not known. Choose one of: {", ".join(SEEDINGS)}.')
 
 

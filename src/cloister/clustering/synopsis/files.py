@@ -17,15 +17,19 @@ import pyarrow.parquet as pq
 from cloister.clustering.domain import Domain
 from cloister.clustering.synopsis.noisy_cells import Cells
 from cloister.encode import Encoding, Grid
-from cloister.errors import SourceError
+from cloister.errors import CloisterError, SourceError
 from cloister.kernels import BallClip, BoxClip
+from cloister.parameters import check_path
 from cloister.privacy.release import Release
 from cloister.schema.cell_format import PLAIN, CellFormat
+from cloister.schema.strict_json import read_json
 from cloister.sinks import stage
+from cloister.sources.sound_batches import read_table
 
 __all__ = ["About", "Contents", "fingerprint", "load", "read_about", "save"]
 
 VERSION = 2
+KEYS = {"version", "total", "unit", "radius", "grids"}
 ABOUT, CERTIFICATE = b"cloister.synopsis", b"cloister.release"
 FOREIGN = "is not a synopsis file. Give the file that cloister synopsis wrote."
 
@@ -97,16 +101,16 @@ def save(contents: Contents, path: str | PathLike[str]) -> None:
 
 def load(path: str | PathLike[str]) -> Contents:
     """Read and check a synopsis file."""
-    name = os.fspath(path)
+    name = check_path(path, "the synopsis")
     about = read_about(name)
     try:
-        table = pq.read_table(name)
+        table = read_table(name)
         parts = {
             part: np.column_stack([table[f"{part} {j}"].to_numpy() for j in range(len(about.domain.columns))])
             for part in ("lower", "upper", "points")
         }
         cells = Cells(**parts, **{part: table[part].to_numpy() for part in ("counts", "variances", "common", "groups")})
-    except (pa.ArrowException, OSError, KeyError, TypeError, ValueError):
+    except (CloisterError, pa.ArrowException, OSError, KeyError, TypeError, ValueError):
         raise SourceError(f"{name} is damaged: a part of the synopsis is missing. Ask for the original.") from None
     if about.release.result.get("sha256") != fingerprint(cells, about.domain, about.total):
         raise SourceError(f"{name} was changed after it was written: its cells are not those of its certificate.")
@@ -124,15 +128,17 @@ def read_about(name: str) -> About:
     if ABOUT not in metadata or CERTIFICATE not in metadata:
         raise SourceError(f"{name} {FOREIGN}")
     try:
-        about = json.loads(metadata[ABOUT])
+        about = read_json(metadata[ABOUT], name)
         version = about["version"]
+        if version == VERSION and about.keys() != KEYS:
+            raise ValueError
         grids = tuple(read_grid(grid) for grid in about["grids"])
         domain, total = domain_of(grids, about["radius"], about["unit"]), float(about["total"])
-    except (KeyError, TypeError, ValueError, AttributeError):
+    except (KeyError, TypeError, ValueError, AttributeError, ArithmeticError):
         raise SourceError(f"{name} is damaged: a part of the synopsis is missing. Ask for the original.") from None
     if version != VERSION:
         raise SourceError(f"{name} has version {version}, and this Cloister reads {VERSION}. Update Cloister.")
-    release = Release.from_json(metadata[CERTIFICATE].decode())
+    release = Release.from_json(metadata[CERTIFICATE].decode(errors="replace"))
     if release.kind != "synopsis":
         raise SourceError(f"{name} {FOREIGN}")
     return About(domain, total, release)

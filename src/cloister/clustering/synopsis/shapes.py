@@ -82,7 +82,7 @@ class Shape(Protocol):
 def find_shape(method: str, options: ShapeOptions | None = None) -> Shape:
     """The shape of this name, with its options."""
     options = options or ShapeOptions()
-    if method not in SHAPES:
+    if not isinstance(method, str) or method not in SHAPES:
         raise UsageError(f'method "{method}" is not known. Choose one of: {", ".join(SHAPES)}.')
     if options.threshold is not None and method != "uniform-grid":
         raise UsageError("a threshold goes with method uniform-grid: the sparse grid.")

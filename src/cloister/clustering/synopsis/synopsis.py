@@ -22,6 +22,7 @@ from cloister.clustering.synopsis.files import Contents, load, read_about, save
 from cloister.clustering.synopsis.noisy_cells import Cells, log_densities
 from cloister.clustering.synopsis.queries import Count, count_in, draw_rows, kept_weights, read_box
 from cloister.errors import UsageError
+from cloister.parameters import check_flag, check_whole
 from cloister.privacy.release import Release
 from cloister.vault import Vault
 
@@ -115,8 +116,8 @@ class Synopsis:
 
         With ``relative=False`` by the printed depth rule, on the distances themselves; see `cloister.clustering.seeding.canopy`.
         """
-        if most < 2:
-            raise UsageError("suggest_k looks at 2 clusters or more. Give most=2 or more.")
+        check_whole(most, "most", 2)
+        check_flag(relative, "relative")
         weights = self._positive_weights()
         full = weights > 0
         return suggest(self.cells.points[full], weights[full], int(most), log_densities(self.cells, weights)[full], relative)

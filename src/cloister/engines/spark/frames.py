@@ -11,6 +11,7 @@ from glob import glob
 from typing import Any
 from urllib.parse import unquote
 
+from cloister.column_names import FirstLine
 from cloister.engines.spark.csv import quoted, read_csv, shown_as
 from cloister.engines.spark.fault_messages import retold_opening
 from cloister.engines.spark.options import Spark, is_spark_frame
@@ -102,7 +103,7 @@ def read(session: Any, names: list[str]) -> SparkRows:
         )
     if format == "csv":
         frame = read_csv(session, names)
-        return SparkRows(frame, distinct(frame.columns, names[0]), typed=False)
+        return SparkRows(frame, FirstLine(distinct(frame.columns, names[0])), typed=False)
     return read_typed(session, format, names)
 
 

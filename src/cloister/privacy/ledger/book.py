@@ -407,6 +407,6 @@ def _way_out(kept: str, unit: str) -> str:
 
 def _relation(neighbours: str) -> str:
     relation = getattr(neighbours, "value", neighbours)  # a member of an enumeration stands for its value
-    if relation not in RELATIONS:
-        raise UsageError(f'neighbours are "add-remove" or "replace-one", and not {relation!r}.')
+    if not isinstance(relation, str) or relation not in RELATIONS:
+        raise UsageError('neighbours are "add-remove" or "replace-one".')
     return str(relation)

@@ -19,6 +19,7 @@ __all__ = ["calendar", "flat", "intervals", "prefix"]
 _EPOCH = date(1970, 1, 1)
 _INTERVALS = 20  # intervals of the finest level when neither a width nor cuts are given
 _MAX_LEAVES = 1_000_000
+_MAX_CODE = 100  # characters of a code that is masked: each makes a level
 
 
 def flat(values: Sequence[str], origin: str = "the values") -> Hierarchy:
@@ -46,6 +47,8 @@ def prefix(values: Sequence[str], lengths: Sequence[int] | None = None, origin: 
     ('11200', '11300', '50000', '112**', '113**', '500**', '1****', '5****', '*')
     """
     longest = max((len(value) for value in values), default=0)
+    if longest > _MAX_CODE:
+        raise SchemaError(f"{origin}: a code has more than {_MAX_CODE} characters. Mask shorter ones, or list the levels.")
     kept = list(range(longest - 1, 0, -1)) if lengths is None else list(lengths)
     if sorted(set(kept), reverse=True) != kept or any(length < 1 for length in kept):
         raise SchemaError(f"{origin}: lengths must fall, from longer to shorter, and stay at 1 or more.")
@@ -119,6 +122,8 @@ def calendar(first: date, last: date, *, cuts: Sequence[date] | None = None, ori
     """
     if first >= last:
         raise SchemaError(f"{origin}: the first day must lie before the last.")
+    if (last - first).days >= _MAX_LEAVES:
+        raise SchemaError(f"{origin}: {(last - first).days:,} days are too many. Bring the first and the last day nearer.")
     span = [first + timedelta(i) for i in range((last - first).days + 1)]
     if cuts is not None:
         if list(cuts) != sorted(set(cuts)) or not all(first < cut <= last for cut in cuts):

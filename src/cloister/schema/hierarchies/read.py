@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import csv
-import json
-import tomllib
+import os
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import date
 from os import PathLike
@@ -14,6 +13,8 @@ from typing import Any
 from cloister.errors import SchemaError, SourceError
 from cloister.schema.hierarchies.build import calendar, intervals, prefix
 from cloister.schema.hierarchies.tree import Hierarchy
+from cloister.schema.strict_json import line_of, read_json
+from cloister.schema.strict_toml import read_toml
 
 __all__ = ["find_hierarchies", "read_hierarchy"]
 
@@ -30,7 +31,7 @@ def find_hierarchies(directory: str | PathLike[str], columns: Iterable[str]) -> 
     ``adult_hierarchy_age.csv`` and ``age.csv`` belong to ``age``. Of several columns that fit, the longest name wins.
     """
     place = Path(directory)
-    if not place.is_dir():
+    if not os.path.isdir(place):
         raise SourceError(f'"{place}" is not a directory. Name the one that holds the hierarchies.')
     names = sorted(columns, key=len, reverse=True)
     file_of: dict[str, Path] = {}
@@ -70,9 +71,9 @@ def read_hierarchy(path: str | PathLike[str]) -> Hierarchy:
         case ".csv" | ".txt":
             return _from_csv(text, place.name)
         case ".toml":
-            return _from_tree(_parsed_toml(text, place.name), text, place.name)
+            return _from_tree(read_toml(text, place.name), text, place.name)
         case ".json":
-            return _from_tree(_parsed_json(text, place.name), text, place.name)
+            return _from_tree(read_json(text, place.name, SchemaError), text, place.name)
         case _:
             raise SourceError(f'the hierarchy "{place.name}" is of an unknown format. Known: {", ".join(SUFFIXES)}.')
 
@@ -110,30 +111,6 @@ def _from_csv(text: str, origin: str) -> Hierarchy:
     return Hierarchy.from_paths(paths, places, origin)
 
 
-def _parsed_toml(text: str, origin: str) -> Any:
-    try:
-        return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise SchemaError(f"{origin}: not valid TOML ({error}).") from None
-
-
-def _parsed_json(text: str, origin: str) -> Any:
-    def strict(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
-        table = dict(pairs)
-        if len(table) < len(pairs):
-            names = [name for name, _ in pairs]
-            twice = next(name for name in names if names.count(name) > 1)
-            raise SchemaError(
-                f"{origin}, {_line_of(text, twice, 2)}: a label is there twice in one table. Keep one of the two."
-            )
-        return table
-
-    try:
-        return json.loads(text, object_pairs_hook=strict)
-    except json.JSONDecodeError as error:
-        raise SchemaError(f"{origin}, line {error.lineno}: not valid JSON ({error.msg}).") from None
-
-
 def _from_tree(tree: Any, text: str, origin: str) -> Hierarchy:
     if isinstance(tree, dict) and len(tree) == 1:
         rule, facts = next(iter(tree.items()))
@@ -144,12 +121,21 @@ def _from_tree(tree: Any, text: str, origin: str) -> Hierarchy:
     else:
         root = "*"
     paths = [tuple(reversed(path)) for path in _walk(tree, (root,), origin)]
-    times_read: dict[str, int] = {}
-    places = []
-    for path in paths:
-        times_read[path[0]] = times_read.get(path[0], 0) + 1
-        places.append(_line_of(text, path[0], times_read[path[0]]))
-    return Hierarchy.from_paths(paths, places, origin)
+    return Hierarchy.from_paths(paths, _Lines(text, [path[0] for path in paths]), origin)
+
+
+class _Lines(Sequence[str]):
+    """In which line each value stands; looked up when a message needs it, since each search goes through the text."""
+
+    def __init__(self, text: str, values: list[str]) -> None:
+        self._text, self._values = text, values
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __getitem__(self, place: Any) -> Any:
+        value = self._values[place]
+        return line_of(self._text, value, self._values[: place + 1].count(value))
 
 
 def _walk(tree: Any, path: tuple[str, ...], origin: str) -> Iterator[tuple[str, ...]]:
@@ -189,16 +175,7 @@ def _from_rule(rule: str, facts: dict[str, Any], origin: str) -> Hierarchy:
         )
     except KeyError as missing:
         raise SchemaError(f"{origin}: {rule} needs the key {missing}.") from None
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, ArithmeticError) as error:
         if isinstance(error, SchemaError):
             raise
         raise SchemaError(f"{origin}: {rule} needs numbers (or dates), and lists of them for cuts and lengths.") from None
-
-
-def _line_of(text: str, word: str, nth: int) -> str:
-    """The line of the n-th place where a value stands in quotes (or bare, if it never does)."""
-    for form in (json.dumps(word), json.dumps(word, ensure_ascii=False), f"'{word}'", word):
-        places = [number for number, line in enumerate(text.splitlines(), 1) for _ in range(line.count(form))]
-        if len(places) >= nth:
-            return f"line {places[nth - 1]}"
-    return "a line that could not be found"

@@ -21,6 +21,7 @@ __all__ = ["MISSING", "UNKNOWN", "Hierarchy", "leaf_codes", "spliced"]
 MISSING = -1  # the code of a null, until `with_null` gives it a leaf
 UNKNOWN = -2  # the code of a value that the hierarchy lacks
 
+MOST_LEVELS = 256  # from a value to the root
 _MANY = 256
 
 
@@ -79,6 +80,8 @@ class Hierarchy:
         places = places or [f"path {i + 1}" for i in range(len(paths))]
         if not paths:
             raise SchemaError(f"{origin}: no values. Write one line a value, from the value to *.")
+        if max(map(len, paths)) > MOST_LEVELS:
+            raise SchemaError(f"{origin}: a value has more than {MOST_LEVELS} labels above it. Leave levels out.")
         return _grow(paths, places, origin)
 
     @property
@@ -207,21 +210,24 @@ def _grow(paths: Sequence[Sequence[str]], places: Sequence[str], origin: str) ->
     above: dict[tuple[int, str], tuple[str, int]] = {}  # (height above the root, label) -> (parent's label, first path)
     root = paths[0][-1]
     for i, path in enumerate(paths):
-        where = f"{origin}, {places[i]}"
         if path[0] in leaf_of:
-            raise SchemaError(f"{where}: the value was listed before, in {places[leaf_of[path[0]]]}. Keep one of the two.")
+            raise SchemaError(
+                f"{origin}, {places[i]}: the value was listed before, in {places[leaf_of[path[0]]]}. Keep one of the two."
+            )
         leaf_of[path[0]] = i
         if path[-1] != root:
             raise SchemaError(
-                f"{where}: the last label differs from the one in {places[0]}. Every value ends in the same root."
+                f"{origin}, {places[i]}: the last label differs from the one in {places[0]}. Every value ends in the same root."
             )
         for height, label in enumerate(reversed(path[1:])):
             if label == "":
-                raise SchemaError(f"{where}: a label above the value is empty. Fill it in.")
+                raise SchemaError(f"{origin}, {places[i]}: a label above the value is empty. Fill it in.")
             parent = path[len(path) - height] if height else ""
             before, first = above.setdefault((height, label), (parent, i))
             if before != parent:
-                raise SchemaError(f"{where}: a label has another parent here than in {places[first]}. Give it one parent.")
+                raise SchemaError(
+                    f"{origin}, {places[i]}: a label has another parent here than in {places[first]}. Give it one parent."
+                )
     keys: list[tuple[int, str]] = sorted(above, key=lambda key: -key[0])  # stable: the deepest first, else as read
     index = {key: len(leaf_of) + i for i, key in enumerate(keys)}
     nodes = [*leaf_of, *(label for _, label in keys)]

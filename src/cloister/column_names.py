@@ -1,0 +1,49 @@
+"""Names of columns in messages: those that a file declares may be quoted, those in a first line may be somebody's data."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Sequence
+
+from cloister.errors import SchemaError
+
+__all__ = ["FirstLine", "missing_column"]
+
+MOST_LISTED = 20
+UNLISTED = (
+    " Its columns are not listed, because the first line of a text file may be data. Look at the file, or draft a schema: "
+    "cloister schema FILE"
+)
+
+
+class FirstLine(tuple[str, ...]):
+    """The names in the first line of a CSV file, which is data if the file has no header.
+
+    Privacy: no message quotes one of them, unless a name that was asked for is among them: then the line is a header.
+    """
+
+    __slots__ = ()
+
+
+def missing_column(name: str, names: Sequence[str], wanted: Sequence[str] = (), *, of: str = "the data") -> SchemaError:
+    """What to say of a column that is not there; `wanted` are all that were asked for.
+
+    >>> print(missing_column("aeg", ["age", "sex"]))
+    the data has no column "aeg". Did you mean "age"?
+    >>> print(str(missing_column("name", FirstLine(["Alice", "31"])))[:60])
+    the data has no column "name". Its columns are not listed, b
+    """
+    if isinstance(names, FirstLine) and not any(other in names for other in wanted):
+        same = [known for known in names if _bare(known) == _bare(name)]
+        hint = f' Did you mean "{same[0]}"?' if same else UNLISTED
+    else:
+        close = difflib.get_close_matches(name, names, n=1)
+        listed = f" Its columns: {', '.join(names[:MOST_LISTED])}." if names else ""
+        hint = f' Did you mean "{close[0]}"?' if close else listed
+    return SchemaError(f'{of} has no column "{name}".{hint}')
+
+
+def _bare(name: str) -> str:
+    """A name without what people write in several ways: its case, blanks and signs."""
+    return re.sub(r"[\W_]", "", name).casefold() or name

@@ -1,0 +1,77 @@
+"""What users pass in Python, checked for its type: one sentence that names the parameter, before anything is read."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from numbers import Integral  # NumPy's integers too, which need not be loaded
+from typing import Any
+
+from cloister.errors import UsageError
+
+__all__ = ["check_facts", "check_flag", "check_names", "check_path", "check_text", "check_whole"]
+
+
+MOST = 10**15  # more rows, rounds or columns than there are
+
+
+def check_names(value: Any, what: str) -> tuple[str, ...]:
+    """Names of columns: a list of texts; None is none of them."""
+    if value is None:
+        return ()
+    if isinstance(value, str | bytes | Mapping) or not hasattr(value, "__iter__"):
+        raise UsageError(f'{what} must be a list of names, such as ["age", "sex"].')
+    try:
+        names = tuple(value)
+    except TypeError:  # a class, or an array of no dimension
+        names = (None,)
+    if not all(isinstance(name, str) for name in names):
+        raise UsageError(f'{what} must be a list of names, such as ["age", "sex"].')
+    return tuple(str(name) for name in names)
+
+
+def check_facts(value: Any, what: str) -> Mapping[str, Any]:
+    """Something for each of some columns: a dict by name; None is nothing."""
+    if value is None:
+        return {}
+    if not isinstance(value, Mapping) or not all(isinstance(name, str) for name in value):
+        raise UsageError(f"{what} must be a dict by the names of columns.")
+    return value
+
+
+def check_whole(value: Any, what: str, least: int, most: int = MOST) -> int:
+    """A whole number of at least, and at most, so much."""
+    if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < least:
+        raise UsageError(f"{what} must be a whole number of at least {least}.")
+    if int(value) > most:
+        raise UsageError(f"{what} must be a whole number of at most {most:,}.")
+    return int(value)
+
+
+def check_text(value: Any, what: str) -> str:
+    """A text that can be written."""
+    if not isinstance(value, str):
+        raise UsageError(f"{what} must be a text.")
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise UsageError(f"{what} holds characters that are no text. Type it anew.") from None
+    return value
+
+
+def check_flag(value: Any, what: str) -> bool:
+    """True or False."""
+    if value is not True and value is not False:
+        raise UsageError(f"{what} must be True or False.")
+    return bool(value)
+
+
+def check_path(value: Any, what: str) -> str:
+    """The path of a file."""
+    try:
+        path = os.fspath(value)
+    except TypeError:
+        path = b""
+    if not isinstance(path, str) or not path or "\0" in path:
+        raise UsageError(f"{what} must be the path of a file.")
+    return check_text(path, what)

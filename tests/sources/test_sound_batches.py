@@ -1,0 +1,117 @@
+"""Damaged Arrow and Parquet files: refused before anything follows an offset in them; text that is no text is read."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from cloister.errors import DataError
+from cloister.sources.opening import open_source
+from cloister.sources.parquet_footer import read_chunks
+from cloister.sources.sound_batches import sound_batch
+from tests.real_data import real
+
+
+def text_array(offsets: list[int], data: bytes, kind: pa.DataType) -> pa.Array:
+    """An array of texts with the offsets that a damaged file would have."""
+    buffers = [None, pa.py_buffer(np.array(offsets, np.int32).tobytes()), pa.py_buffer(data)]
+    return pa.Array.from_buffers(kind, len(offsets) - 1, buffers)
+
+
+def test_offsets_beyond_the_text_are_refused() -> None:
+    """Following them would read, or end the process, outside of the file."""
+    broken = text_array([0, 1 << 30, 3], b"abc", pa.string())
+    with pytest.raises(pa.ArrowInvalid):
+        sound_batch(pa.record_batch({"a": broken}))
+
+
+def test_an_index_beyond_the_dictionary_is_refused() -> None:
+    """The code of a text that is not there."""
+    indices = pa.Array.from_buffers(pa.int32(), 2, [None, pa.py_buffer(np.array([0, 1 << 20], np.int32).tobytes())])
+    broken = pa.DictionaryArray.from_arrays(indices, pa.array(["a"]), safe=False)
+    with pytest.raises(pa.ArrowInvalid):
+        sound_batch(pa.record_batch({"a": broken}))
+
+
+@pytest.mark.parametrize("kind", [pa.string(), pa.large_string()])
+def test_text_that_is_no_utf8_is_read(kind: pa.DataType) -> None:
+    """What a cell holds does not decide whether a file is read: its bytes are replaced, the others are untouched."""
+    cells = pa.array([b"a\xff", b"b", None], pa.binary())
+    wide = cells if kind == pa.string() else cells.cast(pa.large_binary())
+    text = pa.Array.from_buffers(kind, 3, wide.buffers())
+    coded = pa.DictionaryArray.from_arrays(pa.array([0, 1, 1]), text)
+    read = sound_batch(pa.record_batch({"a": text, "c": coded})).to_pydict()
+    assert read == {"a": ["a\ufffd", "b", None], "c": ["a\ufffd", "b", "b"]}
+
+
+def test_a_sound_batch_is_handed_on_as_it_is() -> None:
+    """Nothing is copied."""
+    batch = pa.record_batch({"a": ["x"], "b": [1], "c": [[1, 2]]})
+    assert sound_batch(batch) is batch
+
+
+def test_a_damaged_arrow_file_is_an_error_without_its_values(tmp_path: Path) -> None:
+    """An offset in the file itself: the message tells that it is damaged, and nothing else."""
+    table = pa.table({"name": ["greta", "hans"]})
+    stream = io.BytesIO()
+    with pa.ipc.new_file(stream, table.schema) as writer:
+        writer.write_table(table)
+    raw = stream.getvalue()
+    offsets = np.array([0, 5, 9], np.int32).tobytes()
+    assert raw.count(offsets) == 1
+    (tmp_path / "t.arrow").write_bytes(raw.replace(offsets, np.array([0, 1 << 30, 9], np.int32).tobytes()))
+    source = open_source(tmp_path / "t.arrow")
+    with pytest.raises(DataError, match="damaged") as caught:
+        list(source.batches(source.names))
+    assert "greta" not in str(caught.value)
+
+
+@pytest.mark.parametrize("groups", [1, 3])
+def test_footers_are_read_as_arrow_reads_them(tmp_path: Path, groups: int) -> None:
+    """Path, size, number of values and whether there is a dictionary, of every chunk."""
+    rows = 300
+    table = pa.table(
+        {"n": range(rows), "t": ["a", "b", "c"] * 100, "l": [[1]] * rows, "u": [f"{i}" * 9 for i in range(rows)]}
+    )
+    path = tmp_path / "t.parquet"
+    pq.write_table(table, path, row_group_size=rows // groups, use_dictionary=["t"])
+    expected = []
+    metadata = pq.read_metadata(path)
+    for group in range(metadata.num_row_groups):
+        for place in range(metadata.num_columns):
+            chunk = metadata.row_group(group).column(place)
+            expected.append(
+                (chunk.path_in_schema, chunk.num_values, chunk.total_uncompressed_size, chunk.has_dictionary_page)
+            )
+    with pa.OSFile(str(path)) as file:
+        chunks = read_chunks(file)
+    assert chunks is not None
+    assert [(chunk.path, chunk.values, chunk.size, chunk.has_dictionary) for chunk in chunks] == expected
+
+
+def test_a_footer_that_ended_the_process_is_read(tmp_path: Path) -> None:
+    """Statistics of a length that Arrow does not expect: its accessor of column chunks aborted."""
+    path = tmp_path / "t.parquet"
+    pq.write_table(pa.table({"c": pa.array(["u", "v", "u", "w"] * 50)}), path)
+    raw = path.read_bytes()
+    with pa.BufferReader(raw) as file:
+        assert read_chunks(file)
+    for cut in range(1, 120):  # every truncation of the footer that still has its end
+        with pa.BufferReader(raw[: -8 - cut] + raw[-8:]) as file:
+            read_chunks(file)
+
+
+def test_real_parquet_keeps_its_codes(tmp_path: Path) -> None:
+    """Columns of few texts are read as the codes that the file holds, as before."""
+    from pyarrow import csv
+
+    table = csv.read_csv(real("adult-30162.csv"), parse_options=csv.ParseOptions(delimiter=";"))
+    pq.write_table(table, tmp_path / "adult.parquet")
+    source = open_source(tmp_path / "adult.parquet")
+    batch = next(iter(source.batches(["sex", "workclass"])))
+    assert all(pa.types.is_dictionary(kind) for kind in batch.schema.types)

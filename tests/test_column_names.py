@@ -1,0 +1,71 @@
+"""Messages about columns: a file whose first line may be data never has it quoted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import cloister as cl
+from cloister.anonymization.writing.apply import apply_recoding
+from cloister.anonymization.writing.recoding import Recoding
+from cloister.column_names import FirstLine, missing_column
+from cloister.errors import CloisterError, SchemaError
+from cloister.sources.opening import open_source
+
+SECRETS = ("Greta Example", "diabetes", "Basel")
+HEADERLESS = "Greta Example,diabetes,Basel\nHans Example,asthma,Bern\n"
+
+
+def recoding_of(folder: Path) -> Recoding:
+    """A recoding of one column, called city."""
+    table = pa.table({"city": ["Basel", "Bern"] * 10})
+    model = cl.TopDownSpecialization(k=2, quasi=["city"])
+    model.publish(table, folder / "made.csv")
+    return model.recoding_
+
+
+VERBS: dict[str, Callable[[str, Path], Any]] = {
+    "cluster": lambda data, _: cl.KMeans(2, budget=1, bounds=(0, 1), columns=["age"]).fit(data),
+    "cluster, nearly a value": lambda data, _: cl.KMeans(2, budget=1, bounds=(0, 1), columns=["Basle", "diabetis"]).fit(
+        data
+    ),
+    "synopsis": lambda data, _: cl.synopsis(data, budget=1, bounds=(0, 1), columns=["age"]),
+    "tabulate": lambda data, _: cl.tabulate(data, by=["city"], budget=1, domains={"city": ["a"]}),
+    "tabulate, nearly a value": lambda data, _: cl.tabulate(data, by=["Base"], budget=1, domains={"Base": ["a"]}),
+    "anonymize": lambda data, out: cl.TopDownSpecialization(k=2, quasi=["Baser"]).publish(data, out / "out.csv"),
+    "risk": lambda data, _: cl.risk(data, quasi=["Greta Exampel"]),
+    "apply": lambda data, out: apply_recoding(recoding_of(out), data, out / "out.csv"),
+    "source": lambda data, _: open_source(data).batches(["Base"]),
+}
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_a_headerless_file_is_never_quoted(tmp_path: Path, verb: str) -> None:
+    """Its first row came back as "Its columns: ...": no verb says what stands in the first line of a CSV file."""
+    path = tmp_path / "people.csv"
+    path.write_text(HEADERLESS)
+    with pytest.raises(CloisterError, match="no column") as caught:
+        VERBS[verb](str(path), tmp_path)
+    assert not [secret for secret in SECRETS if secret in str(caught.value)]
+
+
+def test_a_declared_name_may_be_quoted(tmp_path: Path) -> None:
+    """Parquet declares its names: they are listed, and the nearest one is offered."""
+    pq.write_table(pa.table({"age": [1], "city": ["x"]}), tmp_path / "t.parquet")
+    with pytest.raises(SchemaError, match=r"Its columns: age, city\."):
+        cl.tabulate(tmp_path / "t.parquet", by=["xyz"], budget=1, domains={"xyz": ["a"]})
+    with pytest.raises(SchemaError, match='Did you mean "age"'):
+        cl.tabulate(tmp_path / "t.parquet", by=["agee"], budget=1, domains={"agee": ["a"]})
+
+
+def test_a_first_line_with_a_name_that_was_asked_for_is_a_header() -> None:
+    """Where one name is found the others help; a name that differs in its writing alone is offered."""
+    names = FirstLine(["age", "City_Of-Birth"])
+    assert "City" not in str(missing_column("town", names, ["town"]))
+    assert 'mean "City_Of-Birth"' in str(missing_column("city of birth", names, ["city of birth"]))
+    assert "Its columns: age, City" in str(missing_column("town", names, ["town", "age"]))
