@@ -187,7 +187,7 @@ def test_a_key_that_stands_twice_is_refused() -> None:
     text = pure().to_json()
     doubled = text.replace('"seeded": false', '"seeded": true, "seeded": false', 1)
     assert json.loads(doubled) == json.loads(text)
-    with pytest.raises(UsageError, match="stands in it twice"):
+    with pytest.raises(UsageError, match="twice in one object"):
         Release.from_json(doubled)
 
 

@@ -17,6 +17,7 @@ from cloister.errors import CloisterError, DataError, UsageError
 from cloister.privacy.budgets import PureDP
 from cloister.privacy.events import LaplaceEvent
 from cloister.privacy.ledger import Ledger
+from cloister.privacy.plan import Plan
 from cloister.privacy.release import Guarantee, Release, Syntactic
 from cloister.privacy.signing import host_key
 from cloister.privacy.verification import check_consistency, check_origin
@@ -196,6 +197,7 @@ def test_a_second_release_says_what_left_before(tmp_path: Path) -> None:
     def notes() -> str:
         terms = {"budget": PureDP(1), "neighbours": Neighbours.ADD_REMOVE, "purpose": "test"}
         with Vault.open(rows, encoding, table="t", ledger=ledger, **terms) as vault:
+            vault.follow(Plan(PureDP(1), Neighbours.ADD_REMOVE, ()))
             return " ".join(vault.release("test", {}, {}).notes)
 
     assert notes() == ""

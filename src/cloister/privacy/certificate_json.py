@@ -117,8 +117,8 @@ def certificate_json(release: Certified) -> str:
 
 def read_fields(text: str) -> dict[str, Any]:
     """The fields of a release and its status, by name, from its JSON; one that was changed or is too new is refused."""
+    data = read_json(text, "this release", UsageError, ORIGINAL)
     try:
-        data = read_json(text, "this release", UsageError, ORIGINAL)
         is_unchanged = data.pop("sha256") == fingerprint(data)
         version = data["version"]
     except MALFORMED:

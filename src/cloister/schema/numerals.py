@@ -24,9 +24,7 @@ Number = int | float | str | Decimal | Fraction
 LONGEST = 400  # decimal places before or after the point: more is a slip, and would fill the memory
 LONGEST_TEXT = 1_000  # characters of a number that a user types
 LONGEST_BITS = 4096  # larger integers are written in hexadecimal: Python refuses decimal ones of more than 4,300 digits
-LONGEST_EXACT = (
-    1 << 16
-)  # characters of a number that Cloister wrote: the largest fractions of an accounting have a few thousand
+LONGEST_EXACT = 1 << 16  # characters of a number that Cloister wrote: fractions of an accounting have a few thousand
 
 
 def exact_number(value: object) -> Fraction:

@@ -70,10 +70,10 @@ class _Compact:
         while header := self._byte():
             step, kind = header >> 4, header & 15
             number = number + step if step else self._integer()
-            fields[number] = kind == _TRUE if kind in (_TRUE, _FALSE) else self._value(kind, level + 1)
+            fields[number] = kind == _TRUE if kind in (_TRUE, _FALSE) else self._read(kind, level + 1)
         return fields
 
-    def _value(self, kind: int, level: int) -> Any:
+    def _read(self, kind: int, level: int) -> Any:
         if kind in (_SHORT, _INT, _LONG):
             return self._integer()
         if kind in (_BYTE, _TRUE, _FALSE):  # of a list: a byte each
@@ -85,7 +85,7 @@ class _Compact:
         if kind in (_LIST, _SET):
             header = self._byte()
             size = header >> 4 if header >> 4 < 15 else self._varint()
-            return [self._value(header & 15, level + 1) for _ in range(self._possible(size))]
+            return [self._read(header & 15, level + 1) for _ in range(self._possible(size))]
         if kind == _STRUCT:
             return self.struct(level)
         raise ValueError("a footer has no such type")  # maps included

@@ -44,7 +44,7 @@ RHO = Identifiability(rho="0.05", worlds=10_001)  # replace-one only
 Verb = Callable[[Any, Whom, Budget], Any]
 
 
-def cluster(method: str, clusters: int | str = 3, bounds: Any = "schema") -> Verb:
+def cluster(method: str, clusters: int | str = 3, bounds: Any = "schema", count_missing: bool = False) -> Verb:
     """Clusters by a method; bounds from the schema, given, or estimated."""
 
     def run(table: Any, whom: Whom, budget: Budget) -> Any:
@@ -58,6 +58,7 @@ def cluster(method: str, clusters: int | str = 3, bounds: Any = "schema") -> Ver
             schema=schema,
             neighbours=whom.neighbours.value,
             random_state=0,
+            count_missing=count_missing,
         )
         return request.fit(table)
 
@@ -81,12 +82,18 @@ def synopsis(method: str, threshold: int | None = None) -> Verb:
     return run
 
 
-def tabulate(by: list[str], measures: list[str], margins: bool | None = None) -> Verb:
+def tabulate(by: list[str], measures: list[str], margins: bool | None = None, count_missing: bool = False) -> Verb:
     """A table of counts, with sums."""
 
     def run(table: Any, whom: Whom, budget: Budget) -> Any:
         request = TabulationRequest(
-            by, budget, measures=measures, margins=margins, schema=whom.schema, neighbours=whom.neighbours.value
+            by,
+            budget,
+            measures=measures,
+            margins=margins,
+            schema=whom.schema,
+            neighbours=whom.neighbours.value,
+            count_missing=count_missing,
         )
         return request.run(table)
 
@@ -103,6 +110,7 @@ VERBS: Mapping[str, Verb] = {
     "cluster votes, k = auto": cluster("votes", "auto"),
     "cluster votes, estimated bounds": cluster("votes", bounds="estimated"),
     "cluster votes, in a ball": cluster("votes", bounds=Ball(1.0, (0.5, 0.5))),
+    "cluster votes, missing counted": cluster("votes", count_missing=True),
     "cluster lloyd": cluster("lloyd"),
     "cluster hybrid": cluster("hybrid"),
     "cluster uniform-grid": cluster("uniform-grid"),
@@ -114,6 +122,7 @@ VERBS: Mapping[str, Verb] = {
     "synopsis tree": synopsis("tree"),
     "tabulate": tabulate(["group"], []),
     "tabulate with bins, margins and sums": tabulate(["group", "x"], ["y"], margins=True),
+    "tabulate, missing counted": tabulate(["group"], ["y"], count_missing=True),
 }
 STRIDE = 5  # between the pairs that follow each other: another crowd and another stranger
 ON_SAMPLE = ("cluster votes", "cluster votes, estimated bounds")  # which draw a secret sample of a large table

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cloister.anonymization.counting.count_table import CountedTable
+from cloister.anonymization.counting.put_on_grid import put_on_grid
 from cloister.anonymization.searching import cuts
 from cloister.anonymization.searching.cuts import Workspace
 from cloister.anonymization.searching.gains import Gain
@@ -31,7 +32,8 @@ def test_every_cut_of_a_random_walk_is_weighed_alike(table: Table, k: int, gain:
     """From the root down, the candidates of a cut and the classes after a step do not depend on the loops."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(cuts, "pays_to_partition_compiled", lambda work: False)
-        work = Workspace(table.histogram(), table.columns, k, [], Gain(gain), allowed)
+        grid = put_on_grid(CountedTable(table.histogram(), table.columns, [str(j) for j in range(len(table.columns))]), k)
+        work = Workspace(grid.rows, grid.columns, k, [], Gain(gain), allowed)
         cut = work.root()
         while cut is not None:
             assert cut.by_code is not None

@@ -382,7 +382,7 @@ def _exact(value: Number, word: str) -> Fraction:
     try:
         return exact_number(value)
     except ValueError:
-        raise UsageError(f"{word} must be a finite number such as 0.5, and it is {value!r}.") from None
+        raise UsageError(f"{word} must be a finite number such as 0.5.") from None
 
 
 def _words(text: str, word: str, longest: int) -> str:
