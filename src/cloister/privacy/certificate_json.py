@@ -36,11 +36,11 @@ __all__ = [
 VERSION = 2
 UNSIGNED = 1  # the version that had no signature
 SUBJECT = "certificate"
-FOREIGN = "this is not a Cloister release. Give the release.json that a command wrote."
+NO_RELEASE, ADVICE = "this is not a Cloister release", "Give the release.json that a command wrote."
+FOREIGN = f"{NO_RELEASE}. {ADVICE}"
 WHAT = {"version", "kind", "status", "guarantee", "identifiability", "steps", "parameters", "result", "seeded"}
 FIELDS = WHAT | {"ledger", "notes", "files", "content"}  # of version 1
-ORIGINAL = "Ask for the original."
-CHANGED = f"this release was changed after it was written: its {{}} differs. {ORIGINAL}"
+CHANGED = "this release was changed after it was written: its {} differs. Ask for the original."
 HEX = re.compile("[0-9a-f]{64}")
 MALFORMED = (ValueError, KeyError, TypeError, AttributeError, ArithmeticError, RecursionError)  # of what JSON may hold
 
@@ -117,7 +117,7 @@ def certificate_json(release: Certified) -> str:
 
 def read_fields(text: str) -> dict[str, Any]:
     """The fields of a release and its status, by name, from its JSON; one that was changed or is too new is refused."""
-    data = read_json(text, "this release", UsageError, ORIGINAL)
+    data = read_json(text, NO_RELEASE, UsageError, ADVICE)
     try:
         is_unchanged = data.pop("sha256") == fingerprint(data)
         version = data["version"]
