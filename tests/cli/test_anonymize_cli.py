@@ -68,6 +68,16 @@ def test_a_changed_table_does_not_verify(folder: Path, tmp_path: Path) -> None:
     assert "changed" in result.output
 
 
+def test_a_recoding_and_its_table_are_two_files(folder: Path, tmp_path: Path) -> None:
+    """One name for both, or for the recoding and the certificate, is refused before anything is written."""
+    out = tmp_path / "a.csv"
+    for name in (out, tmp_path / "a.csv.release.json"):
+        result = run("anonymize", *flags(folder, "--k", 10, "--out", out, "--save-recoding", name))
+        assert result.exit_code == 2
+        assert "same file" in result.output
+    assert not list(tmp_path.iterdir())
+
+
 def test_a_recoding_is_saved_and_applied(folder: Path, tmp_path: Path) -> None:
     """A saved recoding is JSON; applied to rows it warns of what it no longer guarantees."""
     saved = tmp_path / "recoding.json"

@@ -117,6 +117,19 @@ def test_an_empty_folder_is_refused(tmp_path: Path) -> None:
         open_source(tmp_path)
 
 
+def test_an_empty_part_lost_its_rows(tmp_path: Path) -> None:
+    """Writers of CSV leave empty files where they had no rows; a Parquet file is never empty."""
+    (tmp_path / "a.csv").write_text("x\n1\n")
+    (tmp_path / "b.csv").write_text("")
+    assert open_source(tmp_path).names == ("x",)
+    for name in ("a.csv", "b.csv"):
+        (tmp_path / name).unlink()
+    pq.write_table(pa.table({"x": [1]}), tmp_path / "a.parquet")
+    (tmp_path / "b.parquet").write_bytes(b"")
+    with pytest.raises(SourceError, match="b.parquet"):
+        open_source(tmp_path)
+
+
 def test_different_columns_are_refused(tmp_path: Path) -> None:
     """Files with different columns cannot be one table."""
     (tmp_path / "1.csv").write_text("a,b\n1,2\n")

@@ -165,9 +165,11 @@ def anonymize(
 def publish(model: TopDownSpecialization, data: list[str], out: Path, save_recoding: Path | None, as_json: bool) -> None:
     """Write the table and, if it is asked for, its recoding."""
     from cloister.anonymization.writing.rewriting import format_of
-    from cloister.sinks import reserved
+    from cloister.sinks import certificate_path, reserved
 
     format_of(out)
+    if save_recoding is not None and save_recoding.absolute() in (out.absolute(), certificate_path(out.absolute())):
+        raise UsageError("--save-recoding and --out are the same file. Give the recoding a name of its own.")
     with ExitStack() as names:
         if save_recoding is not None:
             names.enter_context(reserved(save_recoding))

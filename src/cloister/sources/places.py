@@ -19,6 +19,7 @@ from cloister.errors import SourceError
 
 __all__ = ["Place", "find"]
 
+_NEVER_EMPTY = (".parquet", ".pq", ".arrow", ".feather", ".ipc", ".arrows")  # formats with a frame around their rows
 _NULL_PARTITION = "__HIVE_DEFAULT_PARTITION__"
 _COMPRESSIONS = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\x28\xb5\x2f\xfd": "zstd"}
 
@@ -106,7 +107,9 @@ def _in_folder(files: Any, base: str, shown: str) -> list[Place]:
         inside = info.path[len(base) :].strip("/")
         # markers and temporary files of writers begin with an underscore or a dot
         hidden = any(part.startswith((".", "_")) for part in inside.split("/"))
-        if info.type == fs.FileType.File and not hidden and info.size != 0:
+        # a writer of text leaves an empty file where it had no rows; of other formats an empty file lost its rows
+        skipped = info.size == 0 and not info.path.lower().endswith(_NEVER_EMPTY)
+        if info.type == fs.FileType.File and not hidden and not skipped:
             places.append(Place(files, info.path, f"{shown.rstrip('/')}/{inside}", tuple(_partition(inside))))
     if not places:
         raise SourceError(f"{shown}: the folder holds no data files.")
