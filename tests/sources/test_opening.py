@@ -126,7 +126,7 @@ def test_an_empty_part_lost_its_rows(tmp_path: Path) -> None:
         (tmp_path / name).unlink()
     pq.write_table(pa.table({"x": [1]}), tmp_path / "a.parquet")
     (tmp_path / "b.parquet").write_bytes(b"")
-    with pytest.raises(SourceError, match="b.parquet"):
+    with pytest.raises(SourceError, match=r"b\.parquet"):
         open_source(tmp_path)
 
 
