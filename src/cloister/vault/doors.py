@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -16,7 +17,16 @@ from numpy.typing import NDArray
 
 from cloister.encode import Encoded, Encoding
 from cloister.engines.base import Engine, EngineChoice, Folds, choose_engine, choose_points_engine
-from cloister.errors import BudgetExceeded, Charge, CloisterError, PlanError, ReleaseFailed, UsageError, raise_alone
+from cloister.errors import (
+    BudgetExceeded,
+    Charge,
+    CloisterError,
+    PlanError,
+    ReleaseFailed,
+    UntoldLedger,
+    UsageError,
+    raise_alone,
+)
 from cloister.kernels import Histogram, Kernel, Rows, Sensitivity, Summary
 from cloister.kernels.exact import open_exact
 from cloister.kernels.keyed import KeyedKernel
@@ -319,8 +329,20 @@ class Vault:
             ledger=self._booking.in_release(),
             notes=(*notes, *self._booking.notes),
         )
-        self._booking.complete(release.digest())
+        self._tell_ledger(release)
         return release
+
+    def _tell_ledger(self, release: Release) -> None:
+        """Tie the charge to the release; a ledger that fails now does not take away what was paid for."""
+        try:
+            self._booking.complete(release.digest())
+        except CloisterError as error:
+            warnings.warn(
+                f"the release was made, but the ledger could not be told of it: {error} Entry {self._booking.entry} stays "
+                f"charged. Tell the ledger later: ledger.complete({self._booking.entry}, release.digest()).",
+                UntoldLedger,
+                stacklevel=3,
+            )
 
 
 class Sample:
