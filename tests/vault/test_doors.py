@@ -7,6 +7,7 @@ import subprocess
 import sys
 import traceback
 from collections.abc import Iterator
+from contextlib import ExitStack
 from fractions import Fraction
 from pathlib import Path
 
@@ -21,6 +22,7 @@ from cloister.privacy.budgets import PureDP
 from cloister.privacy.events import Event, LaplaceEvent, SampledEvent
 from cloister.privacy.ledger import Ledger
 from cloister.privacy.mechanisms import Gaussian, Laplace, calibrate
+from cloister.privacy.observing import observed
 from cloister.privacy.plan import Plan
 from cloister.schema import Neighbours
 from cloister.testing import seeded_noise
@@ -170,6 +172,36 @@ def test_a_seed_in_another_thread_is_stamped() -> None:
         with seeded_noise(1):
             vault.measure(Rows(), calibrate(Rows().sensitivity(AR), Fraction(1, 2)), "size")
         assert vault.release("test", {}, {}).seeded
+
+
+class Exposer:
+    """An observer that draws nothing and hands out what is exact."""
+
+    def release(self, mechanism: object, exact: object, draw: object) -> object:
+        return exact
+
+    def sample_rate(self, rate: Fraction) -> Fraction:
+        return rate
+
+
+@pytest.mark.parametrize("opens", ["before", "inside"])
+@pytest.mark.parametrize("releases", ["inside", "after"])
+def test_what_was_observed_is_stamped(opens: str, releases: str) -> None:
+    """An observer that does not draw leaves its mark all the same, whenever the certificate is asked for."""
+    step = calibrate(Rows().sensitivity(AR), Fraction(1))
+    with ExitStack() as stack:
+        vault = open_vault(Watched())
+        if opens == "before":
+            stack.enter_context(vault)
+        with observed(Exposer(), 0):
+            if opens == "inside":
+                vault = stack.enter_context(open_vault(Watched()))
+            vault.follow(plan_of(step.event("size", Rows().sensitivity(AR))))
+            assert vault.measure(Rows(), step, "size").value["counts"][0] == 5
+            release = vault.release("test", {}, {}) if releases == "inside" else None
+        release = release or vault.release("test", {}, {})
+    assert release.seeded
+    assert release.status.startswith("NOT PRIVATE")
 
 
 def test_gaussian_noise_is_never_pure() -> None:

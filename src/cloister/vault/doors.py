@@ -92,7 +92,7 @@ class Vault:
         self._steps = FollowedPlan(terms.budget)
         self._sample: Sample | None = None
         self._lock = threading.Lock()
-        self._seeded_before = noise.seeded_draws()
+        self._mark = noise.seeding_mark()
         self._open = False
 
     @classmethod
@@ -325,7 +325,7 @@ class Vault:
             events=events,
             parameters=parameters,
             result=result,
-            seeded=noise.is_seeded() or noise.seeded_draws() != self._seeded_before,
+            seeded=noise.seeded_since(self._mark),
             ledger=self._booking.in_release(),
             notes=(*notes, *self._booking.notes),
         )
