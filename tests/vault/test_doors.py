@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import pickle
 import subprocess
 import sys
@@ -163,6 +164,36 @@ def test_threads_cannot_spend_the_same_budget_twice() -> None:
 
         with ThreadPoolExecutor(8) as pool:
             assert sum(pool.map(spend, range(8))) == 1
+
+
+FORKED = """
+import os
+from fractions import Fraction
+from tests.vault.test_doors import AR, Rows, Watched, calibrate, open_vault, plan_of
+whole = calibrate(Rows().sensitivity(AR), Fraction(1))
+with open_vault(Watched()) as vault:
+    vault.follow(plan_of(whole.event("size", Rows().sensitivity(AR))))
+    for ask in (lambda: vault.measure(Rows(), whole, "size"), lambda: vault.release("test", {}, {})):
+        if (child := os.fork()) == 0:
+            try:
+                ask()
+                print("released", flush=True)
+            except Exception as error:
+                print(error, flush=True)
+            os._exit(0)
+        os.waitpid(child, 0)
+    vault.measure(Rows(), whole, "size")
+    vault.release("test", {}, {})
+    print("parent done")
+"""
+
+
+def test_processes_cannot_spend_the_same_budget_twice() -> None:
+    """A fork has a copy of the vault and of its charge: it is refused, and the process that was charged goes on."""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(Path(__file__).parents[2]), *sys.path])}
+    command = [sys.executable, "-c", FORKED]
+    said = subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout.splitlines()
+    assert [("forked off" in line, line == "parent done") for line in said] == [(True, False), (True, False), (False, True)]
 
 
 def test_a_seed_in_another_thread_is_stamped() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 import warnings
 from collections.abc import Callable, Iterator
@@ -94,6 +95,7 @@ class Vault:
         self._lock = threading.Lock()
         self._mark = noise.seeding_mark()
         self._open = False
+        self._process = os.getpid()
 
     @classmethod
     def open(
@@ -122,6 +124,7 @@ class Vault:
         terms = self._terms
         purpose = terms.purpose + (" [seeded noise: NOT PRIVATE]" if noise.is_seeded() else "")
         self._booking.charge(terms.budget, terms.neighbours, terms.protected, purpose)
+        self._process = os.getpid()
         self._open = True
         return self
 
@@ -241,6 +244,12 @@ class Vault:
     def _must_be_open(self) -> None:
         if not self._open:
             raise UsageError("the vault is closed: a release needs a new charge.")
+        self._must_be_here()
+
+    def _must_be_here(self) -> None:
+        """Refuse a copy of the vault in a process that was forked off: it does not know what was spent elsewhere."""
+        if os.getpid() != self._process:
+            raise PlanError("this process was forked off while a release was made. Make it in the process that was charged.")
 
     def _take(self, kernel: Kernel, event: Event, sample: Sample | None = None) -> None:
         """Spend a step's cost before a row is read for it, or refuse the step; what then goes wrong stays spent."""
@@ -313,6 +322,7 @@ class Vault:
         notes: tuple[str, ...] = (),
     ) -> Release:
         """The certificate: the plan was followed to its end, and its events, added up again, stay within what was charged."""
+        self._must_be_here()
         events = self._steps.events()
         if not within(events, self._terms.budget):
             raise BudgetExceeded.of_release(self._terms.budget)
