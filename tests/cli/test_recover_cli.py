@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import json
+import signal
 from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
@@ -385,3 +386,20 @@ def test_listing_drops_nothing_but_what_is_written(home: Path, monkeypatch: pyte
 
     monkeypatch.setattr(Path, "exists", refused)
     assert len(json.loads(recover(home, "--json").stdout)["kept"]) == 1
+
+
+def test_a_signal_while_the_release_is_kept_tells_of_it(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ctrl-C as the kept copy appears: it waits until that is known, and the message says how to get the result."""
+    commit = Staged.commit
+
+    def interrupted(self: Staged, certificate: str | None = None) -> None:
+        commit(self, certificate)
+        if self.target.parent.name == "ledger.sqlite.kept":
+            signal.raise_signal(signal.SIGINT)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Staged, "commit", interrupted)
+        failed = run(home, "table.csv")
+    assert failed.exit_code == 130
+    assert "ledger recover 1" in failed.stderr
+    assert recover(home, "1", "--out", str(home / "again.csv")).exit_code == 0
