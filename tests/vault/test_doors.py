@@ -17,7 +17,7 @@ import pyarrow as pa
 import pytest
 
 from cloister.encode import Encoded, Encoding, Grid
-from cloister.errors import BudgetExceeded, EngineError, LedgerError, PlanError, SchemaError, UsageError
+from cloister.errors import BudgetExceeded, EngineError, LedgerError, PlanError, SchemaError, UntoldLedger, UsageError
 from cloister.kernels import Histogram, Rows, Summary
 from cloister.privacy.budgets import PureDP
 from cloister.privacy.events import Event, LaplaceEvent, SampledEvent
@@ -164,6 +164,25 @@ def test_threads_cannot_spend_the_same_budget_twice() -> None:
 
         with ThreadPoolExecutor(8) as pool:
             assert sum(pool.map(spend, range(8))) == 1
+
+
+def test_a_ledger_that_fails_at_the_end_leaves_the_release(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was paid for is handed out, with a warning that says how to tell the ledger; that works later."""
+    ledger = Ledger(tmp_path / "ledger.sqlite")
+    ledger.create("points", "add-remove", 1)
+    whole = calibrate(Rows().sensitivity(AR), Fraction(1))
+
+    def full(*_: object) -> None:
+        raise LedgerError("the disk is full.")
+
+    with monkeypatch.context() as patch, open_vault(Watched(), table="points", ledger=ledger) as vault:
+        patch.setattr(Ledger, "complete", full)
+        vault.follow(plan_of(whole.event("size", Rows().sensitivity(AR))))
+        vault.measure(Rows(), whole, "size")
+        with pytest.warns(UntoldLedger, match=r"ledger.complete\(1, release.digest\(\)\)"):
+            release = vault.release("test", {}, {})
+    ledger.complete(1, release.digest())
+    assert ledger.entries("points")[0].status == "released"
 
 
 FORKED = """
