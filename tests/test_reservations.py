@@ -221,9 +221,53 @@ def test_where_there_are_no_locks_nothing_is_removed(tmp_path: Path, monkeypatch
     monkeypatch.setattr("cloister.sinks.reservations.fcntl", None)
     check_free(tmp_path / "b.csv")
     certificate_path(tmp_path / "a.csv").unlink()
-    with pytest.raises(SinkError, match="If none is running, remove") as told:
-        check_free(tmp_path / "a.csv")
-    (left,) = tmp_path.iterdir()
-    assert str(left) in str(told.value)
-    shutil.rmtree(left)
-    check_free(tmp_path / "a.csv")
+    left = set(tmp_path.iterdir())
+    assert len(left) == 2  # of the output and of its certificate
+    for _ in range(2):
+        with pytest.raises(SinkError, match="If none is running, remove") as told:
+            check_free_with_certificate(tmp_path / "a.csv")
+        (named,) = (path for path in left if str(path) in str(told.value))
+        left.remove(named)
+        shutil.rmtree(named)
+    check_free_with_certificate(tmp_path / "a.csv")
+
+
+@pytest.mark.parametrize("first_has_certificate", [True, False])
+def test_the_name_of_a_certificate_is_held_too(tmp_path: Path, first_has_certificate: bool) -> None:
+    """One command writes a table, another one an output under the name of that table's certificate: the second is refused."""
+    table = tmp_path / "t.csv"
+    wanted = [(table, True), (certificate_path(table), False)]
+    (first, has_one), (second, has_other) = wanted if first_has_certificate else reversed(wanted)
+    refused: list[SinkError] = []
+
+    def take() -> None:
+        try:
+            with reserved(second, with_certificate=has_other):
+                pass
+        except SinkError as error:
+            refused.append(error)
+
+    with reserved(first, with_certificate=has_one):
+        other = threading.Thread(target=take)
+        other.start()
+        other.join()
+    assert "being written by another command" in str(refused[0])
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("link", ["lock", "folder"])
+def test_links_of_others_are_not_followed(tmp_path: Path, link: str) -> None:
+    """Somebody who may write into the folder of the output leads a leftover to a place of the user's."""
+    own = tmp_path / "own"
+    own.mkdir()
+    shared = tmp_path / "shared"
+    shared.mkdir()
+    planted = shared / f".other.csv.12345678{SUFFIX}"
+    if link == "folder":
+        planted.symlink_to(own)
+    else:
+        planted.mkdir()
+        (planted / "lock").symlink_to(own / "made.txt")
+    with reserved(shared / "t.csv"):
+        pass
+    assert not list(own.iterdir())

@@ -41,6 +41,7 @@ __all__ = [
     "SinkError",
     "SourceError",
     "Unattainable",
+    "UntoldLedger",
     "UnwrittenRelease",
     "UsageError",
     "raise_alone",
@@ -147,6 +148,10 @@ class UnwrittenRelease(CloisterError):
     def __init__(self, message: str, is_kept: bool = True) -> None:
         super().__init__(message)
         self.is_kept = is_kept
+
+
+class UntoldLedger(UserWarning):
+    """A release was charged and made, and its ledger could not be told of it: the result is there all the same."""
 
 
 class DataError(CloisterError):

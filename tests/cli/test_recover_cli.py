@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import json
+import signal
 from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
@@ -265,3 +266,140 @@ def test_a_parquet_part_that_lost_bytes_costs_nothing(home: Path) -> None:
         assert refused.exit_code == 1
         assert "damaged or incomplete" in refused.stderr
         assert left(home) == 10
+
+
+@pytest.mark.parametrize("name", ["clusters", "table.csv", "table.parquet"])
+@pytest.mark.parametrize("times", [1, 2])
+def test_a_ledger_that_fails_at_the_end_costs_no_result(
+    home: Path, monkeypatch: pytest.MonkeyPatch, name: str, times: int
+) -> None:
+    """Its disk is full when the release is there. That is written; the ledger is told a moment later, or by `recover`."""
+    from cloister.errors import LedgerError
+
+    complete, calls = Ledger.complete, []
+
+    def failing(self: Ledger, *arguments: Any) -> None:
+        calls.append(arguments)
+        if len(calls) <= times:
+            raise LedgerError("the disk is full.")
+        complete(self, *arguments)
+
+    monkeypatch.setattr(Ledger, "complete", failing)
+    ended = run(home, name)
+    assert CliRunner().invoke(app, ["verify", str(home / name)]).exit_code == 0
+    assert ended.exit_code == (0 if times == 1 else 1)
+    if times == 2:
+        assert "could not be told of the release" in ended.stderr
+        assert f"cloister ledger recover --ledger {home}" in ended.stderr
+        assert "was written before that, and is whole" in ended.stderr
+        assert "Nothing is kept" in recover(home).stdout
+    (entry,) = Ledger(home / "ledger.sqlite").entries("points")
+    assert entry.status == "released"
+    verified = CliRunner().invoke(app, ["verify", str(home / name), "--ledger", str(home / "ledger.sqlite")])
+    assert verified.exit_code == 0
+    assert not (home / "ledger.sqlite.kept").exists()
+
+
+def keep_one(home: Path, monkeypatch: pytest.MonkeyPatch, name: str = "table.csv") -> Path:
+    """The folder of a release that could not be written."""
+    with monkeypatch.context() as patch:
+        patch.setattr(Staged, "commit", fill_disk(name))
+        assert run(home, name).exit_code == 1
+    (about,) = (home / "ledger.sqlite.kept").rglob("about.json")
+    return about.parent
+
+
+def change_cells(kept: Path) -> None:
+    """Other counts under the certificate."""
+    (kept / "result" / "table.csv").write_text("x,count\n1,1\n")
+
+
+def link_cells(kept: Path) -> None:
+    """A link to a file of the user's in the place of the cells."""
+    cells = kept / "result" / "table.csv"
+    other = kept.parent.parent / "secret.csv"
+    other.write_bytes(cells.read_bytes())
+    cells.unlink()
+    cells.symlink_to(other)
+
+
+def invent_certificate(kept: Path) -> None:
+    """A certificate that nobody signed, with hashes that fit."""
+    from cloister.privacy.certificate_json import fingerprint
+
+    for path in (kept / "seal.json", kept / "result" / "table.csv.release.json"):
+        facts = json.loads(path.read_text())
+        facts.pop("sha256")
+        facts["signature"] = None
+        path.write_text(json.dumps({**facts, "sha256": fingerprint(facts)}))
+
+
+def open_folder(kept: Path) -> None:
+    """Others may write where releases are kept."""
+    kept.parent.chmod(0o777)
+
+
+def name_other_entry(kept: Path) -> None:
+    """The release of one charge under the number of another."""
+    about = json.loads((kept / "about.json").read_text())
+    (kept / "about.json").write_text(json.dumps({**about, "id": "2"}))
+
+
+@pytest.mark.parametrize("harm", [change_cells, link_cells, invent_certificate, open_folder, name_other_entry])
+def test_only_what_this_host_kept_is_handed_out(
+    home: Path, monkeypatch: pytest.MonkeyPatch, harm: Callable[[Path], None]
+) -> None:
+    """Nothing that was put into the folder by others is written, or signed under a new name."""
+    harm(keep_one(home, monkeypatch))
+    refused = recover(home, "--out", str(home / "again.csv"))
+    assert refused.exit_code != 0
+    assert "was changed" in refused.stderr or "nothing is kept" in refused.stderr
+    assert not list(home.glob("again.csv*"))
+
+
+def test_nothing_is_kept_where_others_may_write(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A folder that others made, or a link, stands where releases are kept: another place is taken."""
+    (home / "ledger.sqlite.kept").mkdir(mode=0o777)
+    (home / "ledger.sqlite.kept").chmod(0o777)
+    with monkeypatch.context() as patch:
+        patch.setattr(Staged, "commit", fill_disk("table.csv"))
+        run(home, "table.csv")
+    assert not list((home / "ledger.sqlite.kept").iterdir())
+    assert recover(home, "--out", str(home / "again.csv")).exit_code == 0
+
+
+def test_listing_drops_nothing_but_what_is_written(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A table named release.json, another file of that name in its place; and a place that cannot be looked at."""
+    VERBS["release.json"] = VERBS["table.json"]
+    try:
+        keep_one(home, monkeypatch, "release.json")
+    finally:
+        del VERBS["release.json"]
+    (home / "release.json").write_text("theirs")
+    assert len(json.loads(recover(home, "--json").stdout)["kept"]) == 1
+    exists = Path.exists
+
+    def refused(self: Path, **options: Any) -> bool:
+        if self == home / "release.json":
+            raise PermissionError(errno.EACCES, "not yours")
+        return exists(self, **options)
+
+    monkeypatch.setattr(Path, "exists", refused)
+    assert len(json.loads(recover(home, "--json").stdout)["kept"]) == 1
+
+
+def test_a_signal_while_the_release_is_kept_tells_of_it(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ctrl-C as the kept copy appears: it waits until that is known, and the message says how to get the result."""
+    commit = Staged.commit
+
+    def interrupted(self: Staged, certificate: str | None = None) -> None:
+        commit(self, certificate)
+        if self.target.parent.name == "ledger.sqlite.kept":
+            signal.raise_signal(signal.SIGINT)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Staged, "commit", interrupted)
+        failed = run(home, "table.csv")
+    assert failed.exit_code == 130
+    assert "ledger recover 1" in failed.stderr
+    assert recover(home, "1", "--out", str(home / "again.csv")).exit_code == 0

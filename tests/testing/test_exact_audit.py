@@ -9,9 +9,11 @@ from math import inf
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
 
+from cloister import KMeans
 from cloister.clustering import terms
 from cloister.clustering.request import ClusterRequest
 from cloister.clustering.synopsis import uniform_grid
@@ -271,3 +273,86 @@ def test_a_halved_sensitivity_per_person_is_found(monkeypatch: pytest.MonkeyPatc
     for module in (terms, doors):
         monkeypatch.setattr(module, "for_unit", lambda kernel, unit: kernel)
     assert not audit_verb(verb, BY_PERSON, PureDP(1), tables).audit.holds
+
+
+# What a result holds besides its certificate.
+
+MANY = np.random.default_rng(0).random((2000, 2))
+CHANGED = np.vstack([MANY[:1000], [[1.0, 1.0]], MANY[1001:]])
+
+
+class Plain:
+    """A result with attributes of its own."""
+
+
+class Slotted:
+    """A result that keeps its attributes in slots, and does not tell `pickle` of them."""
+
+    __slots__ = ("rows",)
+
+    def __getstate__(self) -> None:
+        return None
+
+
+def plain(rows: Any) -> Any:
+    result = Plain()
+    result.release_ = lloyd()(rows).release_  # type: ignore[attr-defined]
+    result.total = float(np.sum(rows))  # type: ignore[attr-defined]
+    return result
+
+
+def slotted(rows: Any) -> Any:
+    result = Slotted()
+    result.rows = np.asarray(rows).copy()
+    return result
+
+
+def replaced(rows: Any) -> Any:
+    model = KMeans(3, 1.0, bounds=(0, 1), random_state=0).fit(rows)
+    model.cluster_centers_ = np.asarray(rows)[998:1001].copy()
+    return model
+
+
+LEAKS: dict[str, Callable[[Any], Any]] = {
+    "the table": np.asarray,
+    "a frame": pd.DataFrame,
+    "an arrow table": lambda rows: pa.table({"x": rows[:, 0], "y": rows[:, 1]}),
+    "nested": lambda rows: {"all": [({"rows": rows},)]},
+    "objects": lambda rows: np.array([tuple(row) for row in rows] + [None], dtype=object),
+    "a masked array": lambda rows: np.ma.masked_array(np.zeros(2000), mask=rows[:, 0] == 1.0),
+    "attributes beside a certificate": plain,
+    "slots": slotted,
+    "centres that were replaced": replaced,
+    "a function that knows the rows": lambda rows: lambda: rows,
+    "a method of the rows": lambda rows: rows.sum,
+    "a set": lambda rows: {float(value) for value in rows[:, 0]},
+    "an iterator": lambda rows: iter(rows.tolist()),
+    "a generator": lambda rows: (row for row in rows),
+}
+
+
+@pytest.mark.parametrize("leak", LEAKS)
+def test_a_result_is_compared_in_full(leak: str) -> None:
+    """Planted: one row of 2,000, in the middle, shows in what is handed out."""
+    found = audit(LEAKS[leak], (MANY, CHANGED), claimed=1)
+    assert not found.holds
+    assert found.largest_loss == inf
+    assert any("results differ" in finding or "cannot be compared" in finding for finding in found.findings)
+
+
+@pytest.mark.parametrize("leak", [leak for leak in LEAKS if leak not in ("a generator", "a method of the rows")])
+def test_equal_results_are_equal(leak: str) -> None:
+    """The same table twice: nothing is found."""
+    found = audit(LEAKS[leak], (MANY, MANY.copy()), claimed=1)
+    assert found.holds, found.findings
+
+
+def test_a_result_that_grows_is_compared_as_it_was() -> None:
+    """Planted: both calls hand out one list, which by then holds the sums of both."""
+    sums: list[float] = []
+
+    def mechanism(rows: Any) -> Any:
+        sums.append(float(np.sum(rows)))
+        return sums
+
+    assert not audit(mechanism, (MANY, CHANGED), claimed=1).holds

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import pickle
 import subprocess
 import sys
 import traceback
 from collections.abc import Iterator
+from contextlib import ExitStack
 from fractions import Fraction
 from pathlib import Path
 
@@ -15,12 +17,13 @@ import pyarrow as pa
 import pytest
 
 from cloister.encode import Encoded, Encoding, Grid
-from cloister.errors import BudgetExceeded, EngineError, LedgerError, PlanError, SchemaError, UsageError
+from cloister.errors import BudgetExceeded, EngineError, LedgerError, PlanError, SchemaError, UntoldLedger, UsageError
 from cloister.kernels import Histogram, Rows, Summary
 from cloister.privacy.budgets import PureDP
 from cloister.privacy.events import Event, LaplaceEvent, SampledEvent
 from cloister.privacy.ledger import Ledger
 from cloister.privacy.mechanisms import Gaussian, Laplace, calibrate
+from cloister.privacy.observing import observed
 from cloister.privacy.plan import Plan
 from cloister.schema import Neighbours
 from cloister.testing import seeded_noise
@@ -163,6 +166,55 @@ def test_threads_cannot_spend_the_same_budget_twice() -> None:
             assert sum(pool.map(spend, range(8))) == 1
 
 
+def test_a_ledger_that_fails_at_the_end_leaves_the_release(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was paid for is handed out, with a warning that says how to tell the ledger; that works later."""
+    ledger = Ledger(tmp_path / "ledger.sqlite")
+    ledger.create("points", "add-remove", 1)
+    whole = calibrate(Rows().sensitivity(AR), Fraction(1))
+
+    def full(*_: object) -> None:
+        raise LedgerError("the disk is full.")
+
+    with monkeypatch.context() as patch, open_vault(Watched(), table="points", ledger=ledger) as vault:
+        patch.setattr(Ledger, "complete", full)
+        vault.follow(plan_of(whole.event("size", Rows().sensitivity(AR))))
+        vault.measure(Rows(), whole, "size")
+        with pytest.warns(UntoldLedger, match=r"ledger.complete\(1, release.digest\(\)\)"):
+            release = vault.release("test", {}, {})
+    ledger.complete(1, release.digest())
+    assert ledger.entries("points")[0].status == "released"
+
+
+FORKED = """
+import os
+from fractions import Fraction
+from tests.vault.test_doors import AR, Rows, Watched, calibrate, open_vault, plan_of
+whole = calibrate(Rows().sensitivity(AR), Fraction(1))
+with open_vault(Watched()) as vault:
+    vault.follow(plan_of(whole.event("size", Rows().sensitivity(AR))))
+    for ask in (lambda: vault.measure(Rows(), whole, "size"), lambda: vault.release("test", {}, {})):
+        if (child := os.fork()) == 0:
+            try:
+                ask()
+                print("released", flush=True)
+            except Exception as error:
+                print(error, flush=True)
+            os._exit(0)
+        os.waitpid(child, 0)
+    vault.measure(Rows(), whole, "size")
+    vault.release("test", {}, {})
+    print("parent done")
+"""
+
+
+def test_processes_cannot_spend_the_same_budget_twice() -> None:
+    """A fork has a copy of the vault and of its charge: it is refused, and the process that was charged goes on."""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(Path(__file__).parents[2]), *sys.path])}
+    command = [sys.executable, "-c", FORKED]
+    said = subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout.splitlines()
+    assert [("forked off" in line, line == "parent done") for line in said] == [(True, False), (True, False), (False, True)]
+
+
 def test_a_seed_in_another_thread_is_stamped() -> None:
     """A draw that was seeded at any moment of a release makes it NOT PRIVATE, also when the seed is gone by then."""
     with open_vault(Watched()) as vault:
@@ -170,6 +222,36 @@ def test_a_seed_in_another_thread_is_stamped() -> None:
         with seeded_noise(1):
             vault.measure(Rows(), calibrate(Rows().sensitivity(AR), Fraction(1, 2)), "size")
         assert vault.release("test", {}, {}).seeded
+
+
+class Exposer:
+    """An observer that draws nothing and hands out what is exact."""
+
+    def release(self, mechanism: object, exact: object, draw: object) -> object:
+        return exact
+
+    def sample_rate(self, rate: Fraction) -> Fraction:
+        return rate
+
+
+@pytest.mark.parametrize("opens", ["before", "inside"])
+@pytest.mark.parametrize("releases", ["inside", "after"])
+def test_what_was_observed_is_stamped(opens: str, releases: str) -> None:
+    """An observer that does not draw leaves its mark all the same, whenever the certificate is asked for."""
+    step = calibrate(Rows().sensitivity(AR), Fraction(1))
+    with ExitStack() as stack:
+        vault = open_vault(Watched())
+        if opens == "before":
+            stack.enter_context(vault)
+        with observed(Exposer(), 0):
+            if opens == "inside":
+                vault = stack.enter_context(open_vault(Watched()))
+            vault.follow(plan_of(step.event("size", Rows().sensitivity(AR))))
+            assert vault.measure(Rows(), step, "size").value["counts"][0] == 5
+            release = vault.release("test", {}, {}) if releases == "inside" else None
+        release = release or vault.release("test", {}, {})
+    assert release.seeded
+    assert release.status.startswith("NOT PRIVATE")
 
 
 def test_gaussian_noise_is_never_pure() -> None:

@@ -54,7 +54,8 @@ def publish_table(
 
     Privacy
     -------
-    Syntactic. The ledger records it before the first row is read.
+    Syntactic. The ledger records it before the first row is read, and its certificate before the table appears: a table that
+    then could not be written counts as one that left.
     """
     format = format_of(out, format)
     check_free_with_certificate(out)
@@ -81,8 +82,8 @@ def publish_table(
         check_output(output, plan, [KAnonymity(fitted.k), *fitted.guards])
         summary = summarize(opened, result, rewriting, plan, output)
         release = certify(fitted, summary, table, file_hashes(staged.path), unique)
+        table.complete(release.digest())  # before the table can leave
         staged.commit(release.to_json())
-    table.complete(release.digest())
     # the columns to drop are those of the request, also where this table lacks them: another one may have them
     recoding = dataclasses.replace(
         result.recoding,

@@ -7,13 +7,14 @@ import logging
 import os
 import sys
 import traceback
+import warnings
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
 from cloister.cli import anonymize, audit, calibrate, cluster, demo, ledger, risk, schema, synopsis, tabulate, verify
-from cloister.errors import CloisterError
+from cloister.errors import CloisterError, UntoldLedger
 from cloister.interrupts import handle_interrupts
 
 __all__ = ["app", "main"]
@@ -26,7 +27,9 @@ class Verbs(TyperGroup):
         if not os.environ.get("CLOISTER_DEBUG"):
             logging.disable()  # what libraries log may quote values, and drowns the sentence that says what to do
         try:
-            return super().invoke(ctx)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", UntoldLedger)  # `write_release` tries again, and says it in its own words
+                return super().invoke(ctx)
         except CloisterError as error:
             _tell(f"{type(error).__name__}: {error}", error)
             raise typer.Exit(error.exit_code) from None

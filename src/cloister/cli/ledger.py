@@ -164,7 +164,7 @@ def recover(
     if drop:
         find_kept(book, entry).drop()
     elif out is not None:
-        find_kept(book, entry).hand_out(out)
+        find_kept(book, entry).hand_out(out, book)
     left = kept_releases(book)
     if everywhere.as_json:
         print_json({"out": None if out is None else str(out), "kept": [kept.as_dict() for kept in left]})

@@ -12,26 +12,31 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import errno
 import hashlib
 import json
+import os
 import shlex
 import shutil
+import stat
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeVar
 
-from cloister.errors import CloisterError, UnwrittenRelease, UsageError
+from cloister.errors import CloisterError, DataError, LedgerError, UnwrittenRelease, UsageError
 from cloister.interrupts import deferred
 from cloister.privacy.ledger import Ledger
 from cloister.privacy.release import Release
-from cloister.sinks import certificate_path, file_hashes, reserved, stage
+from cloister.privacy.signing import host_key
+from cloister.sinks import certificate_path, file_hash, file_hashes, reserved, stage, written_files
 
 __all__ = ["KeptRelease", "find_kept", "keep", "kept_releases", "write_release"]
 
-ABOUT, RESULT = "about.json", "result"  # in the folder of a kept release
+ABOUT, RESULT, SEAL = "about.json", "result", "seal.json"  # in the folder of a kept release
 CERTIFICATE = "release.json"  # in a folder of results
+OTHERS = 0o077  # permissions of anybody but the owner
 
 T = TypeVar("T")
 
@@ -59,31 +64,63 @@ class KeptRelease:
         """The file or folder as the verb wrote it; its certificate may stand beside it."""
         return self.folder / RESULT / Path(self.out).name
 
-    @property
-    def is_written(self) -> bool:
-        """Whether the same files are where they were wanted: the process died after that."""
-        wanted = Path(self.out)
-        if not wanted.exists():
-            return False
-        shown = file_hashes(wanted)
-        # the certificate in a folder says of labels, which are not kept
-        return all(
-            shown.get(name) == hash for name, hash in file_hashes(self.result).items() if Path(name).name != CERTIFICATE
-        )
+    def release(self) -> Release:
+        """The certificate of what is kept, which this host signed together with the hashes of all files that are kept.
 
-    def hand_out(self, out: Path) -> None:
-        """Write it to a new place, and let the kept copy go. Nothing is charged.
+        Raises
+        ------
+        DataError
+            Something in the folder is not what this host put there.
+        """
+        changed = DataError(f"{self.folder} does not hold what this host kept there: it was changed. Nothing is handed out.")
+        try:
+            check_place(self.folder.parent)
+            hashes = hash_all(self.folder)
+            seal = Release.from_json((self.folder / SEAL).read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            raise changed from None
+        signer = None if seal.signature is None else seal.signature.key
+        kept = {name.removeprefix(f"{RESULT}/"): hash for name, hash in hashes.items() if name not in (ABOUT, SEAL)}
+        if signer != own_key() or dict(seal.files) != kept or self.id != name_of(seal):
+            raise changed
+        return seal
+
+    def is_written(self) -> bool:
+        """Whether the very files are where they were wanted: the process died after that."""
+        wanted, kept = Path(self.out), self.result
+        pairs = {kept: wanted, certificate_path(kept): certificate_path(wanted)}
+        if kept.is_dir():
+            names = [file.relative_to(kept) for file in written_files(kept).values()]
+            pairs = {kept / name: wanted / name for name in names if str(name) != CERTIFICATE}
+        try:
+            if kept.is_dir():  # its certificate may say of labels too, which are not kept
+                shown = Release.from_json((wanted / CERTIFICATE).read_text(encoding="utf-8"))
+                if shown.digest() != self.release().digest():
+                    return False
+            return all(file_hash(shown) == file_hash(copy) for copy, shown in pairs.items() if copy.exists())
+        except (OSError, ValueError, CloisterError):
+            return False
+
+    def hand_out(self, out: Path, ledger: Ledger) -> None:
+        """Write it to a new place, tell the ledger if that was not done, and let the kept copy go. Nothing is charged.
 
         Raises
         ------
         UsageError
             If the name ends in another format than the result has.
+        DataError
+            If what is kept was changed.
+        LedgerError
+            If the ledger that was charged cannot be told; the copy stays.
         SinkError
         """
+        release = self.release()
         kept, beside = self.result, certificate_path(self.result)
         if not kept.is_dir() and out.suffix.lower() != kept.suffix.lower():
             raise UsageError(f"the kept result is a {kept.suffix} file. Give --out a name that ends so.")
         with stage(out, directory=kept.is_dir(), with_certificate=beside.exists()) as staged:
+            if untold := tell_ledger(ledger, release):
+                raise untold
             certificate = None
             if kept.is_dir():
                 shutil.copytree(kept, staged.path, dirs_exist_ok=True)
@@ -96,6 +133,13 @@ class KeptRelease:
                     certificate = dataclasses.replace(release, files=file_hashes(staged.path)).to_json()
             staged.commit(certificate)
         self.drop()
+
+    def tell(self, ledger: Ledger) -> bool:
+        """Tell the ledger that was charged of this release; whether it knows of it now."""
+        try:
+            return tell_ledger(ledger, self.release()) is None
+        except DataError:
+            return False
 
     def drop(self) -> None:
         """Remove the kept copy."""
@@ -128,10 +172,13 @@ def write_release(
         If it cannot be written. What was charged, and how to get the result, is in the message.
     """
     book = Ledger.find(ledger) if release.ledger is not None else None
+    kept, untold = None, None
     with reserved(out) as held:
-        kept = keep(release, book, held.target, save)
         try:
-            return write(out)
+            with deferred():  # a signal waits until it is known whether there is a copy
+                kept = keep(release, book, held.target, save)
+            untold = tell_ledger(book, release)
+            written = write(out)
         except CloisterError as error:
             if held.committed:
                 raise
@@ -141,8 +188,23 @@ def write_release(
                 error.add_note(advice(release, book, kept))
             raise
         finally:
-            if held.committed and kept is not None:
+            if held.committed and kept is not None and untold is None:
                 kept.drop()
+        if untold is not None:
+            then = f" Do it later: cloister ledger recover{flag(book)}" if kept is not None else ""
+            raise LedgerError(f"{untold} The ledger could not be told of the release, whose charge stands.{then}")
+        return written
+
+
+def tell_ledger(ledger: Ledger | None, release: Release) -> CloisterError | None:
+    """Tie the charge of a release to it, where that has not been done; gives what went wrong."""
+    if ledger is None or release.ledger is None:
+        return None
+    try:
+        ledger.complete(release.ledger["entry"], release.digest())
+    except CloisterError as error:
+        return error
+    return None
 
 
 def keep(release: Release, ledger: Ledger | None, out: Path, save: Callable[[Path], object]) -> KeptRelease | None:
@@ -151,16 +213,19 @@ def keep(release: Release, ledger: Ledger | None, out: Path, save: Callable[[Pat
     entry = str(release.ledger["entry"]) if release.ledger else ""
     when = datetime.now(UTC).isoformat(timespec="seconds")
     table = f' of table "{release.ledger["table"]}"' if release.ledger else ""
-    about = {"id": entry or digest, "what": f"{release.kind}{table}: {release.guarantee}", "when": when, "out": str(out)}
+    about = {"id": name_of(release), "what": f"{release.kind}{table}: {release.guarantee}", "when": when, "out": str(out)}
     for place in (place for place in places(ledger) for _ in range(2)):  # the folder may go when another copy does
         kept = KeptRelease(place / f"{entry}-{digest}", **about)
         try:
             with deferred():
                 place.mkdir(mode=0o700, parents=True, exist_ok=True)
+                check_place(place)
                 with stage(kept.folder, directory=True) as staged:
                     (staged.path / RESULT).mkdir()
                     save(staged.path / RESULT / out.name)
                     (staged.path / ABOUT).write_text(json.dumps(about), encoding="utf-8")
+                    seal = dataclasses.replace(release, files=hash_all(staged.path / RESULT))
+                    (staged.path / SEAL).write_text(seal.to_json(), encoding="utf-8")
                     staged.commit()
             return kept
         except (OSError, CloisterError):  # no room, or no rights: the next place
@@ -173,7 +238,7 @@ def kept_releases(ledger: Ledger) -> list[KeptRelease]:
     found = []
     for place in dict.fromkeys([*places(ledger), *places(None)]):
         for kept in read_place(place):
-            if kept.is_written:
+            if kept.is_written() and kept.tell(ledger):
                 kept.drop()
             else:
                 found.append(kept)
@@ -196,6 +261,7 @@ def find_kept(ledger: Ledger, entry: str | None) -> KeptRelease:
 def read_place(place: Path) -> Iterator[KeptRelease]:
     """The kept releases in a folder; what is no such release is passed over."""
     try:
+        check_place(place)
         folders = sorted(path for path in place.iterdir() if not path.name.startswith("."))
     except OSError:
         return
@@ -205,8 +271,52 @@ def read_place(place: Path) -> Iterator[KeptRelease]:
             kept = KeptRelease(folder, *(str(about[key]) for key in ("id", "what", "when", "out")))
         except (OSError, ValueError, TypeError, KeyError):
             continue
-        if kept.result.exists():
+        if os.path.lexists(kept.result):
             yield kept
+
+
+def check_place(place: Path) -> None:
+    """Refuse a folder for kept releases that is a link, somebody else's, or open to others: what is in it may be theirs.
+
+    Raises
+    ------
+    OSError
+    """
+    facts = place.lstat()
+    if not stat.S_ISDIR(facts.st_mode) or (os.name == "posix" and (facts.st_uid != os.geteuid() or facts.st_mode & OTHERS)):
+        raise PermissionError(errno.EPERM, "not a folder of this user alone", str(place))
+
+
+def hash_all(folder: Path) -> dict[str, str]:
+    """The hash of every file below a folder, hidden ones too; no link is followed.
+
+    Raises
+    ------
+    OSError
+        If there is anything but files and folders of this user.
+    """
+    hashes = {}
+    for path in [folder, *sorted(folder.rglob("*"))]:
+        facts = path.lstat()
+        is_own = os.name != "posix" or facts.st_uid == os.geteuid()
+        if not is_own or not (stat.S_ISDIR(facts.st_mode) or stat.S_ISREG(facts.st_mode)):
+            raise PermissionError(errno.EPERM, "not a file of this user", str(path))
+        if stat.S_ISREG(facts.st_mode):
+            hashes[path.relative_to(folder).as_posix()] = file_hash(path)
+    return hashes
+
+
+def own_key() -> str | None:
+    """The public key of this host; None where it has none and cannot make one: then nothing is signed."""
+    try:
+        return host_key().public
+    except UsageError:
+        return None
+
+
+def name_of(release: Release) -> str:
+    """How a kept release is called: by its entry in the ledger, or without one by the first letters of its hash."""
+    return str(release.ledger["entry"]) if release.ledger else release.digest()[:8]
 
 
 def places(ledger: Ledger | None) -> list[Path]:

@@ -62,7 +62,8 @@ __all__ = [
     "permutation",
     "secret",
     "seeded",
-    "seeded_draws",
+    "seeded_since",
+    "seeding_mark",
     "widened",
 ]
 
@@ -78,7 +79,7 @@ MOST_BYTES = 2**20  # that Python turns into draws in 0.1 to 0.3 s; loading numb
 _effort = Effort(MOST_BYTES)
 _lock = threading.Lock()
 _repeatable: np.random.Generator | None = None
-_repeatable_draws = 0
+_seeded_blocks = 0
 
 
 @contextmanager
@@ -103,13 +104,14 @@ def seeded(seed: int) -> Iterator[None]:
     >>> bool((first == again).all())
     True
     """
-    global _repeatable
+    global _repeatable, _seeded_blocks
     if seed < 0:
         raise UsageError(f"a seed cannot be negative, and {seed} is; take 0 or more")
     with _lock:
         if _repeatable is not None:
             raise UsageError("noise is seeded already; leave the outer block before you seed it again")
         _repeatable = np.random.Generator(np.random.Philox(seed))
+        _seeded_blocks += 1
     try:
         yield
     finally:
@@ -126,9 +128,18 @@ def is_seeded() -> bool:
     return _repeatable is not None
 
 
-def seeded_draws() -> int:
-    """How often repeatable randomness was drawn in this process: a release during which it grew protects nobody."""
-    return _repeatable_draws
+def seeding_mark() -> int:
+    """A mark of this moment, for `seeded_since`."""
+    blocks = _seeded_blocks  # read first: a block that begins meanwhile is one more
+    return -1 if _repeatable is not None else blocks
+
+
+def seeded_since(mark: int) -> bool:
+    """Whether noise was seeded at any moment since the mark, in any thread, drawn or not: a release meanwhile protects nobody.
+
+    An observer need not draw to hand out exact values, and it comes with seeded noise.
+    """
+    return _repeatable is not None or _seeded_blocks != mark
 
 
 def laplace(scale: Fraction, size: int, *, size_is_secret: bool = False) -> NDArray[np.int64]:
@@ -350,9 +361,7 @@ def _entropy(count: int) -> bytes:
 def _entropy_of(source: np.random.Generator | None, count: int) -> bytes:
     if source is None:
         return os.urandom(count)
-    global _repeatable_draws
     with _lock:
-        _repeatable_draws += 1
         return source.bytes(count)
 
 

@@ -1,7 +1,8 @@
 """Where the auditor stands (`cloister.testing`): it sees what noise is added to, and may hand out another value in its place.
 
-Privacy: whoever observes sees exact values. An observer comes in only together with seeded noise, so whatever is released
-meanwhile is stamped NOT PRIVATE, in its certificate and in the ledger.
+Privacy: whoever observes sees exact values. An observer comes in only together with seeded noise, so every vault
+that was open at any moment meanwhile stamps its release NOT PRIVATE, whenever it is asked for it; a charge that is made meanwhile
+says so in the ledger too.
 """
 
 from __future__ import annotations

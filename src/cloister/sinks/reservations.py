@@ -48,6 +48,7 @@ class Reservation:
         self.folder = target.with_name(f".{target.name[:40]}.{digest[:8]}{SUFFIX}")
         self.committed = False
         self._lock: int | None = None
+        self._beside: Reservation | None = None  # of the certificate
 
     @property
     def staging(self) -> Path:
@@ -67,15 +68,26 @@ class Reservation:
                 raise SinkError(f"{self.target}: the folder {self.target.parent} does not exist. Create it first.")
             with deferred():
                 self._lock = self._make_folder()
+            if with_certificate:  # another command may want that name for its output
+                self._beside = Reservation(certificate_path(self.target))
+                self._beside.hold()
             for name in names:  # another process may have written them before the lock was taken
                 refuse_existing(name)
             self._try_names(names)
         except OSError as error:
             raise unwritable(self.target, error) from None
 
+    def hold(self) -> None:
+        """Keep others from the name, without anything to be written under it."""
+        remove_leftovers(self.target.parent, self.folder)
+        with deferred():
+            self._lock = self._make_folder()
+
     def release(self) -> None:
         """Remove the folder, whatever is in it, and let the name go."""
         with deferred():
+            if self._beside is not None:
+                self._beside.release()
             if self._lock is None:
                 return
             if fcntl is None:  # Windows removes no file that is open
@@ -173,7 +185,7 @@ def remove_leftovers(folder: Path, first: Path) -> None:
     with contextlib.suppress(OSError), os.scandir(folder) as entries:
         found |= {Path(entry.path) for entry in entries if entry.name.startswith(".") and entry.name.endswith(SUFFIX)}
     for left in found:
-        if not left.is_dir():
+        if left.is_symlink() or not left.is_dir():  # what a link leads to is somebody's own
             continue
         with contextlib.suppress(OSError), deferred():
             lock = take_lock(left, has_made_folder=False)
@@ -193,8 +205,12 @@ def remove_lone_certificates(left: Path) -> None:
 
 
 def take_lock(folder: Path, *, has_made_folder: bool) -> int | None:
-    """Lock the file in a folder: its descriptor, or None while another process holds it or where that cannot be known."""
-    lock = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600)
+    """Lock the file in a folder: its descriptor, or None while another process holds it or where that cannot be known.
+
+    No link is followed: somebody else who may write into the folder could lead it to a file of the user's.
+    """
+    flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0)
+    lock = os.open(folder / LOCK, flags, 0o600)
     try:
         if fcntl is None:
             raise OSError(errno.ENOTSUP, "no locks")

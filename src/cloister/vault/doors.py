@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import threading
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -16,7 +18,16 @@ from numpy.typing import NDArray
 
 from cloister.encode import Encoded, Encoding
 from cloister.engines.base import Engine, EngineChoice, Folds, choose_engine, choose_points_engine
-from cloister.errors import BudgetExceeded, Charge, CloisterError, PlanError, ReleaseFailed, UsageError, raise_alone
+from cloister.errors import (
+    BudgetExceeded,
+    Charge,
+    CloisterError,
+    PlanError,
+    ReleaseFailed,
+    UntoldLedger,
+    UsageError,
+    raise_alone,
+)
 from cloister.kernels import Histogram, Kernel, Rows, Sensitivity, Summary
 from cloister.kernels.exact import open_exact
 from cloister.kernels.keyed import KeyedKernel
@@ -82,8 +93,9 @@ class Vault:
         self._steps = FollowedPlan(terms.budget)
         self._sample: Sample | None = None
         self._lock = threading.Lock()
-        self._seeded_before = noise.seeded_draws()
+        self._mark = noise.seeding_mark()
         self._open = False
+        self._process = os.getpid()
 
     @classmethod
     def open(
@@ -112,6 +124,7 @@ class Vault:
         terms = self._terms
         purpose = terms.purpose + (" [seeded noise: NOT PRIVATE]" if noise.is_seeded() else "")
         self._booking.charge(terms.budget, terms.neighbours, terms.protected, purpose)
+        self._process = os.getpid()
         self._open = True
         return self
 
@@ -231,6 +244,12 @@ class Vault:
     def _must_be_open(self) -> None:
         if not self._open:
             raise UsageError("the vault is closed: a release needs a new charge.")
+        self._must_be_here()
+
+    def _must_be_here(self) -> None:
+        """Refuse a copy of the vault in a process that was forked off: it does not know what was spent elsewhere."""
+        if os.getpid() != self._process:
+            raise PlanError("this process was forked off while a release was made. Make it in the process that was charged.")
 
     def _take(self, kernel: Kernel, event: Event, sample: Sample | None = None) -> None:
         """Spend a step's cost before a row is read for it, or refuse the step; what then goes wrong stays spent."""
@@ -303,6 +322,7 @@ class Vault:
         notes: tuple[str, ...] = (),
     ) -> Release:
         """The certificate: the plan was followed to its end, and its events, added up again, stay within what was charged."""
+        self._must_be_here()
         events = self._steps.events()
         if not within(events, self._terms.budget):
             raise BudgetExceeded.of_release(self._terms.budget)
@@ -315,12 +335,24 @@ class Vault:
             events=events,
             parameters=parameters,
             result=result,
-            seeded=noise.is_seeded() or noise.seeded_draws() != self._seeded_before,
+            seeded=noise.seeded_since(self._mark),
             ledger=self._booking.in_release(),
             notes=(*notes, *self._booking.notes),
         )
-        self._booking.complete(release.digest())
+        self._tell_ledger(release)
         return release
+
+    def _tell_ledger(self, release: Release) -> None:
+        """Tie the charge to the release; a ledger that fails now does not take away what was paid for."""
+        try:
+            self._booking.complete(release.digest())
+        except CloisterError as error:
+            warnings.warn(
+                f"the release was made, but the ledger could not be told of it: {error} Entry {self._booking.entry} stays "
+                f"charged. Tell the ledger later: ledger.complete({self._booking.entry}, release.digest()).",
+                UntoldLedger,
+                stacklevel=3,
+            )
 
 
 class Sample:

@@ -113,10 +113,10 @@ class Holder:
     def rewrite(self, row_map: RowMap, path: str, format: str, shuffled: int | None = None) -> None:
         """Write every row, mapped; shuffled, if the number of rows is given."""
         shuffle = None if shuffled is None else Shuffle(shuffled, noise.integers, noise.permutation)
-        before = noise.seeded_draws()
+        mark = noise.seeding_mark()
         with pass_over(self._data, Encoding(), self._backend) as engine:
             engine.rewrite(row_map, path, format, shuffle)
-        self._is_seeded |= shuffle is not None and noise.seeded_draws() != before
+        self._is_seeded |= shuffle is not None and noise.seeded_since(mark)
 
     def _stamped(self, exact: Exact[T]) -> Unprotected[T]:
         return Unprotected(open_exact(exact), self._purpose)

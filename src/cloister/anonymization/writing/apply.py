@@ -130,8 +130,8 @@ def apply_recoding(
             notes=(WARNING, *usual_notes(untouched=untouched, pseudonyms=pseudonyms, unique=unique), *rows.notes),
             files=file_hashes(staged.path),
         )
+        rows.complete(release.digest())  # before the table can leave
         staged.commit(release.to_json())
-    rows.complete(release.digest())
     return release
 
 
