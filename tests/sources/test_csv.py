@@ -226,11 +226,29 @@ def test_quotes_that_never_close_take_linear_time(tmp_path: Path) -> None:
     assert time.perf_counter() - began < 20
 
 
-ODD_STARTS = ["", "\ufeff", "\ufeff\ufeff", "\ufeff\r\n", '\ufeff"', "\ufffe", "\0", "\x0b", "\x1a", "\u2028", "\x85", " ", "'", "#", "\\"]
+ODD_STARTS = [
+    "",
+    "\ufeff",
+    "\ufeff\ufeff",
+    "\ufeff\r\n",
+    '\ufeff"',
+    "\ufffe",
+    "\0",
+    "\x0b",
+    "\x1a",
+    "\u2028",
+    "\x85",
+    " ",
+    "'",
+    "#",
+    "\\",
+]
 
 
 @given(
-    st.lists(st.tuples(st.sampled_from(ODD_STARTS), st.sampled_from(["a,1\n", "b\n", '"c ""d""",2\n', "e,3,4\r"])), max_size=12),
+    st.lists(
+        st.tuples(st.sampled_from(ODD_STARTS), st.sampled_from(["a,1\n", "b\n", '"c ""d""",2\n', "e,3,4\r"])), max_size=12
+    ),
     st.integers(1, 200),
 )
 @settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture])

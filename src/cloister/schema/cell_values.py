@@ -25,6 +25,7 @@ __all__ = ["are_missing", "days", "numbers", "shared_values", "texts"]
 
 Read = Callable[[pa.Array, CellFormat], NDArray[np.float64]]
 _FEW = 256
+_LONGEST_WHOLE = 10**76  # a whole number below it is written with all its digits, whatever its type
 _PER_DAY = {"s": 86_400, "ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}
 
 
@@ -95,10 +96,9 @@ def texts(values: pa.Array, form: CellFormat = PLAIN) -> pa.Array:
     if pa.types.is_floating(kind):
         return _float_texts(values)
     if pa.types.is_decimal(kind):
-        short = pc.replace_substring_regex(values.cast(pa.string()), r"(\.[0-9]*?)0+$", r"\1")
-        return pc.replace_substring_regex(short, r"\.$", "")
+        return _without_zeros(values.cast(pa.string()))
     if pa.types.is_timestamp(kind):
-        return values.cast(pa.timestamp(kind.unit)).cast(pa.string())  # without a zone: no time zone database is needed
+        return _moment_texts(values)
     if pa.types.is_integer(kind) or pa.types.is_boolean(kind) or pa.types.is_date(kind) or pa.types.is_time(kind):
         return values.cast(pa.string())
     inner = _unwrapped(values)
@@ -267,6 +267,21 @@ def _from_text(trimmed: pa.Array, form: CellFormat) -> NDArray[np.float64]:
         return np.array([np.nan if cell is None else float(cell) for cell in readable.to_pylist()], np.float64)
 
 
+def _moment_texts(values: pa.Array) -> pa.Array:
+    """One text for an instant, whatever it is counted in: no zeros at the end of a fraction; null for what no calendar has."""
+    written = values.cast(pa.timestamp(values.type.unit)).cast(
+        pa.string()
+    )  # without a zone: no time zone database is needed
+    written = pc.if_else(pc.starts_with(written, "<"), pa.scalar(None, pa.string()), written)
+    return _without_zeros(written)
+
+
+def _without_zeros(written: pa.Array) -> pa.Array:
+    """Texts without zeros at the end of a fraction, and without its point if nothing else is behind it."""
+    short = pc.replace_substring_regex(written, r"(\.[0-9]*?)0+$", r"\1")
+    return pc.replace_substring_regex(short, r"\.$", "")
+
+
 def _float_texts(values: pa.Array) -> pa.Array:
     if pa.types.is_float16(values.type):  # by their bits: older Arrows list no distinct half floats
         distinct = values.view(pa.uint16()).dictionary_encode()
@@ -278,7 +293,7 @@ def _float_texts(values: pa.Array) -> pa.Array:
     for number in floats:
         if np.isnan(number):
             written.append(None)
-        elif abs(float(number)) < 2**63 and number == np.trunc(number):
+        elif abs(float(number)) < _LONGEST_WHOLE and number == np.trunc(number):
             written.append(str(int(number)))
         else:
             written.append(str(number))  # the shortest text of its own width: float32 0.1 is "0.1"
