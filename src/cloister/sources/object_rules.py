@@ -45,7 +45,10 @@ UNREADABLE: Cell = ("text", None)
 
 _EPOCH = datetime.datetime(1970, 1, 1)
 _MICROSECOND = datetime.timedelta(microseconds=1)
-_PARTS = [getattr(datetime.datetime, part) for part in "year month day hour minute second microsecond".split()]
+_PARTS = [
+    getattr(datetime.datetime, part)
+    for part in ("year", "month", "day", "hour", "minute", "second", "microsecond", "tzinfo")  # as its constructor has them
+]
 _bases: Callable[[type], tuple[type, ...]] = type.__dict__["__mro__"].__get__  # whatever a metaclass says
 
 
@@ -150,7 +153,7 @@ def _read_datetime(cell: datetime.datetime) -> Cell:
     if not _is_known_zone(zone):
         return UNREADABLE
     fold = datetime.datetime.fold.__get__(cell)
-    plain = datetime.datetime(*(part.__get__(cell) for part in _PARTS), tzinfo=zone, fold=fold)
+    plain = datetime.datetime(*(part.__get__(cell) for part in _PARTS), fold=fold)
     naive = plain if zone is None else plain.astimezone(datetime.UTC).replace(tzinfo=None)
     return "us", (naive - _EPOCH) // _MICROSECOND
 
