@@ -64,8 +64,10 @@ def test_a_declared_name_may_be_quoted(tmp_path: Path) -> None:
 
 
 def test_a_first_line_with_a_name_that_was_asked_for_is_a_header() -> None:
-    """Where one name is found the others help; a name that differs in its writing alone is offered."""
+    """Where one name is found exactly the others help; a name that differs in its writing alone may be somebody's data."""
     names = FirstLine(["age", "City_Of-Birth"])
     assert "City" not in str(missing_column("town", names, ["town"]))
-    assert 'mean "City_Of-Birth"' in str(missing_column("city of birth", names, ["city of birth"]))
+    assert "City" not in str(missing_column("city of birth", names, ["city of birth"]))
+    assert "HIV" not in str(missing_column("hiv", FirstLine(["Greta", "HIV"]), ["hiv"]))
+    assert 'mean "City_Of-Birth"' in str(missing_column("City_Of_Birth", names, ["City_Of_Birth", "age"]))
     assert "Its columns: age, City" in str(missing_column("town", names, ["town", "age"]))

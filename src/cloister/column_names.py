@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import re
 from collections.abc import Sequence
 
 from cloister.errors import SchemaError
@@ -35,15 +34,9 @@ def missing_column(name: str, names: Sequence[str], wanted: Sequence[str] = (), 
     the data has no column "name". Its columns are not listed, b
     """
     if isinstance(names, FirstLine) and not any(other in names for other in wanted):
-        same = [known for known in names if _bare(known) == _bare(name)]
-        hint = f' Did you mean "{same[0]}"?' if same else UNLISTED
+        hint = UNLISTED  # not even one that differs in its case alone: "HIV" in a first line may be what somebody has
     else:
         close = difflib.get_close_matches(name, names, n=1)
         listed = f" Its columns: {', '.join(names[:MOST_LISTED])}." if names else ""
         hint = f' Did you mean "{close[0]}"?' if close else listed
     return SchemaError(f'{of} has no column "{name}".{hint}')
-
-
-def _bare(name: str) -> str:
-    """A name without what people write in several ways: its case, blanks and signs."""
-    return re.sub(r"[\W_]", "", name).casefold() or name

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from cloister.errors import SchemaError
 from cloister.schema.arrow_numpy import to_numbers
 from cloister.schema.cell_format import PLAIN, CellFormat
-from cloister.schema.cell_values import numbers, texts
+from cloister.schema.cell_values import numbers, shared_values, texts
 from cloister.schema.numerals import label_text
 
 __all__ = ["Bins", "Coder", "Codes", "Encoded", "Encoding", "Grid", "MadeUp", "pull_into_ball"]
@@ -143,10 +143,9 @@ class Codes:
     def look_up(self, values: pa.Array) -> NDArray[np.int32]:
         """The code of each cell."""
         domain = pc.utf8_trim_whitespace(pa.array(self.domain, pa.string()))
-        if pa.types.is_dictionary(values.type) and not values.dictionary.null_count:
-            by_code = np.append(self.look_up(values.dictionary), self._code_of_null(domain)).astype(np.int32)
-            places = to_numbers(values.indices.cast(pa.int64()), null=len(by_code) - 1)
-            codes: NDArray[np.int32] = by_code[places]
+        if shared := shared_values(values):
+            by_code = np.append(self.look_up(shared[0]), self._code_of_null(domain)).astype(np.int32)
+            codes: NDArray[np.int32] = by_code[shared[1]]
             return codes
         cells = texts(values, self.form).fill_null("")
         places = pc.index_in(cells, value_set=domain.cast(cells.type)).fill_null(self.default)

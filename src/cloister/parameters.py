@@ -27,7 +27,7 @@ def check_names(value: Any, what: str) -> tuple[str, ...]:
         names = (None,)
     if not all(isinstance(name, str) for name in names):
         raise UsageError(f'{what} must be a list of names, such as ["age", "sex"].')
-    return tuple(str(name) for name in names)
+    return tuple(check_text(str(name), what) for name in names)
 
 
 def check_facts(value: Any, what: str) -> Mapping[str, Any]:
@@ -36,6 +36,8 @@ def check_facts(value: Any, what: str) -> Mapping[str, Any]:
         return {}
     if not isinstance(value, Mapping) or not all(isinstance(name, str) for name in value):
         raise UsageError(f"{what} must be a dict by the names of columns.")
+    for name in value:
+        check_text(name, f"a name in {what}")
     return value
 
 

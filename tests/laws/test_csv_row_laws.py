@@ -49,6 +49,7 @@ def draw_line(chance: random.Random, delimiter: str, quotes: bool) -> bytes:
         b"x",
     ]
     line = b"".join(chance.choice(parts) for _ in range(chance.randrange(1, 6))).replace(b"\n", b"").replace(b"\r", b"")
+    line = chance.choice((b"", b"", b"\xef\xbb\xbf", b"\xff\xfe", b"\xef\xbb")) + line
     return (line if quotes else line.replace(b'"', b"")) or b"-"
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import math
 import re
+from decimal import Decimal
 
 import numpy as np
 import pyarrow as pa
@@ -12,7 +13,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cloister.schema.cell_values import days, numbers, texts
+from cloister.encode import Codes
+from cloister.kernels.per_unit import people
+from cloister.schema.cell_format import CellFormat
+from cloister.schema.cell_values import are_missing, days, numbers, texts
+from cloister.sources.python_cells import cell_column, text_column
 
 NUMBERLIKE = st.text(alphabet="0123456789+-.,eE infa\t\u00a0", max_size=8)
 
@@ -71,3 +76,65 @@ def test_texts_of_floats_do_not_depend_on_their_neighbours(values: list[float | 
     """The text of a float is its own, whatever else is in the batch."""
     together = texts(pa.array(values, pa.float64())).to_pylist()
     assert together == [texts(pa.array([value], pa.float64())).to_pylist()[0] for value in values]
+
+
+def runs_of(cells: pa.Array, ends: list[int]) -> pa.Array:
+    """Cells of which each stands in all rows up to an end."""
+    return pa.RunEndEncodedArray.from_arrays(pa.array(ends, pa.int32()), cells)
+
+
+def test_runs_are_read_as_what_they_hold() -> None:
+    """Runs of dictionaries too, which Arrow itself cannot decode; a slice begins inside a run."""
+    plain = pa.array(["1", "1", None, None, "b", "?"])
+    form = CellFormat(missing=("?",))
+    held = pa.array(["1", None, "b", "?"])
+    for cells in (held, held.dictionary_encode(), held.cast(pa.string_view()), held.cast(pa.large_string())):
+        for few, same in ((runs_of(cells, [2, 4, 5, 6]), plain), (runs_of(cells, [2, 4, 5, 6])[1:5], plain[1:5])):
+            assert texts(few, form).to_pylist() == texts(same, form).to_pylist()
+            assert np.array_equal(numbers(few, form), numbers(same, form), equal_nan=True)
+            assert np.array_equal(days(few, form), days(same, form), equal_nan=True)
+            assert np.array_equal(are_missing(few, form), are_missing(same, form))
+            assert np.array_equal(people(few), people(same))
+            codes = Codes("x", ("1", "b"), 1)
+            assert np.array_equal(codes.look_up(few), codes.look_up(same))
+
+
+@pytest.mark.parametrize("form", ["dictionary", "runs"])
+def test_a_long_name_that_many_rows_share_is_read_once(form: str) -> None:
+    """65,536 rows of 33 kB are 2.1 GB if each is written out, more than short offsets count: whose rows they are needs none."""
+    rows, name = 65_536, pa.array(["x" * 33_000])
+    cells = (
+        runs_of(name, [rows]) if form == "runs" else pa.DictionaryArray.from_arrays(pa.array(np.zeros(rows, np.int32)), name)
+    )
+    pool = pa.default_memory_pool()
+    most = max(pool.max_memory(), pool.bytes_allocated() + 2**30)
+    who = people(cells)
+    assert np.array_equal(np.unique(who, axis=0), people(name))
+    assert not are_missing(cells, CellFormat(missing=("?",))).any()
+    assert np.isnan(numbers(cells, CellFormat(missing=("?",)))).all()
+    assert pool.max_memory() <= most
+
+
+def test_an_instant_has_one_text_whatever_it_is_counted_in() -> None:
+    """One person whose time of birth is an identity is one person, in files that count milliseconds and in others."""
+    moments = [
+        datetime.datetime(2020, 1, 2, 3, 4, 5),
+        datetime.datetime(1955, 1, 1),
+        datetime.datetime(2020, 1, 1, 0, 0, 0, 250_000),
+    ]
+    for moment in moments:
+        units = ["ms", "us", "ns"] + ["s"] * (moment.microsecond == 0)
+        typed = {texts(pa.array([moment], pa.timestamp(unit)))[0].as_py() for unit in units}
+        mixed = [moment, *(np.datetime64(moment, unit) for unit in units)]
+        assert typed == set(texts(cell_column(mixed)).to_pylist()) == set(text_column(mixed).to_pylist())
+        assert len(typed) == 1
+    assert texts(pa.array([2**62], pa.timestamp("s"))).to_pylist() == [None]  # no calendar has it, and no two texts do
+
+
+@pytest.mark.parametrize("number", [3, 2**63, 10**22, -(10**22), 2**250, 10**76, 10**80])
+def test_a_whole_number_has_one_text_whatever_its_type(number: int) -> None:
+    """10^22 and 1e22 are one number, hence one identity."""
+    same = [cell for cell in (number, float(number), Decimal(number), np.float64(number)) if int(cell) == number]
+    assert len({*texts(cell_column(same)).to_pylist(), *text_column(same).to_pylist()}) == 1
+    exact = [number + 1, Decimal(number + 1)] if abs(number) < 10**76 else []
+    assert len(set(texts(cell_column(exact)).to_pylist())) <= 1

@@ -224,3 +224,63 @@ def test_quotes_that_never_close_take_linear_time(tmp_path: Path) -> None:
     began = time.perf_counter()
     assert len(cells_of(path)) == 250_000
     assert time.perf_counter() - began < 20
+
+
+ODD_STARTS = [
+    "",
+    "\ufeff",
+    "\ufeff\ufeff",
+    "\ufeff\r\n",
+    '\ufeff"',
+    "\ufffe",
+    "\0",
+    "\x0b",
+    "\x1a",
+    "\u2028",
+    "\x85",
+    " ",
+    "'",
+    "#",
+    "\\",
+]
+
+
+@given(
+    st.lists(
+        st.tuples(st.sampled_from(ODD_STARTS), st.sampled_from(["a,1\n", "b\n", '"c ""d""",2\n', "e,3,4\r"])), max_size=12
+    ),
+    st.integers(1, 200),
+)
+@settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_no_line_start_is_lost_wherever_a_run_begins(tmp_path: Path, lines: list[tuple[str, str]], window: int) -> None:
+    """The fast reader and the slow one agree in every run, whatever stands at the starts of lines: a byte order mark too."""
+    text = "".join(start + line for start, line in lines)
+    source = open_csv(find(written(tmp_path / "t.csv", "x,y\n" + text))[0], max(window, 24))
+    slow = [
+        [*row, *[None] * 2][:2]
+        for run in source.grammar.runs(io.BytesIO(text.encode()), source.window)
+        for row in source.grammar.rows(run.raw.decode(), run.quoted)
+    ]
+    for run in source.grammar.runs(io.BytesIO(text.encode()), source.window):
+        with suppress(pa.ArrowInvalid):  # a ragged run, which goes the slow way
+            if run.quoted and run.raw.strip(b"\r\n"):
+                fast = source._fast(run.raw, [0, 1])
+                assert [list(row.values()) for row in fast.to_pylist()] == list(source.grammar.rows(run.raw.decode()))
+    read = [list(row.values()) for batch in source.batches(["x", "y"]) for row in batch.to_pylist()]
+    if window >= 200:
+        assert read == slow
+
+
+def test_a_row_of_a_byte_order_mark_alone_is_a_row(tmp_path: Path) -> None:
+    """The mark that a file begins with is none of its text; any other is."""
+    assert cells_of(written(tmp_path / "t.csv", b"\xef\xbb\xbfx\n\xef\xbb\xbf\na\n")) == [["\ufeff"], ["a"]]
+
+
+def test_one_line_more_moves_no_other_record_into_a_mark(tmp_path: Path) -> None:
+    """A byte order mark before a quote: a run began there or not, by the length of the file, and 49,801 rows became one."""
+    row, mark, quote, tail, rows = b"a,1\n", b'\xef\xbb\xbf"k,1\n', b'q",1\n', b"b\n", 200_000
+    before = ((rows * len(row) + len(mark) + len(quote) + len(tail)) // 2) // len(row)
+    body = row * before + mark + row * (rows // 4 - 200) + quote + row * (rows - before - (rows // 4 - 200))
+    for content in (body, body + tail):
+        cells = cells_of(written(tmp_path / "t.csv", b"x,y\n" + content), ["x"])
+        assert sum(cell == ["a"] for cell in cells) == rows

@@ -52,11 +52,12 @@ def test_batches_are_small(tmp_path: Path) -> None:
 
 def test_a_glob_and_a_list_are_files_one_after_the_other(tmp_path: Path) -> None:
     """Files come in the order of their names, and the order of their columns does not matter."""
+    other = pa.table({"b.c": ["z"], "a": [4]})
     pq.write_table(TABLE, tmp_path / "1.parquet")
-    (tmp_path / "2.csv").write_text("b.c,a\nz,4\n")
-    expected = [*TABLE.to_pylist(), {"a": "4", "b.c": "z"}]
+    pq.write_table(other, tmp_path / "2.parquet")
+    expected = [*TABLE.to_pylist(), {"a": 4, "b.c": "z"}]
     assert rows_of(open_source(str(tmp_path / "*"))) == expected
-    assert rows_of(open_source([tmp_path / "1.parquet", tmp_path / "2.csv"])) == expected
+    assert rows_of(open_source([tmp_path / "1.parquet", tmp_path / "2.parquet"])) == expected
 
 
 def test_a_folder_with_parts_and_partitions(tmp_path: Path) -> None:
@@ -204,3 +205,12 @@ def test_a_dataset_is_a_source(tmp_path: Path) -> None:
     """A pyarrow dataset is streamed as it is."""
     pq.write_table(TABLE, tmp_path / "t.parquet")
     assert rows_of(open_source(dataset.dataset(tmp_path))) == TABLE.to_pylist()
+
+
+def test_text_files_and_typed_files_are_no_one_table(tmp_path: Path) -> None:
+    """1.0 in a CSV file is a text and in a Parquet file it is 1: one person would have two identities."""
+    (tmp_path / "1.csv").write_text("a\n1.0\n")
+    pq.write_table(pa.table({"a": [1.0]}), tmp_path / "2.parquet")
+    for files in (["1.csv", "2.parquet"], ["2.parquet", "1.csv"]):
+        with pytest.raises(SourceError, match="not of one kind"):
+            open_source([tmp_path / name for name in files])

@@ -10,7 +10,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+import cloister as cl
 from cloister.errors import DataError
+from cloister.schema.cell_values import numbers, texts
 from cloister.sources.opening import open_source
 from cloister.sources.parquet_footer import read_chunks
 from cloister.sources.sound_batches import sound_batch
@@ -115,3 +117,70 @@ def test_real_parquet_keeps_its_codes(tmp_path: Path) -> None:
     source = open_source(tmp_path / "adult.parquet")
     batch = next(iter(source.batches(["sex", "workclass"])))
     assert all(pa.types.is_dictionary(kind) for kind in batch.schema.types)
+
+
+def raw_text(cells: list[bytes | None], kind: pa.DataType) -> pa.Array:
+    """Cells of a type of text whatever their bytes are, as some writers leave them."""
+    plain = {pa.string(): pa.binary(), pa.large_string(): pa.large_binary(), pa.string_view(): pa.binary_view()}[kind]
+    return pa.Array.from_buffers(kind, len(cells), pa.array(cells, plain).buffers())
+
+
+def coded(cells: pa.Array) -> pa.Array:
+    """The same cells as codes."""
+    return pa.DictionaryArray.from_arrays(pa.array(range(len(cells)), pa.int8()), cells, safe=False)
+
+
+def in_runs(cells: pa.Array) -> pa.Array:
+    """The same cells as runs of one row each."""
+    ends = pa.array(range(1, len(cells) + 1), pa.int32())
+    return pa.Array.from_buffers(pa.run_end_encoded(pa.int32(), cells.type), len(cells), [None], children=[ends, cells])
+
+
+ODD_TEXTS = [b"a", b"caf\xe9", b"b"]
+FORMS = {
+    "string": lambda: raw_text(ODD_TEXTS, pa.string()),
+    "view": lambda: raw_text(ODD_TEXTS, pa.string_view()),
+    "codes": lambda: coded(raw_text(ODD_TEXTS, pa.string())),
+    "wide codes": lambda: coded(raw_text(ODD_TEXTS, pa.large_string())),
+    "codes of views": lambda: coded(raw_text(ODD_TEXTS, pa.string_view())),
+    "runs": lambda: in_runs(raw_text(ODD_TEXTS, pa.string())),
+    "runs of codes": lambda: in_runs(coded(raw_text(ODD_TEXTS, pa.string()))),
+}
+if hasattr(pa, "json_"):  # since Arrow 19
+    FORMS["JSON"] = lambda: pa.ExtensionArray.from_storage(pa.json_(), raw_text(ODD_TEXTS, pa.string()))
+IN_PARQUET = ("string", "view", "codes", "wide codes", "JSON")
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("is_parquet", [False, True])
+def test_a_text_that_is_no_utf8_never_decides(form: str, is_parquet: bool, tmp_path: Path) -> None:
+    """Whatever the type of its column, such a cell is read as in a plain column, and no pass ends at it."""
+    table = pa.table({"x": FORMS[form]()})
+    path = tmp_path / ("t.parquet" if is_parquet else "t.arrow")
+    if not is_parquet:
+        with pa.ipc.new_file(path, table.schema) as file:
+            file.write_table(table)
+    elif form in IN_PARQUET:
+        pq.write_table(table, path)
+    else:
+        with pytest.raises(pa.ArrowNotImplementedError):
+            pq.write_table(table, path)
+        return
+    (batch,) = open_source(path).batches(["x"])
+    assert texts(batch.column(0)).to_pylist() == ["a", "caf\ufffd", "b"]
+    table = cl.tabulate(path, ["x"], 1000, domains={"x": ["a", "b"]})
+    assert table.counts.round().tolist() == [2, 1]
+
+
+@pytest.mark.parametrize("bits", [bits for bits in (32, 64, 128, 256) if hasattr(pa, f"decimal{bits}")])
+def test_a_decimal_beyond_its_digits_never_decides(bits: int, tmp_path: Path) -> None:
+    """Bits of an Arrow file may hold more digits than the type says: such a cell cannot be read, and the others can."""
+    kind = getattr(pa, f"decimal{bits}")(3, 1)
+    raw = b"".join(number.to_bytes(bits // 8, "little", signed=True) for number in (15, 10**9, -(10**9), -25, 999))
+    cells = pa.Array.from_buffers(kind, 5, [None, pa.py_buffer(raw)])
+    with pa.ipc.new_file(tmp_path / "t.arrow", pa.schema({"x": kind})) as file:
+        file.write_batch(pa.record_batch([cells], ["x"]))
+        file.write_batch(pa.record_batch([cells[1:4]], ["x"]))
+    first, second = open_source(tmp_path / "t.arrow").batches(["x"])
+    assert np.array_equal(numbers(first.column(0)), [1.5, np.nan, np.nan, -2.5, 99.9], equal_nan=True)
+    assert np.array_equal(numbers(second.column(0)), [np.nan, np.nan, -2.5], equal_nan=True)

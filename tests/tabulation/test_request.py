@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import math
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
 
-from cloister.errors import SchemaError, UsageError
+import cloister as cl
+from cloister.errors import CloisterError, SchemaError, UsageError
+from cloister.schema import Category, Column, Number, Schema
 from cloister.tabulation.request import TabulationRequest
 from cloister.tabulation.tabulate import plan_table, tabulate
 
@@ -61,3 +66,67 @@ def test_a_table_that_takes_minutes_is_refused_before_the_charge(bins: int) -> N
     with pytest.raises(UsageError, match=r"262,144"):
         plan_table(["a", "b"], ["a", "b"], 1, bounds={"a": (0, 1), "b": (0, 1)}, bins={"a": bins, "b": bins})
     assert time.process_time() - began < 5
+
+
+def refused_before_the_charge(tmp_path: Path, match: str, **facts: Any) -> None:
+    """The request is refused, and nothing is in the ledger."""
+    rows = pa.table({"x": [1.0] * 50, "y": ["a"] * 50})
+    with pytest.raises(CloisterError, match=match):
+        cl.tabulate(rows, ledger=str(tmp_path / "ledger.jsonl"), table="t", budget=1, **facts)
+    assert not (tmp_path / "ledger.jsonl").exists()
+
+
+@pytest.mark.parametrize("bounds", [(0, 1.7e308), (0, 1e300), (-1e150, 0), (0, 1e-200), (1e300, 1.0000000001e300)])
+def test_bounds_whose_sums_are_no_numbers_are_refused(tmp_path: Path, bounds: tuple[float, float]) -> None:
+    """Their sums, or the squares of their errors, overflowed or vanished after the charge."""
+    refused_before_the_charge(tmp_path, "another unit", by=["y"], domains={"y": ["a"]}, measures=["x"], bounds={"x": bounds})
+
+
+@pytest.mark.parametrize("bounds", [(0, 1e100), (0, 2e-100), (-1e100, 1e100)])
+def test_wide_and_narrow_bounds_are_summed(bounds: tuple[float, float]) -> None:
+    """Up to the ends that are allowed, sums and their errors are finite and above zero."""
+    rows = pa.table({"x": [bounds[1]] * 50, "y": ["a"] * 50})
+    table = cl.tabulate(rows, ["y"], 100, domains={"y": ["a"]}, measures=["x"], bounds={"x": bounds})
+    assert table.sums["x"][0] == pytest.approx(50 * bounds[1], rel=0.2)
+
+
+@pytest.mark.parametrize(
+    "edges", [[0, math.nan, 10], [math.nan, 10], [-math.inf, 5, 10], [0, 5, math.inf], [0, 7, 5, 10], [0, 5, 5, 10]]
+)
+def test_edges_that_are_no_rising_numbers_are_refused(tmp_path: Path, edges: list[float]) -> None:
+    """No comparison holds of NaN, so none refused it."""
+    refused_before_the_charge(tmp_path, "must rise", by=["x"], bounds={"x": (0, 10)}, bins={"x": edges})
+
+
+LONE = "\ud800"
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [
+        {"by": ["y"], "domains": {"y": ["a", LONE]}},
+        {"by": ["y"], "domains": {"y": ["a"], LONE: ["b"]}},
+        {"by": [LONE], "domains": {"y": ["a"]}},
+        {"by": ["y"], "domains": {"y": ["a"]}, "measures": [LONE]},
+        {"by": ["x"], "bounds": {"x": (0, 1), LONE: (0, 1)}},
+    ],
+)
+def test_lone_surrogates_are_refused(tmp_path: Path, facts: dict[str, Any]) -> None:
+    """They are no text: nothing that holds one can be written or compared with a cell."""
+    refused_before_the_charge(tmp_path, "no text", **facts)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: Number((0, 1), missing=(LONE,)),
+        lambda: Category(("a", LONE)),
+        lambda: Category(("a",), missing=(LONE,)),
+        lambda: Column(LONE, Number((0, 1))),
+        lambda: Schema([Column("x", Number((0, 1)))], table=LONE),
+    ],
+)
+def test_a_schema_holds_no_lone_surrogates(make: Callable[[], object]) -> None:
+    """In names, domains and what stands for a missing value."""
+    with pytest.raises(CloisterError, match="no text"):
+        make()

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from cloister.encode import Encoded
 from cloister.kernels.base import Change, Kernel, Move, Sensitivity, Summary
 from cloister.schema import Neighbours
-from cloister.schema.cell_values import texts
+from cloister.schema.cell_values import shared_values, texts
 from cloister.schema.unit import Unit
 
 __all__ = ["PerUnit", "at_most", "first_rows", "for_unit", "people", "row_hashes"]
@@ -73,6 +73,9 @@ def people(values: pa.Array) -> NDArray[np.uint64]:
     Two people with the same bits would share one bound; with 128 bits nobody can find such a pair. A null and an empty text
     are the same missing name: which of the two a blank cell becomes depends on the reader of the file.
     """
+    if shared := shared_values(values):  # a name is written once, however many rows share it
+        names = texts(shared[0])
+        return np.asarray(people(pa.concat_arrays([names, pa.nulls(1, names.type)]))[shared[1]])
     encoded = texts(values).dictionary_encode()
     known = [b"+" + name.encode() if name else b"" for name in encoded.dictionary.to_pylist()]
     hashes = b"".join(blake2b(name, digest_size=16).digest() for name in [*known, b""])

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 
 from cloister.errors import SchemaError
+from cloister.parameters import check_text
 from cloister.schema.date_format import ISO_PATTERN, check_date_format, date_pattern
 
 __all__ = ["PLAIN", "THOUSANDS", "CellFormat"]
@@ -73,7 +74,7 @@ class CellFormat:
 def _missing(words: object) -> tuple[str, ...]:
     if isinstance(words, str) or not isinstance(words, (tuple, list)) or not all(isinstance(w, str) for w in words):
         raise SchemaError('missing must be a list of texts, such as ["?", "NA", "-"].')
-    return tuple(dict.fromkeys(word.strip() for word in words))
+    return tuple(dict.fromkeys(check_text(word, "missing").strip() for word in words))
 
 
 PLAIN = CellFormat()

@@ -21,10 +21,11 @@ from cloister.schema.arrow_numpy import from_numbers, from_texts, to_mask, to_nu
 from cloister.schema.cell_format import PLAIN, CellFormat
 from cloister.schema.dates_in_text import days_in_text
 
-__all__ = ["are_missing", "days", "numbers", "texts"]
+__all__ = ["are_missing", "days", "numbers", "shared_values", "texts"]
 
 Read = Callable[[pa.Array, CellFormat], NDArray[np.float64]]
 _FEW = 256
+_LONGEST_WHOLE = 10**76  # a whole number below it is written with all its digits, whatever its type
 _PER_DAY = {"s": 86_400, "ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}
 
 
@@ -43,14 +44,14 @@ def numbers(values: pa.Array, form: CellFormat = PLAIN) -> NDArray[np.float64]:
     kind = values.type
     if pa.types.is_union(kind):
         return _by_kind(numbers, values, form)
+    if shared := shared_values(values):
+        return _looked_up(numbers(shared[0], form), shared[1])
     if form.missing:
         return _without_missing(numbers, values, form)
     if pa.types.is_decimal(kind) or (pa.types.is_primitive(kind) and not pa.types.is_temporal(kind)):
         return _floats(values)
     if _is_text(kind):
         return _from_text(_trimmed(values), form)
-    if pa.types.is_dictionary(kind):
-        return _looked_up(numbers(values.dictionary, form), values)
     if pa.types.is_temporal(kind) and not pa.types.is_interval(kind):
         return _in_days(values)
     inner = _unwrapped(values)
@@ -65,10 +66,10 @@ def days(values: pa.Array, form: CellFormat = PLAIN) -> NDArray[np.float64]:
     kind = values.type
     if pa.types.is_union(kind):
         return _by_kind(days, values, form)
+    if shared := shared_values(values):
+        return _looked_up(days(shared[0], form), shared[1])
     if form.missing:
         return _without_missing(days, values, form)
-    if pa.types.is_dictionary(kind):
-        return _looked_up(days(values.dictionary, form), values)
     if _is_text(kind) or (form.date is not None and (pa.types.is_integer(kind) or pa.types.is_floating(kind))):
         return days_in_text(texts(values), form.date_pattern)
     return numbers(values)
@@ -80,24 +81,24 @@ def texts(values: pa.Array, form: CellFormat = PLAIN) -> pa.Array:
     Whole numbers are written without a dot whatever their type (3 and 3.0 are both "3"), booleans "true" and "false",
     dates as in ISO 8601.
     """
+    if shared := shared_values(values):
+        known = texts(shared[0], form).cast(pa.large_string())  # wide offsets: many rows may share one long text
+        return pa.concat_arrays([known, pa.nulls(1, pa.large_string())]).take(from_numbers(shared[1]))
     if form.missing:
         written = texts(values)
         return pc.if_else(pc.is_in(written, _listed(form, written.type)), pa.scalar(None, written.type), written)
     kind = values.type
     if _is_text(kind):
         return _trimmed(values)
-    if pa.types.is_dictionary(kind):
-        return texts(values.dictionary).take(values.indices)
     if pa.types.is_union(kind):
         cells = [texts(some).cast(pa.large_string()) for some in _kinds(values)]
         return pa.concat_arrays([*cells, pa.nulls(0, pa.large_string())]).take(from_numbers(_places(values)))
     if pa.types.is_floating(kind):
         return _float_texts(values)
     if pa.types.is_decimal(kind):
-        short = pc.replace_substring_regex(values.cast(pa.string()), r"(\.[0-9]*?)0+$", r"\1")
-        return pc.replace_substring_regex(short, r"\.$", "")
+        return _without_zeros(values.cast(pa.string()))
     if pa.types.is_timestamp(kind):
-        return values.cast(pa.timestamp(kind.unit)).cast(pa.string())  # without a zone: no time zone database is needed
+        return _moment_texts(values)
     if pa.types.is_integer(kind) or pa.types.is_boolean(kind) or pa.types.is_date(kind) or pa.types.is_time(kind):
         return values.cast(pa.string())
     inner = _unwrapped(values)
@@ -109,11 +110,35 @@ def are_missing(values: pa.Array, form: CellFormat = PLAIN, read: Read | None = 
 
     `read` is `numbers` or `days` where the column holds those: then a value is also known by what a listed text means.
     """
+    if shared := shared_values(values):
+        by_code = np.append(are_missing(shared[0], form, read), True)
+        return np.asarray(by_code[shared[1]])
     lengths = to_numbers(pc.binary_length(texts(values, form)).cast(pa.int64()), null=0)
     is_missing: NDArray[np.bool_] = lengths == 0
     if form.missing and read is not None:
         is_missing |= np.isnan(read(values, form)) & ~np.isnan(read(values, replace(form, missing=())))
     return is_missing
+
+
+def shared_values(values: pa.Array) -> tuple[pa.Array, NDArray[np.int64]] | None:
+    """What the cells of a dictionary or of runs hold, once each, and which of those every cell holds; None for other arrays.
+
+    A cell that holds none has the number behind the last. Whatever is made of such values is made once a value, so that memory
+    does not grow with the rows that share a long one.
+
+    >>> values, places = shared_values(pa.array(["a", None, "a"]).dictionary_encode())
+    >>> values.to_pylist(), places.tolist()
+    (['a'], [0, 1, 0])
+    """
+    if isinstance(values, pa.ExtensionArray):
+        return shared_values(values.storage)
+    if pa.types.is_dictionary(values.type):
+        known = values.dictionary
+        return known, to_numbers(values.indices.cast(pa.int64()), null=len(known))
+    if pa.types.is_run_end_encoded(values.type):
+        rows = np.arange(values.offset, values.offset + len(values))
+        return values.values, np.searchsorted(to_numbers(values.run_ends), rows, side="right").astype(np.int64)
+    return None
 
 
 def _listed(form: CellFormat, kind: pa.DataType) -> pa.Array:
@@ -161,11 +186,7 @@ def _places(values: pa.Array) -> NDArray[np.int64]:
 
 def _unwrapped(values: pa.Array) -> pa.Array | None:
     """What a wrapper type holds; None for what has no single value a row (lists, structs, nulls)."""
-    if isinstance(values, pa.ExtensionArray):
-        return values.storage
-    if pa.types.is_run_end_encoded(values.type):
-        return pc.run_end_decode(values)
-    return None
+    return values.storage if isinstance(values, pa.ExtensionArray) else None
 
 
 def _is_text(kind: pa.DataType) -> bool:
@@ -190,8 +211,7 @@ def _floats(values: pa.Array) -> NDArray[np.float64]:
     return to_numbers(values)
 
 
-def _looked_up(by_code: NDArray[np.float64], values: pa.Array) -> NDArray[np.float64]:
-    codes = to_numbers(values.indices.cast(pa.int64()), null=len(by_code))
+def _looked_up(by_code: NDArray[np.float64], codes: NDArray[np.int64]) -> NDArray[np.float64]:
     cells: NDArray[np.float64] = np.append(by_code, np.nan)[codes]
     return cells
 
@@ -247,6 +267,21 @@ def _from_text(trimmed: pa.Array, form: CellFormat) -> NDArray[np.float64]:
         return np.array([np.nan if cell is None else float(cell) for cell in readable.to_pylist()], np.float64)
 
 
+def _moment_texts(values: pa.Array) -> pa.Array:
+    """One text for an instant, whatever it is counted in: no zeros at the end of a fraction; null for what no calendar has."""
+    written = values.cast(pa.timestamp(values.type.unit)).cast(
+        pa.string()
+    )  # without a zone: no time zone database is needed
+    written = pc.if_else(pc.starts_with(written, "<"), pa.scalar(None, pa.string()), written)
+    return _without_zeros(written)
+
+
+def _without_zeros(written: pa.Array) -> pa.Array:
+    """Texts without zeros at the end of a fraction, and without its point if nothing else is behind it."""
+    short = pc.replace_substring_regex(written, r"(\.[0-9]*?)0+$", r"\1")
+    return pc.replace_substring_regex(short, r"\.$", "")
+
+
 def _float_texts(values: pa.Array) -> pa.Array:
     if pa.types.is_float16(values.type):  # by their bits: older Arrows list no distinct half floats
         distinct = values.view(pa.uint16()).dictionary_encode()
@@ -258,7 +293,7 @@ def _float_texts(values: pa.Array) -> pa.Array:
     for number in floats:
         if np.isnan(number):
             written.append(None)
-        elif abs(float(number)) < 2**63 and number == np.trunc(number):
+        elif abs(float(number)) < _LONGEST_WHOLE and number == np.trunc(number):
             written.append(str(int(number)))
         else:
             written.append(str(number))  # the shortest text of its own width: float32 0.1 is "0.1"

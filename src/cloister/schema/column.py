@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from cloister.errors import SchemaError
+from cloister.parameters import check_text
 from cloister.schema.kinds import Category, Date, Kind, Number, Text
 
 __all__ = ["Column", "Role", "nearest"]
@@ -37,6 +38,7 @@ class Column:
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name.strip():
             raise SchemaError("a column needs a name.")
+        check_text(self.name, "the name of a column")
         if not isinstance(self.kind, (Number, Category, Date, Text)):
             raise SchemaError(f'column "{self.name}": kind must be Number, Category, Date or Text.')
         try:

@@ -11,6 +11,7 @@ from fractions import Fraction
 from typing import Generic, TypeAlias, TypeVar
 
 from cloister.errors import SchemaError
+from cloister.parameters import check_text
 from cloister.schema.cell_format import PLAIN, CellFormat
 
 __all__ = ["OTHER", "Category", "Date", "Kind", "Number", "Text", "repeated"]
@@ -250,7 +251,7 @@ def _checked_domain(domain: object) -> tuple[str, ...]:
         raise SchemaError("domain is empty. List every value that the column may hold.")
     if not all(isinstance(value, str) for value in values):
         raise SchemaError('domain must hold texts only. Put numbers in quotes too, such as ["1", "2"].')
-    stripped = [value.strip() for value in values]
+    stripped = [check_text(value, "domain").strip() for value in values]
     if twice := repeated(stripped):
         raise SchemaError(f'domain lists "{twice[0]}" twice (blanks around a value do not count).')
     if OTHER in stripped:

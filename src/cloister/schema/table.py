@@ -58,6 +58,8 @@ class Schema:
             raise SchemaError(f'column "{twice[0]}" is there twice. Give every column its own name.')
         if self.table is not None and (not isinstance(self.table, str) or not self.table.strip()):
             raise SchemaError('table must be a name, such as table = "students".')
+        if self.table is not None:
+            check_text(self.table, "table")
         if self.neighbours is not None:
             try:
                 object.__setattr__(self, "neighbours", Neighbours(self.neighbours))

@@ -124,6 +124,11 @@ def _several(parts: list[tuple[Place, Source]]) -> Source:
                 f"{place.shown} and {first.shown} have different columns. Give files with the same columns,"
                 " or one at a time."
             )
+        if getattr(other, "typed", True) != getattr(source, "typed", True):
+            raise SourceError(
+                f"{place.shown} and {first.shown} are not of one kind: cells of a CSV file are texts, and 1.0 there is another "
+                "value than in a typed file. Write all files in one format, or give them one at a time."
+            )
     _check_kinds([part for _, part in parts if isinstance(part, ColumnarSource)])
     return SeveralSources(tuple(part for _, part in parts))
 

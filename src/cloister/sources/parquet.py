@@ -17,6 +17,7 @@ __all__ = ["ParquetReader", "open_parquet"]
 
 _FOOTER_FRAME = 8  # bytes behind the footer: its length, and PAR1
 _CODE_BYTES = 4  # a column that takes more bytes a value stores the texts themselves, not codes
+_TEXTS = (pa.string(), pa.large_string(), pa.string_view(), pa.binary(), pa.large_binary(), pa.binary_view())
 
 
 class ParquetReader:
@@ -32,11 +33,18 @@ class ParquetReader:
         """The rows; texts that repeat are read as the codes that the file holds."""
         metadata = parquet.read_metadata(file)
         repeated = repeated_texts(file, [name for name in columns if name in texts])
+        # codes by declaration are read as codes: Arrow would make them anew, and stop at a text that is not UTF-8
+        declared = metadata.schema.to_arrow_schema()
+        repeated += [name for name in columns if name not in repeated and _is_coded_text(declared.field(name).type)]
         # a small buffer, nothing ahead: otherwise whole row groups would be held
         opened = parquet.ParquetFile(
             file, metadata=metadata, read_dictionary=repeated, pre_buffer=False, buffer_size=1 << 16
         )
         yield from opened.iter_batches(batch_size=BATCH_ROWS, columns=columns, use_threads=False)
+
+
+def _is_coded_text(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_dictionary(kind)) and kind.value_type in _TEXTS
 
 
 def open_parquet(place: Place) -> ColumnarSource:

@@ -7,6 +7,7 @@ are not UTF-8, which some writers leave in columns of text, are replaced by U+FF
 
 from __future__ import annotations
 
+from decimal import Context, Decimal
 from os import PathLike, fspath
 
 import pyarrow as pa
@@ -14,6 +15,13 @@ import pyarrow as pa
 from cloister.sources.source import retold
 
 __all__ = ["read_table", "sound_batch"]
+
+_BYTES = {
+    pa.string(): pa.binary(),
+    pa.large_string(): pa.large_binary(),
+    pa.string_view(): pa.binary_view(),
+}
+"""What texts are, if not all of them are UTF-8."""
 
 
 def read_table(path: str | PathLike[str]) -> pa.Table:
@@ -37,10 +45,18 @@ def sound_batch(batch: pa.RecordBatch) -> pa.RecordBatch:
 def _sound(column: pa.Array) -> pa.Array:
     column.validate()  # lengths and sizes of buffers, whatever the type
     kind = column.type
+    if isinstance(column, pa.ExtensionArray):
+        stored = column.storage
+        values = _sound(stored)
+        return column if values is stored else pa.ExtensionArray.from_storage(kind, values)
     if pa.types.is_dictionary(kind):
         return _sound_dictionary(column)
-    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+    if pa.types.is_run_end_encoded(kind):
+        return _sound_runs(column)
+    if kind in _BYTES:
         return _sound_text(column)
+    if pa.types.is_decimal(kind):
+        return _sound_decimals(column)
     if not pa.types.is_primitive(kind):  # any number is one: only lengths, offsets and indices can do harm
         column.validate(full=True)
     return column
@@ -55,12 +71,38 @@ def _sound_dictionary(column: pa.DictionaryArray) -> pa.DictionaryArray:
     return column
 
 
+def _sound_runs(column: pa.RunEndEncodedArray) -> pa.RunEndEncodedArray:
+    stored = column.values
+    values = _sound(stored)
+    if values is not stored:
+        whole = pa.RunEndEncodedArray.from_arrays(column.run_ends, values)
+        column = whole.slice(column.offset, len(column))
+    column.validate(full=True)
+    return column
+
+
 def _sound_text(column: pa.Array) -> pa.Array:
     try:
         column.validate(full=True)
     except pa.ArrowInvalid:
-        plain = pa.binary() if pa.types.is_string(column.type) else pa.large_binary()
-        raw = pa.Array.from_buffers(plain, len(column), column.buffers(), offset=column.offset)
+        raw = pa.Array.from_buffers(_BYTES[column.type], len(column), column.buffers(), offset=column.offset)
         raw.validate(full=True)  # the offsets are in order: only the text is not
         return pa.array([None if cell is None else cell.decode("utf-8", "replace") for cell in raw.to_pylist()], column.type)
+    return column
+
+
+def _sound_decimals(column: pa.Array) -> pa.Array:
+    """Decimals; null where one has more digits than its type."""
+    try:
+        column.validate(full=True)
+    except pa.ArrowInvalid:
+        kind, raw = column.type, column.buffers()[1].to_pybytes()
+        starts = range(column.offset * kind.byte_width, (column.offset + len(column)) * kind.byte_width, kind.byte_width)
+        digits = [int.from_bytes(raw[start : start + kind.byte_width], "little", signed=True) for start in starts]
+        wide = Context(prec=100)
+        cells = [
+            Decimal(number).scaleb(-kind.scale, wide) if there and abs(number) < 10**kind.precision else None
+            for number, there in zip(digits, column.is_valid().to_pylist(), strict=True)
+        ]
+        return pa.array(cells, kind)
     return column

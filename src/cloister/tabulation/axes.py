@@ -20,6 +20,7 @@ __all__ = ["Axis", "TableLayout", "lay_out"]
 MOST_BINS = 2**18
 MOST_VALUES = 50  # a number with a step and no more values than this gets a bin for each
 BINS = 10
+LARGEST = 1e100  # that a summed number may be: sums are squared for their errors
 HALF = 2**20  # grid steps from the middle of a number's bounds to their end
 
 
@@ -100,7 +101,7 @@ def lay_out(
                 raise UsageError(f'the bins of "{name}" are too narrow for its bounds. Use wider ones.')
             grids.append(grid)
             axes.append(Axis(name, labels, inner))
-    summed = tuple(grid_of(name, number_of(name, bounds, schema)) for name in measures)
+    summed = tuple(measure_of(name, number_of(name, bounds, schema)) for name in measures)
     flags = made_up_columns((*grids, *summed, *categories)) if count_missing else ()
     encoding = Encoding((*grids, *summed), (*categories, *flags))
     return TableLayout(tuple(axes), encoding, summed, tuple(flag.name for flag in flags))
@@ -177,6 +178,18 @@ def codes_of(name: str, kind: Category) -> Codes:
     return Codes(name, kind.cells, default, kind.form)
 
 
+def measure_of(name: str, kind: Number) -> Grid:
+    """The grid of a number that is summed: sums and the squares of their errors must be numbers, however many rows there are."""
+    assert kind.bounds is not None
+    low, high = kind.bounds
+    if max(abs(low), abs(high)) > LARGEST or high - low < 1 / LARGEST:
+        raise UsageError(
+            f'sums of "{name}" could not be told within its bounds. Bounds of measures reach to {LARGEST:g} at most and are at '
+            f"least {1 / LARGEST:g} apart: give the column in another unit."
+        )
+    return grid_of(name, kind)
+
+
 def grid_of(name: str, kind: Number) -> Grid:
     """A fine grid over the bounds; over a coarse public step, that step's own."""
     assert kind.bounds is not None
@@ -207,7 +220,8 @@ def cut(name: str, kind: Number, wanted: Any) -> tuple[list[float], tuple[str, .
             edges = [float(edge) for edge in wanted]
         except (TypeError, ValueError):
             raise UsageError(f'bins of "{name}": give a number of bins of at least 1, or rising edges.') from None
-        if len(edges) < 2 or any(b <= a for a, b in itertools.pairwise(edges)) or edges[0] > low or edges[-1] < high:
+        is_rising = all(a < b for a, b in itertools.pairwise(edges))  # not where one of them is no number
+        if len(edges) < 2 or not is_rising or not np.isfinite(edges).all() or edges[0] > low or edges[-1] < high:
             raise UsageError(f'the edges of "{name}" must rise and cover its bounds, {low:g} to {high:g}.')
     labels = [f"[{a:g}, {b:g})" for a, b in itertools.pairwise(edges)]
     return edges, (*labels[:-1], labels[-1][:-1] + "]")

@@ -1,0 +1,226 @@
+"""How one Python object is read: by its class alone, and without running code of a class that is not listed here.
+
+Privacy
+-------
+What a cell becomes depends on the cell alone. A subclass may answer with anything, or end the process, so none is asked: what is
+read of it is what its listed base class has stored, by the base class's own slots; where there are none, it is unreadable.
+"""
+
+from __future__ import annotations
+
+import datetime
+import sys
+import uuid
+import zoneinfo
+from collections.abc import Callable
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+__all__ = ["KINDS", "MOST_DIGITS", "TIMES", "UNREADABLE", "Cell", "of_pandas", "read_cell"]
+
+MOST_DIGITS = 76  # of a whole number that keeps all of them
+KINDS = {
+    "text": pa.large_string(),  # wide offsets: no batch holds too much text for them
+    "float": pa.float64(),
+    "float32": pa.float32(),
+    "float16": pa.float16(),
+    "int": pa.int64(),
+    "uint": pa.uint64(),
+    "whole": pa.decimal256(MOST_DIGITS, 0),
+    "bool": pa.bool_(),
+    "D": pa.date32(),
+    **{unit: pa.timestamp(unit) for unit in ("s", "ms", "us", "ns")},
+    **{f"duration {unit}": pa.duration(unit) for unit in ("s", "ms", "us", "ns")},
+}
+TIMES = {kind: pa.int32() if kind == "D" else pa.int64() for kind, type in KINDS.items() if pa.types.is_temporal(type)}
+"""The kinds that are counts of units, and the integers that count them."""
+
+Cell = tuple[str, Any]
+"""The kind of a cell, a key of `KINDS`, and its value; None: there is none to read."""
+UNREADABLE: Cell = ("text", None)
+
+_EPOCH = datetime.datetime(1970, 1, 1)
+_MICROSECOND = datetime.timedelta(microseconds=1)
+_PARTS = [
+    getattr(datetime.datetime, part)
+    for part in ("year", "month", "day", "hour", "minute", "second", "microsecond", "tzinfo")  # as its constructor has them
+]
+_bases: Callable[[type], tuple[type, ...]] = type.__dict__["__mro__"].__get__  # whatever a metaclass says
+
+
+def read_cell(cell: object) -> Cell:
+    """The kind and the value of any Python object. Never raises.
+
+    >>> [read_cell(cell) for cell in (0.5, 3, True, "a", [1], 1j)]
+    [('float', 0.5), ('int', 3), ('bool', True), ('text', 'a'), ('text', None), ('text', None)]
+    """
+    if type(cell) is float:  # the most common cell, without the search for its rule
+        return "float", cell
+    try:
+        for base in _bases(type(cell)):
+            rule = _RULES.get(id(base))  # by identity: classes may have hashes of their own
+            if rule is not None:
+                return rule(cell)
+        return _read_span(cell)
+    except Exception:  # such as a time that no calendar has
+        return UNREADABLE
+
+
+def of_pandas(name: str) -> Any:
+    """A class of pandas, which is not imported here; without it, one that nothing has."""
+    return getattr(sys.modules.get("pandas"), name, _Nothing)
+
+
+class _Nothing:
+    """The class of no object."""
+
+
+def _read_span(cell: Any) -> Cell:
+    if type(cell) is of_pandas("Period"):
+        return "text", str(cell)
+    if type(cell) is of_pandas("Interval"):
+        moments = (of_pandas("Timestamp"), of_pandas("Timedelta"))
+        plain = all(type(end) in (int, float, np.int64, np.float64, *moments) for end in (cell.left, cell.right))
+        if plain and _is_known_zone(getattr(cell.left, "tzinfo", None)):
+            return "text", str(cell)
+    return UNREADABLE
+
+
+def _read_str(cell: str) -> Cell:
+    return "text", str.encode(cell, "utf-8", "replace").decode("utf-8")  # lone surrogates cannot be stored
+
+
+def _read_uuid(cell: uuid.UUID) -> Cell:
+    number = uuid.UUID.__dict__["int"].__get__(cell)
+    return ("text", str(uuid.UUID(int=number))) if type(number) is int else UNREADABLE
+
+
+def _read_int(cell: int) -> Cell:
+    whole = int.__int__(cell)
+    if -(2**63) <= whole < 2**63:
+        return "int", whole
+    if 0 < whole < 2**64:
+        return "uint", whole
+    if abs(whole) < 10**MOST_DIGITS:
+        return "whole", Decimal(whole)
+    try:
+        return "float", float(whole)
+    except OverflowError:
+        return "float", float("inf") if whole > 0 else float("-inf")
+
+
+def _read_numpy(cell: Any) -> Cell:
+    """A number of NumPy's own types."""
+    kind = type(cell)
+    if kind is np.float32 or kind is np.float16:
+        return kind.__name__, cell
+    if kind is np.float64 or kind is np.longdouble:
+        return "float", float(cell)  # a wider one is rounded, as a column of them is
+    if kind is np.bool_:
+        return "bool", bool(cell)
+    return _read_int(int(cell)) if kind in _NUMPY_INTEGERS else UNREADABLE
+
+
+def _read_decimal(cell: Decimal) -> Cell:
+    plain = Decimal(cell)
+    if plain.is_finite() and plain.adjusted() < MOST_DIGITS and plain == plain.to_integral_value():
+        return _read_int(int(plain))  # a whole number keeps all its digits, as an int does
+    return "float", float(plain)  # infinite beyond the largest
+
+
+def _read_fraction(cell: Fraction) -> Cell:
+    above, below = (Fraction.__dict__[part].__get__(cell) for part in ("_numerator", "_denominator"))
+    if type(above) is not int or type(below) is not int:
+        return UNREADABLE
+    try:
+        return "float", above / below
+    except OverflowError:
+        return "float", float("inf") if above > 0 else float("-inf")
+
+
+def _read_date(cell: datetime.date) -> Cell:
+    return "D", datetime.date.toordinal(cell) - _EPOCH.toordinal()
+
+
+def _read_datetime(cell: datetime.datetime) -> Cell:
+    if type(cell) in (of_pandas("Timestamp"), type(of_pandas("NaT"))):  # with a unit of its own; that of NaT is no number
+        return _read_datetime64(cell.asm8)  # type: ignore[attr-defined]
+    zone = datetime.datetime.tzinfo.__get__(cell)
+    if not _is_known_zone(zone):
+        return UNREADABLE
+    fold = datetime.datetime.fold.__get__(cell)
+    plain = datetime.datetime(*(part.__get__(cell) for part in _PARTS), fold=fold)
+    naive = plain if zone is None else plain.astimezone(datetime.UTC).replace(tzinfo=None)
+    return "us", (naive - _EPOCH) // _MICROSECOND
+
+
+def _read_time(cell: datetime.time) -> Cell:
+    known = _is_known_zone(datetime.time.tzinfo.__get__(cell))
+    return ("text", datetime.time.isoformat(cell)) if known else UNREADABLE
+
+
+def _is_known_zone(zone: object) -> bool:
+    """Whether a zone is of a class whose answers are its own: time zones are objects that answer when they are asked."""
+    if zone is None or type(zone) in (datetime.timezone, zoneinfo.ZoneInfo):
+        return True
+    dateutil, pytz = sys.modules.get("dateutil.tz"), sys.modules.get("pytz.tzinfo")
+    if dateutil is not None and type(zone) in (dateutil.tzutc, dateutil.tzoffset, dateutil.tzlocal, dateutil.tzfile):
+        return True
+    # pytz makes a class of every zone, with facts and no code in it
+    made = pytz is not None and _bases(type(zone))[1] in (pytz.DstTzInfo, pytz.StaticTzInfo, pytz.BaseTzInfo)
+    return made and type(zone).__module__.partition(".")[0] == "pytz"
+
+
+def _read_timedelta(cell: datetime.timedelta) -> Cell:
+    if type(cell) is of_pandas("Timedelta"):  # with a unit of its own
+        return _read_timedelta64(cell.asm8)  # type: ignore[attr-defined]
+    plain = datetime.timedelta(
+        *(getattr(datetime.timedelta, part).__get__(cell) for part in ("days", "seconds", "microseconds"))
+    )
+    return _counted("duration us", plain // _MICROSECOND)
+
+
+def _read_datetime64(cell: np.datetime64) -> Cell:
+    return _read_units(cell, "") if type(cell) is np.datetime64 else UNREADABLE
+
+
+def _read_timedelta64(cell: np.timedelta64) -> Cell:
+    return _read_units(cell, "duration ") if type(cell) is np.timedelta64 else UNREADABLE
+
+
+def _read_units(cell: np.datetime64 | np.timedelta64, kind: str) -> Cell:
+    unit, step = np.datetime_data(cell.dtype)
+    return UNREADABLE if np.isnat(cell) or step != 1 else _counted(f"{kind}{unit}", int(cell.view(np.int64)))
+
+
+def _counted(kind: str, count: int) -> Cell:
+    """A time as a count of units, if there is such a kind and it has room for the count."""
+    return (kind, count) if kind in TIMES and abs(count) < 2 ** (31 if kind == "D" else 63) else UNREADABLE
+
+
+_NUMPY_INTEGERS = [np.dtype(code).type for code in "bhilqBHILQ"]
+_READ: dict[type, Callable[[Any], Cell]] = {
+    str: _read_str,
+    bytes: lambda cell: ("text", bytes.decode(cell, "utf-8", "replace")),
+    bytearray: lambda cell: ("text", bytearray.decode(cell, "utf-8", "replace")),
+    uuid.UUID: _read_uuid,
+    bool: lambda cell: ("bool", cell),
+    float: lambda cell: ("float", float.__float__(cell)),
+    int: _read_int,
+    np.bool_: _read_numpy,
+    np.floating: _read_numpy,
+    np.integer: _read_numpy,
+    Decimal: _read_decimal,
+    Fraction: _read_fraction,
+    datetime.date: _read_date,
+    datetime.datetime: _read_datetime,
+    datetime.time: _read_time,
+    datetime.timedelta: _read_timedelta,
+    np.datetime64: _read_datetime64,
+    np.timedelta64: _read_timedelta64,
+}
+_RULES = {id(kind): rule for kind, rule in _READ.items()}

@@ -1,0 +1,158 @@
+"""Objects in cells and rows: none of their own code runs, so none can end the process or take all of its memory."""
+
+from __future__ import annotations
+
+import array
+import datetime
+import uuid
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from cloister.sources import object_rules
+from cloister.sources.object_rules import read_cell
+from cloister.sources.python_cells import row_cells
+
+
+def leave(*_: object, **__: object) -> Any:
+    raise SystemExit("a method of a cell ran")
+
+
+class LeavingClass(type):
+    """A class that leaves when it is hashed or asked for a name."""
+
+    __hash__ = leave
+
+    def __getattribute__(cls, name: str) -> Any:
+        return leave() if name in ("__module__", "__name__", "__mro__") else super().__getattribute__(name)
+
+
+METHODS = [
+    *("__float__", "__int__", "__index__", "__str__", "__repr__", "__bytes__", "__sub__", "__add__", "__eq__", "__hash__"),
+    *(
+        "__len__",
+        "__iter__",
+        "__getitem__",
+        "__bool__",
+        "__floordiv__",
+        "__truediv__",
+        "__array__",
+        "utcoffset",
+        "astimezone",
+    ),
+    *("replace", "isoformat", "toordinal", "encode", "decode", "item", "view"),
+]
+FACTS = [
+    *(
+        "__class__",
+        "asm8",
+        "tzinfo",
+        "ndim",
+        "dtype",
+        "itemsize",
+        "numerator",
+        "denominator",
+        "int",
+        "left",
+        "right",
+        "year",
+    ),
+    *("days", "array", "shape"),
+]
+
+
+def hostile(base: type, *made_of: Any) -> Any:
+    """A value of a class all of whose methods leave."""
+    facts = {**dict.fromkeys(METHODS, leave), **{name: property(leave) for name in FACTS}}
+    return base.__new__(type("Leaving", (base,), facts), *made_of)
+
+
+class LeavingZone(datetime.tzinfo):
+    utcoffset = dst = tzname = fromutc = leave
+
+
+def leaving_uuid() -> uuid.UUID:
+    """Made as any other, then all of its methods leave."""
+    kind = type("Leaving", (uuid.UUID,), dict.fromkeys(METHODS, leave))
+    cell = object.__new__(kind)
+    object.__setattr__(cell, "int", 5)
+    return cell
+
+
+MOMENT = datetime.datetime(2020, 1, 2, 3, 4, 5, 6)
+CELLS = {
+    "Decimal": (lambda: hostile(Decimal, "2.5"), ("float", 2.5)),
+    "Fraction": (lambda: hostile(Fraction, 1, 2), ("float", 0.5)),
+    "int": (lambda: hostile(int, 3), ("int", 3)),
+    "float": (lambda: hostile(float, 0.5), ("float", 0.5)),
+    "str": (lambda: hostile(str, "a"), ("text", "a")),
+    "bytes": (lambda: hostile(bytes, b"a"), ("text", "a")),
+    "bytearray": (lambda: hostile(bytearray), ("text", "")),
+    "UUID": (leaving_uuid, ("text", str(uuid.UUID(int=5)))),
+    "date": (lambda: hostile(datetime.date, 1970, 1, 2), ("D", 1)),
+    "datetime": (lambda: hostile(datetime.datetime, 1970, 1, 1, 0, 0, 1), ("us", 10**6)),
+    "timedelta": (lambda: hostile(datetime.timedelta, 0, 1), ("duration us", 10**6)),
+    "time": (lambda: hostile(datetime.time, 1, 2), ("text", "01:02:00")),
+    "zone": (lambda: MOMENT.replace(tzinfo=LeavingZone()), ("text", None)),
+    "zone of a time": (lambda: datetime.time(1, tzinfo=LeavingZone()), ("text", None)),
+    "float64": (lambda: hostile(np.float64, 0.5), ("text", None)),
+    "int64": (lambda: hostile(np.int64, 5), ("text", None)),
+    "object": (lambda: hostile(object), ("text", None)),
+    "class": (lambda: LeavingClass("Leaving", (), {})(), ("text", None)),
+}
+
+
+@pytest.mark.parametrize("name", sorted(CELLS))
+def test_no_method_of_a_cell_runs(name: str) -> None:
+    """A cell that raised SystemExit ended the process after the charge. What its base class stored is read."""
+    make, expected = CELLS[name]
+    assert read_cell(make()) == expected
+
+
+def test_no_method_of_a_row_runs() -> None:
+    """Rows of subclasses are read by what their base class stored."""
+    kind = type(
+        "Leaving", (np.ndarray,), {**dict.fromkeys(METHODS, leave), "ndim": property(leave), "shape": property(leave)}
+    )
+    assert list(row_cells(np.ndarray.view(np.array([1.0, 2.0]), kind), 2)) == [1.0, 2.0]
+    facts = dict.fromkeys(("__iter__", "__len__", "__getitem__"), leave)
+    assert list(row_cells(type("Leaving", (list,), facts)([1, 2]), 2)) == [1, 2]
+    assert list(row_cells(LeavingClass("Leaving", (), {})(), 2)) == [None, None]
+
+
+def test_a_real_interrupt_still_interrupts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ctrl-C may come in the middle of any rule: it is caught nowhere."""
+
+    def interrupted(cell: object) -> Any:
+        raise KeyboardInterrupt
+
+    monkeypatch.setitem(object_rules._RULES, id(str), interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        read_cell("a")
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        range(10**12),
+        np.broadcast_to(np.float64(0), 10**12),
+        np.ma.MaskedArray(np.broadcast_to(np.float64(0), 10**8), np.broadcast_to(False, 10**8)),
+        pd.Series(np.broadcast_to(np.float64(0), 10**8)),
+    ],
+    ids=["range", "broadcast", "masked", "Series"],
+)
+def test_of_a_long_row_only_the_first_cells_are_looked_at(row: Any) -> None:
+    """A range of 10^12 takes no memory until somebody lists it, and then all there is."""
+    assert [float(cell) for cell in row_cells(row, 2)] == [0.0, 1.0 if isinstance(row, range) else 0.0]
+
+
+def test_common_rows_are_read_as_ever() -> None:
+    """Masked cells hold nothing, arrays of another shape are no rows."""
+    assert list(row_cells(np.ma.MaskedArray([1.0, 2.0, 3.0], [False, True, False]), 3)) == [1.0, None, 3.0]
+    assert list(row_cells(np.zeros((2, 2)), 2)) == [None, None]
+    assert list(row_cells(array.array("d", [1.0]), 2)) == [1.0, None]
+    assert list(row_cells(pd.Series([1, 2, 3]), 2)) == [1, 2]
