@@ -71,18 +71,36 @@ def people(values: pa.Array) -> NDArray[np.uint64]:
     """Whose row it is: 128 bits of a cryptographic hash of each cell's text, (n, 2).
 
     Two people with the same bits would share one bound; with 128 bits nobody can find such a pair. A null and an empty text
-    are the same missing name: which of the two a blank cell becomes depends on the reader of the file.
+    are the same missing name: which of the two a blank cell becomes depends on the reader of the file. Bytes that are no text
+    are a name as they are: two people must not become one because neither can be read.
     """
     if shared := shared_values(values):  # a name is written once, however many rows share it
-        names = texts(shared[0])
+        names = _names(shared[0])
         return np.asarray(people(pa.concat_arrays([names, pa.nulls(1, names.type)]))[shared[1]])
-    encoded = texts(values).dictionary_encode()
-    known = [b"+" + name.encode() if name else b"" for name in encoded.dictionary.to_pylist()]
+    encoded = _names(values).dictionary_encode()
+    known = [_known(name) for name in encoded.dictionary.to_pylist()]
     hashes = b"".join(blake2b(name, digest_size=16).digest() for name in [*known, b""])
     by_code = np.frombuffer(hashes, dtype="<u8").reshape(-1, 2)
     codes = encoded.indices.cast(pa.int64()).fill_null(len(known)).to_numpy(zero_copy_only=False)
     owners: NDArray[np.uint64] = by_code[codes]
     return owners
+
+
+def _names(values: pa.Array) -> pa.Array:
+    """Each cell as text; bytes stay as they are."""
+    kind = values.type
+    is_bytes = pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or pa.types.is_fixed_size_binary(kind)
+    return values.cast(pa.large_binary()) if is_bytes or pa.types.is_binary_view(kind) else texts(values)
+
+
+def _known(name: str | bytes | None) -> bytes:
+    """What is hashed of a name: the text, without blanks around it, or else the bytes."""
+    if isinstance(name, bytes):
+        try:
+            name = name.decode().strip()
+        except UnicodeDecodeError:
+            return b"-" + name
+    return b"+" + name.encode() if name else b""
 
 
 def row_hashes(rows: Encoded) -> NDArray[np.uint64]:
