@@ -140,6 +140,44 @@ def test_clusters_of_a_synopsis_are_known_by_its_hash(ledger: Ledger) -> None:
         verified(cheaper.to_json(), ledger)
 
 
+OLD_SYNTACTIC = {
+    "guarantee": {"syntactic": True, "k": 5, "also": [], "unit": "row", "words": str(Syntactic(5))},
+    "identifiability": None,
+    "steps": [],
+    "status": "syntactic, not differentially private, ledgered",
+}
+
+
+@pytest.mark.parametrize("changes", [{}, OLD_SYNTACTIC], ids=["the same guarantee", "a syntactic one"])
+@pytest.mark.parametrize("version", [1, 2])
+def test_the_published_hash_of_a_release_makes_nobody_its_heir(
+    ledger: Ledger, changes: dict[str, Any], version: int
+) -> None:
+    """Clusters that name a synopsis, forged of its certificate alone: only a key of the ledger can say so, never version 1."""
+    genuine = release_of(ledger)
+    data = {**json.loads(genuine.to_json()), "version": version, **changes}
+    data["result"] = {"synopsis": data["content"], "centers": [[1, 2], [3, 4]]}
+    if version == 1:
+        del data["holder_files"]
+    for signed in ("not", "forger"):
+        with pytest.raises(DataError, match="belongs to another release"):
+            verified(forge(json.dumps(data), {}, signed), ledger)
+
+
+def test_an_entry_stands_for_its_own_kind_of_guarantee(ledger: Ledger) -> None:
+    """Signed by the host itself: a charge is no k-anonymous table, and a holder's use is not worth an epsilon."""
+    synopsis = release_of(ledger)
+    table = synopsis.derived(guarantee=Syntactic(5), events=(), result={"synopsis": synopsis.digest()})
+    receipt = ledger.book_holder("people", "k-anonymous table")
+    facts = {"table": "people", "entry": receipt.entry, "head": receipt.head}
+    guarantee = Guarantee(Fraction(0), Fraction(0), Neighbours.ADD_REMOVE)
+    private = Release("table", guarantee, (), {}, {}, ledger=facts)
+    ledger.complete(receipt.entry, private.digest())
+    for false in (table, private):
+        with pytest.raises(DataError, match="the guarantee of this release is not what entry"):
+            verified(false.to_json(), ledger)
+
+
 def test_a_tail_that_was_cut_off_is_found_by_a_certificate(tmp_path: Path, ledger: Ledger) -> None:
     """The ledger that is left verifies by itself; the certificate names a record that is gone, or was written anew."""
     release_of(ledger)

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from cloister.errors import DataError
-from cloister.privacy.guarantees import Guarantee
+from cloister.privacy.guarantees import Guarantee, Syntactic
 from cloister.privacy.ledger import Ledger
-from cloister.privacy.ledger.accounts import Entry
+from cloister.privacy.ledger.accounts import Account, Entry
 from cloister.privacy.ledger.replay import ChainReport
 from cloister.privacy.release import Release
 from cloister.sinks import file_hash, written_files
@@ -127,15 +127,15 @@ def check_origin(release: Release, keys: Sequence[str] = (), ledger: Ledger | No
     if ledger is None:
         return Origin(signer, "key" if keys else None)
     report = ledger.verify()
-    _check_ledger(release, report)
+    _check_ledger(release, report, {*report.signed, *keys})
     if release.version != 1 and signer not in report.signed and not keys:
         signed = "not signed" if signer is None else f"signed by a key that the ledger does not know, {signer}"
         raise DataError(f"what this release says is in the ledger, but it is {signed}: its files may be somebody else's.")
     return Origin(signer, "key" if keys else "ledger" if signer in report.signed else None, ledger.place)
 
 
-def _check_ledger(release: Release, report: ChainReport) -> None:
-    """Whether the ledger was charged for this release, and was not cut since."""
+def _check_ledger(release: Release, report: ChainReport, known: set[str]) -> None:
+    """Whether the ledger was charged for this release, and was not cut since; `known`: the keys that may vouch for it."""
     if release.ledger is None:
         raise DataError("this release is unledgered: no ledger knows of it.")
     facts = release.ledger
@@ -145,20 +145,28 @@ def _check_ledger(release: Release, report: ChainReport) -> None:
             "the ledger does not hold the charge that this release names. It is another ledger, its newest records were cut off, "
             "or the release is invented."
         )
-    if entry.release_hash != release.digest() and not _is_derived(release, entry):
+    if entry.release_hash != release.digest() and not _is_derived(release, entry, known):
         raise DataError(
             f"entry {entry.id} of the ledger belongs to another release: what this one says is not what was released."
             if entry.release_hash
             else f"entry {entry.id} of the ledger was charged, and no release came of it."
         )
-    guarantee = release.guarantee
-    if isinstance(guarantee, Guarantee):
-        account = report.accounts[entry.table]
-        promised = (guarantee.epsilon, guarantee.delta, guarantee.neighbours.value, guarantee.unit)
-        if promised != (entry.epsilon, entry.delta, account.neighbours, account.unit):
-            raise DataError(f"the guarantee of this release is not what entry {entry.id} of the ledger was charged for.")
+    if not _is_charged(release.guarantee, entry, report.accounts[entry.table]):
+        raise DataError(f"the guarantee of this release is not what entry {entry.id} of the ledger was charged for.")
 
 
-def _is_derived(release: Release, entry: Entry) -> bool:
-    """Whether it was made of the release that the entry holds, at no cost: clusters of a synopsis name its hash."""
-    return bool(entry.release_hash) and release.result.get("synopsis") == entry.release_hash
+def _is_charged(guarantee: Guarantee | Syntactic, entry: Entry, account: Account) -> bool:
+    """Whether an entry stands for this guarantee: a charge for the same amounts, or for a syntactic one a holder's use."""
+    if isinstance(guarantee, Syntactic):
+        return entry.kind == "holder"
+    promised = (guarantee.epsilon, guarantee.delta, guarantee.neighbours.value, guarantee.unit)
+    return entry.kind == "charge" and promised == (entry.epsilon, entry.delta, account.neighbours, account.unit)
+
+
+def _is_derived(release: Release, entry: Entry, known: set[str]) -> bool:
+    """Whether it was made of the release that the entry holds, at no cost: clusters of a synopsis name its hash.
+
+    Anybody can read that hash, so only a known key vouches that it was; version 1 has no signature.
+    """
+    is_vouched = release.signature is not None and release.signature.key in known
+    return is_vouched and bool(entry.release_hash) and release.result.get("synopsis") == entry.release_hash
