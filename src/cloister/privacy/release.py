@@ -15,6 +15,7 @@ from cloister.privacy.guarantees import Guarantee, Syntactic
 from cloister.privacy.signing import Signature
 from cloister.report import notebook
 from cloister.report.document import Document, Fact, Section
+from cloister.report.one_line import one_line
 from cloister.schema.numerals import amount_text
 
 __all__ = ["Guarantee", "Release", "Syntactic"]
@@ -66,6 +67,10 @@ class Release:
     version: int = VERSION
     signature: Signature | None = field(default=None, compare=False)
 
+    def __post_init__(self) -> None:
+        # Notes quote names of columns, which may hold anything; a reader is shown one line each.
+        object.__setattr__(self, "notes", tuple(one_line(note) for note in self.notes))
+
     @property
     def status(self) -> str:
         """In two words: private or NOT PRIVATE, ledgered or unledgered."""
@@ -80,7 +85,10 @@ class Release:
         """Whether the events, added up again, stay within the guarantee; a syntactic release has nothing to add."""
         if isinstance(self.guarantee, Syntactic):
             return not self.events
-        return keeps(self.events, self.guarantee.epsilon, self.guarantee.delta)
+        try:
+            return keeps(self.events, self.guarantee.epsilon, self.guarantee.delta)
+        except OverflowError:  # more than a floating-point number holds is more than any guarantee
+            return False
 
     def as_dict(self) -> dict[str, Any]:
         """Plain data, exact numbers as text."""
