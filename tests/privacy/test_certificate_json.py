@@ -130,6 +130,32 @@ def test_a_note_is_one_line() -> None:
     assert release.notes == ('the column "a\\u000aSigned by \\u001b[8m" was left out',)
 
 
+STEP = {"step": "table", "kind": "laplace", "epsilon": "1/2"}
+WORDS = "epsilon 0.5, replace-one neighbours, per row"
+
+
+@pytest.mark.parametrize("version", [1, 2])
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"guarantee": {**GUARANTEE, "words": "epsilon 0.0001, replace-one neighbours, per row"}},
+        {"guarantee": {**GUARANTEE, "words": WORDS, "audited_by": "the regulator"}},
+        {"guarantee": {**GUARANTEE, "words": WORDS, "epsilon": "0.5"}},
+        {"identifiability": {"2": 0.5000001}},
+        {"identifiability": None},
+        {"steps": [{**STEP, "comment": "checked"}]},
+        {"steps": [{"step": "s", "kind": "laplace", "epsilon": "0.5"}]},
+    ],
+    ids=str,
+)
+def test_what_a_certificate_says_twice_is_the_same(change: dict[str, object], version: int) -> None:
+    """The guarantee in words and the posteriors follow from its numbers, in every version; nothing else stands beside them."""
+    text = replace(pure(), version=version).to_json()
+    Release.from_json(forge(text, {"guarantee": {**GUARANTEE, "words": WORDS}, "steps": [STEP]}))  # what it said before
+    with pytest.raises(UsageError, match="says more than its fields"):
+        Release.from_json(forge(text, change))
+
+
 def test_another_version_is_refused() -> None:
     """A newer certificate asks for a newer Cloister."""
     with pytest.raises(UsageError, match="version 3"):

@@ -71,11 +71,12 @@ def test_what_was_checked_is_said(ledger: Ledger) -> None:
     assert "origin not checked" not in " ".join(by_ledger.sentences(release))
 
 
-SMALL = {"epsilon": "1/1000", "delta": "0", "neighbours": "add-remove", "unit": "row", "words": "epsilon 0.001"}
-TINY_STEP = {"step": "table", "kind": "laplace", "epsilon": "1/1000"}
+SMALL = Guarantee(Fraction(1, 1000), Fraction(0), Neighbours.ADD_REMOVE)
+SAID = ("guarantee", "identifiability", "steps")
+TINY = Release("table", SMALL, (LaplaceEvent("table", SMALL.epsilon),), {}, {}).as_dict()
 FORGERIES: dict[str, dict[str, Any]] = {
     "seeded noise turned to false": {"seeded": False},
-    "epsilon 1/1000": {"guarantee": SMALL, "steps": [TINY_STEP]},
+    "epsilon 1/1000": {name: TINY[name] for name in SAID},
     "another result": {"result": {"total": 6.0}},
     "an invented ledger entry": {"ledger": {"table": "people", "entry": 2, "head": "0" * 64}},
     "an entry without its record": {"ledger": {"table": "people", "entry": 1}},

@@ -117,7 +117,11 @@ def certificate_json(release: Certified) -> str:
 
 
 def read_fields(text: str) -> dict[str, Any]:
-    """The fields of a release and its status, by name, from its JSON; one that was changed or is too new is refused."""
+    """The fields of a release, its status and its content hash, by name, from its JSON.
+
+    One that was changed or is too new is refused. Whether the hash is that of the fields is left to whoever makes a release
+    of them: what the JSON says beside them, such as the guarantee in words, follows from them.
+    """
     data = read_json(text, NO_RELEASE, UsageError, ADVICE)
     try:
         is_unchanged = data.pop("sha256") == fingerprint(data)
@@ -139,7 +143,7 @@ def read_fields(text: str) -> dict[str, Any]:
         raise UsageError(CHANGED.format("content"))
     fields = _read_data(data, version)
     _check_samples(fields["events"], fields["guarantee"])
-    return {**fields, "version": version, "signature": signature}
+    return {**fields, "version": version, "signature": signature, "content": data["content"]}
 
 
 def _read_data(data: Mapping[str, Any], version: int) -> dict[str, Any]:

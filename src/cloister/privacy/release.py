@@ -113,13 +113,25 @@ class Release:
         A signature must fit; whose it is, `verification.check_origin` says.
         """
         fields = read_fields(check_text(text, "the JSON of a release"))
-        status = fields.pop("status")
+        status, content = fields.pop("status"), fields.pop("content")
         release = cls(**fields)
         if release.status != status:
             raise UsageError(
                 f'this release calls itself something else than "{release.status}", which its fields make it. Do not rely on it.'
             )
+        if not release._is_content(content):
+            raise UsageError(
+                "this release says more than its fields do: its guarantee in words, its posteriors or a step are not what they "
+                "make it. Do not rely on it."
+            )
         return release
+
+    def _is_content(self, content: str) -> bool:
+        """Whether this is the hash of what the fields say; of fields that make no sense it is not."""
+        try:
+            return self.digest() == content
+        except (ArithmeticError, ValueError):
+            return False
 
     def __str__(self) -> str:
         return f"Release of {self.kind}: {self.guarantee} ({self.status})"
