@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pyarrow as pa
@@ -170,6 +171,44 @@ def test_a_file_more_in_the_folder_does_not_verify(folder: Path) -> None:
     (out / "rows.csv").write_text("x,y\n1,2\n")
     for name in (out, out / "release.json"):
         assert "rows.csv is in the folder, and the certificate does not list it" in run("verify", name, code=1)
+
+
+def test_nothing_hides_in_the_folder_of_a_release(folder: Path) -> None:
+    """Hidden files and folders, links, checksums that are none, and a certificate under another name."""
+    out, secret = cluster_points(folder), folder / "secret"
+    secret.mkdir()
+    (secret / "rows.csv").write_text("x,y\n1,2\n")
+    renamed = out / "groups.release.json"
+    (out / "release.json").rename(renamed)
+    run("verify", renamed)
+    plants: dict[str, Callable[[Path], object]] = {
+        ".rows.csv": lambda path: path.write_text("x,y\n"),
+        ".rows/rows.csv": lambda path: (path.parent.mkdir(), path.write_text("x,y\n")),
+        "linked": lambda path: path.symlink_to(secret),
+        ".linked": lambda path: path.symlink_to(secret / "rows.csv"),
+        "broken": lambda path: path.symlink_to(secret / "none"),
+        ".centers.csv.crc": lambda path: path.write_text("x,y\n1,2\n"),
+        ".none.crc": lambda path: path.write_bytes(b"crc\0\0\0\x02\0"),
+    }
+    for name, plant in plants.items():
+        plant(out / name)
+        assert f"{name} is in the folder, and the certificate does not list it" in run("verify", renamed, code=1)
+        (out / name).unlink()
+        if "/" in name:
+            (out / name).parent.rmdir()
+    blocks = -(-(out / "centers.csv").stat().st_size // 512)
+    (out / ".centers.csv.crc").write_bytes(b"crc\0\0\0\x02\0" + bytes(4 * blocks))  # as Spark keeps one
+    run("verify", renamed)
+
+
+def test_a_certificate_without_files_stands_beside_none(folder: Path) -> None:
+    """It says nothing of the file that has its name."""
+    table = folder / "t.csv"
+    tabulate_levels(folder, table)
+    beside = folder / "t.csv.release.json"
+    beside.write_text(dataclasses.replace(Release.from_json(beside.read_text()), files={}).to_json())
+    for name in (table, beside):
+        assert "t.csv is" in run("verify", name, code=1)
 
 
 def test_a_bad_signature_fails(folder: Path) -> None:

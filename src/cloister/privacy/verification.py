@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from cloister.errors import DataError
@@ -18,11 +18,10 @@ from cloister.privacy.ledger import Ledger
 from cloister.privacy.ledger.accounts import Account, Entry
 from cloister.privacy.ledger.replay import ChainReport
 from cloister.privacy.release import Release
-from cloister.sinks import file_hash, written_files
+from cloister.sinks import CERTIFICATE_SUFFIX, everything_in, file_hash
 
 __all__ = ["Origin", "check_consistency", "check_origin"]
 
-CERTIFICATE = "release.json"
 LABELS = "labels.parquet"  # the file for the holder that certificates of version 1 did not list
 
 
@@ -100,16 +99,18 @@ def check_consistency(release: Release, folder: Path, certificate: Path | None =
 
 
 def _unlisted(release: Release, folder: Path, certificate: Path | None) -> list[str]:
-    """The files of the output that the certificate says nothing of; it stands inside a folder, or beside a file or folder."""
+    """What lies in the output and the certificate says nothing of; it stands beside a file or folder, or else inside a folder."""
     if certificate is None:
         return []
-    if certificate.name == CERTIFICATE:
-        found = {name.removeprefix("./") for name in written_files(folder, ".")}
-        return sorted(
-            found - {CERTIFICATE, *release.files, *release.holder_files, *([LABELS] if release.version == 1 else [])}
-        )
-    output = folder / certificate.name.removesuffix(f".{CERTIFICATE}")
-    return sorted(set(written_files(output)) - set(release.files)) if output.is_dir() else []
+    listed = {*release.files, *release.holder_files, *([LABELS] if release.version == 1 else [])}
+    name = certificate.name.removesuffix(CERTIFICATE_SUFFIX)
+    is_beside = name != certificate.name and all(PurePosixPath(file).parts[0] == name for file in release.files)
+    if not is_beside:  # whatever it is called
+        return sorted(everything_in(folder) - {certificate.name} - listed)
+    output = folder / name
+    if output.is_dir():
+        return sorted({f"{name}/{file}" for file in everything_in(output)} - listed)
+    return [name] if output.exists() and name not in listed else []
 
 
 def check_origin(release: Release, keys: Sequence[str] = (), ledger: Ledger | None = None) -> Origin:
