@@ -201,6 +201,42 @@ def test_nothing_hides_in_the_folder_of_a_release(folder: Path) -> None:
     run("verify", renamed)
 
 
+def with_first(table: pa.Table, name: str) -> pa.Table:
+    """The table with one column more before the others, under this name."""
+    more = pa.array(["Greta"] * len(table))
+    return pa.Table.from_arrays([more, *table.columns], names=[name, *table.column_names])
+
+
+PARQUET_EDITS: dict[str, Callable[[pa.Table], pa.Table]] = {
+    "a column": lambda table: table.append_column("name", pa.array(["Greta"] * len(table))),
+    "a column whose name is there": lambda table: with_first(table, table.column_names[-1]),
+    "metadata": lambda table: table.replace_schema_metadata({**table.schema.metadata, b"rows": b"Greta,1"}),
+    "metadata of a column": lambda table: table.cast(
+        pa.schema([field.with_metadata({b"rows": b"Greta,1"}) for field in table.schema])
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ["t.parquet", "s.parquet"])
+def test_a_parquet_file_holds_nothing_beside_its_release(folder: Path, name: str) -> None:
+    """A table and a synopsis: what a hash of the cells does not cover is refused."""
+    out = folder / name
+    if name == "t.parquet":
+        tabulate_levels(folder, out)
+    else:
+        run("synopsis", folder / "points.csv", "--columns", "x,y", "--bounds", "0,1", "--epsilon", 1, "--out", out)
+    written = pq.read_table(out)
+    pq.write_table(written, out)
+    run("verify", out)
+    for edit in PARQUET_EDITS.values():
+        edited = edit(written)
+        metadata = {**written.schema.metadata, **(edited.schema.metadata or {})}
+        pq.write_table(edited.replace_schema_metadata(metadata), out)
+        done = CliRunner().invoke(app, ["verify", str(out)])
+        assert done.exit_code in (1, 2)
+        assert "was changed" in done.output or "is damaged" in done.output
+
+
 def test_a_certificate_without_files_stands_beside_none(folder: Path) -> None:
     """It says nothing of the file that has its name."""
     table = folder / "t.csv"
