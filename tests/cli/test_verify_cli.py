@@ -237,6 +237,29 @@ def test_a_parquet_file_holds_nothing_beside_its_release(folder: Path, name: str
         assert "was changed" in done.output or "is damaged" in done.output
 
 
+@pytest.mark.parametrize("signed", ["not", "forger", "host"])
+def test_clusters_say_who_signed_their_synopsis(folder: Path, signed: str) -> None:
+    """A forged synopsis gets no better by being clustered on a host that others trust."""
+    made, out, key = folder / "s.parquet", folder / "groups", host_key().public
+    run("synopsis", folder / "points.csv", "--columns", "x,y", "--bounds", "0,1", "--epsilon", 1, "--out", made)
+    if signed != "host":
+        cells = pq.read_table(made)
+        text = forge(cells.schema.metadata[b"cloister.release"].decode(), {"notes": []}, signed)
+        pq.write_table(cells.replace_schema_metadata({**cells.schema.metadata, b"cloister.release": text}), made)
+    run("cluster", "--synopsis", made, "--k", 1, "--out", out)
+    certificate = Release.from_json((out / "release.json").read_text())
+    signer = {"not": None, "forger": forger().public, "host": key}[signed]
+    assert certificate.result["synopsis_signer"] == signer
+    assert (signer or "not signed") in certificate.notes[-1]
+    source = (
+        f"derived from a release that is {f'signed by {signer}' if signer else 'not signed'}: its origin was not checked"
+    )
+    assert source in run("verify", out)
+    assert (source in run("verify", out, "--key", key, code=int(signed != "host"))) == (signed != "host")
+    if signed == "forger":
+        run("verify", out, "--key", key, "--key", forger().public)
+
+
 def test_a_certificate_without_files_stands_beside_none(folder: Path) -> None:
     """It says nothing of the file that has its name."""
     table = folder / "t.csv"

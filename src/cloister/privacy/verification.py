@@ -22,6 +22,7 @@ from cloister.sinks import CERTIFICATE_SUFFIX, everything_in, file_hash
 
 __all__ = ["Origin", "check_consistency", "check_origin"]
 
+SOURCE = "synopsis_signer"  # in a result: who signed the file of the synopsis that it was derived from
 LABELS = "labels.parquet"  # the file for the holder that certificates of version 1 did not list
 
 
@@ -63,6 +64,8 @@ class Origin:
             lines.append(f'In the ledger {self.ledger}: entry {facts["entry"]} of table "{facts["table"]}" is this release.')
         elif release.ledger is not None:
             lines.append("The ledger was not asked.")
+        if self.ledger is None and self.known_by is None and (source := _unknown_source(release, ())):
+            lines.append(f"It is {source}.")
         if not self.is_checked:
             lines.append("Consistent with itself, origin not checked. Give --key or --ledger to check it.")
         return lines
@@ -126,6 +129,8 @@ def check_origin(release: Release, keys: Sequence[str] = (), ledger: Ledger | No
         signed = "is not signed" if signer is None else f"is signed by another key, {signer}"
         raise DataError(f"this release {signed}.")
     if ledger is None:
+        if keys and (source := _unknown_source(release, keys)):
+            raise DataError(f"this release is {source}. Give the key of that too, or --ledger.")
         return Origin(signer, "key" if keys else None)
     report = ledger.verify()
     _check_ledger(release, report, {*report.signed, *keys})
@@ -133,6 +138,17 @@ def check_origin(release: Release, keys: Sequence[str] = (), ledger: Ledger | No
         signed = "not signed" if signer is None else f"signed by a key that the ledger does not know, {signer}"
         raise DataError(f"what this release says is in the ledger, but it is {signed}: its files may be somebody else's.")
     return Origin(signer, "key" if keys else "ledger" if signer in report.signed else None, ledger.place)
+
+
+def _unknown_source(release: Release, keys: Sequence[str]) -> str | None:
+    """In words: what it was derived from, where none of these keys signed that; None: it was not derived, or one of them did.
+
+    A ledger that holds the source knows it by its hash.
+    """
+    if SOURCE not in release.result or release.result[SOURCE] in keys:
+        return None
+    signer = release.result[SOURCE]
+    return f"derived from a release that is {f'signed by {signer}' if signer else 'not signed'}: its origin was not checked"
 
 
 def _check_ledger(release: Release, report: ChainReport, known: set[str]) -> None:
