@@ -330,3 +330,28 @@ def test_a_chain_is_not_upgraded_again(used: Ledger) -> None:
     for use in (USES["charge"], Ledger.upgrade):
         with pytest.raises(LedgerError):
             use(used)
+
+
+@pytest.mark.parametrize("name", [*LOOKS, *USES])
+def test_a_ledger_that_was_emptied_is_damaged(used: Ledger, name: str) -> None:
+    """Its tables are there, and nothing is in them: not a new one."""
+    edit(used, *(f"DELETE FROM cloister_ledger_{table}" for table in ("records", "accounts", "keys")))
+    with pytest.raises(LedgerError, match="is damaged"):
+        (LOOKS | USES)[name](used)
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "CREATE TRIGGER refund AFTER INSERT ON cloister_ledger_records BEGIN SELECT 1; END",
+        "CREATE VIEW cloister_ledger_entries AS SELECT 1",
+    ],
+)
+def test_a_ledger_with_triggers_or_views_is_damaged(tmp_path: Path, statement: str) -> None:
+    """No Cloister made them: they change what is done to the ledger, or what is read from it."""
+    ledger = Ledger(tmp_path / "ledger.sqlite")
+    ledger.create("students", "add-remove", 3)
+    edit(ledger, statement)
+    for use in (USES["charge"], LOOKS["verify"]):
+        with pytest.raises(LedgerError, match="is damaged"):
+            use(ledger)

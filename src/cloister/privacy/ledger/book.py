@@ -115,7 +115,8 @@ class Ledger:
         if not 0 <= delta < 1:
             raise UsageError("the total delta of a table must be at least 0 and below 1. Leave it out for none.")
         key = host_key()
-        self._store.create(ledger_tables())
+        # A ledger has its first record from the start: one without any was emptied.
+        self._store.create(ledger_tables(), lambda connection: Chain(connection).append(key, "start"))
         account = Account(table, neighbours, epsilon, delta, Fraction(0), Fraction(0), 0, 0, now())
         with self._chain(write=True) as chain:
             if table in chain.accounts:
@@ -248,9 +249,8 @@ class Ledger:
         try:
             with self._chain() as chain:
                 start = first_record(chain.connection)
-                if start is None:
-                    return None
-                if start.kind != "start" or not start.is_signed() or start.signer not in chain.keys:
+                is_known = start.signer in chain.keys or start == chain.head
+                if start.kind != "start" or not start.is_signed() or not is_known:
                     raise self._store.damaged()
                 return carried_over(start)
         except StoreMissing:
@@ -319,6 +319,8 @@ class Ledger:
                     records, accounts, keys = select_records(connection), read_accounts(connection), read_keys(connection)
                 except MALFORMED:
                     raise self._store.damaged() from None
+                if not records:
+                    raise self._store.damaged()
                 return replay(records, accounts, keys)
         except StoreMissing:
             return replay([], {}, set())

@@ -108,10 +108,10 @@ def last_records(connection: Connection, count: int) -> list[Record]:
     return _records(connection, records.select().order_by(records.c.number.desc()).limit(count))
 
 
-def first_record(connection: Connection) -> Record | None:
-    """The start of the chain; None before there is one."""
+def first_record(connection: Connection) -> Record:
+    """The start of the chain."""
     records = records_table()
-    return next(iter(_records(connection, records.select().order_by(records.c.number).limit(1))), None)
+    return _records(connection, records.select().order_by(records.c.number).limit(1))[0]
 
 
 def select_records(connection: Connection, table: str | None = None) -> list[Record]:
