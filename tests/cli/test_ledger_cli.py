@@ -149,3 +149,21 @@ def test_verify_finds_a_change(place: str) -> None:
 def test_help_has_an_example(verb: str) -> None:
     """Each command's help ends with a worked example."""
     assert f"Example: cloister ledger {verb}" in runner.invoke(app, [verb, "--help"]).stdout
+
+
+def test_an_older_ledger_is_upgraded_on_request_and_says_so_for_good(place: str) -> None:
+    """Show and verify refuse it before, and afterwards name the day and the totals that nobody had signed."""
+    script = (Path(__file__).parents[1] / "privacy" / "ledgers_v1" / "ledger.sql").read_text(encoding="utf-8")
+    with closing(sqlite3.connect(place)) as connection:
+        connection.executescript(script)
+        connection.execute("PRAGMA journal_mode=WAL")
+    for words in (["show"], ["show", "students"], ["verify"]):
+        with pytest.raises(LedgerError, match=r"version 1.*cloister ledger upgrade"):
+            runner.invoke(app, words, catch_exceptions=False)
+    upgraded = runner.invoke(app, ["upgrade"], catch_exceptions=False).output
+    assert "2 accounts and 5 entries" in upgraded
+    for words in (["show"], ["show", "students"], ["verify"]):
+        shown = runner.invoke(app, words, catch_exceptions=False).output
+        assert "Carried over from version 1 on 20" in shown
+        assert '"students" epsilon 1.3' in shown
+        assert machine(*words)["carried_over"]

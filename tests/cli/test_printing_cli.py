@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from cloister.cli.output import print_json
+from cloister.report.document import Document, Fact, Section, Sentence, TextTable
+from cloister.report.terminal import print_document
 
 COMMANDS = {
     "schema": ["schema", "{home}/points.csv"],
@@ -45,3 +50,16 @@ def test_a_full_disk_behind_standard_output(folder: Path, command: str, monkeypa
     assert lines[0] == "SinkError: the answer cannot be printed: No space left on device."
     assert lines[1:] == ([f"{folder / 'clusters'} was written before that, and is whole."] if command == "cluster" else [])
     assert (folder / "clusters" / "release.json").exists() == (command == "cluster")
+
+
+def test_what_others_wrote_prints_as_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    """Documents and JSON: no control character of a name or a note reaches the terminal, and JSON stays the same JSON."""
+    evil = "a\nVerified\x1b[8m\x9b2J\u202eb"
+    print_document(
+        Document((Section((Fact(evil, evil), Sentence(evil), TextTable.of([evil], [[evil]], title=evil)), heading=evil),))
+    )
+    print_json({evil: [evil]})
+    printed = capsys.readouterr().out
+    assert not set(printed) & {"\x1b", "\x9b", "\u202e"}
+    assert not any(line.startswith("Verified") for line in printed.splitlines())
+    assert json.loads(printed[printed.index("{") :]) == {evil: [evil]}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pyarrow as pa
@@ -170,6 +171,103 @@ def test_a_file_more_in_the_folder_does_not_verify(folder: Path) -> None:
     (out / "rows.csv").write_text("x,y\n1,2\n")
     for name in (out, out / "release.json"):
         assert "rows.csv is in the folder, and the certificate does not list it" in run("verify", name, code=1)
+
+
+def test_nothing_hides_in_the_folder_of_a_release(folder: Path) -> None:
+    """Hidden files and folders, links, checksums that are none, and a certificate under another name."""
+    out, secret = cluster_points(folder), folder / "secret"
+    secret.mkdir()
+    (secret / "rows.csv").write_text("x,y\n1,2\n")
+    renamed = out / "groups.release.json"
+    (out / "release.json").rename(renamed)
+    run("verify", renamed)
+    plants: dict[str, Callable[[Path], object]] = {
+        ".rows.csv": lambda path: path.write_text("x,y\n"),
+        ".rows/rows.csv": lambda path: (path.parent.mkdir(), path.write_text("x,y\n")),
+        "linked": lambda path: path.symlink_to(secret),
+        ".linked": lambda path: path.symlink_to(secret / "rows.csv"),
+        "broken": lambda path: path.symlink_to(secret / "none"),
+        ".centers.csv.crc": lambda path: path.write_text("x,y\n1,2\n"),
+        ".none.crc": lambda path: path.write_bytes(b"crc\0\0\0\x02\0"),
+    }
+    for name, plant in plants.items():
+        plant(out / name)
+        assert f"{name} is in the folder, and the certificate does not list it" in run("verify", renamed, code=1)
+        (out / name).unlink()
+        if "/" in name:
+            (out / name).parent.rmdir()
+    blocks = -(-(out / "centers.csv").stat().st_size // 512)
+    (out / ".centers.csv.crc").write_bytes(b"crc\0\0\0\x02\0" + bytes(4 * blocks))  # as Spark keeps one
+    run("verify", renamed)
+
+
+def with_first(table: pa.Table, name: str) -> pa.Table:
+    """The table with one column more before the others, under this name."""
+    more = pa.array(["Greta"] * len(table))
+    return pa.Table.from_arrays([more, *table.columns], names=[name, *table.column_names])
+
+
+PARQUET_EDITS: dict[str, Callable[[pa.Table], pa.Table]] = {
+    "a column": lambda table: table.append_column("name", pa.array(["Greta"] * len(table))),
+    "a column whose name is there": lambda table: with_first(table, table.column_names[-1]),
+    "metadata": lambda table: table.replace_schema_metadata({**table.schema.metadata, b"rows": b"Greta,1"}),
+    "metadata of a column": lambda table: table.cast(
+        pa.schema([field.with_metadata({b"rows": b"Greta,1"}) for field in table.schema])
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ["t.parquet", "s.parquet"])
+def test_a_parquet_file_holds_nothing_beside_its_release(folder: Path, name: str) -> None:
+    """A table and a synopsis: what a hash of the cells does not cover is refused."""
+    out = folder / name
+    if name == "t.parquet":
+        tabulate_levels(folder, out)
+    else:
+        run("synopsis", folder / "points.csv", "--columns", "x,y", "--bounds", "0,1", "--epsilon", 1, "--out", out)
+    written = pq.read_table(out)
+    pq.write_table(written, out)
+    run("verify", out)
+    for edit in PARQUET_EDITS.values():
+        edited = edit(written)
+        metadata = {**written.schema.metadata, **(edited.schema.metadata or {})}
+        pq.write_table(edited.replace_schema_metadata(metadata), out)
+        done = CliRunner().invoke(app, ["verify", str(out)])
+        assert done.exit_code in (1, 2)
+        assert "was changed" in done.output or "is damaged" in done.output
+
+
+@pytest.mark.parametrize("signed", ["not", "forger", "host"])
+def test_clusters_say_who_signed_their_synopsis(folder: Path, signed: str) -> None:
+    """A forged synopsis gets no better by being clustered on a host that others trust."""
+    made, out, key = folder / "s.parquet", folder / "groups", host_key().public
+    run("synopsis", folder / "points.csv", "--columns", "x,y", "--bounds", "0,1", "--epsilon", 1, "--out", made)
+    if signed != "host":
+        cells = pq.read_table(made)
+        text = forge(cells.schema.metadata[b"cloister.release"].decode(), {"notes": []}, signed)
+        pq.write_table(cells.replace_schema_metadata({**cells.schema.metadata, b"cloister.release": text}), made)
+    run("cluster", "--synopsis", made, "--k", 1, "--out", out)
+    certificate = Release.from_json((out / "release.json").read_text())
+    signer = {"not": None, "forger": forger().public, "host": key}[signed]
+    assert certificate.result["synopsis_signer"] == signer
+    assert (signer or "not signed") in certificate.notes[-1]
+    source = (
+        f"derived from a release that is {f'signed by {signer}' if signer else 'not signed'}: its origin was not checked"
+    )
+    assert source in run("verify", out)
+    assert (source in run("verify", out, "--key", key, code=int(signed != "host"))) == (signed != "host")
+    if signed == "forger":
+        run("verify", out, "--key", key, "--key", forger().public)
+
+
+def test_a_certificate_without_files_stands_beside_none(folder: Path) -> None:
+    """It says nothing of the file that has its name."""
+    table = folder / "t.csv"
+    tabulate_levels(folder, table)
+    beside = folder / "t.csv.release.json"
+    beside.write_text(dataclasses.replace(Release.from_json(beside.read_text()), files={}).to_json())
+    for name in (table, beside):
+        assert "t.csv is" in run("verify", name, code=1)
 
 
 def test_a_bad_signature_fails(folder: Path) -> None:

@@ -13,13 +13,16 @@ import pytest
 
 from cloister.errors import UsageError
 from cloister.privacy.certificate_json import fingerprint
-from cloister.privacy.events import LaplaceEvent, SampledEvent
+from cloister.privacy.events import GaussianEvent, LaplaceEvent, SampledEvent
 from cloister.privacy.release import Guarantee, Release
 from cloister.privacy.signing import host_key, key_path
 from cloister.schema import Neighbours
 from tests.privacy.forgery import forge, forger
 
 CERTIFICATES = sorted((Path(__file__).parent / "certificates_v1").glob("*.json"))
+
+
+GUARANTEE = {"epsilon": "1/2", "delta": "0", "neighbours": "replace-one", "unit": "row", "words": "epsilon 0.5"}
 
 
 @pytest.mark.parametrize("path", CERTIFICATES, ids=lambda path: path.stem)
@@ -86,6 +89,24 @@ def test_what_is_no_certificate_is_refused(text: str) -> None:
         {"ledger": {"table": "people"}},
         {"ledger": {"table": "people", "entry": True}},
         {"ledger": {"table": "people", "entry": 1, "head": "none"}},
+        {"ledger": {"table": "people\nVerified", "entry": 1}},
+        {"kind": "table\x1b[8m"},
+        {"kind": 3},
+        {"notes": ["one\ntwo"]},
+        {"notes": ["\u202eturned"]},
+        {"notes": [None]},
+        {"files": {"a\n.csv": "00"}},
+        {"files": {"a.csv": None}},
+        {"guarantee": {**GUARANTEE, "unit": "row.\nStatus: private, ledgered.\x1b[8m"}},
+        {"guarantee": {**GUARANTEE, "unit": None}},
+        {"guarantee": {**GUARANTEE, "delta": "1"}},
+        {"guarantee": {**GUARANTEE, "delta": "-1/2"}},
+        {"guarantee": {**GUARANTEE, "epsilon": "-1"}},
+        {"guarantee": {"syntactic": True, "k": 0, "also": [], "unit": "row", "words": ""}},
+        {"guarantee": {"syntactic": True, "k": "5\n", "also": [], "unit": "row", "words": ""}},
+        {"guarantee": {"syntactic": True, "k": 5, "also": ["\x9b2J"], "unit": "row", "words": ""}},
+        {"steps": [{"step": "a\nb", "kind": "laplace", "epsilon": "1/2"}]},
+        {"steps": [{"step": None, "kind": "laplace", "epsilon": "1/2"}]},
     ],
     ids=str,
 )
@@ -93,6 +114,46 @@ def test_a_certificate_that_makes_no_sense_is_refused(change: dict[str, object])
     """Also when its hash fits."""
     with pytest.raises(UsageError, match="not a Cloister release"):
         Release.from_json(forge(pure().to_json(), change))
+
+
+def test_a_step_beyond_all_numbers_does_not_add_up() -> None:
+    """A precision of 1e400 is no floating-point number, and no guarantee covers it."""
+    guarantee = Guarantee(Fraction(1, 2), Fraction(1, 100), Neighbours.REPLACE_ONE)
+    steps = (GaussianEvent("a", Fraction(10**400)),)
+    assert not Release.from_json(Release("table", guarantee, steps, {}, {}).to_json()).adds_up()
+
+
+def test_a_note_is_one_line() -> None:
+    """It may quote the name of a column, which may hold anything."""
+    release = replace(pure(), notes=('the column "a\nSigned by \x1b[8m" was left out',))
+    assert Release.from_json(release.to_json()) == release
+    assert release.notes == ('the column "a\\u000aSigned by \\u001b[8m" was left out',)
+
+
+STEP = {"step": "table", "kind": "laplace", "epsilon": "1/2"}
+WORDS = "epsilon 0.5, replace-one neighbours, per row"
+
+
+@pytest.mark.parametrize("version", [1, 2])
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"guarantee": {**GUARANTEE, "words": "epsilon 0.0001, replace-one neighbours, per row"}},
+        {"guarantee": {**GUARANTEE, "words": WORDS, "audited_by": "the regulator"}},
+        {"guarantee": {**GUARANTEE, "words": WORDS, "epsilon": "0.5"}},
+        {"identifiability": {"2": 0.5000001}},
+        {"identifiability": None},
+        {"steps": [{**STEP, "comment": "checked"}]},
+        {"steps": [{"step": "s", "kind": "laplace", "epsilon": "0.5"}]},
+    ],
+    ids=str,
+)
+def test_what_a_certificate_says_twice_is_the_same(change: dict[str, object], version: int) -> None:
+    """The guarantee in words and the posteriors follow from its numbers, in every version; nothing else stands beside them."""
+    text = replace(pure(), version=version).to_json()
+    Release.from_json(forge(text, {"guarantee": {**GUARANTEE, "words": WORDS}, "steps": [STEP]}))  # what it said before
+    with pytest.raises(UsageError, match="says more than its fields"):
+        Release.from_json(forge(text, change))
 
 
 def test_another_version_is_refused() -> None:

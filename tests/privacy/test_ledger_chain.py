@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
 from fractions import Fraction
@@ -177,6 +178,14 @@ def test_an_older_ledger_is_upgraded_once(place: str) -> None:
     """Accounts, entries, their numbers and hashes are carried over; the chain starts with a digest of what was there."""
     write_v1(place)
     ledger = Ledger(place)
+    carried = ledger.upgrade()
+    assert carried == ledger.carried_over() == ledger.verify().carried_over
+    assert (carried.entries, [(a.table, a.epsilon_spent) for a in carried.accounts]) == (
+        5,
+        [("students", Fraction(4, 3)), ("pupils", Fraction(1, 4))],
+    )
+    with pytest.raises(UsageError, match="up to date"):
+        ledger.upgrade()
     assert [(a.table, a.epsilon_spent, a.releases, a.holder_uses) for a in ledger.accounts()] == [
         ("pupils", Fraction(1, 4), 0, 0),
         ("students", Fraction(4, 3), 1, 2),
@@ -198,9 +207,59 @@ def test_an_older_ledger_is_upgraded_once(place: str) -> None:
     assert ledger.verify().records == report.records + 1
 
 
-def test_an_older_ledger_is_upgraded_by_many_at_once(place: str) -> None:
-    """Eight processes that find it at once make one chain of it, and all of their charges are in it."""
+LOOKS: dict[str, Callable[[Ledger], object]] = {
+    "accounts": Ledger.accounts,
+    "one account": lambda ledger: ledger.account("students"),
+    "entries": lambda ledger: ledger.entries("students"),
+    "audit": lambda ledger: ledger.audit("students"),
+    "keys": Ledger.keys,
+    "verify": Ledger.verify,
+    "carried over": Ledger.carried_over,
+}
+USES: dict[str, Callable[[Ledger], object]] = {
+    "create": lambda ledger: ledger.create("new", "add-remove", 1),
+    "charge": lambda ledger: ledger.charge("students", "add-remove", "0.1", 0, "release"),
+    "holder": lambda ledger: ledger.record_holder("students", "risk"),
+    "complete": lambda ledger: ledger.complete(2, "ab" * 32),
+}
+
+
+def rows_of(ledger: Ledger) -> list[list[tuple[object, ...]]]:
+    """Every row of every table of a ledger, of whatever version."""
+    import sqlalchemy
+
+    with ledger._store._connection(write=False, check=False) as connection:
+        names = sorted(sqlalchemy.inspect(connection).get_table_names())
+        return [[tuple(row) for row in connection.exec_driver_sql(f"SELECT * FROM {name}")] for name in names]
+
+
+@pytest.mark.parametrize("name", [*LOOKS, *USES])
+def test_an_older_ledger_is_refused_until_it_is_upgraded(place: str, name: str) -> None:
+    """Nobody vouches for it, so neither a look nor a charge signs it on the way: somebody may have put it there."""
     write_v1(place)
+    ledger = Ledger(place)
+    before = rows_of(ledger)
+    with pytest.raises(LedgerError, match=r"nothing is signed.*cloister ledger upgrade"):
+        (LOOKS | USES)[name](ledger)
+    assert rows_of(ledger) == before
+
+
+@pytest.mark.parametrize("name", LOOKS)
+def test_a_look_writes_nothing_and_registers_no_key(
+    used: Ledger, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another host looks at a ledger that it never wrote into."""
+    before = rows_of(used)
+    monkeypatch.setenv("CLOISTER_KEY", str(tmp_path / "other.key"))
+    LOOKS[name](used)
+    assert rows_of(used) == before
+    assert not (tmp_path / "other.key").exists()
+
+
+def test_an_older_ledger_is_upgraded_before_many_use_it(place: str) -> None:
+    """Eight processes charge the chain that was made of it, and all of their charges are in it."""
+    write_v1(place)
+    Ledger(place).upgrade()
     entries = storm("Ledger", place, tries=2)
     assert sorted(entries) == list(range(6, 22))
     report = Ledger(place).verify()
@@ -217,9 +276,46 @@ def test_an_older_ledger_that_does_not_add_up_is_left_as_it_is(place: str) -> No
         connection.exec_driver_sql("UPDATE cloister_ledger_accounts SET epsilon_spent = '0.1' WHERE \"table\" = 'students'")
         connection.exec_driver_sql("UPDATE cloister_ledger_meta SET value = '0'")  # `upgrading` sets it to 2 at its end
     edit_version(ledger, "1")
+    before = rows_of(ledger)
     for _ in range(2):
         with pytest.raises(LedgerError, match="do not add up"):
-            ledger.charge("students", "add-remove", "0.1", 0, "release")
+            ledger.upgrade()
+    assert rows_of(ledger) == before
+
+
+ENTRY = "INSERT INTO cloister_ledger_entries VALUES (9,'pupils','2026','{}','p','{}','0','charged','')"
+SPENT = "UPDATE cloister_ledger_accounts SET epsilon_spent = '{}' WHERE \"table\" = 'pupils'"
+IMPOSSIBLE = {
+    "a refund": [ENTRY.format("charge", "-0.25"), SPENT.format("0")],
+    "more than the total": [ENTRY.format("charge", "5"), SPENT.format("5.25")],
+    "a holder who pays": [
+        ENTRY.format("holder", "0.1"),
+        SPENT.format("0.35"),
+        "UPDATE cloister_ledger_accounts SET holder_uses = 1",
+    ],
+    "a total below what was spent": ["UPDATE cloister_ledger_accounts SET epsilon_total = '0.1'"],
+    "a total of nothing": [
+        "DELETE FROM cloister_ledger_entries",
+        "UPDATE cloister_ledger_accounts SET epsilon_total='-1', epsilon_spent='0', delta_spent='0', releases=0, holder_uses=0",
+    ],
+    "a delta of 1": ["UPDATE cloister_ledger_accounts SET delta_total = '1'"],
+    "another relation": ["UPDATE cloister_ledger_accounts SET neighbours = 'none'"],
+    "a unit of two lines": ["UPDATE cloister_ledger_accounts SET unit = 'row\nverified'"],
+}
+
+
+@pytest.mark.parametrize("name", IMPOSSIBLE)
+def test_what_no_ledger_could_hold_is_not_upgraded(place: str, name: str) -> None:
+    """The sums fit, and still nobody can have charged so."""
+    write_v1(place)
+    ledger = Ledger(place)
+    with ledger._store._connection(write=True, check=False) as connection:
+        for statement in IMPOSSIBLE[name]:
+            connection.exec_driver_sql(statement)
+    before = rows_of(ledger)
+    with pytest.raises(LedgerError, match="do not add up"):
+        ledger.upgrade()
+    assert rows_of(ledger) == before
 
 
 def edit_version(ledger: Ledger, version: str) -> None:
@@ -231,5 +327,31 @@ def edit_version(ledger: Ledger, version: str) -> None:
 def test_a_chain_is_not_upgraded_again(used: Ledger) -> None:
     """A version that was changed to an older one does not start a new chain."""
     edit_version(used, "1")
-    with pytest.raises(LedgerError):
-        used.charge("students", "add-remove", "0.1", 0, "release")
+    for use in (USES["charge"], Ledger.upgrade):
+        with pytest.raises(LedgerError):
+            use(used)
+
+
+@pytest.mark.parametrize("name", [*LOOKS, *USES])
+def test_a_ledger_that_was_emptied_is_damaged(used: Ledger, name: str) -> None:
+    """Its tables are there, and nothing is in them: not a new one."""
+    edit(used, *(f"DELETE FROM cloister_ledger_{table}" for table in ("records", "accounts", "keys")))
+    with pytest.raises(LedgerError, match="is damaged"):
+        (LOOKS | USES)[name](used)
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "CREATE TRIGGER refund AFTER INSERT ON cloister_ledger_records BEGIN SELECT 1; END",
+        "CREATE VIEW cloister_ledger_entries AS SELECT 1",
+    ],
+)
+def test_a_ledger_with_triggers_or_views_is_damaged(tmp_path: Path, statement: str) -> None:
+    """No Cloister made them: they change what is done to the ledger, or what is read from it."""
+    ledger = Ledger(tmp_path / "ledger.sqlite")
+    ledger.create("students", "add-remove", 3)
+    edit(ledger, statement)
+    for use in (USES["charge"], LOOKS["verify"]):
+        with pytest.raises(LedgerError, match="is damaged"):
+            use(ledger)

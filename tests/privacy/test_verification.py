@@ -71,11 +71,12 @@ def test_what_was_checked_is_said(ledger: Ledger) -> None:
     assert "origin not checked" not in " ".join(by_ledger.sentences(release))
 
 
-SMALL = {"epsilon": "1/1000", "delta": "0", "neighbours": "add-remove", "unit": "row", "words": "epsilon 0.001"}
-TINY_STEP = {"step": "table", "kind": "laplace", "epsilon": "1/1000"}
+SMALL = Guarantee(Fraction(1, 1000), Fraction(0), Neighbours.ADD_REMOVE)
+SAID = ("guarantee", "identifiability", "steps")
+TINY = Release("table", SMALL, (LaplaceEvent("table", SMALL.epsilon),), {}, {}).as_dict()
 FORGERIES: dict[str, dict[str, Any]] = {
     "seeded noise turned to false": {"seeded": False},
-    "epsilon 1/1000": {"guarantee": SMALL, "steps": [TINY_STEP]},
+    "epsilon 1/1000": {name: TINY[name] for name in SAID},
     "another result": {"result": {"total": 6.0}},
     "an invented ledger entry": {"ledger": {"table": "people", "entry": 2, "head": "0" * 64}},
     "an entry without its record": {"ledger": {"table": "people", "entry": 1}},
@@ -138,6 +139,44 @@ def test_clusters_of_a_synopsis_are_known_by_its_hash(ledger: Ledger) -> None:
     cheaper = replace(clusters, guarantee=replace(synopsis.guarantee, epsilon=Fraction(1, 1000)), events=())
     with pytest.raises(DataError, match="not what entry 1 of the ledger was charged for"):
         verified(cheaper.to_json(), ledger)
+
+
+OLD_SYNTACTIC = {
+    "guarantee": {"syntactic": True, "k": 5, "also": [], "unit": "row", "words": str(Syntactic(5))},
+    "identifiability": None,
+    "steps": [],
+    "status": "syntactic, not differentially private, ledgered",
+}
+
+
+@pytest.mark.parametrize("changes", [{}, OLD_SYNTACTIC], ids=["the same guarantee", "a syntactic one"])
+@pytest.mark.parametrize("version", [1, 2])
+def test_the_published_hash_of_a_release_makes_nobody_its_heir(
+    ledger: Ledger, changes: dict[str, Any], version: int
+) -> None:
+    """Clusters that name a synopsis, forged of its certificate alone: only a key of the ledger can say so, never version 1."""
+    genuine = release_of(ledger)
+    data = {**json.loads(genuine.to_json()), "version": version, **changes}
+    data["result"] = {"synopsis": data["content"], "centers": [[1, 2], [3, 4]]}
+    if version == 1:
+        del data["holder_files"]
+    for signed in ("not", "forger"):
+        with pytest.raises(DataError, match="belongs to another release"):
+            verified(forge(json.dumps(data), {}, signed), ledger)
+
+
+def test_an_entry_stands_for_its_own_kind_of_guarantee(ledger: Ledger) -> None:
+    """Signed by the host itself: a charge is no k-anonymous table, and a holder's use is not worth an epsilon."""
+    synopsis = release_of(ledger)
+    table = synopsis.derived(guarantee=Syntactic(5), events=(), result={"synopsis": synopsis.digest()})
+    receipt = ledger.book_holder("people", "k-anonymous table")
+    facts = {"table": "people", "entry": receipt.entry, "head": receipt.head}
+    guarantee = Guarantee(Fraction(0), Fraction(0), Neighbours.ADD_REMOVE)
+    private = Release("table", guarantee, (), {}, {}, ledger=facts)
+    ledger.complete(receipt.entry, private.digest())
+    for false in (table, private):
+        with pytest.raises(DataError, match="the guarantee of this release is not what entry"):
+            verified(false.to_json(), ledger)
 
 
 def test_a_tail_that_was_cut_off_is_found_by_a_certificate(tmp_path: Path, ledger: Ledger) -> None:

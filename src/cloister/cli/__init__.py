@@ -16,6 +16,7 @@ from typer.core import TyperGroup
 from cloister.cli import anonymize, audit, calibrate, cluster, demo, ledger, risk, schema, synopsis, tabulate, verify
 from cloister.errors import CloisterError, UntoldLedger
 from cloister.interrupts import handle_interrupts
+from cloister.report.one_line import escape_controls
 
 __all__ = ["app", "main"]
 
@@ -52,7 +53,7 @@ class Verbs(TyperGroup):
 
 def _tell(sentence: str, error: BaseException) -> None:
     """One line for an error, and one for each thing that was done before it."""
-    typer.echo("\n".join([sentence, *getattr(error, "__notes__", ())]), err=True)
+    typer.echo(escape_controls("\n".join([sentence, *getattr(error, "__notes__", ())])), err=True)
 
 
 def _is_printing(error: Exception) -> bool:

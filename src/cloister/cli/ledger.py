@@ -42,13 +42,14 @@ def show(
 
 def show_all(book: Ledger, as_json: bool, flag: str) -> None:
     """What is left for each table; `flag` leads the command line to this ledger."""
-    from cloister.privacy.ledger.pages import account_dict, describe_accounts
+    from cloister.privacy.ledger.pages import account_dict, carried_dict, describe_accounts, describe_carried
 
-    accounts = book.accounts()
+    accounts, carried = book.accounts(), book.carried_over()
     if as_json:
-        print_json({"ledger": book.place, "accounts": [account_dict(account) for account in accounts]})
+        lines = [account_dict(account) for account in accounts]
+        print_json({"ledger": book.place, "accounts": lines, "carried_over": carried_dict(carried)})
     elif accounts:
-        print_document(Document((describe_accounts(book.place, accounts),)))
+        print_document(Document((describe_accounts(book.place, accounts), Section(describe_carried(carried)))))
     else:
         typer.echo(f"No table is in the ledger {book.place} yet.")
         typer.echo(f"Add one with: cloister ledger create NAME --epsilon TOTAL{flag}")
@@ -56,16 +57,16 @@ def show_all(book: Ledger, as_json: bool, flag: str) -> None:
 
 def show_table(book: Ledger, table: str, as_json: bool) -> None:
     """What is left for one table, and every charge."""
-    from cloister.privacy.ledger.pages import account_dict, describe_accounts, describe_entries, entry_dict
+    from cloister.privacy.ledger import pages
 
-    account = book.audit(table)
-    entries = book.entries(table)
+    account, entries, carried = book.audit(table), book.entries(table), book.carried_over()
     if as_json:
-        lines = [entry_dict(entry) for entry in entries]
-        print_json({"ledger": book.place, "account": account_dict(account), "entries": lines})
+        lines = [pages.entry_dict(entry) for entry in entries]
+        facts = {"account": pages.account_dict(account), "entries": lines, "carried_over": pages.carried_dict(carried)}
+        print_json({"ledger": book.place, **facts})
         return
-    blocks = (*describe_accounts(book.place, [account]).blocks, *describe_entries(entries).blocks)
-    print_document(Document((Section(blocks),)))
+    blocks = (*pages.describe_accounts(book.place, [account]).blocks, *pages.describe_entries(entries).blocks)
+    print_document(Document((Section((*blocks, *pages.describe_carried(carried))),)))
 
 
 @app.command(epilog="Example: cloister ledger create students --epsilon 3 --delta 1e-6")
@@ -122,6 +123,20 @@ def verify(
         print_json({"ledger": book.place, **report_dict(report)})
     else:
         print_document(Document((describe_chain(book.place, report),)))
+
+
+@app.command(epilog="Example: cloister ledger upgrade --ledger people.sqlite")
+@flags.takes_groups
+def upgrade(*, ledger: flags.LedgerPlace = None, everywhere: flags.EverywhereInLedger) -> None:
+    """Carry the accounts of a version 1 ledger over into a signed one. Look at what it prints."""
+    from cloister.privacy.ledger.pages import carried_dict, describe_carried
+
+    book = open_ledger(ledger)
+    carried = book.upgrade()
+    if everywhere.as_json:
+        print_json({"ledger": book.place, "carried_over": carried_dict(carried)})
+    else:
+        print_document(Document((Section(describe_carried(carried)),)))
 
 
 @app.command(epilog="Example: cloister ledger key")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import typer
 
 from cloister.errors import UnwrittenRelease
+from cloister.report.one_line import escape_controls
 from cloister.report.terminal import print_document
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ T = TypeVar("T")
 
 def print_json(data: Any) -> None:
     """One JSON document on standard output."""
-    typer.echo(json.dumps(data, indent=2, ensure_ascii=False))
+    typer.echo(escape_controls(json.dumps(data, indent=2, ensure_ascii=False)))
 
 
 def print_release(release: Release, written: str) -> None:

@@ -11,6 +11,7 @@ import typer
 from cloister.cli import flags
 from cloister.cli.output import print_json
 from cloister.errors import CloisterError, DataError, SourceError
+from cloister.report.one_line import one_line
 from cloister.sinks import certificate_path, written_files
 
 if TYPE_CHECKING:
@@ -49,10 +50,9 @@ def verify(
         print_json({"verified": True, "consistent": True, **facts, **origin.as_dict()})
         return
     steps = "The steps add up and the files" if certificate.events else "The files"
-    typer.echo(f"{steps} are those of this release: {certificate.guarantee}.")
-    typer.echo(f"Status: {certificate.status}.")
-    for sentence in origin.sentences(certificate):
-        typer.echo(sentence)
+    lines = [f"{steps} are those of this release: {certificate.guarantee}.", f"Status: {certificate.status}."]
+    for line in (*lines, *origin.sentences(certificate)):
+        typer.echo(one_line(line))
 
 
 def read_release(path: Path) -> tuple[Release, Path, Path | None]:

@@ -20,6 +20,7 @@ from cloister.errors import UsageError
 from cloister.privacy.events import Event, SampledEvent, event_dict, event_from
 from cloister.privacy.guarantees import Guarantee, Syntactic
 from cloister.privacy.signing import Signature, fits, host_key
+from cloister.report.one_line import is_one_line
 from cloister.schema import Neighbours
 from cloister.schema.numerals import read_exact_text
 from cloister.schema.strict_json import read_json
@@ -116,7 +117,11 @@ def certificate_json(release: Certified) -> str:
 
 
 def read_fields(text: str) -> dict[str, Any]:
-    """The fields of a release and its status, by name, from its JSON; one that was changed or is too new is refused."""
+    """The fields of a release, its status and its content hash, by name, from its JSON.
+
+    One that was changed or is too new is refused. Whether the hash is that of the fields is left to whoever makes a release
+    of them: what the JSON says beside them, such as the guarantee in words, follows from them.
+    """
     data = read_json(text, NO_RELEASE, UsageError, ADVICE)
     try:
         is_unchanged = data.pop("sha256") == fingerprint(data)
@@ -138,7 +143,7 @@ def read_fields(text: str) -> dict[str, Any]:
         raise UsageError(CHANGED.format("content"))
     fields = _read_data(data, version)
     _check_samples(fields["events"], fields["guarantee"])
-    return {**fields, "version": version, "signature": signature}
+    return {**fields, "version": version, "signature": signature, "content": data["content"]}
 
 
 def _read_data(data: Mapping[str, Any], version: int) -> dict[str, Any]:
@@ -148,16 +153,16 @@ def _read_data(data: Mapping[str, Any], version: int) -> dict[str, Any]:
         if data.keys() != known:
             raise KeyError("other fields")
         return {
-            "kind": str(data["kind"]),
-            "status": str(data["status"]),
+            "kind": _read_line(data["kind"]),
+            "status": _read_line(data["status"]),
             "guarantee": _read_guarantee(data["guarantee"]),
-            "events": tuple(event_from(event) for event in data["steps"]),
+            "events": tuple(map(_read_step, data["steps"])),
             "parameters": dict(data["parameters"]),
             "result": dict(data["result"]),
             "seeded": _read_flag(data["seeded"]),
             "ledger": None if data["ledger"] == "unledgered" else _read_ledger(data["ledger"]),
-            "notes": tuple(map(str, data["notes"])),
-            "files": {_read_file_name(name): str(digest) for name, digest in dict(data["files"]).items()},
+            "notes": tuple(map(_read_line, data["notes"])),
+            "files": {_read_file_name(name): _read_line(digest) for name, digest in dict(data["files"]).items()},
             "holder_files": () if version == UNSIGNED else tuple(map(_read_file_name, data["holder_files"])),
         }
     except MALFORMED:
@@ -193,10 +198,24 @@ def _read_flag(value: Any) -> bool:
     return value
 
 
+def _read_step(facts: Mapping[str, Any]) -> Event:
+    """What a step spent; its name is a text."""
+    for step in (facts, *facts.get("events", ())):
+        _read_line(step["step"])
+    return event_from(facts)
+
+
+def _read_line(text: Any) -> str:
+    """A text that a reader is shown: one line, and nothing that could pass for what Cloister says itself."""
+    if not is_one_line(text):
+        raise ValueError("not a line of text")
+    return str(text)
+
+
 def _read_ledger(facts: Mapping[str, Any]) -> dict[str, Any]:
     """The table and the entry that were charged, and the digest of its record."""
     entry = facts["entry"]
-    if not isinstance(facts["table"], str) or isinstance(entry, bool) or not isinstance(entry, int) or entry < 1:
+    if not is_one_line(facts["table"]) or isinstance(entry, bool) or not isinstance(entry, int) or entry < 1:
         raise ValueError("no entry")
     if "head" in facts and not HEX.fullmatch(facts["head"]):
         raise ValueError("no digest")
@@ -205,7 +224,7 @@ def _read_ledger(facts: Mapping[str, Any]) -> dict[str, Any]:
 
 def _read_file_name(name: str) -> str:
     """A file below the folder of the certificate; never one elsewhere."""
-    path = PurePosixPath(name)
+    path = PurePosixPath(_read_line(name))
     if path.is_absolute() or ".." in path.parts or not path.parts or "\\" in name or "\0" in name:
         raise ValueError("not a file of this release")
     return name
@@ -240,11 +259,13 @@ def _guarantee_dict(guarantee: Guarantee | Syntactic) -> dict[str, Any]:
 
 def _read_guarantee(facts: Mapping[str, Any]) -> Guarantee | Syntactic:
     """The guarantee that plain data holds."""
+    unit = _read_line(facts["unit"])
     if facts.get("syntactic"):
-        return Syntactic(facts["k"], facts["unit"], tuple(facts["also"]))
-    return Guarantee(
-        read_exact_text(facts["epsilon"]),
-        read_exact_text(facts["delta"]),
-        Neighbours(facts["neighbours"]),
-        facts["unit"],
-    )
+        k = facts["k"]
+        if k is not None and (type(k) is not int or k < 1):
+            raise ValueError("no k")
+        return Syntactic(k, unit, tuple(map(_read_line, facts["also"])))
+    epsilon, delta = read_exact_text(facts["epsilon"]), read_exact_text(facts["delta"])
+    if epsilon < 0 or not 0 <= delta < 1:
+        raise ValueError("no amounts of a guarantee")
+    return Guarantee(epsilon, delta, Neighbours(facts["neighbours"]), unit)

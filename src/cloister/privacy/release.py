@@ -15,6 +15,7 @@ from cloister.privacy.guarantees import Guarantee, Syntactic
 from cloister.privacy.signing import Signature
 from cloister.report import notebook
 from cloister.report.document import Document, Fact, Section
+from cloister.report.one_line import one_line
 from cloister.schema.numerals import amount_text
 
 __all__ = ["Guarantee", "Release", "Syntactic"]
@@ -66,6 +67,10 @@ class Release:
     version: int = VERSION
     signature: Signature | None = field(default=None, compare=False)
 
+    def __post_init__(self) -> None:
+        # Notes quote names of columns, which may hold anything; a reader is shown one line each.
+        object.__setattr__(self, "notes", tuple(one_line(note) for note in self.notes))
+
     @property
     def status(self) -> str:
         """In two words: private or NOT PRIVATE, ledgered or unledgered."""
@@ -80,7 +85,10 @@ class Release:
         """Whether the events, added up again, stay within the guarantee; a syntactic release has nothing to add."""
         if isinstance(self.guarantee, Syntactic):
             return not self.events
-        return keeps(self.events, self.guarantee.epsilon, self.guarantee.delta)
+        try:
+            return keeps(self.events, self.guarantee.epsilon, self.guarantee.delta)
+        except OverflowError:  # more than a floating-point number holds is more than any guarantee
+            return False
 
     def as_dict(self) -> dict[str, Any]:
         """Plain data, exact numbers as text."""
@@ -105,13 +113,25 @@ class Release:
         A signature must fit; whose it is, `verification.check_origin` says.
         """
         fields = read_fields(check_text(text, "the JSON of a release"))
-        status = fields.pop("status")
+        status, content = fields.pop("status"), fields.pop("content")
         release = cls(**fields)
         if release.status != status:
             raise UsageError(
                 f'this release calls itself something else than "{release.status}", which its fields make it. Do not rely on it.'
             )
+        if not release._is_content(content):
+            raise UsageError(
+                "this release says more than its fields do: its guarantee in words, its posteriors or a step are not what they "
+                "make it. Do not rely on it."
+            )
         return release
+
+    def _is_content(self, content: str) -> bool:
+        """Whether this is the hash of what the fields say; of fields that make no sense it is not."""
+        try:
+            return self.digest() == content
+        except (ArithmeticError, ValueError):
+            return False
 
     def __str__(self) -> str:
         return f"Release of {self.kind}: {self.guarantee} ({self.status})"

@@ -19,7 +19,7 @@ import sqlite3
 import tempfile
 import time
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Store", "StoreMissing", "StoreOutdated", "open_store"]
 
+PLANTED = (
+    "SELECT count(*) FROM sqlite_master WHERE type IN ('trigger', 'view')"  # no store has one: they change what is done
+)
 WAIT_SECONDS = 30  # how long a transaction waits for another one before it gives up
 
 _SQLITE = ("sqlite", "sqlite+pysqlite")
@@ -97,8 +100,8 @@ class Store:
         """The SQLite file, or None for PostgreSQL."""
         return Path(self.url.removeprefix("sqlite:///")) if self.url.startswith("sqlite") else None
 
-    def create(self, tables: MetaData) -> None:
-        """Make the store with these tables, unless it is there already."""
+    def create(self, tables: MetaData, fill: Callable[[Connection], object] = lambda _: None) -> None:
+        """Make the store with these tables and what `fill` puts into them, all at once, unless it is there already."""
         try:
             with self._connection(write=False):
                 return
@@ -114,43 +117,44 @@ class Store:
                 try:
                     self._check(connection)
                 except StoreMissing:
-                    self._create_tables(connection, tables)
+                    self._create_tables(connection, tables, fill)
             return
         if self.make_folder:
             self._make_folder(self.path.parent)
         try:
-            self._create_file(self.path, tables)
+            self._create_file(self.path, tables, fill)
         except OSError as fault:
             reason = fault.strerror or "refused"
             raise self.error(f"the {self.kind} {self.shown} cannot be created: {reason}. Name another place.") from fault
 
-    def _create_file(self, path: Path, tables: MetaData) -> None:
+    def _create_file(self, path: Path, tables: MetaData, fill: Callable[[Connection], object]) -> None:
         """Make a SQLite file beside its place, then give it its name: a file that can be seen is never half made."""
         folder = Path(tempfile.mkdtemp(prefix=f".{path.name[:40]}.", suffix=".partial", dir=path.parent))
         try:
             finished = folder / "new"
             try:
-                self._fill_file(finished, tables)
+                self._fill_file(finished, tables, fill)
                 place_new_file(finished, path)
             except OSError as fault:
                 if fault.errno not in NO_LINKS:
                     raise
-                self._fill_file(path, tables)
+                self._fill_file(path, tables, fill)
         finally:
             shutil.rmtree(folder, ignore_errors=True)
 
-    def _fill_file(self, path: Path, tables: MetaData) -> None:
+    def _fill_file(self, path: Path, tables: MetaData, fill: Callable[[Connection], object]) -> None:
         store = replace(self, url=f"sqlite:///{path}")
         with self._translated():
             _make_wal(path, self)
         with store._connection(write=True, check=False) as connection:
-            store._create_tables(connection, tables)
+            store._create_tables(connection, tables, fill)
 
-    def _create_tables(self, connection: Connection, tables: MetaData) -> None:
+    def _create_tables(self, connection: Connection, tables: MetaData, fill: Callable[[Connection], object]) -> None:
         meta = _meta(self.kind)
         meta.metadata.create_all(connection)
         tables.create_all(connection)
         connection.execute(meta.insert().values(key="version", value=str(self.version)))
+        fill(connection)
 
     @contextlib.contextmanager
     def reading(self) -> Iterator[Connection]:
@@ -242,6 +246,8 @@ class Store:
                 f"the {self.kind} {self.shown} is damaged: nothing is in it. Restore it from a backup; remove it only if "
                 "it never held anything."
             )
+        if self.path is not None and connection.exec_driver_sql(PLANTED).scalar():
+            raise self.damaged()
         version = self._version(connection)
         if version > self.version:
             raise self.error(

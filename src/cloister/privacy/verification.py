@@ -9,20 +9,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from cloister.errors import DataError
-from cloister.privacy.guarantees import Guarantee
+from cloister.privacy.guarantees import Guarantee, Syntactic
 from cloister.privacy.ledger import Ledger
-from cloister.privacy.ledger.accounts import Entry
+from cloister.privacy.ledger.accounts import Account, Entry
 from cloister.privacy.ledger.replay import ChainReport
 from cloister.privacy.release import Release
-from cloister.sinks import file_hash, written_files
+from cloister.sinks import CERTIFICATE_SUFFIX, everything_in, file_hash
 
 __all__ = ["Origin", "check_consistency", "check_origin"]
 
-CERTIFICATE = "release.json"
+SOURCE = "synopsis_signer"  # in a result: who signed the file of the synopsis that it was derived from
 LABELS = "labels.parquet"  # the file for the holder that certificates of version 1 did not list
 
 
@@ -64,6 +64,8 @@ class Origin:
             lines.append(f'In the ledger {self.ledger}: entry {facts["entry"]} of table "{facts["table"]}" is this release.')
         elif release.ledger is not None:
             lines.append("The ledger was not asked.")
+        if self.ledger is None and self.known_by is None and (source := _unknown_source(release, ())):
+            lines.append(f"It is {source}.")
         if not self.is_checked:
             lines.append("Consistent with itself, origin not checked. Give --key or --ledger to check it.")
         return lines
@@ -100,16 +102,18 @@ def check_consistency(release: Release, folder: Path, certificate: Path | None =
 
 
 def _unlisted(release: Release, folder: Path, certificate: Path | None) -> list[str]:
-    """The files of the output that the certificate says nothing of; it stands inside a folder, or beside a file or folder."""
+    """What lies in the output and the certificate says nothing of; it stands beside a file or folder, or else inside a folder."""
     if certificate is None:
         return []
-    if certificate.name == CERTIFICATE:
-        found = {name.removeprefix("./") for name in written_files(folder, ".")}
-        return sorted(
-            found - {CERTIFICATE, *release.files, *release.holder_files, *([LABELS] if release.version == 1 else [])}
-        )
-    output = folder / certificate.name.removesuffix(f".{CERTIFICATE}")
-    return sorted(set(written_files(output)) - set(release.files)) if output.is_dir() else []
+    listed = {*release.files, *release.holder_files, *([LABELS] if release.version == 1 else [])}
+    name = certificate.name.removesuffix(CERTIFICATE_SUFFIX)
+    is_beside = name != certificate.name and all(PurePosixPath(file).parts[0] == name for file in release.files)
+    if not is_beside:  # whatever it is called
+        return sorted(everything_in(folder) - {certificate.name} - listed)
+    output = folder / name
+    if output.is_dir():
+        return sorted({f"{name}/{file}" for file in everything_in(output)} - listed)
+    return [name] if output.exists() and name not in listed else []
 
 
 def check_origin(release: Release, keys: Sequence[str] = (), ledger: Ledger | None = None) -> Origin:
@@ -125,17 +129,30 @@ def check_origin(release: Release, keys: Sequence[str] = (), ledger: Ledger | No
         signed = "is not signed" if signer is None else f"is signed by another key, {signer}"
         raise DataError(f"this release {signed}.")
     if ledger is None:
+        if keys and (source := _unknown_source(release, keys)):
+            raise DataError(f"this release is {source}. Give the key of that too, or --ledger.")
         return Origin(signer, "key" if keys else None)
     report = ledger.verify()
-    _check_ledger(release, report)
+    _check_ledger(release, report, {*report.signed, *keys})
     if release.version != 1 and signer not in report.signed and not keys:
         signed = "not signed" if signer is None else f"signed by a key that the ledger does not know, {signer}"
         raise DataError(f"what this release says is in the ledger, but it is {signed}: its files may be somebody else's.")
     return Origin(signer, "key" if keys else "ledger" if signer in report.signed else None, ledger.place)
 
 
-def _check_ledger(release: Release, report: ChainReport) -> None:
-    """Whether the ledger was charged for this release, and was not cut since."""
+def _unknown_source(release: Release, keys: Sequence[str]) -> str | None:
+    """In words: what it was derived from, where none of these keys signed that; None: it was not derived, or one of them did.
+
+    A ledger that holds the source knows it by its hash.
+    """
+    if SOURCE not in release.result or release.result[SOURCE] in keys:
+        return None
+    signer = release.result[SOURCE]
+    return f"derived from a release that is {f'signed by {signer}' if signer else 'not signed'}: its origin was not checked"
+
+
+def _check_ledger(release: Release, report: ChainReport, known: set[str]) -> None:
+    """Whether the ledger was charged for this release, and was not cut since; `known`: the keys that may vouch for it."""
     if release.ledger is None:
         raise DataError("this release is unledgered: no ledger knows of it.")
     facts = release.ledger
@@ -145,20 +162,28 @@ def _check_ledger(release: Release, report: ChainReport) -> None:
             "the ledger does not hold the charge that this release names. It is another ledger, its newest records were cut off, "
             "or the release is invented."
         )
-    if entry.release_hash != release.digest() and not _is_derived(release, entry):
+    if entry.release_hash != release.digest() and not _is_derived(release, entry, known):
         raise DataError(
             f"entry {entry.id} of the ledger belongs to another release: what this one says is not what was released."
             if entry.release_hash
             else f"entry {entry.id} of the ledger was charged, and no release came of it."
         )
-    guarantee = release.guarantee
-    if isinstance(guarantee, Guarantee):
-        account = report.accounts[entry.table]
-        promised = (guarantee.epsilon, guarantee.delta, guarantee.neighbours.value, guarantee.unit)
-        if promised != (entry.epsilon, entry.delta, account.neighbours, account.unit):
-            raise DataError(f"the guarantee of this release is not what entry {entry.id} of the ledger was charged for.")
+    if not _is_charged(release.guarantee, entry, report.accounts[entry.table]):
+        raise DataError(f"the guarantee of this release is not what entry {entry.id} of the ledger was charged for.")
 
 
-def _is_derived(release: Release, entry: Entry) -> bool:
-    """Whether it was made of the release that the entry holds, at no cost: clusters of a synopsis name its hash."""
-    return bool(entry.release_hash) and release.result.get("synopsis") == entry.release_hash
+def _is_charged(guarantee: Guarantee | Syntactic, entry: Entry, account: Account) -> bool:
+    """Whether an entry stands for this guarantee: a charge for the same amounts, or for a syntactic one a holder's use."""
+    if isinstance(guarantee, Syntactic):
+        return entry.kind == "holder"
+    promised = (guarantee.epsilon, guarantee.delta, guarantee.neighbours.value, guarantee.unit)
+    return entry.kind == "charge" and promised == (entry.epsilon, entry.delta, account.neighbours, account.unit)
+
+
+def _is_derived(release: Release, entry: Entry, known: set[str]) -> bool:
+    """Whether it was made of the release that the entry holds, at no cost: clusters of a synopsis name its hash.
+
+    Anybody can read that hash, so only a known key vouches that it was; version 1 has no signature.
+    """
+    is_vouched = release.signature is not None and release.signature.key in known
+    return is_vouched and bool(entry.release_hash) and release.result.get("synopsis") == entry.release_hash

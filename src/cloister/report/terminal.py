@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from cloister.report.document import Block, Chart, Document, Fact, Section, Sentence, TextTable
+from cloister.report.one_line import one_line
 
 __all__ = ["print_document", "ruled", "text"]
 
@@ -26,7 +27,7 @@ def print_document(document: Document) -> None:
         if i:
             print()
         if section.heading:
-            print(section.heading)
+            print(one_line(section.heading))
         for block in section.blocks:
             if isinstance(block, (TextTable, Chart)):
                 _print_table(block if isinstance(block, TextTable) else block.as_table())
@@ -43,7 +44,7 @@ def ruled(table: TextTable) -> str:
     prosecutor   20%
     marketer      3%
     """
-    lines = [table.heads, *table.rows]
+    lines = [[one_line(cell) for cell in line] for line in (table.heads, *table.rows)]
     columns = range(len(table.heads))
     widths = [max(len(line[j]) for line in lines) for j in columns]
     is_right = [table.is_right(j) for j in columns]
@@ -53,7 +54,7 @@ def ruled(table: TextTable) -> str:
         return "  ".join(padded).rstrip()
 
     rule = "  ".join("-" * width for width in widths)
-    return "\n".join([aligned(table.heads), rule, *(aligned(row) for row in table.rows)])
+    return "\n".join([aligned(lines[0]), rule, *(aligned(line) for line in lines[1:])])
 
 
 def _section_lines(section: Section) -> list[str]:
@@ -71,9 +72,9 @@ def _section_lines(section: Section) -> list[str]:
 def _line(block: Block) -> str:
     """A sentence or a fact as one line."""
     if isinstance(block, Fact):
-        return f"{block.name[:1].upper()}{block.name[1:]}: {block.value}"
+        return one_line(f"{block.name[:1].upper()}{block.name[1:]}: {block.value}")
     assert isinstance(block, Sentence)
-    return block.text
+    return one_line(block.text)
 
 
 def _print_table(table: TextTable) -> None:
@@ -82,9 +83,9 @@ def _print_table(table: TextTable) -> None:
     from rich.text import Text
 
     # Text: brackets in names and labels are not markup
-    grid = Table(title=Text(table.title) if table.title else None)
+    grid = Table(title=Text(one_line(table.title)) if table.title else None)
     for j, head in enumerate(table.heads):
-        grid.add_column(Text(head), justify="right" if table.is_right(j) else "left", overflow="fold")
+        grid.add_column(Text(one_line(head)), justify="right" if table.is_right(j) else "left", overflow="fold")
     for row in table.rows:
-        grid.add_row(*(Text(cell) for cell in row))
+        grid.add_row(*(Text(one_line(cell)) for cell in row))
     Console().print(grid)

@@ -2,14 +2,24 @@
 
 from cloister.sinks.reservations import Reservation, reserved
 from cloister.sinks.staging import Staged, check_free, check_free_with_certificate, stage
-from cloister.sinks.written_files import certificate_path, file_hash, file_hashes, writer_of, written_files
+from cloister.sinks.written_files import (
+    CERTIFICATE_SUFFIX,
+    certificate_path,
+    everything_in,
+    file_hash,
+    file_hashes,
+    writer_of,
+    written_files,
+)
 
 __all__ = [
+    "CERTIFICATE_SUFFIX",
     "Reservation",
     "Staged",
     "certificate_path",
     "check_free",
     "check_free_with_certificate",
+    "everything_in",
     "file_hash",
     "file_hashes",
     "reserved",

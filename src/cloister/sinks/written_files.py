@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
 from cloister.errors import SinkError
 
-__all__ = ["CERTIFICATE_SUFFIX", "certificate_path", "file_hash", "file_hashes", "writer_of", "written_files"]
+__all__ = [
+    "CERTIFICATE_SUFFIX",
+    "certificate_path",
+    "everything_in",
+    "file_hash",
+    "file_hashes",
+    "writer_of",
+    "written_files",
+]
 
 CERTIFICATE_SUFFIX = ".release.json"
 
@@ -34,6 +43,30 @@ def written_files(path: Path, name: str | None = None) -> dict[str, Path]:
         return {name: path}
     files = sorted(file for file in path.rglob("*") if file.is_file() and not file.name.startswith("."))
     return {f"{name}/{file.relative_to(path)}": file for file in files}
+
+
+def everything_in(folder: Path) -> set[str]:
+    """Whatever lies in a folder and is no plain folder itself, by its name below it: hidden files and links too.
+
+    Links are not followed. Left out are the checksums that Spark keeps of its own files, ``.NAME.crc`` beside ``NAME``.
+    """
+    found = set()
+    for place, folders, files in os.walk(folder):
+        here = Path(place)
+        links = [name for name in folders if (here / name).is_symlink()]
+        found |= {(here / name).relative_to(folder).as_posix() for name in (*files, *links) if not _is_checksum(here / name)}
+    return found
+
+
+def _is_checksum(path: Path) -> bool:
+    """Whether this is what Hadoop's local file system writes beside a file: a head, and 4 bytes for each of its blocks."""
+    named = path.with_name(path.name.removeprefix(".").removesuffix(".crc"))
+    if path.name != f".{named.name}.crc" or path.is_symlink() or not path.is_file() or not named.is_file():
+        return False
+    with path.open("rb") as file:
+        head = file.read(8)
+    block = int.from_bytes(head[4:], "big")
+    return head[:4] == b"crc\0" and block > 0 and path.stat().st_size == 8 + 4 * -(-named.stat().st_size // block)
 
 
 def file_hashes(path: Path, name: str | None = None) -> dict[str, str]:

@@ -20,6 +20,7 @@ from cloister.errors import DataError, UsageError
 from cloister.privacy.release import Release
 from cloister.schema.strict_json import read_json
 from cloister.sinks import file_hashes, stage
+from cloister.sources.exact_parquet import has_only
 from cloister.sources.sound_batches import read_table
 from cloister.tabulation.axes import TableLayout
 from cloister.tabulation.margins import Axes
@@ -186,7 +187,8 @@ def read_certificate(path: Path) -> Release | None:
 
     Raises when the rows are not those of the certificate.
     """
-    if path.suffix.lower() == ".parquet":
+    is_parquet = path.suffix.lower() == ".parquet"
+    if is_parquet:
         table = read_table(path)
         text = (table.schema.metadata or {}).get(CERTIFICATE.encode(), b"").decode(errors="replace")
         rows = table.to_pylist() if text else []
@@ -197,6 +199,8 @@ def read_certificate(path: Path) -> Release | None:
     if not text:
         return None
     release = Release.from_json(text)
+    if is_parquet and not has_only(path, {CERTIFICATE.encode()}, {pa.string(), pa.float64()}):
+        raise DataError(f"{path.name} was changed after it was written: it holds more than the rows of its certificate.")
     if release.result.get("rows_sha256") != hash_of_rows(rows):
         raise DataError(f"{path.name} was changed after it was written: its rows are not those of its certificate.")
     return release

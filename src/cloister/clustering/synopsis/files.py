@@ -24,6 +24,7 @@ from cloister.privacy.release import Release
 from cloister.schema.cell_format import PLAIN, CellFormat
 from cloister.schema.strict_json import read_json
 from cloister.sinks import stage
+from cloister.sources.exact_parquet import has_only
 from cloister.sources.sound_batches import read_table
 
 __all__ = ["About", "Contents", "fingerprint", "load", "read_about", "save"]
@@ -31,6 +32,8 @@ __all__ = ["About", "Contents", "fingerprint", "load", "read_about", "save"]
 VERSION = 2
 KEYS = {"version", "total", "unit", "radius", "grids"}
 ABOUT, CERTIFICATE = b"cloister.synopsis", b"cloister.release"
+BY_COLUMN, BY_CELL = ("lower", "upper", "points"), ("counts", "variances", "common", "groups")
+TYPES = {pa.float64(), pa.int64()}
 FOREIGN = "is not a synopsis file. Give the file that cloister synopsis wrote."
 
 
@@ -86,17 +89,20 @@ def fingerprint(cells: Cells, domain: Domain, total: float) -> str:
 def save(contents: Contents, path: str | PathLike[str]) -> None:
     """Stage the file, then rename it into place."""
     cells, domain = contents.cells, contents.domain
-    columns: dict[str, Any] = {}
-    for part in ("lower", "upper", "points"):
-        for j in range(len(domain.columns)):
-            columns[f"{part} {j}"] = getattr(cells, part)[:, j]
-    for part in ("counts", "variances", "common", "groups"):
-        columns[part] = getattr(cells, part)
+    columns = [getattr(cells, part)[:, j] for part in BY_COLUMN for j in range(len(domain.columns))]
+    columns += [getattr(cells, part) for part in BY_CELL]
     about = about_of(domain, contents.total)
-    table = pa.table(columns).replace_schema_metadata({ABOUT: about, CERTIFICATE: contents.release.to_json()})
+    table = pa.table(dict(zip(column_names(domain), columns, strict=True))).replace_schema_metadata(
+        {ABOUT: about, CERTIFICATE: contents.release.to_json()}
+    )
     with stage(path, directory=False) as staged:
         pq.write_table(table, staged.path, compression="zstd")
         staged.commit()
+
+
+def column_names(domain: Domain) -> list[str]:
+    """The columns of a file, in their order."""
+    return [*(f"{part} {j}" for part in BY_COLUMN for j in range(len(domain.columns))), *BY_CELL]
 
 
 def load(path: str | PathLike[str]) -> Contents:
@@ -105,13 +111,17 @@ def load(path: str | PathLike[str]) -> Contents:
     about = read_about(name)
     try:
         table = read_table(name)
+        if table.column_names != column_names(about.domain) or not has_only(name, {ABOUT, CERTIFICATE}, TYPES):
+            raise ValueError("other columns")
         parts = {
             part: np.column_stack([table[f"{part} {j}"].to_numpy() for j in range(len(about.domain.columns))])
-            for part in ("lower", "upper", "points")
+            for part in BY_COLUMN
         }
-        cells = Cells(**parts, **{part: table[part].to_numpy() for part in ("counts", "variances", "common", "groups")})
+        cells = Cells(**parts, **{part: table[part].to_numpy() for part in BY_CELL})
     except (CloisterError, pa.ArrowException, OSError, KeyError, TypeError, ValueError):
-        raise SourceError(f"{name} is damaged: a part of the synopsis is missing. Ask for the original.") from None
+        raise SourceError(
+            f"{name} is damaged: a part of the synopsis is missing, or is not of it. Ask for the original."
+        ) from None
     if about.release.result.get("sha256") != fingerprint(cells, about.domain, about.total):
         raise SourceError(f"{name} was changed after it was written: its cells are not those of its certificate.")
     return Contents(about.domain, about.total, about.release, cells)

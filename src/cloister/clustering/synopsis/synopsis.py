@@ -29,6 +29,8 @@ from cloister.vault import Vault
 __all__ = ["Synopsis"]
 
 FREE = "The centres come from a released synopsis alone: they cost nothing beyond it."
+SIGNED = "The synopsis was read from a file that is signed by {}."
+NOT_SIGNED = "The synopsis was read from a file that is not signed: nothing vouches for it."
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -45,6 +47,8 @@ class Synopsis:
         The best estimate of the number of rows.
     release
         The certificate.
+    is_read
+        It comes from a file, which somebody else may have written: what is derived from it says who signed it.
 
     Privacy
     -------
@@ -64,6 +68,7 @@ class Synopsis:
     domain: Domain
     total: float
     release: Release
+    is_read: bool = False
 
     @property
     def release_(self) -> Release:
@@ -109,7 +114,7 @@ class Synopsis:
         densities = log_densities(self.cells, weights)[full]
         best = cluster_points(points, mass, clusters, seeding, public_chance(random_state), densities)
         loss = best.loss / float(weights.sum())
-        return release_clusters(self.release, self.domain, best.centers, best.sizes, loss, seeding)
+        return release_clusters(self.release, self.domain, best.centers, best.sizes, loss, seeding, is_read=self.is_read)
 
     def suggest_k(self, most: int = 30, relative: bool = True) -> Suggestion:
         """How many clusters there seem to be: where the max-min distance of the dense cells changes most.
@@ -158,7 +163,7 @@ class Synopsis:
     def load(cls, path: str | PathLike[str]) -> Synopsis:
         """Open a synopsis file; the data is not needed."""
         contents = load(path)
-        return cls(contents.cells, contents.domain, contents.total, contents.release)
+        return cls(contents.cells, contents.domain, contents.total, contents.release, is_read=True)
 
     @staticmethod
     def cluster_file(path: str | PathLike[str], k: int, engine: Any = "spark", random_state: Any = None) -> Clusters:
@@ -173,7 +178,8 @@ class Synopsis:
         seed = int(public_chance(random_state).integers(2**31))
         centers, sizes, loss = Vault.public_clusters(name, features, "counts", about.total, clusters, seed, engine)
         mean = loss / float(sizes.sum())
-        clusters_on_spark = release_clusters(about.release, about.domain, centers, sizes, mean, "kmeans|| by MLlib")
+        seeding = "kmeans|| by MLlib"
+        clusters_on_spark = release_clusters(about.release, about.domain, centers, sizes, mean, seeding, is_read=True)
         return dataclasses.replace(clusters_on_spark, engine=engine)
 
     def _positive_weights(self) -> NDArray[np.float64]:
@@ -200,12 +206,17 @@ def release_clusters(
     sizes: NDArray[np.float64],
     loss: float,
     seeding: str,
+    *,
+    is_read: bool,
 ) -> Clusters:
-    """Clusters of a released synopsis, with its certificate: centres and mean loss are in grid steps."""
+    """Clusters of a released synopsis, with its certificate: centres and mean loss are in grid steps.
+
+    Of one that was read the certificate says who signed it: whoever signs the clusters vouches for no more than that.
+    """
     places = domain.put(centers)
     mean = loss * domain.unit**2
     unit = "squared column widths" if release.parameters["scale"] == "bounds" else "squared units of the data"
-    result = {
+    result: dict[str, Any] = {
         "centers": domain.decode(places).tolist(),
         "sizes": sizes.tolist(),
         "loss": {"mean_squared_distance": mean, "of": "the synopsis", "unit": unit},
@@ -213,5 +224,9 @@ def release_clusters(
     }
     parameters = {**release.parameters, "n_clusters": len(places), "choices": {"seeding": seeding}}
     notes = (*release.notes, FREE)
+    if is_read:
+        signer = None if release.signature is None else release.signature.key
+        result["synopsis_signer"] = signer
+        notes += (SIGNED.format(signer) if signer else NOT_SIGNED,)
     certificate = release.derived(kind="kmeans", parameters=parameters, result=result, notes=notes)
     return Clusters(domain, places, sizes, certificate, loss_=mean)

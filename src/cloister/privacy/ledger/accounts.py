@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-__all__ = ["Account", "Entry", "Receipt"]
+__all__ = ["RELATIONS", "Account", "CarriedOver", "Entry", "Receipt"]
+
+RELATIONS = ("add-remove", "replace-one")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +63,15 @@ class Entry:
     status: str
     release_hash: str = ""
     digest: str = ""  # of its record in the ledger's chain
+
+
+@dataclass(frozen=True, slots=True)
+class CarriedOver:
+    """What a ledger took over of version 1, in which nothing was signed: its chain vouches for nothing before `when`."""
+
+    when: str
+    entries: int
+    accounts: tuple[Account, ...]  # as they were then
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,13 +22,14 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Self
 
 from cloister.errors import BudgetExceeded, LedgerError, Shortfall, UsageError
-from cloister.privacy.ledger.accounts import Account, Entry, Receipt
+from cloister.privacy.ledger.accounts import RELATIONS, Account, CarriedOver, Entry, Receipt
 from cloister.privacy.ledger.chain import Chain, now, open_chain
 from cloister.privacy.ledger.chain_records import Record
 from cloister.privacy.ledger.pages import describe_accounts
-from cloister.privacy.ledger.replay import ChainReport, entries_of_records, replay
+from cloister.privacy.ledger.replay import ChainReport, carried_over, entries_of_records, replay
 from cloister.privacy.ledger.stored_records import (
     MALFORMED,
+    first_record,
     ledger_tables,
     read_accounts,
     read_keys,
@@ -48,7 +49,6 @@ if TYPE_CHECKING:
 __all__ = ["Ledger"]
 
 VERSION = 2  # of the tables; raise it when an older Cloister could misread them
-RELATIONS = ("add-remove", "replace-one")
 
 
 class Ledger:
@@ -115,7 +115,8 @@ class Ledger:
         if not 0 <= delta < 1:
             raise UsageError("the total delta of a table must be at least 0 and below 1. Leave it out for none.")
         key = host_key()
-        self._store.create(ledger_tables())
+        # A ledger has its first record from the start: one without any was emptied.
+        self._store.create(ledger_tables(), lambda connection: Chain(connection).append(key, "start"))
         account = Account(table, neighbours, epsilon, delta, Fraction(0), Fraction(0), 0, 0, now())
         with self._chain(write=True) as chain:
             if table in chain.accounts:
@@ -243,6 +244,46 @@ class Ledger:
         except StoreMissing:
             return []
 
+    def carried_over(self) -> CarriedOver | None:
+        """What the ledger took over of version 1, in which nothing was signed; None: nothing."""
+        try:
+            with self._chain() as chain:
+                start = first_record(chain.connection)
+                is_known = start.signer in chain.keys or start == chain.head
+                if start.kind != "start" or not start.is_signed() or not is_known:
+                    raise self._store.damaged()
+                return carried_over(start)
+        except StoreMissing:
+            return None
+
+    def upgrade(self) -> CarriedOver:
+        """Bring a ledger of version 1 up to date: all of it is carried over in one transaction, and signed from here on.
+
+        Raises
+        ------
+        UsageError
+            It is up to date already, or the key of this host cannot be used.
+        LedgerError
+            What is in it does not add up, or there is no ledger.
+        """
+        key = host_key()
+        try:
+            with self._store.reading():
+                raise self._current()
+        except StoreMissing:
+            raise LedgerError(f"there is no ledger {self.place}. Name the one that is to be upgraded.") from None
+        except StoreOutdated:
+            with self._store.upgrading(VERSION - 1) as outdated:
+                if outdated is None:
+                    raise self._current() from None
+                carry_over(outdated, key, self.place)
+        carried = self.carried_over()
+        assert carried is not None, "it was written just now"
+        return carried
+
+    def _current(self) -> UsageError:
+        return UsageError(f"the ledger {self.place} is up to date: there is nothing to upgrade.")
+
     def audit(self, table: str) -> Account:
         """Add the entries of a table again, and raise `LedgerError` unless they give its account."""
         table = _name(table)
@@ -278,6 +319,8 @@ class Ledger:
                     records, accounts, keys = select_records(connection), read_accounts(connection), read_keys(connection)
                 except MALFORMED:
                     raise self._store.damaged() from None
+                if not records:
+                    raise self._store.damaged()
                 return replay(records, accounts, keys)
         except StoreMissing:
             return replay([], {}, set())
@@ -306,18 +349,16 @@ class Ledger:
 
     @contextlib.contextmanager
     def _connection(self, *, write: bool = False) -> Iterator[Connection]:
-        """Open a transaction; a ledger of an older version is upgraded before."""
-        start = self._store.writing if write else self._store.reading
-        with contextlib.ExitStack() as transaction:
-            try:
-                connection = transaction.enter_context(start())
-            except StoreOutdated:
-                key = host_key()
-                with self._store.upgrading(VERSION - 1) as outdated:
-                    if outdated is not None:
-                        carry_over(outdated, key, self.place)
-                connection = transaction.enter_context(start())
-            yield connection
+        """Open a transaction; a ledger of an older version is refused, as nobody vouches for what it says."""
+        try:
+            with self._store.writing() if write else self._store.reading() as connection:
+                yield connection
+        except StoreOutdated:
+            raise LedgerError(
+                f"the ledger {self.place} is of version 1, in which nothing is signed. If an older Cloister wrote it, upgrade it "
+                f"once and look at what is carried over: cloister ledger upgrade{self._flag()}. If it was newer before, "
+                "somebody changed it: restore it from a backup."
+            ) from None
 
     @contextlib.contextmanager
     def _chain(self, *, write: bool = False) -> Iterator[Chain]:

@@ -5,12 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from cloister.privacy.ledger.accounts import Account, Entry
+from cloister.privacy.ledger.accounts import Account, CarriedOver, Entry
 from cloister.privacy.ledger.replay import ChainReport
 from cloister.report.document import Block, Fact, Section, Sentence, TextTable
 from cloister.schema.numerals import exact_text, short_decimal
 
-__all__ = ["account_dict", "describe_accounts", "describe_chain", "describe_entries", "entry_dict", "report_dict"]
+__all__ = [
+    "account_dict",
+    "carried_dict",
+    "describe_accounts",
+    "describe_carried",
+    "describe_chain",
+    "describe_entries",
+    "entry_dict",
+    "report_dict",
+]
 
 
 def describe_accounts(place: str, accounts: Sequence[Account]) -> Section:
@@ -55,6 +64,26 @@ def describe_entries(entries: Sequence[Entry]) -> Section:
     return Section((TextTable.of(heads, rows, title="Entries", align="left"),))
 
 
+def describe_carried(carried: CarriedOver | None) -> tuple[Sentence, ...]:
+    """What nobody vouches for: the accounts as they were when a ledger of version 1 was upgraded."""
+    if carried is None:
+        return ()
+    totals = "; ".join(
+        f'"{account.table}" epsilon {short_decimal(account.epsilon_spent, up=True)} spent of '
+        f"{short_decimal(account.epsilon_total)}, delta {short_decimal(account.delta_spent, up=True)} of "
+        f"{short_decimal(account.delta_total)}"
+        for account in carried.accounts
+    )
+    accounts = len(carried.accounts)
+    return (
+        Sentence(
+            f"Carried over from version 1 on {carried.when}: {accounts:,} account{'s' * (accounts != 1)} and {carried.entries:,} "
+            f"entr{'y' if carried.entries == 1 else 'ies'}{', totals: ' * bool(totals)}{totals}. Nothing was signed before: "
+            "a change from before that day is not found."
+        ),
+    )
+
+
 def describe_chain(place: str, report: ChainReport) -> Section:
     """What was checked of a ledger that is in order."""
     if not report.records:
@@ -68,7 +97,7 @@ def describe_chain(place: str, report: ChainReport) -> Section:
         Fact("last record", report.head),
     ]
     blocks += [Fact("signed by", f"{key} ({count:,} records)") for key, count in report.signed.items()]
-    return Section(tuple(blocks))
+    return Section((*blocks, *describe_carried(report.carried_over)))
 
 
 def report_dict(report: ChainReport) -> dict[str, Any]:
@@ -80,7 +109,16 @@ def report_dict(report: ChainReport) -> dict[str, Any]:
         "head": report.head,
         "signed": dict(report.signed),
         "accounts": tables,
+        "carried_over": carried_dict(report.carried_over),
     }
+
+
+def carried_dict(carried: CarriedOver | None) -> dict[str, Any] | None:
+    """What was carried over from version 1, as plain data."""
+    if carried is None:
+        return None
+    accounts = [account_dict(account) for account in carried.accounts]
+    return {"when": carried.when, "entries": carried.entries, "accounts": accounts}
 
 
 def account_dict(account: Account) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from cloister.errors import LedgerError
-from cloister.privacy.ledger.accounts import Account, Entry
+from cloister.privacy.ledger.accounts import Account, CarriedOver, Entry
 from cloister.privacy.ledger.chain_records import Record, read_account, state_digest
 from cloister.privacy.ledger.stored_records import MALFORMED
 
@@ -32,6 +32,8 @@ class ChainReport:
         Every account, added up again.
     entries
         Every charge and holder's use, oldest first.
+    carried_over
+        What was taken over of a ledger in which nothing was signed; None: nothing.
     """
 
     records: int
@@ -39,6 +41,7 @@ class ChainReport:
     signed: Mapping[str, int]
     accounts: Mapping[str, Account]
     entries: Sequence[Entry] = field(repr=False)
+    carried_over: CarriedOver | None = None
 
 
 def replay(records: Sequence[Record], accounts: Mapping[str, Account], keys: set[str]) -> ChainReport:
@@ -68,7 +71,17 @@ def replay(records: Sequence[Record], accounts: Mapping[str, Account], keys: set
     if added != accounts or registered != keys or not is_signed:
         raise LedgerError(f"the accounts of the ledger are not those that its records add up to. {RESTORE}")
     signed = Counter(record.signer for record in records)
-    return ChainReport(len(records), last.digest if last else "", signed, added, entries_of_records(records))
+    head, carried = last.digest if last else "", carried_over(records[0]) if records else None
+    return ChainReport(len(records), head, signed, added, entries_of_records(records), carried)
+
+
+def carried_over(start: Record) -> CarriedOver | None:
+    """What the first record of a chain says of a ledger of version 1 that went into it; None: there was none."""
+    facts = start.facts()
+    if "carried" not in facts:
+        return None
+    accounts = tuple(read_account(account) for account in facts.get("accounts", ()))
+    return CarriedOver(facts["when"], facts["entries"], accounts)
 
 
 def entries_of_records(records: Sequence[Record]) -> list[Entry]:

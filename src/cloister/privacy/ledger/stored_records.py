@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 __all__ = [
     "MALFORMED",
     "accounts_table",
+    "first_record",
     "last_records",
     "ledger_tables",
     "read_accounts",
@@ -105,6 +106,12 @@ def last_records(connection: Connection, count: int) -> list[Record]:
     """The last records, the newest first."""
     records = records_table()
     return _records(connection, records.select().order_by(records.c.number.desc()).limit(count))
+
+
+def first_record(connection: Connection) -> Record:
+    """The start of the chain."""
+    records = records_table()
+    return _records(connection, records.select().order_by(records.c.number).limit(1))[0]
 
 
 def select_records(connection: Connection, table: str | None = None) -> list[Record]:
