@@ -1,8 +1,9 @@
 """What a search ends in, as a recoding: from the blocks of a cut, or from classes of tuples.
 
-Labels of numbers and days are made here, from what is published alone. Where all published rows of a block (and the population that
-k-map counts in it) hold one value, at least k of them, the label is that value; otherwise it is an interval between public cuts. A block whose rows were all
-removed has no label of its own: the interval beside it reaches over it, so that no gap shows where they were.
+Labels of numbers and days are made here, from what is published alone. Where all published rows of a block, at least k, and
+the population that k-map counts in it hold one value, the label is that value; otherwise it is an interval between public
+cuts. A block whose rows were all removed has no label of its own: the interval beside it reaches over it, so that no gap
+shows where they were.
 """
 
 from __future__ import annotations
