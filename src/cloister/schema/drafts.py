@@ -41,7 +41,8 @@ FEWEST = 20  # cells: of fewer many a harmless column has no value twice
 _WORDS = {
     Role.IDENTIFIER: """id uid uuid guid ssn nin passport name firstname lastname surname forename email mail phone tel
         telephone mobile address street iban account license licence plate ip mac username login url vorname nachname
-        familienname telefon handy adresse anschrift straße strasse prénom prenom nom courriel apellido apellidos nombre correo cognome nome""",
+        familienname telefon handy adresse anschrift straße strasse prénom prenom nom courriel apellido apellidos
+        nombre correo cognome nome""",
     Role.QUASI: """age sex gender birth birthday birthdate dob born zip zipcode postcode postal plz city town county state
         region country nationality citizenship race ethnicity ethnic marital education school degree occupation job
         profession workclass employer height weight language geburtsdatum geburtstag geburtsjahr geburt alter geschlecht
@@ -52,36 +53,9 @@ _WORDS = {
 }
 _ROLES = {role: frozenset(words.split()) for role, words in _WORDS.items()}
 # of a whole number that few rows share they say that it names somebody
-_NUMBER_WORDS = frozenset(
-    [
-        "mrn",
-        "no",
-        "nr",
-        "num",
-        "number",
-        "nummer",
-        "numéro",
-        "numero",
-        "número",
-        "patient",
-        "patienten",
-        "patientennummer",
-        "person",
-        "personen",
-        "client",
-        "customer",
-        "kunde",
-        "kundennummer",
-        "member",
-        "nhs",
-        "case",
-        "fall",
-        "fallnummer",
-        "record",
-        "versichertennummer",
-        "matrikelnummer",
-    ]
-)
+_NUMBERS = """mrn no nr num number nummer numéro numero número patient patienten patientennummer person personen client
+    customer kunde kundennummer member nhs case fall fallnummer record versichertennummer matrikelnummer"""
+_NUMBER_WORDS = frozenset(_NUMBERS.split())
 # numbers that are names: nobody adds postcodes or averages telephones
 _NOT_QUANTITIES = frozenset(("id", "uid", "uuid", "guid", "ssn", "zip", "zipcode", "postcode", "postal", "plz", "phone"))
 
