@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 
 from cloister.cli import app
 from cloister.schema import Schema
+from cloister.schema.hierarchies import find_hierarchies
 
 
 @pytest.fixture
@@ -106,3 +107,24 @@ def test_faults_of_usage_exit_with_2(people: Path, words: list[str]) -> None:
     assert code == 2
     assert 1 <= len(output.strip().splitlines()) <= 2
     assert "Traceback" not in output
+
+
+@pytest.mark.parametrize("name", ["{outside}/victim age", "../../victim age", "age/years", "..", "a%2Fb", "back\\slash age"])
+def test_a_hierarchy_stays_in_its_folder(tmp_path: Path, name: str) -> None:
+    """Whatever a column is called, its draft is a file of the folder, nothing else is written, and the column finds it."""
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    victims = [place / f"victim age{end}" for place in (outside, tmp_path) for end in (".toml", ".csv")]
+    for victim in victims:
+        victim.write_text("untouched")
+    column = name.format(outside=outside)
+    facts, data, folder = tmp_path / "facts.toml", tmp_path / "data.csv", tmp_path / "one" / "trees"
+    folder.parent.mkdir()
+    facts.write_text(f"[columns.{json.dumps(column)}]\nkind = 'number'\nrole = 'quasi'\nbounds = [0, 120]\n")
+    data.write_text(json.dumps(column).replace("\\\\", "\\") + "\n" + "34\n51\n" * 10)
+    before = {path for path in tmp_path.rglob("*") if path.is_file()}
+    code, output = run(data, "--schema", facts, "--hierarchies", folder)
+    assert code == 0, output
+    assert all(victim.read_text() == "untouched" for victim in victims)
+    assert {path.parent for path in tmp_path.rglob("*") if path.is_file() and path not in before} == {folder}
+    assert list(find_hierarchies(folder, ["years", column, "b", "x"])) == [column]

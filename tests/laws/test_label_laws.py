@@ -11,10 +11,14 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
+import cloister as cl
 from cloister.anonymization.counting import put_on_grid
 from cloister.anonymization.counting.count_table import CountedTable
 from cloister.anonymization.counting.scale import Scale
@@ -291,3 +295,53 @@ def test_cuts_beside_cells_are_caught(rule: Callable[..., np.ndarray], monkeypat
     assert excess > bound
     with pytest.raises(AssertionError):
         sum(check_labels(published) for published in fuzz(12, 60))
+
+
+def labels_of(cells: np.ndarray, k: int, persons: np.ndarray | None = None) -> list[str]:
+    """The labels of a column that is cut alone; a row that was removed has none."""
+    scale = Column(cells).scale
+    codes = np.searchsorted(scale.values, cells)[:, None].astype(np.int32)
+    counted = CountedTable(TupleCounts(codes, np.ones(len(cells), np.int64), persons=persons), [scale], ["q"])
+    found = specialize(counted, k, gain="loss", suppression=0.05, beam=1)
+    texts = found.recoding.columns[0].labels
+    return ["" if at < 0 else texts[found.recoding.classes[at, 0]] for at in found.labels.tolist()]
+
+
+@pytest.mark.parametrize("extreme", [9_999_999_999_999_999.0, -1e300, 1.7e308, 1e6])
+@pytest.mark.parametrize("by_people", [False, True])
+def test_one_extreme_row_does_not_decide_the_resolution(extreme: float, by_people: bool) -> None:
+    """Forty ages that are published one by one stay so, but for the bin that the extreme row falls into."""
+    ages = np.repeat(np.arange(20.0, 60.0), 10)
+    persons = np.arange(len(ages)) if by_people else None
+    before = labels_of(ages, 5, persons)
+    assert len(set(before)) == 40
+    after = labels_of(np.append(ages, extreme), 5, None if persons is None else np.append(persons, len(ages)))
+    outer = ages == (ages.max() if extreme > 0 else ages.min())
+    assert [a for a, own in zip(after, outer, strict=False) if not own] == [
+        b for b, own in zip(before, outer, strict=True) if not own
+    ]
+
+
+def test_an_extreme_row_among_very_many_numbers(tmp_path: Path) -> None:
+    """A column that is counted in intervals has the same ones with a row nineteen ranges away, and with one far beyond."""
+    cells = np.random.default_rng(3).uniform(0, 2000, 6000).round(6)
+    ends = []
+    for at, extra in enumerate([[], [38_000.0], [1e12]]):
+        table = pa.table({"q": [*cells.tolist(), *extra], "s": ["x"] * (len(cells) + len(extra))})
+        out = tmp_path / f"{at}.parquet"
+        cl.TopDownSpecialization(k=40, quasi=["q"], identifiers=[], suppression=0.01).publish(table, out)
+        shown = set(pq.read_table(out)["q"].cast(pa.string()).to_pylist())
+        ends.append({text.split(",")[0] for text in shown})
+    assert len(ends[0]) > 50
+    assert min(len(ends[0] & other) / len(ends[0]) for other in ends[1:]) >= 0.9
+
+
+@pytest.mark.parametrize(
+    "values",
+    [[0.0, 5e-324], [0.0, 1e-310], [-1.7e308, 1.7e308], [1.7e308, 1.79e308], [0.0, 5e-324, 1.7e308], [-1e308, 0.0, 1e-300]],
+)
+def test_the_ends_of_float64_have_labels(values: list[float]) -> None:
+    """The least and the largest numbers that a float holds end in labels."""
+    labels = labels_of(np.repeat(values, 20), 5)
+    assert len(labels) == 20 * len(values)
+    assert all(labels)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
@@ -130,3 +131,20 @@ def test_a_draft_of_adult_finds_its_missing_values() -> None:
     read = csv.ReadOptions(column_names=[*names, *(f"c{i}" for i in range(11))])
     table = csv.read_csv(real("adult.data"), read_options=read, convert_options=csv.ConvertOptions(include_columns=names))
     assert draft(open_source(table))["workclass"].kind == Category(other=True, missing=("?",))
+
+
+def test_names_in_other_languages_and_numbers_of_people() -> None:
+    """A number that a person has on several rows is drafted as an identifier, a date of birth and a sex as known to others."""
+    who = np.arange(600) // 3
+    table = pa.table(
+        {
+            "MRN": 1_000_000 + who,
+            "Patient Nr": 7_000 + who,
+            "number of rooms": who % 5,
+            "Geburtsdatum": [f"{1 + i % 28:02}.03.19{50 + i % 40}" for i in who.tolist()],
+            "Geschlecht": ["mw"[i % 2] for i in who.tolist()],
+            "Staatsangehörigkeit": ["DE", "FR", "IT"] * 200,
+        }
+    )
+    roles = [column.role for column in draft(open_source(table)).columns]
+    assert roles == [Role.IDENTIFIER, Role.IDENTIFIER, Role.OTHER, Role.QUASI, Role.QUASI, Role.QUASI]

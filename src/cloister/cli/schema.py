@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 from pathlib import Path
 from typing import Annotated
 
@@ -113,7 +114,7 @@ def write_hierarchies(data: list[str], facts: str | None, folder: Path, as_json:
         files[column.name] = draft_from_values(column, pa.array(cells.words or cells.numbers))
     with stage(folder, directory=True) as staged:
         for name, text in files.values():
-            (staged.path / name).write_text(text, encoding="utf-8")
+            write_new(staged.path / name, text)
         staged.commit()
     from_rows = sorted(column.name for column in rest if column.name not in skipped)
     if as_json:
@@ -125,6 +126,19 @@ def write_hierarchies(data: list[str], facts: str | None, folder: Path, as_json:
     for owner in skipped:
         typer.echo(f"{owner}: more than {MOST_CODES:,} different texts, no draft")
     typer.echo(f"Written: {folder}. Sort the values into groups that readers of the table would recognise.")
+
+
+def write_new(path: Path, text: str) -> None:
+    """Write a draft; never over a file that is there, as two columns may have one name where capitals do not count."""
+    try:
+        with path.open("x", encoding="utf-8") as file:
+            file.write(text)
+    except FileExistsError:
+        raise UsageError(f'two columns would have their drafts in "{path.name}". Rename one of them.') from None
+    except OSError as error:
+        if error.errno != errno.ENAMETOOLONG:
+            raise
+        raise UsageError("the name of a column is too long for a file. Rename the column, or leave it out.") from None
 
 
 def show_check(data: list[str], facts: str, as_json: bool) -> None:

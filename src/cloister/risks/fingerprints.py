@@ -84,7 +84,7 @@ class Fingerprints(Encoding):
         for name in self.columns:
             cells = batch.column(batch.schema.get_field_index(name))
             words = _listed(cells, name)  # the few different cells are read, not all of them
-            known = texts(words.dictionary)
+            known = _words(words.dictionary)
             codes = words.indices.cast(pa.int64()).fill_null(len(known)).to_numpy(zero_copy_only=False)
             parts = [fingerprints_of(known)]
             if name in self.spanned:
@@ -123,7 +123,20 @@ def _listed(cells: pa.Array, name: str) -> pa.Array:
     try:
         return cells.dictionary_encode()
     except (pa.ArrowNotImplementedError, pa.ArrowInvalid):
-        return texts(cells).dictionary_encode()
+        return _words(cells).dictionary_encode()
+
+
+def _words(cells: pa.Array) -> pa.Array:
+    """Each cell as text; bytes and durations, which no column of a schema holds, as Python writes them."""
+    kind = cells.type
+    if isinstance(cells, pa.ExtensionArray):
+        return _words(cells.storage)
+    is_bytes = pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or pa.types.is_fixed_size_binary(kind)
+    if pa.types.is_duration(kind):
+        return cells.cast(pa.int64()).cast(pa.string())
+    if is_bytes or pa.types.is_interval(kind):
+        return pa.array([None if cell is None else repr(cell) for cell in cells.to_pylist()], pa.string())
+    return texts(cells)
 
 
 def fingerprint(word: str) -> int:

@@ -40,14 +40,22 @@ FEWEST = 20  # cells: of fewer many a harmless column has no value twice
 
 _WORDS = {
     Role.IDENTIFIER: """id uid uuid guid ssn nin passport name firstname lastname surname forename email mail phone tel
-        telephone mobile address street iban account license licence plate ip mac username login url""",
+        telephone mobile address street iban account license licence plate ip mac username login url vorname nachname
+        familienname telefon handy adresse anschrift straße strasse prénom prenom nom courriel apellido apellidos
+        nombre correo cognome nome""",
     Role.QUASI: """age sex gender birth birthday birthdate dob born zip zipcode postcode postal plz city town county state
         region country nationality citizenship race ethnicity ethnic marital education school degree occupation job
-        profession workclass employer height weight language""",
+        profession workclass employer height weight language geburtsdatum geburtstag geburtsjahr geburt alter geschlecht
+        postleitzahl ort stadt wohnort bundesland land beruf familienstand nationalität staatsangehörigkeit sexe âge naissance
+        ville sexo edad nacimiento ciudad género sesso età nascita città geslacht geboortedatum postcode""",
     Role.SENSITIVE: """salary income wage wages pay earnings diagnosis disease illness condition treatment medication drug
         hiv religion faith party vote orientation disability crime conviction debt credit balance grade grades score gpa""",
 }
 _ROLES = {role: frozenset(words.split()) for role, words in _WORDS.items()}
+# of a whole number that few rows share they say that it names somebody
+_NUMBERS = """mrn no nr num number nummer numéro numero número patient patienten patientennummer person personen client
+    customer kunde kundennummer member nhs case fall fallnummer record versichertennummer matrikelnummer"""
+_NUMBER_WORDS = frozenset(_NUMBERS.split())
 # numbers that are names: nobody adds postcodes or averages telephones
 _NOT_QUANTITIES = frozenset(("id", "uid", "uuid", "guid", "ssn", "zip", "zipcode", "postcode", "postal", "plz", "phone"))
 
@@ -142,9 +150,17 @@ class _Look:
         """The column that it shows, where the rest of the file writes numbers and dates in these styles."""
         kind = self._kind(number_style, date_style)
         role = role_of_name(self.name)
-        if role is Role.OTHER and _names_rows(self.cells, kind):
+        if role is Role.OTHER and (_names_rows(self.cells, kind) or self._names_people(kind)):
             role = Role.IDENTIFIER
         return Column(self.name, kind, role, guessed=True)
+
+    def _names_people(self, kind: Kind) -> bool:
+        """Whether the name says that whole numbers stand for somebody, and each for a few rows at most."""
+        if not (isinstance(kind, Number) and _words(self.name) & _NUMBER_WORDS):
+            return False
+        values = numbers(self.cells, kind.form)
+        is_whole = (values == np.floor(values)).sum() >= MOSTLY * len(values)
+        return bool(is_whole and len(np.unique(values)) >= max(FEWEST, len(values) // 8))
 
     def _kind(self, number_style: str | None, date_style: str | None) -> Kind:
         if self.as_number is not None:
@@ -174,4 +190,4 @@ def _names_rows(cells: pa.Array, kind: Kind) -> bool:
 def _words(name: str) -> frozenset[str]:
     """The words of a name: "birthDate", "birth_date" and "Birth date" are alike."""
     parted = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name)
-    return frozenset(re.findall(r"[a-z]+", parted.lower()))
+    return frozenset(re.findall(r"[^\W\d_]+", parted.lower()))

@@ -151,3 +151,35 @@ def test_the_command_line(tmp_path: Path) -> None:
     assert "MRN" in refused.output
     done = CliRunner().invoke(app, [*words, "--keep-unique", "MRN", "--identifiers", "patient_no,NHS number"])
     assert done.exit_code == 0, done.output
+
+
+@pytest.mark.parametrize("by_people", [False, True])
+def test_a_frequent_word_hides_no_identifier(by_people: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """92% different values beside one frequent word are found in a sample, whichever word it is, and half are not."""
+    monkeypatch.setattr(uniqueness, "_SAMPLED", 2_000)
+    n = 20_000
+    schema = cl.Schema.from_text('unit = "who"\n[columns.who]\nkind = "text"\n') if by_people else None
+    for word in ("unknown", "none", "n/a", "-", "tbd", "x", "other", "nil", "void", "blank", "zero", "any"):
+        frequent = np.arange(n) % 25 < 2
+        cells = np.where(frequent, word, np.char.add("P", np.arange(n).astype(str)))
+        half = np.where(np.arange(n) % 2, word, np.char.add("P", np.arange(n).astype(str)))
+        table = pa.table({"who": np.arange(n), "age": [30] * n, "number": cells, "half": half})
+        with pytest.raises(UsageError) as refused:
+            publish(table, tmp_path / "out.csv", schema=schema, identifiers=["who"])
+        assert '"number"' in str(refused.value)
+        assert '"half"' not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        pa.array(range(60), pa.duration("s")),
+        pa.array([bytes([i, 200]) for i in range(60)], pa.binary(2)),
+        pa.array([bytes([i, 200]) for i in range(60)], pa.binary()),
+    ],
+)
+def test_bytes_and_durations_are_compared(cells: pa.Array, tmp_path: Path) -> None:
+    """Durations and bytes that name their rows are refused too; the same ones in every row are not."""
+    with pytest.raises(UsageError, match='"code"'):
+        publish(pa.table({"age": [30] * 60, "code": cells}), tmp_path / "out.parquet")
+    publish(pa.table({"age": [30] * 60, "code": cells.take(pa.array([0] * 60))}), tmp_path / "out.parquet")

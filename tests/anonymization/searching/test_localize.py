@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from cloister.anonymization.counting.count_table import CountedTable
 from cloister.anonymization.counting.scale import CutBins, Scale
 from cloister.anonymization.counting.tuple_counts import TupleCounts
-from cloister.anonymization.searching.guards import Closeness, Guard
+from cloister.anonymization.searching.guards import Closeness, Diversity, Guard, passing
 from cloister.anonymization.searching.lattice import binary_tree, vectors_by_cost
 from cloister.anonymization.searching.localize import localize
 from cloister.errors import UsageError
 from cloister.risks.fingerprints import spans
-from cloister.schema.hierarchies import flat
+from cloister.schema.hierarchies import Hierarchy, flat
 from tests.anonymization.adult import adult
 from tests.anonymization.searching import guards_by_hand as counting
 from tests.anonymization.searching.guards_by_hand import GUARD_SETS, guards_hold
@@ -158,3 +158,36 @@ def test_adult_loses_no_more_than_the_bar(k: int, bar: float) -> None:
     shown = counting.classes(found.recoding.published(found.labels))
     assert min(int(table.rows.counts[rows].sum()) for rows in shown.values()) >= k
     assert found.loss <= bar
+
+
+def test_what_is_published_alike_holds_the_guards_of_people(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two classes that hold l-diversity of people break it together: published alike, they are one, and joined to others."""
+    # {0, 1} and {2, 3} meet in "*": each has three values for three people, and of both together two name everybody
+    leaves, people, values = [0, 0, 1, 2, 2, 3, 4, 4, 4], [1, 2, 3, 1, 2, 3, 4, 5, 6], [0, 1, 2, 1, 2, 0, 3, 4, 5]
+    apart = np.array([0, 0, 0, 1, 1, 1, 2, 2, 2])
+    rows = TupleCounts(
+        np.array(leaves, np.int32)[:, None],
+        np.ones(9, np.int64),
+        sensitive=np.array(values, np.int32)[:, None],
+        persons=np.array(people),
+        blanks=(6,),
+    )
+    tree = Hierarchy.from_paths([(str(i), "ab"[i in (1, 3)], "*") for i in range(5)])
+    guards = [Diversity(3)]
+    assert passing(guards, apart, 3, rows).all()
+    monkeypatch.setattr("cloister.anonymization.searching.localize._Classes.refined", lambda *_: apart)
+    found = localize(CountedTable(rows, [tree], ["q"]), 3, guards=guards)
+    shown = [found.recoding.columns[0].labels[found.recoding.classes[at, 0]] for at in found.labels]
+    class_of = np.unique(shown, return_inverse=True)[1]
+    assert passing(guards, class_of, int(class_of.max()) + 1, rows).all()
+
+
+def test_a_bound_that_fails_is_called_one() -> None:
+    """Values enough, but people have several: the refusal does not say that the table lacks them."""
+    persons = np.repeat(np.arange(20), 4)
+    rows = TupleCounts(
+        np.zeros((80, 1), np.int32), np.ones(80, np.int64), sensitive=np.tile(np.arange(4, dtype=np.int32), 20)[:, None],
+        persons=persons, blanks=(4,),
+    )  # fmt: skip
+    with pytest.raises(UsageError, match="cannot be shown for people"):
+        localize(CountedTable(rows, [flat(["x"])], ["q"]), 2, guards=[Diversity(4)])

@@ -9,6 +9,9 @@ places where an interval may end are public (`public_grid`); which of them are o
 - between two neighbouring values that at least k rows hold each, where the first rule finds nothing, the roundest number
   that separates them is offered.
 
+Both look at the values between the k-th row from below and the k-th from above alone, as no cut can lie elsewhere: how wide
+and how narrow the grid is follows those, not an extreme row.
+
 In the end at least k rows lie between any two cuts, and beyond the outermost ones. So the cuts that are offered, and with
 them the resolution of the grid, are a function of counts of at least k rows over public intervals and of values that at
 least k rows share: a histogram of the column that is k-anonymous by itself. Whose row it is that a count rests on, and where
@@ -22,7 +25,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from cloister.anonymization.counting.public_grid import CutGrid
+from cloister.anonymization.counting.public_grid import CutGrid, Width
 
 __all__ = ["Holders", "offered_cuts"]
 
@@ -56,6 +59,21 @@ class Holders:
         order = np.lexsort([codes, persons])
         return cls(codes[order], counts[order], persons[order])
 
+    def between(self, k: int) -> slice:
+        """The values that lie between the k-th row (person) from below and the k-th from above; empty if there are none."""
+        if not len(self.codes):
+            return slice(0, 0)
+        if self.persons is None:
+            rows = np.cumsum(np.bincount(self.codes, self.counts))
+            if rows[-1] < k:
+                return slice(0, 0)
+            return slice(int(np.searchsorted(rows, k)), int(np.searchsorted(rows, rows[-1] - k + 1)) + 1)
+        begins = np.flatnonzero(np.diff(self.persons, prepend=self.persons[0] - 1))
+        if len(begins) < k:
+            return slice(0, 0)
+        lowest, highest = np.sort(self.codes[begins]), np.sort(self.codes[np.append(begins[1:], len(self.codes)) - 1])
+        return slice(int(lowest[k - 1]), int(highest[-k]) + 1)
+
     def count(self, part_of: NDArray[np.int64]) -> NDArray[np.int64]:
         """Rows, or different people, of each part, if each value belongs to a part and parts rise with the values."""
         parts = int(part_of.max(initial=-1)) + 1
@@ -81,10 +99,11 @@ def offered_cuts(values: NDArray[np.float64], holders: Holders, k: int, grid: Cu
     grid : CutGrid
         The public places.
     """
-    widths = grid.widths(values)
+    inner = holders.between(k)  # no cut lies elsewhere, and no single row decides how fine the grid is
+    widths = grid.widths(values[inner])
     cuts = np.zeros(0)
     for width in widths:
-        places, part_of = np.unique(grid.places(values, width), return_inverse=True)
+        places, part_of = np.unique(_places(values, inner, grid, width), return_inverse=True)
         enough = holders.count(part_of) >= k
         is_offered = enough[:-1] & enough[1:] & (np.diff(places) == 1)
         cuts = _with_room(values, holders, k, cuts, grid.starts(places[1:][is_offered], width))
@@ -98,6 +117,14 @@ def offered_cuts(values: NDArray[np.float64], holders: Holders, k: int, grid: Cu
         cuts = np.union1d(cuts, starts[fits])
         low, high = low[~fits], high[~fits]
     return cuts
+
+
+def _places(values: NDArray[np.float64], inner: slice, grid: CutGrid, width: Width) -> NDArray[np.int64]:
+    """The interval of each value; all that lies beyond the intervals of the inner values is in the next to those."""
+    places = grid.places(values[inner], width)
+    start, end = grid.starts(np.array([places[0], places[-1] + 1]), width)
+    below, above = values[: inner.start] < start, values[inner.stop :] >= end
+    return np.concatenate([places[0] - below, places, places[-1] + above])
 
 
 def _with_room(

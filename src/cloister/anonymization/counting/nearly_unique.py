@@ -7,6 +7,7 @@ Exact counts, for the holder. They decide what a syntactic publication refuses; 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -25,13 +26,16 @@ __all__ = ["check_confirmed", "nearly_unique"]
 NEARLY = Fraction(9, 10)  # of the values: as many are different
 FEWEST = 20  # filled cells: in a smaller table many a harmless column has no value twice
 _SAMPLED = 250_000  # rows up to which every value is looked at; beyond, a sample of the values
+_ELSEWHERE = np.int64(1)  # the key of a value that is not in the sample
+_CAP = 10  # people of one value that an estimate counts at most: a frequent word in the sample does not decide it
+_DEVIATIONS = 4  # standard deviations by which an estimate may fall short: one in 30,000 does
 
 
 @dataclass(frozen=True, slots=True)
 class SampledValues:
-    """The fingerprint of each cell as its key, NULL for a blank and for a value that is not in the sample.
+    """The fingerprint of each cell as its key, NULL for a blank and _ELSEWHERE for a value that is not in the sample.
 
-    A value is in the sample or not with all its rows: then the share of different values in it is that of the column.
+    A value is in the sample or not with all its rows: the different values in it are one in so many of all.
     """
 
     width: int
@@ -40,7 +44,7 @@ class SampledValues:
     def keys(self, rows: Encoded) -> NDArray[np.int64]:
         """The keys of rows that `Fingerprints` encoded."""
         marks = CellKeys(self.width).keys(rows)
-        return np.where(marks % self.one_in == 0, marks, NULL)
+        return np.where((marks == NULL) | (marks % self.one_in == 0), marks, _ELSEWHERE)
 
 
 def nearly_unique(table: Holder, columns: Sequence[str], rows: int, person: str | None) -> tuple[str, ...]:
@@ -60,18 +64,32 @@ def nearly_unique(table: Holder, columns: Sequence[str], rows: int, person: str 
     if not single or rows < FEWEST:
         return ()
     encoding = Fingerprints.over(single)
-    kernel = SampledValues(encoding.width, max(1, rows // _SAMPLED))
-    keyed = table.count(encoding, kernel, person).value
+    one_in = max(1, rows // _SAMPLED)
+    keyed = table.count(encoding, SampledValues(encoding.width, one_in), person).value
     found = []
     for name, lane in encoding.lanes.items():
         is_filled = keyed.keys[:, lane] != NULL
-        values = keyed.keys[is_filled, lane]
-        held = int(keyed.counts[is_filled].sum())
-        if person is not None:
-            held = len(np.unique(np.column_stack([values, keyed.keys[is_filled, -2:]]), axis=0))
-        if held >= FEWEST and len(np.unique(values)) >= NEARLY * held:
+        values, counts = keyed.keys[is_filled, lane], keyed.counts[is_filled]
+        people = None if person is None else keyed.keys[is_filled, -2:]
+        held = int(counts.sum()) if people is None else _pairs(values, people, one_in)
+        sampled = len(np.unique(values)) - (one_in > 1 and bool((values == _ELSEWHERE).any()))
+        slack = _DEVIATIONS * math.sqrt(sampled) if one_in > 1 else 0.0
+        if held >= FEWEST and (sampled + slack) * one_in >= NEARLY * held:
             found.append(name)
     return tuple(found)
+
+
+def _pairs(values: NDArray[np.int64], people: NDArray[np.int64], one_in: int) -> int:
+    """How many different pairs of a value and a person there are; of a sample a number that is hardly above.
+
+    Two such numbers are known: those of the sample, and for each person one for all that is not in it; and those of the
+    sample as many times as it is small, a frequent value counted as `_CAP` people.
+    """
+    pairs = np.unique(np.column_stack([values, people]), axis=0)
+    if one_in == 1:
+        return len(pairs)
+    _, holders = np.unique(pairs[pairs[:, 0] != _ELSEWHERE, 0], return_counts=True)
+    return max(len(pairs), one_in * int(np.minimum(holders, _CAP).sum()))
 
 
 def check_confirmed(unique: Sequence[str], confirmed: Sequence[str]) -> None:

@@ -17,12 +17,14 @@ from numpy.typing import NDArray
 
 from cloister.schema.numerals import label_text
 
-__all__ = ["CutGrid", "MonthGrid", "NumberGrid", "power_below", "word"]
+__all__ = ["CutGrid", "MonthGrid", "NumberGrid", "Width", "power_below", "word"]
 
 Width: TypeAlias = Fraction  # of numbers, or of months
 
 _EXACT = 2**53  # integers that float64 holds
-_MOST_PLACES = 2**50  # intervals between zero and a value, so that places are exact
+_MOST_PLACES = 2**50  # intervals between the origin and a value, so that places are exact
+_LARGEST = float(np.finfo(np.float64).max)
+_LEAST = Fraction(float(np.finfo(np.float64).tiny))  # a narrower width has not all digits of a float
 
 
 class CutGrid(Protocol):
@@ -57,7 +59,7 @@ class NumberGrid:
     --------
     >>> grid = NumberGrid()
     >>> [str(width) for width in grid.widths(np.array([17.0, 18.0, 40.0]))]
-    ['100', '50', '20', '10', '5', '2', '1', '1/2']
+    ['200', '100', '50', '20', '10', '5', '2', '1', '1/2']
     >>> grid.starts(grid.places(np.array([17.0, 0.3]), Fraction(1, 10)), Fraction(1, 10)).tolist()
     [17.0, 0.3]
     """
@@ -66,21 +68,25 @@ class NumberGrid:
     origin: Fraction = Fraction(0)
 
     def widths(self, values: NDArray[np.float64]) -> list[Width]:
-        """From the first that is wider than all values to a fifth of their least distance."""
+        """From the first that has all values beside the origin to a fifth of their least distance."""
         if len(values) < 2:
             return []
         unit = self.step or Fraction(1)
-        span = Fraction(float(values[-1])) - Fraction(float(values[0]))
-        gap = max(float(np.diff(values).min()) / 5, float(np.abs(values).max()) / _MOST_PLACES)
-        least = unit if self.step is not None else Fraction(gap)
+        ends = [Fraction(float(values[at])) for at in (0, -1)]
+        farthest = max(abs(end - self.origin) for end in ends)
+        with np.errstate(over="ignore"):
+            gap = min(float(np.diff(values).min()), _LARGEST)
+        finest = unit if self.step is not None else Fraction(gap) / 5
+        least = max(finest, farthest / _MOST_PLACES, _LEAST)
+        most = min(5 * max(farthest, ends[1] - ends[0]), Fraction(_LARGEST))
         widths: list[Width] = []
-        power = power_below(span / unit) * 10
+        power = power_below(most / unit)
         while True:
             for nice in (5, 2, 1):
                 width = nice * power * unit
                 if width < least:
                     return widths
-                if width <= 5 * span:
+                if width <= most:
                     widths.append(width)
             power /= 10
 
@@ -101,7 +107,7 @@ class NumberGrid:
             exact: NDArray[np.float64] = (first + places * by) / np.float64(shared)
             return exact
         different, back = np.unique(places, return_inverse=True)
-        starts = np.array([float(self.origin + place * width) for place in different.tolist()], np.float64)
+        starts = np.array([_nearest(self.origin + place * width) for place in different.tolist()], np.float64)
         return starts[back]
 
 
@@ -156,6 +162,14 @@ def word(value: float, *, is_date: bool) -> str:
         return str(np.datetime64(int(value), "D"))
     short = label_text(value)
     return short if float(short) == value else repr(float(value))
+
+
+def _nearest(number: Fraction) -> float:
+    """The nearest float64 number; infinite beyond the largest."""
+    try:
+        return float(number)
+    except OverflowError:
+        return math.inf if number > 0 else -math.inf
 
 
 def _month(days: NDArray[np.float64]) -> NDArray[np.int64]:

@@ -25,7 +25,7 @@ __all__ = ["RangeCount", "column_from_values", "read_hierarchies"]
 RangeCount: TypeAlias = Callable[[Scale], tuple[int, int]]
 """From intervals to the first and the last of them that are left without the k - 1 lowest and the k - 1 highest rows."""
 
-_ZOOM = 20  # a range that fills less than this part of the intervals is counted again, in narrower ones
+_NARROWEST = Fraction(10) ** -307  # that a float divides by with all its digits
 _FINEST = 1e-13  # of a number: narrower intervals would not be told apart
 
 
@@ -134,23 +134,26 @@ def intervals_of_range(
     lowest and the k - 1 highest.
     """
     low, high = bounds or (float(cells.min()), float(cells.max()))
-    while True:
-        intervals = narrow_intervals(low, high, step, bounds)
-        if bounds is not None:
-            return intervals
+    intervals = narrow_intervals(low, high, step, bounds)
+    while bounds is None:  # the first range is that of single rows
         first, last = count(intervals)
+        width = intervals.width
+        assert width is not None
+        low, high = float(intervals.values[first]), float(intervals.values[last]) + float(width)
+        if high - low <= _FINEST * max(abs(low), abs(high)):
+            break
+        intervals = narrow_intervals(low, high, step)
         assert intervals.width is not None
-        low, high = float(intervals.values[first]), float(intervals.values[last]) + float(intervals.width)
-        is_filled = last - first >= len(intervals.values) // _ZOOM
-        if is_filled or intervals.width == intervals.step or high - low <= _FINEST * max(abs(low), abs(high)):
-            return intervals
+        if intervals.width >= width:
+            break
+    return intervals
 
 
 def narrow_intervals(low: float, high: float, step: float | None, bounds: tuple[float, float] | None = None) -> Scale:
     """Intervals of a power of ten (of steps) over a range; the outermost hold all that lies beyond."""
     unit = Fraction(1) if step is None else Fraction(repr(step))
     width = power_below((Fraction(high) - Fraction(low)) / (MOST_CODES // 2) / unit) * unit
-    width = width if step is None else max(width, unit)
+    width = max(width, _NARROWEST if step is None else unit)
     shell = Scale(np.zeros(1), bounds=bounds, step=step, width=width)
     grid = shell.grid
     first, last = grid.places(np.array([low, high]), width).tolist()

@@ -120,10 +120,11 @@ class BinColumn:
         self.is_numeric = True
         self._column = column
         self._bins = bins
-        self._span = float(bins.high[-1] - bins.low[0]) or 1.0
         self._intervals: dict[tuple[int, int], Block] = {}
-        middles = (bins.low + bins.high) / 2
-        self._middle = np.append(middles, middles.mean())[: bins.leaves]
+        middles = bins.low / 2 + bins.high / 2
+        with np.errstate(over="ignore"):  # near the largest number
+            self._span = float(bins.high[-1] - bins.low[0]) or 1.0
+            self._middle = np.append(middles, middles.mean())[: bins.leaves]
 
     @property
     def root(self) -> Block:

@@ -86,7 +86,7 @@ def localize(table: CountedTable, k: int, *, guards: Sequence[ClassGuard] = (), 
     work = _Classes(rows, trees, losses, k, all_guards)
     costs = [level_costs(loss, level, n) for loss, level, n in zip(losses, work.levels, leaf_counts, strict=True)]
     labels, number = work.by_rounds(vectors_by_cost(costs), share)
-    labels = work.refined(work.adopted(labels))
+    labels = work.joined(work.refined(work.adopted(labels)))
     nodes = work.shared(labels)
     lost = sum(loss[nodes[labels, j]] for j, loss in enumerate(losses))  # (t,)
     loss = float(lost @ rows.counts) / len(trees) / rows.total
@@ -200,6 +200,28 @@ class _Classes:
                 return np.unique(labels, return_inverse=True)[1]  # numbered without gaps
             number *= 2
 
+    def joined(self, labels: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Join the classes that are published alike, which are one to whoever reads them; one that breaks a guard joins others.
+
+        Counted by rows two classes that hold a guard hold it together. Counted by people they may not.
+        """
+        if self.rows.persons is None:
+            return labels
+        for _ in range(_TRIES):
+            own = np.flatnonzero(labels >= 0)
+            nodes = self.shared(labels)
+            texts = np.column_stack([_text_numbers(tree)[nodes[:, j]] for j, tree in enumerate(self.trees)])
+            labels = labels.copy()
+            labels[own] = np.unique(texts, axis=0, return_inverse=True)[1].ravel()[labels[own]]
+            holds = passing(self.guards, labels[own], int(labels.max()) + 1, self.rows.take(own))
+            if holds.all():
+                return labels
+            if not holds.any():
+                break
+            labels[own] = np.where(holds[labels[own]], (np.cumsum(holds) - 1)[labels[own]], -1)
+            labels = self.adopted(labels)
+        return np.zeros_like(labels)  # everything is one class, which holds the guards
+
     def refined(self, labels: NDArray[np.int64]) -> NDArray[np.int64]:
         """Split every class along its best column, again and again, as long as all parts hold the guards."""
         own = np.flatnonzero(labels >= 0)
@@ -238,6 +260,11 @@ def _paths(tree: Hierarchy) -> NDArray[np.int32]:
             paths[:, node] = paths[:, tree.parent[node]]
         paths[depth[node], node] = node
     return paths
+
+
+def _text_numbers(tree: Hierarchy) -> NDArray[np.int64]:
+    """A number for the text of each node."""
+    return np.unique(np.array(tree.nodes, object).astype(str), return_inverse=True)[1].astype(np.int64)
 
 
 def _meet(paths: NDArray[np.int32], leaf: int) -> NDArray[np.int32]:

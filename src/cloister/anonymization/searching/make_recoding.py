@@ -1,8 +1,9 @@
 """What a search ends in, as a recoding: from the blocks of a cut, or from classes of tuples.
 
-Labels of numbers and days are made here, from what is published alone. Where all published rows of a block hold one value,
-at least k of them, the label is that value; otherwise it is an interval between public cuts. A block whose rows were all
-removed has no label of its own: the interval beside it reaches over it, so that no gap shows where they were.
+Labels of numbers and days are made here, from what is published alone. Where all published rows of a block, at least k, and
+the population that k-map counts in it hold one value, the label is that value; otherwise it is an interval between public
+cuts. A block whose rows were all removed has no label of its own: the interval beside it reaches over it, so that no gap
+shows where they were.
 """
 
 from __future__ import annotations
@@ -46,10 +47,10 @@ def make_global(
             of[block.codes] = at
         classes[:, j] = of[table.rows.codes[samples, j]]
         if isinstance(column, CutBins):
-            shown = published[table.rows.counts[published] > 0]
-            cells = table.cells[j]
+            cells, block_of = table.cells[j], of[table.rows.codes[published, j]]
+            is_shown = np.bincount(block_of[table.rows.counts[published] > 0], minlength=len(own_blocks)) > 0
             made, loss = _recode_bins(
-                name, column, own_blocks, of[table.rows.codes[shown, j]], None if cells is None else cells[shown]
+                name, column, own_blocks, is_shown, block_of, None if cells is None else cells[published]
             )
         else:
             made = _recode_tree(name, column, of, tuple(block.label for block in own_blocks))
@@ -82,11 +83,19 @@ def make_local(
 
 
 def _recode_bins(
-    name: str, bins: CutBins, blocks: Sequence[Block], block_of: NDArray[np.int32], cells: NDArray[np.float64] | None
+    name: str,
+    bins: CutBins,
+    blocks: Sequence[Block],
+    is_shown: NDArray[np.bool_],
+    block_of: NDArray[np.int32],
+    cells: NDArray[np.float64] | None,
 ) -> tuple[RecodedColumn, NDArray[np.float64]]:
-    """A column of bins, by the block and the value (where it is known) of each published tuple; and what its labels lose."""
+    """A column of bins, by the block and the value (where it is known) of each published tuple; and what its labels lose.
+
+    `is_shown` are the blocks with published rows. Tuples of the population alone count among the values of a block: k-map
+    counts them under its label, which must describe them.
+    """
     m, total = len(bins.low), int(bins.held.sum()) + bins.has_null
-    is_shown = np.bincount(block_of, minlength=len(blocks)) > 0
     spans = [(int(block.codes.min()), int(block.codes.max()) + 1) for block in blocks]
     labels, losses, singles = [], [], []
     for at, (low, high) in enumerate(_tiles(spans, is_shown, m)):

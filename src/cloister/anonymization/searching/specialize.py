@@ -24,7 +24,7 @@ from cloister.anonymization.counting.put_on_grid import GridTable, put_on_grid
 from cloister.anonymization.counting.tuple_counts import TupleCounts
 from cloister.anonymization.searching.cuts import Candidates, Cut, Workspace
 from cloister.anonymization.searching.gains import Gain
-from cloister.anonymization.searching.guards import ClassGuard, KAnonymity, passing
+from cloister.anonymization.searching.guards import ClassGuard, Diversity, KAnonymity, passing
 from cloister.anonymization.searching.make_recoding import make_global
 from cloister.anonymization.writing.recoding import Recoding
 from cloister.errors import Unattainable, UsageError
@@ -198,9 +198,15 @@ def output_holds(labels: NDArray[np.int64], rows: TupleCounts, k: int, guards: S
 
 def refusal(rows: TupleCounts, guards: Sequence[ClassGuard]) -> str:
     """Which guard even one class of all rows breaks, in words."""
-    whole = np.zeros(len(rows.codes), np.int64)
+    whole, by_rows = np.zeros(len(rows.codes), np.int64), replace(rows, persons=None)
     for guard in guards:
         if rows.total == 0 or not guard.passes(whole, 1, rows).all():
+            if isinstance(guard, Diversity) and rows.persons is not None and guard.passes(whole, 1, by_rows).all():
+                return (
+                    f"{guard} cannot be shown for people, not even of the whole table, published as * in every "
+                    "quasi-identifier: there are values enough, but people have several of them, so that fewer may name one of "
+                    "everybody's. Ask for less, or keep one row a person."
+                )
             return f"even the whole table, published as * in every quasi-identifier, does not hold {guard}. Ask for less."
     raise AssertionError("the table as a whole holds every guard")
 

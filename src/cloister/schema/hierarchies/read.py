@@ -9,6 +9,7 @@ from datetime import date
 from os import PathLike
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from cloister.errors import SchemaError, SourceError
 from cloister.schema.hierarchies.build import calendar, intervals, prefix
@@ -16,19 +17,31 @@ from cloister.schema.hierarchies.tree import Hierarchy
 from cloister.schema.strict_json import line_of, read_json
 from cloister.schema.strict_toml import read_toml
 
-__all__ = ["find_hierarchies", "read_hierarchy"]
+__all__ = ["file_stem", "find_hierarchies", "read_hierarchy"]
 
 SUFFIXES = (".csv", ".txt", ".toml", ".json")
+_UNSAFE = frozenset('%/\\:*?"<>|')  # separators, what some system forbids, and the sign that they are written with
 _RULES = {
     "intervals": ("low", "high", "step", "width", "cuts", "fanout"),
     "prefix": ("values", "lengths"),
 }
 
 
+def file_stem(name: str) -> str:
+    """The name of a column as that of a file: what would lead out of a folder or hide the file is written as in a web address.
+
+    >>> file_stem("age"), file_stem("Kosten €"), file_stem("age/years"), file_stem("../x"), file_stem("100%")
+    ('age', 'Kosten €', 'age%2Fyears', '%2E.%2Fx', '100%25')
+    """
+    safe = "".join(quote(c, safe="") if c in _UNSAFE or not c.isprintable() else c for c in name)
+    return f"%2E{safe[1:]}" if safe.startswith(".") else safe or "%"
+
+
 def find_hierarchies(directory: str | PathLike[str], columns: Iterable[str]) -> dict[str, Path]:
     """The hierarchy file of each column: the one whose name ends in the column's name.
 
-    ``adult_hierarchy_age.csv`` and ``age.csv`` belong to ``age``. Of several columns that fit, the longest name wins.
+    ``adult_hierarchy_age.csv`` and ``age.csv`` belong to ``age``. Of several columns that fit, the longest name wins. A
+    column whose name no file can have is known by `file_stem`: ``age%2Fyears.csv`` belongs to ``age/years``.
     """
     place = Path(directory)
     if not os.path.isdir(place):
@@ -38,7 +51,9 @@ def find_hierarchies(directory: str | PathLike[str], columns: Iterable[str]) -> 
     for path in sorted(place.iterdir()):
         if path.suffix.lower() not in SUFFIXES:
             continue
-        owner = next((name for name in names if _ends_in(path.stem, name)), None)
+        owner = next((name for name in names if path.stem == file_stem(name)), None)
+        if owner is None:
+            owner = next((name for name in names if _ends_in(path.stem, name) or _ends_in(path.stem, file_stem(name))), None)
         if owner is None:
             continue
         if owner in file_of:

@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 from cloister.errors import SchemaError
 from cloister.schema.cell_values import days, numbers, texts
 from cloister.schema.hierarchies.build import flat, round_width
+from cloister.schema.hierarchies.read import file_stem
 from cloister.schema.kinds import Category, Date, Number
 from cloister.schema.numerals import label_text
 from cloister.schema.table import Column
@@ -34,9 +35,9 @@ def draft(column: Column) -> tuple[str, str]:
     match column.kind:
         case Number(bounds=(low, high)) as kind:
             step = "" if kind.step is None else f"step = {label_text(kind.step)}\n"
-            return f"{column.name}.toml", _rule(low, high, step)
+            return f"{file_stem(column.name)}.toml", _rule(low, high, step)
         case Date(bounds=(first, last)):
-            return f"{column.name}.toml", f"[intervals]\nlow = {first}\nhigh = {last}\n"
+            return f"{file_stem(column.name)}.toml", f"[intervals]\nlow = {first}\nhigh = {last}\n"
         case Category(domain=tuple(domain)):
             return _listed(column.name, [value.strip() for value in domain])
         case Number() | Date():
@@ -61,14 +62,14 @@ def draft_from_values(column: Column, values: pa.Array) -> tuple[str, str]:
             unit = round_width((cells.max() - cells.min()) / 20)
             low, high = np.floor(cells.min() / unit) * unit, np.ceil(cells.max() / unit) * unit
             step = "step = 1\n" if unit >= 1 and (cells == np.rint(cells)).all() else ""
-            return f"{column.name}.toml", _HOLDER + _rule(float(low), float(high), step)
+            return f"{file_stem(column.name)}.toml", _HOLDER + _rule(float(low), float(high), step)
     if isinstance(column.kind, Date):
         cells = days(values)
         cells = np.floor(cells[np.isfinite(cells)])
         if len(cells) and cells.min() < cells.max():
             first, last = (_EPOCH + timedelta(float(end)) for end in (cells.min(), cells.max()))
             first, last = first.replace(month=1, day=1), last.replace(month=12, day=31)
-            return f"{column.name}.toml", _HOLDER + f"[intervals]\nlow = {first}\nhigh = {last}\n"
+            return f"{file_stem(column.name)}.toml", _HOLDER + f"[intervals]\nlow = {first}\nhigh = {last}\n"
     words = pc.unique(texts(values)).drop_null().to_pylist()
     return _listed(column.name, sorted(word for word in words if word))
 
@@ -78,8 +79,8 @@ def _listed(name: str, values: list[str]) -> tuple[str, str]:
     codes = len(lengths) == 1 and 2 <= max(lengths) <= 12 and all(value[:1].isdigit() for value in values)
     if codes:
         listing = ",\n  ".join(json.dumps(value, ensure_ascii=False) for value in values)
-        return f"{name}.toml", f"[prefix]\nvalues = [\n  {listing}\n]\n"
-    return f"{name}.csv", (flat(values) if values else flat([""])).to_csv()
+        return f"{file_stem(name)}.toml", f"[prefix]\nvalues = [\n  {listing}\n]\n"
+    return f"{file_stem(name)}.csv", (flat(values) if values else flat([""])).to_csv()
 
 
 def _rule(low: float, high: float, step: str) -> str:

@@ -1,0 +1,51 @@
+"""What guards count: the population under the label as published, and sensitive values by what they mean."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import cloister as cl
+from cloister.errors import CloisterError
+
+
+@pytest.mark.parametrize("scope", ["global", "local"])
+def test_a_population_is_counted_under_the_label_that_is_published(scope: str, tmp_path: Path) -> None:
+    """k-map with a label of one value: those of the population who hold that value are k, not those of the whole block."""
+    table = pa.table({"age": [25] * 6 + [60] * 6, "sex": ["m"] * 12})
+    others = [21, 22, 23, 24, 26, 27, 28, 29] * 5
+    population = pa.table({"age": [25] * 2 + others + [60] * 40, "sex": ["m"] * 82})
+    settings: dict[str, Any] = {"k": 3, "quasi": ["age", "sex"], "identifiers": [], "k_map": 20, "scope": scope}
+    cl.TopDownSpecialization(**settings, population=population).publish(table, tmp_path / "out.csv")
+    with (tmp_path / "out.csv").open() as file:
+        labels = {row["age"] for row in csv.DictReader(file)}
+    assert "25" not in labels
+    assert "60" in labels
+
+
+NUMBER = '[columns.s]\nkind = "number"\nbounds = [0, 50000]\n'
+
+
+@pytest.mark.parametrize(
+    ("cells", "facts"),
+    [
+        (["1", "1.0"], None),
+        (["1", "1.0", "01", "1.00"], NUMBER),
+        (["20,000", "20000", "20000.0"], NUMBER + "thousands = ','\n"),
+        (["2020-01-01", "2020-01-01T00:00:00"], '[columns.s]\nkind = "date"\nbounds = [2000-01-01, 2030-01-01]\n'),
+        (["-999", "-999.0", "3"], NUMBER + "missing = ['-999']\n"),
+        (["xx", "yy"], '[columns.s]\nkind = "category"\ndomain = ["flu", "hiv"]\nother = true\n'),
+    ],
+)
+def test_spellings_of_a_value_are_not_diverse(cells: list[str], facts: str | None, tmp_path: Path) -> None:
+    """l-diversity counts values as the schema says that they read, not how they are written."""
+    table = pa.table({"sex": ["m", "f"] * 10 * len(cells), "s": pa.array(cells).take(np.arange(20 * len(cells)) // 20)})
+    settings: dict[str, Any] = {"k": 5, "quasi": ["sex"], "identifiers": [], "sensitive": "s", "l_diversity": 2}
+    schema = None if facts is None else cl.Schema.from_text(facts)
+    with pytest.raises(CloisterError, match="l-diversity"):
+        cl.TopDownSpecialization(**settings, schema=schema).publish(table, tmp_path / "out.csv")
