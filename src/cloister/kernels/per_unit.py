@@ -95,12 +95,12 @@ def _names(values: pa.Array) -> pa.Array:
 
 def _known(name: str | bytes | None) -> bytes:
     """What is hashed of a name: the text, without blanks around it, or else the bytes."""
-    if isinstance(name, bytes):
-        try:
-            name = name.decode().strip()
-        except UnicodeDecodeError:
-            return b"-" + name
-    return b"+" + name.encode() if name else b""
+    if not isinstance(name, bytes):
+        return b"+" + name.encode() if name else b""
+    try:
+        return _known(name.decode().strip())
+    except UnicodeDecodeError:
+        return b"-" + name
 
 
 def row_hashes(rows: Encoded) -> NDArray[np.uint64]:
