@@ -59,7 +59,7 @@ class NumberGrid:
     --------
     >>> grid = NumberGrid()
     >>> [str(width) for width in grid.widths(np.array([17.0, 18.0, 40.0]))]
-    ['200', '100', '50', '20', '10', '5', '2', '1', '1/2']
+    ['200', '100', '50', '20', '10', '5', '2', '1', '1/2', '1/5']
     >>> grid.starts(grid.places(np.array([17.0, 0.3]), Fraction(1, 10)), Fraction(1, 10)).tolist()
     [17.0, 0.3]
     """
