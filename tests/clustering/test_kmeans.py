@@ -195,7 +195,7 @@ def test_a_short_row_of_a_list_is_filled_up() -> None:
 @pytest.mark.parametrize("rows", [[], [[0.1, 0.2]] * 9, [None], [[1, 2], [3]]], ids=["empty", "even", "none", "ragged"])
 def test_a_list_does_not_say_how_wide_it_is(rows: list[object]) -> None:
     """Whatever its rows are, a list is refused until its columns are stated: one row could change what the others say."""
-    with pytest.raises(UsageError, match="how many columns"):
+    with pytest.raises(UsageError, match="which columns it has"):
         cl.KMeans(2, 1.0, (0, 1)).fit(rows)
 
 

@@ -15,11 +15,12 @@ from cloister.kernels import BoxClip, CenterSums, Kernel, Rows, ValueCounts
 from cloister.kernels.per_unit import people
 from cloister.schema import Neighbours
 from cloister.schema.cell_values import days, numbers, texts
+from cloister.sources.stated_names import StatedNames
 from cloister.testing import within_sensitivity
 
 FORMS = 14  # how many forms of tables there are
 CASES = int(os.environ.get("CLOISTER_FUZZ", "4200")) // FORMS  # rows of each form
-NAMES = ["x0", "x1"]
+NAMES = ("x0", "x1")
 DOMAIN = ("a", "3", "true", "0.1", "")
 EDGES = (-1.0, 0.0, 1.0)
 ENCODING = Encoding(
@@ -34,7 +35,7 @@ KERNELS: list[Kernel] = [
 
 def read(data: Any) -> tuple[list[tuple[Any, ...]], Encoded]:
     """Each row as numbers, days, texts, people and integers, as the private verbs read it; NaN is None."""
-    rows = data if hasattr(data, "batches") else read_input(data, None, len(NAMES)).data
+    rows = data if hasattr(data, "batches") else read_input(data, None, StatedNames(NAMES)).data
     rows = rows.keeping_kinds() if hasattr(rows, "keeping_kinds") else rows
     readings: list[tuple[Any, ...]] = []
     blocks = [Encoded(np.empty((0, 2), np.int32), np.empty((0, 2), np.int32))]

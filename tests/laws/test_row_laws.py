@@ -19,7 +19,7 @@ import pytest
 
 import cloister as cl
 from cloister.errors import UsageError
-from tests.laws.hostile_objects import draw_cell, draw_float, draw_row, draw_text
+from tests.laws.hostile_objects import KeyOfAnything, draw_cell, draw_float, draw_row, draw_text
 from tests.laws.row_readings import CASES, NAMES, check_company, check_law, read
 
 INF = float("inf")
@@ -84,10 +84,28 @@ def plain(chance: random.Random) -> Any:
     return chance.choice((stored_text(chance), chance.randrange(9), chance.random(), None))
 
 
+def any_dict(chance: random.Random) -> Any:
+    """A row that is a dict: of these columns, of some of them, of others, with keys that are no texts."""
+    keys = chance.sample([*NAMES, "other", "X0", 0, None, 1.5, ("x0",)], chance.randrange(6))
+    cells = {key: draw_cell(chance) for key in keys}
+    return cells if "x0" in cells or chance.random() < 0.5 else {**cells, KeyOfAnything(): draw_cell(chance)}
+
+
+def dict_or_list(chance: random.Random) -> Any:
+    return chance.choice((any_dict, any_row))(chance)
+
+
+def columns_of(rows: list[Any]) -> Any:
+    """A dict of columns, one of them a list, the other an array of objects."""
+    return {NAMES[0]: [row[0] for row in rows], NAMES[1]: object_array(rows)[:, 1]}
+
+
 FORMS: dict[str, tuple[Callable[[list[Any]], Any], Callable[[random.Random], Any], Callable[[random.Random], Any]]] = {
     # how rows become a table, how its rows are drawn, how the odd one is drawn
     "list": (list, each(draw_float), any_row),
     "list of anything": (list, any_row, any_row),
+    "list of dicts": (list, any_dict, dict_or_list),
+    "dict of columns": (columns_of, each(draw_cell), each(draw_cell)),
     "object array": (object_array, each(draw_cell), each(draw_cell)),
     "object frame": (object_frame, each(draw_cell), each(draw_cell)),
     "inferred frame": (inferred_frame, each(draw_float), each(float_or_text)),

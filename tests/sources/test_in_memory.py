@@ -117,7 +117,7 @@ def test_a_plain_frame_is_not_copied() -> None:
     assert np.shares_memory(frame.to_numpy(), open_source(frame).array)  # type: ignore[attr-defined]
 
 
-@pytest.mark.parametrize("data", [pl.Series([1, 2]), pl.DataFrame(FRAME).lazy(), pd.Series([1, 2]), {"a": [1]}, None])
+@pytest.mark.parametrize("data", [pl.Series([1, 2]), pl.DataFrame(FRAME).lazy(), pd.Series([1, 2]), None])
 def test_what_is_no_table_is_refused(data: object) -> None:
     """Series, lazy frames and other objects are refused with what to pass instead."""
     with pytest.raises(SourceError, match="Pass"):

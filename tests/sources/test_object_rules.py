@@ -15,7 +15,7 @@ import pytest
 
 from cloister.sources import object_rules
 from cloister.sources.object_rules import read_cell
-from cloister.sources.python_cells import row_cells
+from cloister.sources.python_cells import named_cells, row_cells
 
 
 def leave(*_: object, **__: object) -> Any:
@@ -121,6 +121,7 @@ def test_no_method_of_a_row_runs() -> None:
     assert list(row_cells(np.ndarray.view(np.array([1.0, 2.0]), kind), 2)) == [1.0, 2.0]
     facts = dict.fromkeys(("__iter__", "__len__", "__getitem__"), leave)
     assert list(row_cells(type("Leaving", (list,), facts)([1, 2]), 2)) == [1, 2]
+    assert list(named_cells(type("Leaving", (dict,), dict.fromkeys(METHODS, leave))(a=1), ("b", "a"))) == [None, 1]
     assert list(row_cells(LeavingClass("Leaving", (), {})(), 2)) == [None, None]
 
 

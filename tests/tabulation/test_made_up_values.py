@@ -109,8 +109,8 @@ def test_every_verb_names_the_defaults_whether_or_not_anything_is_missing(verb: 
         if verb == "cluster":
             return cl.KMeans(n_clusters=2, schema=schema).fit(table).release_
         if verb == "synopsis":
-            return cl.synopsis(table, schema=schema).release_
-        return cl.tabulate(table, ["age"], schema=schema).release_
+            return cl.synopsis(table, 1, schema=schema).release_
+        return cl.tabulate(table, ["age"], 1, schema=schema).release_
 
     some, none = release(with_missing(0.4)), release(with_missing(0))
     said = f'values of "age" are counted as {default or 50:g}'
@@ -143,7 +143,7 @@ def test_missing_values_can_be_counted(neighbours: str) -> None:
 def test_a_count_of_nothing_is_refused_before_the_charge() -> None:
     """Where every missing value has a cell of its own there is nothing to count."""
     with pytest.raises(UsageError, match="nothing to count"):
-        cl.tabulate(pa.table({"level": ["a"]}), ["level"], schema=SCHEMA, count_missing=True)
+        cl.tabulate(pa.table({"level": ["a"]}), ["level"], 1, schema=SCHEMA, count_missing=True)
 
 
 def test_other_is_in_margins_and_saved_tables(tmp_path: Path) -> None:

@@ -130,3 +130,20 @@ def test_a_schema_holds_no_lone_surrogates(make: Callable[[], object]) -> None:
     """In names, domains and what stands for a missing value."""
     with pytest.raises(CloisterError, match="no text"):
         make()
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda rows: cl.tabulate(rows, ["level"], **FACTS),
+        lambda rows: cl.tabulate(rows, ["level"], None, **FACTS),
+        lambda rows: plan_table(["level"], ["level"], **FACTS),
+        lambda rows: cl.synopsis(rows, bounds=(0, 1)),
+        lambda rows: cl.KMeans(2, None, (0, 1)).fit(rows),
+    ],
+    ids=["tabulate", "None", "plan", "synopsis", "KMeans"],
+)
+def test_a_missing_budget_is_refused(use: Callable[[Any], Any]) -> None:
+    """As on the command line: a table was released at epsilon 1 that nobody had asked for."""
+    with pytest.raises(UsageError, match=r"how much may be revealed\? Give budget=1 "):
+        use(pa.table({"level": ["bachelor"]}))

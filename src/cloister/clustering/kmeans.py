@@ -45,7 +45,8 @@ class KMeans(ClusterMixin, BaseEstimator):
     max_iter : int or None
         Rounds, at most 1,000; None: as many as the budget carries.
     columns : list of str, optional
-        The columns to cluster; by default all (of a schema: its number columns that are no identifiers).
+        The columns to cluster; by default all (of a schema: its number columns that are no identifiers). Of a list of rows or an
+        array of that width they are also the names of its columns, in order.
     schema : Schema or path, optional
         Public facts of the table.
     neighbours : "add-remove" or "replace-one", optional
@@ -131,7 +132,8 @@ class KMeans(ClusterMixin, BaseEstimator):
     def fit(self, X: Any, y: Any = None, *, progress: Progress = silent) -> KMeans:
         """Find the centres of the rows of X: an array, a frame, a path, or anything that `cloister` reads.
 
-        A list of rows does not say how many columns it has: state them with `columns` or with bounds one a column.
+        A list of rows does not say which columns it has: name them, in the order of the rows, with `columns` or a schema, or
+        count them with bounds one a column. A row is a list in that order, or a dict by name.
         """
         request = self._request()
         rows = request.read(X)
@@ -161,13 +163,15 @@ class KMeans(ClusterMixin, BaseEstimator):
     def predict(self, X: Any) -> Any:
         """The nearest centre of each row, for whoever holds the rows. It is not a private release.
 
+        Arrays and rows that are lists have the columns that were clustered, in their order; anything else names its columns.
         On Spark: the DataFrame with one more column, "cluster", computed when it is read.
         """
         return self._result().predict(X)
 
     def fit_predict(self, X: Any, y: Any = None, **kwargs: Any) -> Any:
         """Fit, then label the same rows for whoever holds them. The labels are not a private release."""
-        return self.fit(X)._result().label(X)
+        rows = self._request().read(X)
+        return self.fit(rows)._result().label(rows.data)
 
     def save(self, path: str | PathLike[str], *, label: Any = None) -> Release:
         """Write a new folder with centers.csv and release.json, as `cloister cluster` does.

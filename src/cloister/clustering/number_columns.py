@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,8 +14,9 @@ from cloister.column_names import missing_column
 from cloister.errors import SchemaError, UsageError
 from cloister.schema import Number, Role, Schema
 from cloister.schema.cell_format import PLAIN, CellFormat
+from cloister.sources.stated_names import BY_COLUMNS, StatedNames
 
-__all__ = ["NumberColumns", "choose_columns", "stated_width"]
+__all__ = ["NumberColumns", "choose_columns", "stated_names"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,18 +55,16 @@ def choose_columns(rows: Input, schema: Schema | None, columns: Sequence[str] | 
     return chosen
 
 
-def stated_width(schema: Schema | None, columns: Sequence[str] | None, bounds: Any) -> int | None:
-    """How many columns a table without names has, as far as the user's own words say it; None where they do not.
-
-    Columns without names are called x0, x1, ...: naming x2 states that there are three of them.
-    """
-    names = columns if columns is not None else schema.names if schema is not None else ()
-    places = [int(place[1]) for name in names if (place := re.fullmatch(r"x([0-9]{1,6})", name))]
-    if places:
-        return max(places) + 1
+def stated_names(schema: Schema | None, columns: Sequence[str] | None, bounds: Any) -> StatedNames:
+    """What the user's own words say of the columns of a list of rows or an array."""
     ends = (bounds.center,) if isinstance(bounds, Ball) else bounds if isinstance(bounds, tuple | list) else ()
     sizes = [np.size(end) for end in ends if np.ndim(end) == 1]
-    return max(sizes, default=None)
+    return StatedNames(
+        None if columns is None else tuple(columns),
+        None if schema is None else schema.names,
+        max(sizes, default=None),
+        f"{BY_COLUMNS} Or give bounds with one number a column.",
+    )
 
 
 def by_schema(names: list[str], schema: Schema, columns: Sequence[str] | None, bounds: Any) -> NumberColumns:

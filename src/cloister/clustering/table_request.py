@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from cloister.clustering.inputs import Input, read_input
-from cloister.clustering.number_columns import NumberColumns, choose_columns, stated_width
+from cloister.clustering.number_columns import NumberColumns, choose_columns, stated_names
 from cloister.clustering.terms import Terms
 from cloister.encode import Encoding
 from cloister.parameters import check_names, check_path, check_text
@@ -66,7 +66,7 @@ class TableRequest:
         """The user's data with the names of its columns; no row is read."""
         if isinstance(data, Input):
             return data
-        return read_input(data, self.engine, stated_width(self.schema, self.columns, self.bounds))
+        return read_input(data, self.engine, stated_names(self.schema, self.columns, self.bounds))
 
     def choose_columns(self, rows: Input) -> NumberColumns:
         """The columns to work on, with the bounds that are known of them."""

@@ -26,6 +26,9 @@ from cloister.kernels.exact import Exact
 from cloister.kernels.keyed import InOrder, Keyed, KeyedKernel
 from cloister.kernels.row_maps import RowMap
 from cloister.schema.unit import Unit
+from cloister.sources.opening import NOTHING_STATED, open_source
+from cloister.sources.python_tables import is_unnamed
+from cloister.sources.stated_names import StatedNames
 
 __all__ = [
     "Backend",
@@ -220,6 +223,10 @@ def choose_points_engine(engine: EngineChoice) -> ClustersPoints:
     return backend
 
 
-def open_data(data: Any, engine: EngineChoice = None) -> Any:
-    """The data with the names of its columns, opened by the engine that reads it; no row is read."""
-    return choose_engine(engine, data).open_data(data)
+def open_data(data: Any, engine: EngineChoice = None, names: StatedNames = NOTHING_STATED) -> Any:
+    """The data with the names of its columns, opened by the engine that reads it; no row is read.
+
+    `names`: what the call says of the columns of data that does not name its own, see `open_source`.
+    """
+    backend = choose_engine(engine, data)
+    return backend.open_data(open_source(data, names) if is_unnamed(data) else data)

@@ -172,7 +172,12 @@ Budget = PureDP | ApproxDP | Identifiability
 
 
 def as_budget(value: Any) -> Budget:
-    """A budget as it is; a plain number is PureDP."""
+    """A budget as it is; a plain number is PureDP. None is refused: what may be revealed is nobody else's choice."""
+    if value is None:
+        raise UsageError(
+            "how much may be revealed? Give budget=1 (an epsilon; 1 is a common choice), or a PureDP, ApproxDP or "
+            "Identifiability."
+        )
     return value if isinstance(value, PureDP | ApproxDP | Identifiability) else PureDP(value)
 
 

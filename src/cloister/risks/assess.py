@@ -22,6 +22,7 @@ from cloister.risks.singling_out import Combination, single_out
 from cloister.risks.tuples import TOGETHER, Tuples, count_tuples
 from cloister.schema import Schema
 from cloister.schema.hierarchies import Hierarchy
+from cloister.sources.stated_names import StatedNames
 from cloister.vault import EngineChoice, Holder, Vault, open_data
 
 __all__ = ["RiskReport", "assess"]
@@ -104,8 +105,11 @@ def assess(
             "a classifier is compared with the original's. Give the original too (--against), or drop the target."
         )
     name = table if table is not None else facts.table if facts is not None else None
-    rows = open_data(data, engine)
-    original_rows, population_rows = (None if each is None else open_data(each, engine) for each in (against, population))
+    stated = StatedNames(schema=None if facts is None else facts.names)
+    rows = open_data(data, engine, stated)
+    original_rows, population_rows = (
+        None if each is None else open_data(each, engine, stated) for each in (against, population)
+    )
     holder = Vault.holding(rows, purpose=PURPOSE, engine=engine, table=name, ledger=ledger)
     request = read_request(holder.names, facts, quasi=quasi, sensitive=sensitive, target=target, search=search)
     if original_rows is not None:

@@ -1,4 +1,4 @@
-"""Rows that are in memory already: arrays, lists of rows, Arrow tables and whatever has the Arrow C stream.
+"""Rows that are in memory already: arrays, Arrow tables and whatever has the Arrow C stream.
 
 Privacy
 -------
@@ -18,18 +18,16 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from cloister.errors import SourceError, raise_alone
-from cloister.sources.python_cells import cell_column, row_cells, text_column, unmasked
+from cloister.sources.python_cells import cell_column, text_column, unmasked
 from cloister.sources.source import BATCH_ROWS, distinct, nested_names, present, retold, text_names
 
 __all__ = [
     "ArraySource",
     "Objects",
-    "RowsSource",
     "StreamSource",
     "TableSource",
     "array_column",
     "from_array",
-    "from_rows",
     "from_stream",
     "from_table",
     "is_plain",
@@ -103,29 +101,6 @@ class ArraySource:
             yield pa.RecordBatch.from_arrays([array_column(transposed[j], self.objects) for j in places], names=names)
 
 
-@dataclass(frozen=True)
-class RowsSource:
-    """A list of rows. How many cells a row has is a public fact, which the list itself cannot tell."""
-
-    rows: Sequence[object]
-    names: tuple[str, ...]
-    in_memory: bool = True
-
-    def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
-        """The rows, each read by itself: see `python_cells`."""
-        wanted = present(self.names, columns)
-        return self._batches([self.names.index(name) for name in wanted], wanted)
-
-    def _batches(self, places: list[int], names: list[str]) -> Iterator[pa.RecordBatch]:
-        width = len(self.names)
-        for start in range(0, len(self.rows), BATCH_ROWS):
-            rows = [row_cells(row, width) for row in self.rows[start : start + BATCH_ROWS]]
-            if places:
-                yield pa.RecordBatch.from_arrays([cell_column(row[place] for row in rows) for place in places], names=names)
-            else:
-                yield rows_only(len(rows))
-
-
 class StreamSource:
     """Rows that come as an Arrow stream, read when they are first asked for, once and whole: they may not come a second time."""
 
@@ -174,11 +149,6 @@ def from_table(table: pa.Table) -> TableSource:
     """A source over an Arrow table."""
     distinct(table.column_names, "the table")
     return TableSource(table)
-
-
-def from_rows(rows: Sequence[object], width: int) -> RowsSource:
-    """A source over a list of rows of so many cells, whose columns are called x0, x1, ... as those of an array."""
-    return RowsSource(rows, tuple(f"x{j}" for j in range(width)))
 
 
 def from_stream(stream: Any) -> StreamSource:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,10 +14,14 @@ from cloister.sources.columnar import ColumnarSource, from_dataset
 from cloister.sources.in_memory import from_array, from_stream, from_table
 from cloister.sources.pandas_frames import from_frame
 from cloister.sources.places import Place, find
+from cloister.sources.python_tables import from_columns, from_rows, is_rows
 from cloister.sources.recognize import open_file
 from cloister.sources.source import Source, present
+from cloister.sources.stated_names import StatedNames
 
-__all__ = ["SeveralSources", "open_source"]
+__all__ = ["NOTHING_STATED", "SeveralSources", "open_source"]
+
+NOTHING_STATED = StatedNames()
 
 
 @dataclass(frozen=True)
@@ -53,14 +57,17 @@ class SeveralSources:
         return (batch for part in self.parts for batch in part.batches(wanted))
 
 
-def open_source(data: object) -> Source:
+def open_source(data: object, names: StatedNames = NOTHING_STATED) -> Source:
     """Open whatever holds rows.
 
     Parameters
     ----------
-    data : path, URL, or a list of them; NumPy array; pandas or Polars frame; pyarrow table, batch, reader or dataset
-        A path may be a file, a folder or a glob. A NumPy array has columns x0, x1, ... Anything else needs the Arrow C
-        stream (`__arrow_c_stream__`). A source is returned as it is.
+    data : path, URL, or a list of them; list of rows; dict of columns; NumPy array; frame; pyarrow table, reader, dataset
+        A path may be a file, a folder or a glob. Rows of a list are lists, in the order of `names`, or dicts. Anything else
+        needs the Arrow C stream (`__arrow_c_stream__`), as frames of pandas and Polars have it. A source is returned as it is.
+    names : StatedNames, optional
+        What the call says of the columns of data that does not name its own: of a list of rows, which is refused without
+        names, and of a NumPy array (default: x0, x1, ...).
 
     Returns
     -------
@@ -85,17 +92,19 @@ def open_source(data: object) -> Source:
     if isinstance(data, (str, os.PathLike)):
         return _several([(place, open_file(place)) for place in find(data)])
     if isinstance(data, (list, tuple)):
-        if not data or not all(isinstance(part, (str, os.PathLike)) for part in data):
-            raise SourceError("a list must hold paths or URLs. Pass rows as a NumPy array: numpy.asarray(rows).")
+        if is_rows(data):
+            return from_rows(data, names.of_rows())
         return _several([(place, open_file(place)) for part in data for place in find(part)])
-    return _open_in_memory(data)
+    return _open_in_memory(data, names)
 
 
-def _open_in_memory(data: object) -> Source:
+def _open_in_memory(data: object, names: StatedNames) -> Source:
     if isinstance(data, Source):
         return data
     if isinstance(data, np.ndarray):
-        return from_array(data)
+        return from_array(data, names.of_array(data.shape[1]) if data.ndim == 2 else None)
+    if isinstance(data, Mapping):
+        return from_columns(data)
     if isinstance(data, pa.Table):
         return from_table(data)
     if isinstance(data, pa.RecordBatch):
@@ -108,9 +117,12 @@ def _open_in_memory(data: object) -> Source:
         return from_dataset(data)
     if hasattr(data, "__arrow_c_stream__"):
         return from_stream(data)
+    if hasattr(type(data), "tocsr"):
+        raise SourceError("Sparse data is not supported. Convert it with X.toarray().")
     hint = " Call .collect() on it first." if module == "polars" else ""
     raise SourceError(
-        f"cannot read rows from {module}.{name}. Pass a path, a NumPy array, a data frame or an Arrow table.{hint}"
+        f"cannot read rows from {module}.{name}. Pass a path, a list of rows, a dict of columns, a NumPy array, a data frame or "
+        f"an Arrow table.{hint}"
     )
 
 

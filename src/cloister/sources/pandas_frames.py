@@ -18,7 +18,7 @@ from cloister.sources.in_memory import ArraySource, Objects, array_column, is_pl
 from cloister.sources.python_cells import cell_column, text_column
 from cloister.sources.source import BATCH_ROWS, distinct, nested_names, present
 
-__all__ = ["FrameSource", "from_frame"]
+__all__ = ["FrameSource", "frame_column", "from_frame"]
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class FrameSource:
         """The rows; columns of Python objects are read as text, cell by cell."""
         for name in present(self.names, columns):
             if name not in self._columns:
-                self._columns[name] = _frame_column(self._cells(name), self.objects)
+                self._columns[name] = frame_column(self._cells(name), self.objects)
         if not columns:
             return iter([rows_only(len(self.frame))])
         chosen = pa.table([self._columns[name] for name in columns], names=list(columns))
@@ -84,7 +84,7 @@ def _declared(cells: Any) -> pa.DataType | None:
         return None
 
 
-def _frame_column(cells: Any, objects: Objects) -> pa.Array | pa.ChunkedArray:
+def frame_column(cells: Any, objects: Objects) -> pa.Array | pa.ChunkedArray:
     """A column of a pandas frame, by its dtype."""
     if is_plain(cells.dtype):
         return array_column(cells.to_numpy(), objects)

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from cloister.sources.object_rules import KINDS, MOST_DIGITS, TIMES, of_pandas, read_cell
 
-__all__ = ["cell_column", "row_cells", "text_column", "unmasked"]
+__all__ = ["cell_column", "named_cells", "row_cells", "text_column", "unmasked"]
 
 _CODES = {kind: code for code, kind in enumerate(KINDS)}
 
@@ -50,13 +50,22 @@ def row_cells(row: object, width: int) -> Sequence[object]:
     """The cells of one row of a list, as many as the table has columns; no more of them are looked at. Never raises.
 
     A row that is too short is filled up with unreadable cells, a longer one is cut, and what is no row at all (a number, a
-    text, a mapping, None) is a row of unreadable cells.
+    text, None) is a row of unreadable cells.
     """
     try:
         cells = _cells(row, width)
     except Exception:
         cells = []
     return [*cells, *[None] * (width - len(cells))]
+
+
+def named_cells(row: Any, names: Sequence[str]) -> Sequence[object]:
+    """The cells of one row of a table with these columns: those of a dict by its keys, any other row's by their order."""
+    if not issubclass(type(row), dict):
+        return row_cells(row, len(names))
+    # a key that is no text may be any object, and is not asked whether it equals a name
+    by_name = {key: value for key, value in dict.items(row) if type(key) is str}
+    return [by_name.get(name) for name in names]
 
 
 def unmasked(cells: NDArray[Any]) -> NDArray[Any]:

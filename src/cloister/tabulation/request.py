@@ -20,6 +20,7 @@ from cloister.privacy.notes import defaults_note, missing_counts, missing_note, 
 from cloister.privacy.plan import Plan, Step, make_step
 from cloister.schema import Neighbours, Schema
 from cloister.schema.unit import Unit, unit_of
+from cloister.sources.stated_names import BY_COLUMNS, StatedNames
 from cloister.tabulation.axes import TableLayout, lay_out
 from cloister.tabulation.margins import Axes
 from cloister.tabulation.private_table import PrivateTable
@@ -64,7 +65,7 @@ class TabulationRequest:
     """What is asked of `tabulate`, which documents the fields."""
 
     by: Sequence[str]
-    budget: Any = 1.0
+    budget: Any = None  # None is refused
     measures: Sequence[str] = ()
     bins: Mapping[str, Any] | None = None
     bounds: Mapping[str, tuple[float, float]] | None = None
@@ -73,6 +74,7 @@ class TabulationRequest:
     schema: Any = None  # given as a Schema or its path, kept as a Schema
     neighbours: str | None = None
     count_missing: bool = False
+    columns: Any = None  # given as a list, kept as a tuple
 
     def __post_init__(self) -> None:
         # before it becomes a tuple: a string would become its letters
@@ -85,6 +87,8 @@ class TabulationRequest:
         if self.neighbours is not None:
             check_text(self.neighbours, "neighbours")
         object.__setattr__(self, "measures", check_names(self.measures, "measures"))
+        if self.columns is not None:
+            object.__setattr__(self, "columns", check_names(self.columns, "columns"))
         for what in ("bins", "bounds", "domains"):
             check_facts(getattr(self, what), what)
         for name, values in (self.domains or {}).items():
@@ -106,7 +110,8 @@ class TabulationRequest:
         progress: Callable[[str], None] = lambda _: None,
     ) -> PrivateTable:
         """Make the table in one pass over the rows; under replace-one, where their number is public, another pass counts them."""
-        rows = open_data(data, engine)
+        stated = StatedNames(self.columns, None if self.schema is None else self.schema.names, advice=BY_COLUMNS)
+        rows = open_data(data, engine, stated)
         planned = self.on(rows.names)
         layout, kernel = planned.layout, planned.kernel
         with Vault.open(

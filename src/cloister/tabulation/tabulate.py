@@ -24,7 +24,7 @@ __all__ = ["plan_table", "tabulate"]
 def tabulate(
     data: Any,
     by: Sequence[str],
-    budget: Any = 1.0,
+    budget: Any = None,
     *,
     measures: Sequence[str] = (),
     bins: Mapping[str, Any] | None = None,
@@ -34,6 +34,7 @@ def tabulate(
     schema: Any = None,
     neighbours: str | None = None,
     count_missing: bool = False,
+    columns: Sequence[str] | None = None,
     table: str | None = None,
     ledger: str | Ledger | None = None,
     engine: Any = None,
@@ -46,7 +47,8 @@ def tabulate(
     data : frame, path, or anything that `cloister` reads
     by : list of str
         The columns that make the cells, at most 8. A category needs a public domain, a number public bounds.
-    budget : number, PureDP, ApproxDP or Identifiability, default 1.0
+    budget : number, PureDP, ApproxDP or Identifiability
+        What the table may reveal; it must be said. A plain number is an epsilon with delta = 0.
     measures : list of str
         Numbers to sum in each cell; they need public bounds.
     bins : dict, optional
@@ -59,6 +61,9 @@ def tabulate(
     count_missing : bool, default False
         Whether to buy, for each column, how many of its values are made up because none could be read. The certificate has
         the noisy counts, whether or not anything is missing.
+    columns : list of str, optional
+        The names of the columns of data that has none, in its order: a list of rows, or a NumPy array. Default: those of the
+        schema; of an array x0, x1, ...
     schema, neighbours, table, ledger, engine
         As in `KMeans`.
 
@@ -79,12 +84,12 @@ def tabulate(
     """
     request = TabulationRequest(
         by, budget, measures=measures, bins=bins, bounds=bounds, domains=domains, margins=margins, schema=schema,
-        neighbours=neighbours, count_missing=count_missing,
+        neighbours=neighbours, count_missing=count_missing, columns=columns,
     )  # fmt: skip
     return request.run(data, table=table, ledger=ledger, engine=engine, progress=progress)
 
 
-def plan_table(names: Sequence[str], by: Sequence[str], budget: Any = 1.0, **facts: Any) -> Plan:
+def plan_table(names: Sequence[str], by: Sequence[str], budget: Any = None, **facts: Any) -> Plan:
     """What `tabulate` would spend on a table with these columns, and what to expect of it.
 
     `facts` are the public facts and choices that `tabulate` takes, from `measures` to `neighbours`. No row is read and

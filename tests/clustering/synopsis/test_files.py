@@ -114,6 +114,6 @@ def test_formats_of_cells_are_in_the_file(tmp_path: Path) -> None:
     assert centers.tolist() == pytest.approx([36_993, 1_000, 50_000], abs=8_000)
     assert loaded.release_.parameters["defaults"] == {"pay": 50_000.0}
     plain = Schema((Column("pay", Number((0, 100_000))),))
-    cl.synopsis(pa.table({"pay": [1.0, 2.0]}), schema=plain).save(tmp_path / "plain.parquet")
+    cl.synopsis(pa.table({"pay": [1.0, 2.0]}), 1, schema=plain).save(tmp_path / "plain.parquet")
     about = json.loads(pq.read_schema(tmp_path / "plain.parquet").metadata[b"cloister.synopsis"])
     assert set(about["grids"][0]) == {"name", "center", "step", "half", "default"}  # as every older file has it

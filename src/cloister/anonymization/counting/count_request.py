@@ -14,7 +14,8 @@ from cloister.anonymization.counting.quasi_columns import column_from_values, re
 from cloister.anonymization.counting.scale import Scale
 from cloister.anonymization.request import Request
 from cloister.schema.hierarchies import Hierarchy
-from cloister.vault import Holder, Vault
+from cloister.sources.stated_names import StatedNames
+from cloister.vault import Holder, Vault, open_data
 
 __all__ = ["OpenedTables", "count_tables", "open_tables"]
 
@@ -31,12 +32,15 @@ class OpenedTables:
 
 def open_tables(request: Request, X: Any, purpose: str) -> OpenedTables:
     """Open what a request needs and check the columns; the ledger records it, and no row is read yet."""
-    table = Vault.holding(X, purpose=purpose, engine=request.engine, table=request.table, ledger=request.ledger)
+    stated = StatedNames(schema=None if request.schema is None else request.schema.names)
+    rows = open_data(X, request.engine, stated)
+    table = Vault.holding(rows, purpose=purpose, engine=request.engine, table=request.table, ledger=request.ledger)
     fitted = request.on(table.names)
     hierarchies = read_hierarchies(fitted.hierarchies, fitted.quasi, table.names, fitted.schema)
     population = None
     if fitted.population is not None:
-        population = Vault.holding(fitted.population, purpose="k-map", engine=fitted.engine)
+        everybody = open_data(fitted.population, fitted.engine, stated)
+        population = Vault.holding(everybody, purpose="k-map", engine=fitted.engine)
         fitted.check_population(population.names)
     table.record()
     return OpenedTables(fitted, table, hierarchies, population)

@@ -28,6 +28,7 @@ __all__ = ["SynopsisRequest", "synopsis"]
 class SynopsisRequest(TableRequest):
     """What a user wants a synopsis of, and in which shape. The fields are the parameters of `synopsis`, which documents them."""
 
+    budget: Any = None  # None is refused
     method: str = "adaptive-grid"
     alpha: Number = "0.5"
     threshold: int | None = None
@@ -89,7 +90,7 @@ class SynopsisRequest(TableRequest):
 
 def synopsis(
     data: Any,
-    budget: Any = 1.0,
+    budget: Any = None,
     bounds: Any = None,
     method: str = "adaptive-grid",
     *,
@@ -110,7 +111,8 @@ def synopsis(
     Parameters
     ----------
     data : array, frame, path, or anything that `cloister` reads
-    budget : number, PureDP, ApproxDP or Identifiability, default 1.0
+    budget : number, PureDP, ApproxDP or Identifiability
+        What the synopsis may reveal; it must be said. A plain number is an epsilon with delta = 0.
     bounds : pair (low, high), `Ball`, or None
         Public bounds of the columns. None: taken from the schema.
     method : str, default "adaptive-grid"

@@ -1,0 +1,89 @@
+"""Which columns a list of rows or an array has, as far as the user's own words say it.
+
+Privacy
+-------
+A list cannot tell: taken from its rows, the names would depend on one of them. So they come from the call and the schema alone,
+and words that could mean two things are refused, whatever the rows are. An array declares how many columns it has.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from cloister.errors import SourceError
+
+__all__ = ["BY_COLUMNS", "StatedNames", "is_place"]
+
+BY_COLUMNS = 'Name them in the order of the rows: columns=["age", "pay"] (dicts are read by these names).'
+BY_SCHEMA = (
+    "Give a schema, whose columns the rows then have in its order; or pass a dict of columns, such as "
+    '{"age": [31, 40], "sex": ["f", "m"]}, or a data frame.'
+)
+MOST_QUOTED = 6  # names in a message
+
+
+@dataclass(frozen=True, slots=True)
+class StatedNames:
+    """What a call says of the columns of data that does not name its own.
+
+    Columns without names are called x0, x1, ...: naming x2 states that there are three of them.
+
+    >>> StatedNames(columns=("age", "pay")).of_rows()
+    ('age', 'pay')
+    >>> StatedNames(columns=("x2",)).of_rows()
+    ('x0', 'x1', 'x2')
+    """
+
+    columns: tuple[str, ...] | None = None  # as the user named them
+    schema: tuple[str, ...] | None = None  # as a schema lists them
+    count: int | None = None  # how many there are, where bounds say so
+    advice: str = BY_SCHEMA  # what to do where nothing is said
+
+    def of_rows(self) -> tuple[str, ...]:
+        """The columns of a list of rows, in the order of cells in a row that is a list."""
+        if last := _last_place(self.columns or self.schema or ()):
+            return _places(last)
+        if self.columns and self.schema and self.columns != self.schema:
+            raise self._ambiguous("the rows of the list have", "pandas.DataFrame(rows")
+        if names := self.columns or self.schema:
+            return names
+        if self.count is not None:
+            return _places(self.count)
+        raise SourceError(f"a list of rows does not say which columns it has. {self.advice}")
+
+    def of_array(self, width: int) -> tuple[str, ...]:
+        """The columns of an array of so many; x0, x1, ... where no words fit it."""
+        if not _last_place(self.columns or self.schema or ()):
+            fitting = {names for names in (self.columns, self.schema) if names and len(names) == width}
+            if len(fitting) > 1:
+                raise self._ambiguous("the array has", "pandas.DataFrame(array")
+            if fitting:
+                return fitting.pop()
+        return _places(width)
+
+    def _ambiguous(self, subject: str, call: str) -> SourceError:
+        assert self.columns is not None
+        assert self.schema is not None
+        listed = ", ".join(f'"{name}"' for name in self.columns[:MOST_QUOTED])
+        more = ", ..." if len(self.columns) > MOST_QUOTED else ""
+        return SourceError(
+            f"it is not clear whether {subject} the {len(self.columns)} columns that were named, in that order, or the "
+            f"{len(self.schema)} of the schema. Pass a data frame that says it, {call}, columns=[{listed}{more}]), or a dict of "
+            "columns."
+        )
+
+
+def is_place(name: str) -> bool:
+    """Whether a name is that of a column without one: x0, x1, ..."""
+    return re.fullmatch(r"x[0-9]{1,6}", name) is not None
+
+
+def _places(count: int) -> tuple[str, ...]:
+    return tuple(f"x{j}" for j in range(count))
+
+
+def _last_place(names: Sequence[str]) -> int | None:
+    """How many columns there are, if every name is a place; None if one is not."""
+    return max(int(name[1:]) for name in names) + 1 if names and all(map(is_place, names)) else None

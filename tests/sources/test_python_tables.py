@@ -1,0 +1,134 @@
+"""Tables of plain Python objects, through every verb: lists of rows, lists of dicts, dicts of columns, frames, arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import cloister as cl
+from cloister.errors import CloisterError, SourceError
+from cloister.sources.opening import open_source
+from cloister.sources.stated_names import StatedNames
+
+NAMES = ["age", "pay"]
+AGES, PAYS = [20, 30, 40, 50] * 25, [1.5, 2.5, 7.5, 8.5] * 25
+ROWS = [list(row) for row in zip(AGES, PAYS, strict=True)]
+COLUMNS = {"age": AGES, "pay": PAYS}
+SCHEMA = cl.Schema.from_text(
+    '[columns.age]\nkind = "number"\nbounds = [0, 100]\nrole = "quasi"\n'
+    '[columns.pay]\nkind = "number"\nbounds = [0, 10]\nrole = "sensitive"\n'
+)
+FORMS: dict[str, Any] = {
+    "rows": ROWS,
+    "tuples": tuple(map(tuple, ROWS)),
+    "dicts": [{"pay": pay, "age": age} for age, pay in ROWS],
+    "columns": COLUMNS,
+    "columns of all kinds": {"age": np.array(AGES), "pay": pd.Series(PAYS)},
+    "columns of Arrow and Polars": {"age": pa.chunked_array([AGES]), "pay": pl.Series(PAYS)},
+    "array": np.array(ROWS),
+    "pandas": pd.DataFrame(COLUMNS),
+    "Polars": pl.DataFrame(COLUMNS),
+    "Arrow": pa.table(COLUMNS),
+}
+every_form = pytest.mark.parametrize("form", FORMS)
+
+
+@every_form
+def test_every_verb_takes_every_python_table(form: str, tmp_path: Path) -> None:
+    """With a schema, or with names where the data has none, all of them hold the same rows."""
+    data = FORMS[form]
+    counts = cl.tabulate(data, ["age"], 1e6, bins={"age": [0, 25, 45, 100]}, schema=SCHEMA).counts
+    assert np.rint(counts).tolist() == [25, 50, 25]
+    named = cl.tabulate(data, ["pay"], 1e6, bounds={"pay": (0, 10)}, bins={"pay": 2}, columns=NAMES)
+    assert np.rint(named.counts).tolist() == [50, 50]
+    model = cl.KMeans(2, 1e6, (0, 100), columns=NAMES).fit(data)
+    assert model.feature_names_in_.tolist() == NAMES
+    assert np.sort(model.cluster_centers_[:, 1]).round().tolist() == [2, 8]
+    assert cl.KMeans(2, 1e6, schema=SCHEMA).fit_predict(data).shape == (100,)
+    assert round(cl.synopsis(data, 1e6, schema=SCHEMA).total) == 100
+    assert cl.risk(data, ["age"], schema=SCHEMA).risk.k == 25
+    cl.TopDownSpecialization(k=5, schema=SCHEMA).publish(data, tmp_path / "t.csv")
+    assert len((tmp_path / "t.csv").read_text().splitlines()) == 101
+
+
+def test_rows_of_a_list_are_dicts_or_lists_each_by_itself() -> None:
+    """Under the same stated names; what a row lacks, has too much of, or calls otherwise is unreadable."""
+    rows = [[1, 2], {"pay": 2, "age": 1}, {"age": 1}, [1], [1, 2, 3], {"AGE": 1, 0: 5}, None, 7, "text"]
+    source = open_source(rows, StatedNames(("age", "pay")))
+    (batch,) = source.batches(["age", "pay"])
+    cells = list(zip(*(column.to_pylist() for column in batch.columns), strict=True))
+    nothing = (None, None)
+    assert cells == [("1", "2"), ("1", "2"), ("1", None), ("1", None), ("1", "2"), nothing, nothing, nothing, nothing]
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda data: cl.KMeans(2, 1.0, (0, 1)).fit(data),
+        lambda data: cl.synopsis(data, 1.0, (0, 1)),
+        lambda data: cl.tabulate(data, ["age"], 1.0, bounds={"age": (0, 100)}),
+        lambda data: cl.risk(data, ["age"]),
+        lambda data: cl.TopDownSpecialization(k=5, quasi=["age"]).publish(data, "never.csv"),
+    ],
+    ids=["KMeans", "synopsis", "tabulate", "risk", "publish"],
+)
+@pytest.mark.parametrize("rows", [ROWS, FORMS["dicts"], []], ids=["lists", "dicts", "empty"])
+def test_a_list_is_refused_alike_until_its_columns_are_stated(use: Callable[[Any], Any], rows: Any) -> None:
+    """Whatever its rows are: names that were taken from them would hang on one of them."""
+    with pytest.raises(SourceError, match=r"which columns it has\. (Name them in|Give a schema)"):
+        use(rows)
+
+
+def test_a_list_of_some_columns_of_a_schema_is_refused_with_a_hint_that_works() -> None:
+    """Its rows may have the named columns or all of the schema's: neither is guessed. A frame says it."""
+    model = cl.KMeans(2, 1e6, schema=SCHEMA, columns=["pay"])
+    with pytest.raises(SourceError, match=r'pandas\.DataFrame\(rows, columns=\["pay"\]\)'):
+        model.fit(ROWS)
+    for rows in ([[pay] for pay in PAYS], FORMS["dicts"]):
+        model.fit(pd.DataFrame(rows, columns=["pay"]))
+        assert np.sort(model.cluster_centers_[:, 0]).round().tolist() == [2, 8]
+    assert cl.KMeans(2, 1.0, schema=SCHEMA, columns=["pay"]).fit(np.array(ROWS)).n_features_in_ == 1  # two columns wide
+    with pytest.raises(SourceError, match="not clear whether the array"):
+        cl.KMeans(2, 1.0, schema=SCHEMA, columns=["pay", "age"]).fit(np.array(ROWS))
+
+
+@pytest.mark.parametrize(
+    ("data", "hint"),
+    [
+        ({}, "at least one"),
+        ({"a": 5}, "Convert it"),
+        ({"a": "abc"}, "Convert it"),
+        ({"a": {1, 2}}, "Convert it"),
+        ({"a": np.zeros((2, 2))}, "Convert it"),
+        ({1: [1]}, "their names"),
+        ({"a": [1], "b": [1, 2]}, "differ in length"),
+    ],
+)
+def test_what_is_no_dict_of_columns_is_refused(data: Any, hint: str) -> None:
+    """By its form alone, in one sentence."""
+    with pytest.raises(CloisterError, match=hint):
+        cl.tabulate(data, ["a"], 1, bounds={"a": (0, 1)})
+
+
+def test_a_column_that_does_not_say_what_it_holds_is_named_before_it_is_clustered() -> None:
+    """Lists and object arrays may hold anything; arrays and Series of numbers say so."""
+    with pytest.raises(CloisterError, match=r'"age" holds text, or else no numbers\. Say which columns'):
+        cl.KMeans(2, 1.0, (0, 100)).fit(COLUMNS)
+    typed = {"age": np.array(AGES), "pay": pl.Series(PAYS)}
+    assert cl.KMeans(2, 1.0, (0, 100)).fit(typed).n_features_in_ == 2
+    assert open_source({"a": pa.array([[1]])}).nested == ("a",)  # type: ignore[attr-defined]
+
+
+def test_labels_of_a_wide_list_are_those_of_its_columns() -> None:
+    """`fit_predict` read the rows by the clustered columns alone: x2 of three was taken from the second cell."""
+    rows = [[0.0, 9.0, 0.1], [0.0, 9.0, 0.9]] * 200
+    labels = cl.KMeans(2, 1e6, (0, 1), columns=["x0", "x2"]).fit_predict(rows)
+    assert labels[0] != labels[1]
+    assert set(labels[::2]) == {labels[0]}
