@@ -22,7 +22,7 @@ from cloister.errors import SchemaError
 from cloister.schema.arrow_numpy import to_numbers
 from cloister.schema.cell_format import PLAIN, CellFormat
 from cloister.schema.cell_values import numbers, shared_values, texts
-from cloister.schema.numerals import label_text
+from cloister.schema.value_steps import ValueSteps, short_text
 
 __all__ = ["Bins", "Coder", "Codes", "Encoded", "Encoding", "Grid", "MadeUp", "pull_into_ball"]
 
@@ -56,6 +56,7 @@ class Grid:
     half: int
     default: int = 0
     form: CellFormat = PLAIN  # how its cells are written
+    values: ValueSteps | None = None  # which values the column has, where the schema gives a step: for what is shown
 
     def __post_init__(self) -> None:
         if not (math.isfinite(self.center) and math.isfinite(self.step) and self.step > 0):
@@ -93,8 +94,8 @@ class Grid:
 
     @property
     def default_value(self) -> float:
-        """What a cell that cannot be read counts as, in the column's own units, to the twelve digits that a label has."""
-        return float(label_text(self.center + self.default * self.step))
+        """What a cell that cannot be read counts as, in the column's own units: as the schema states it, not as a fine grid has it."""
+        return float(short_text(self.center + self.default * self.step, self.step / 2))
 
     def read(self, values: pa.Array) -> NDArray[np.float64]:
         """Each cell as a number; NaN where there is none."""

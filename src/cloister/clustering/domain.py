@@ -14,11 +14,14 @@ from cloister.encode import Encoding, Grid
 from cloister.errors import SchemaError, UsageError
 from cloister.kernels import BallClip, BoxClip, Clip
 from cloister.schema.cell_format import PLAIN, CellFormat
+from cloister.schema.value_steps import ValueSteps
 
-__all__ = ["Ball", "Domain", "check_scale", "from_bounds", "widen_narrow"]
+__all__ = ["Ball", "Domain", "Lattice", "check_scale", "from_bounds", "widen_narrow"]
 
 GRID_BITS = 19  # a column spans 2**20 grid steps: squared distances stay exact in float64 up to 8,192 columns
 EXACT_BITS = 52
+Lattice = tuple[float, float]
+"""The values of a column that has a public step: one of them, and the step."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +89,14 @@ class Domain:
         """Points in grid steps -> the columns' own units."""
         return self.encoding.decode(points)
 
+    def nearest_values(self, numbers: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Numbers in the columns' own units, (n, d) -> the nearest values that the columns have, where that is public."""
+        columns = [
+            numbers[:, j] if grid.values is None else grid.values.nearest(numbers[:, j])
+            for j, grid in enumerate(self.encoding.numbers)
+        ]
+        return np.column_stack(columns)
+
     def lengths(self) -> NDArray[np.float64]:
         """One grid step of each column in its own units, (d,)."""
         return np.array([grid.step for grid in self.encoding.numbers])
@@ -97,6 +108,7 @@ def from_bounds(
     scale: str | None,
     defaults: Sequence[float] | None = None,
     forms: Sequence[CellFormat] | None = None,
+    lattices: Sequence[Lattice | None] | None = None,
 ) -> Domain:
     """The domain of these columns under bounds: a pair (low, high) of numbers or of one number a column, or a `Ball`.
 
@@ -129,9 +141,15 @@ def from_bounds(
     middles = low + widths
     public = np.full(columns, np.nan) if defaults is None else np.asarray(defaults, dtype=np.float64)
     places = np.where(np.isnan(public), 0.0, (public - middles) / steps)
+    values = [
+        None if lattice is None else ValueSteps(*lattice, float(a), float(b))
+        for lattice, a, b in zip(lattices or [None] * columns, low, high, strict=True)
+    ]
     grids = tuple(
-        Grid(name, float(middle), float(step), int(h), int(np.clip(np.rint(place), -h, h)), form)
-        for name, middle, step, h, place, form in zip(names, middles, steps, halves, places, written, strict=True)
+        Grid(name, float(middle), float(step), int(h), int(np.clip(np.rint(place), -h, h)), form, shown)
+        for name, middle, step, h, place, form, shown in zip(
+            names, middles, steps, halves, places, written, values, strict=True
+        )
     )
     unit = 1 / (2 * half) if scale == "bounds" else float(steps[0])
     return Domain(Encoding(grids), BoxClip(tuple(int(h) for h in halves)), halves, unit)

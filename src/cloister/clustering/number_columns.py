@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from cloister.clustering.domain import Ball
+from cloister.clustering.domain import Ball, Lattice
 from cloister.clustering.inputs import Input
 from cloister.column_names import missing_column
 from cloister.errors import SchemaError, UsageError
@@ -27,6 +27,7 @@ class NumberColumns:
     bounds: Any  # None: to be estimated inside the budget
     defaults: list[float] | None = None  # NaN: the middle of the bounds
     forms: tuple[CellFormat, ...] | None = None  # how the cells of each are written; None: plainly
+    lattices: tuple[Lattice | None, ...] | None = None  # on which public values each lies, where the schema says it
 
 
 def choose_columns(rows: Input, schema: Schema | None, columns: Sequence[str] | None, bounds: Any) -> NumberColumns:
@@ -90,7 +91,15 @@ def by_schema(names: list[str], schema: Schema, columns: Sequence[str] | None, b
         bounds,
         [np.nan if default is None else float(default) for default in defaults],
         tuple(PLAIN if kind is None else kind.form for kind in kinds),
+        tuple(lattice_of(kind) if isinstance(kind, Number) else None for kind in kinds),
     )
+
+
+def lattice_of(kind: Number) -> Lattice | None:
+    """The values of a column with a step."""
+    if kind.step is None:
+        return None
+    return (0.0 if kind.bounds is None else float(kind.bounds[0])), float(kind.step)
 
 
 def may_be_number(schema: Schema, name: str) -> bool:

@@ -84,7 +84,7 @@ class ClusterRequest(TableRequest):
         if columns.bounds is None and columns.names:
             check_scale(self.scale)
             return None
-        return from_bounds(columns.names, columns.bounds, self.scale, columns.defaults, columns.forms)
+        return from_bounds(columns.names, columns.bounds, self.scale, columns.defaults, columns.forms, columns.lattices)
 
     def plan(self, rows: float, names: Sequence[str]) -> Plan:
         """What a fit of about so many rows of these columns would spend and what to expect of it; no row is read."""

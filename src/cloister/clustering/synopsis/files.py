@@ -23,6 +23,7 @@ from cloister.parameters import check_path
 from cloister.privacy.release import Release
 from cloister.schema.cell_format import PLAIN, CellFormat
 from cloister.schema.strict_json import read_json
+from cloister.schema.value_steps import ValueSteps
 from cloister.sinks import stage
 from cloister.sources.exact_parquet import has_only
 from cloister.sources.sound_batches import read_table
@@ -66,16 +67,17 @@ def about_of(domain: Domain, total: float) -> str:
 
 
 def grid_dict(grid: Grid) -> dict[str, Any]:
-    """A grid as plain data; how its cells are written only where that is not the usual way, as older files have none of it."""
+    """A grid as plain data; how its cells are written, and its values, only where the schema says so: older files have neither."""
     facts = dataclasses.asdict(grid)
-    form = facts.pop("form")
-    return {**facts, "form": form} if grid.form != PLAIN else facts
+    usual = {"form": grid.form == PLAIN, "values": grid.values is None}
+    return {key: value for key, value in facts.items() if not usual.get(key)}
 
 
 def read_grid(facts: dict[str, Any]) -> Grid:
     """What `grid_dict` wrote."""
     form = CellFormat(**facts["form"]) if "form" in facts else PLAIN
-    return Grid(**{**facts, "form": form})
+    values = ValueSteps(**facts["values"]) if "values" in facts else None
+    return Grid(**{**facts, "form": form, "values": values})
 
 
 def fingerprint(cells: Cells, domain: Domain, total: float) -> str:

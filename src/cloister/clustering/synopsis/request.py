@@ -51,7 +51,7 @@ class SynopsisRequest(TableRequest):
                 "the bounds of the data are not known, and a grid needs them. Give bounds=(low, high) or --bounds low,high "
                 "from what is publicly known, or a schema with bounds."
             )
-        domain = from_bounds(columns.names, columns.bounds, self.scale, columns.defaults, columns.forms)
+        domain = from_bounds(columns.names, columns.bounds, self.scale, columns.defaults, columns.forms, columns.lattices)
         self.shape.check(domain, self.terms)
         return domain
 

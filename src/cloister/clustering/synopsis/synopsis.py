@@ -128,11 +128,11 @@ class Synopsis:
         return suggest(self.cells.points[full], weights[full], int(most), log_densities(self.cells, weights)[full], relative)
 
     def sample(self, n: int, random_state: Any = None) -> pa.Table:
-        """n made-up rows that follow the synopsis."""
+        """n made-up rows that follow the synopsis; where the schema gave a column a step, its values lie on it."""
         if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 0:
             raise UsageError("the number of made-up rows must be a whole number of at least 0.")
         rows = draw_rows(self.cells, self._positive_weights(), int(n), public_chance(random_state))
-        decoded = self.domain.decode(self.domain.put(rows))
+        decoded = self.domain.nearest_values(self.domain.decode(self.domain.put(rows)))
         return pa.table({name: decoded[:, j] for j, name in enumerate(self.columns)})
 
     def count(self, box: Mapping[str, tuple[float, float]]) -> Count:
