@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -193,3 +194,16 @@ def test_a_table_is_written_by_its_ending(tmp_path: Path) -> None:
     """Another ending is refused."""
     with pytest.raises(UsageError, match=r"\.csv"):
         cl.tabulate(students(50), ["level"], 1.0, schema=SCHEMA).save(tmp_path / "table.xlsx")
+
+
+def test_the_certificate_says_what_counts_and_sums_are() -> None:
+    """Fractions of a row and negative sums stood in tables without a word; a table without sums does not speak of them."""
+    rows = pa.table({"c": ["a"] * 500, "x": [1.0] * 500})
+    facts: dict[str, Any] = {"domains": {"c": ["a", "b", "e"]}, "bounds": {"x": (0, 1000)}}
+    made = cl.tabulate(rows, ["c"], 0.1, measures=["x"], **facts)
+    assert made.release is not None
+    assert any("need not be whole" in note for note in made.release.notes)
+    assert any("below 0" in note for note in made.release.notes)
+    plain = cl.tabulate(rows, ["c"], 1, **facts).release
+    assert plain is not None
+    assert not any("below 0" in note for note in plain.notes)

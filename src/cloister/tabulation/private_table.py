@@ -29,7 +29,7 @@ __all__ = ["PrivateTable"]
 
 CERTIFICATE = "cloister.release"  # the key in a Parquet file's metadata
 ALL = "*"  # stands for a column that a margin adds up
-HALF_A_ROW = 0.5  # counts are whole: without it a noise of less than a row would cover too little
+HALF_A_ROW = 0.5  # true counts are whole: without it a noise of less than a row would cover too little
 Array = NDArray[np.float64]
 
 
@@ -41,9 +41,9 @@ class PrivateTable:
     ----------
     by : names of its columns
     labels : the values or bins of each
-    counts : array, one axis a column; not negative, and every margin is a sum of it
+    counts : array, one axis a column; not negative but not always whole, and every margin is a sum of it
     fitted : array, the same before counts were made not negative: unbiased
-    sums : for each measure, an array of sums by cell
+    sums : for each measure, an array of sums by cell; noise can take one below 0 or beyond what the bounds allow
     release, release_ : Release, the certificate, under the name that every result of Cloister has it
 
     `rows` says all of it with margins, total and 95% intervals; `save` writes it.

@@ -33,6 +33,11 @@ MOST_CELLS = 2**18  # a table of so many takes seconds to write; of 4 million it
 MOST_COLUMNS = 8
 CELLS_WEIGHT, MARGIN_WEIGHT, SUM_WEIGHT = 2, 1, 2
 MISSING_WEIGHT = Fraction(1, 4)  # how many values were made up need not be known well
+COUNTS_NOTE = "Counts are estimates: none is negative and margins are exactly the sums of their cells, so they need not be whole."
+SUMS_NOTE = (
+    "Sums are estimates without a limit: noise can take one below 0, or beyond what its count and the bounds allow, above all "
+    "in small cells. Its standard error says how far."
+)
 WORTH = 16  # a margin is bought when each of its cells adds up more than so many cells
 
 
@@ -146,7 +151,9 @@ class TabulationRequest:
                 "defaults": layout.encoding.defaults,
             }
             result: dict[str, Any] = {"total": float(counted.counts.sum()), "rows_sha256": counted.fingerprint()}
-            notes: tuple[str, ...] = (unit_note(planned.unit), defaults_note(layout.encoding.defaults))
+            notes: tuple[str, ...] = (unit_note(planned.unit), defaults_note(layout.encoding.defaults), COUNTS_NOTE)
+            if layout.measures:
+                notes = (*notes, SUMS_NOTE)
             if layout.missing:
                 counts = missing_counts(layout.missing, released.value["missing"], released.deviation["missing"])
                 result["missing"] = counts
