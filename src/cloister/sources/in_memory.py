@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from cloister.errors import SourceError, raise_alone
 from cloister.sources.python_cells import cell_column, text_column, unmasked
+from cloister.sources.sound_batches import plain_batch
 from cloister.sources.source import BATCH_ROWS, distinct, nested_names, present, retold, text_names
 
 __all__ = [
@@ -66,8 +67,7 @@ class TableSource:
 
     def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         """The rows, without a copy."""
-        chosen = self.table.select(present(self.names, columns))
-        return iter(chosen.to_batches(max_chunksize=BATCH_ROWS))
+        return _plain_batches(self.table.select(present(self.names, columns)), "the table")
 
 
 @dataclass(frozen=True)
@@ -124,7 +124,12 @@ class StreamSource:
             if self._table is None:
                 with retold("the stream"):
                     self._table = self._reader.read_all()
-        yield from self._table.select(names).to_batches(max_chunksize=BATCH_ROWS)
+        yield from _plain_batches(self._table.select(names), "the stream")
+
+
+def _plain_batches(table: pa.Table, shown: str) -> Iterator[pa.RecordBatch]:
+    with retold(shown):
+        yield from map(plain_batch, table.to_batches(max_chunksize=BATCH_ROWS))
 
 
 def from_array(array: NDArray[Any], names: Sequence[str] | None = None) -> ArraySource:
