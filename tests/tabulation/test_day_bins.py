@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -74,13 +73,3 @@ def test_bins_on_the_command_line() -> None:
     }
     with pytest.raises(UsageError, match=r"with a point, such as 0\.5"):
         read_bins(["pay=0:0,5:1"])
-
-
-@pytest.mark.spark
-def test_days_are_counted_alike_on_spark(tmp_path: Path) -> None:
-    """Text of a CSV file and typed days give the same bins."""
-    (tmp_path / "t.csv").write_text("born\n" + "\n".join(f'"{day}"' for day in DAYS) + "\n")
-    facts: dict[str, object] = {"bins": {"born": ["1950-01-01", "1970-01-01"]}, "schema": SCHEMA}
-    for engine in ("local", "spark"):
-        table = cl.tabulate(str(tmp_path / "t.csv"), ["born"], 1e6, engine=engine, **facts)
-        assert table.counts.round().tolist() == [1, 2, 4]
