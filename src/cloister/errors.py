@@ -7,6 +7,7 @@
     │   ├── SchemaError       a fault of the schema, or a column that does not fit it
     │   ├── Unattainable      no table holds what was asked for, not even one of a single class
     │   ├── SourceError       data that is missing or of an unknown format
+    │   │   └── ChangedRelease  a release that was changed since, or contradicts itself  (exit code 1)
     │   └── SinkError         an output that exists already or cannot be written
     ├── BudgetExceeded        the table's total would be passed                         (exit code 1)
     ├── LedgerError           the ledger cannot be reached, read or understood          (exit code 1)
@@ -29,6 +30,7 @@ from typing import NoReturn, Self
 
 __all__ = [
     "BudgetExceeded",
+    "ChangedRelease",
     "Charge",
     "CloisterError",
     "DataError",
@@ -81,6 +83,12 @@ class SchemaError(UsageError):
 
 class SourceError(UsageError):
     """The data cannot be found or its format is not known."""
+
+
+class ChangedRelease(SourceError):
+    """A certificate, or what it certifies, is not what was written: it was changed, or contradicts itself."""
+
+    exit_code = 1
 
 
 class Unattainable(UsageError):
