@@ -11,6 +11,8 @@
     │   └── SinkError         an output that exists already or cannot be written
     ├── BudgetExceeded        the table's total would be passed                         (exit code 1)
     ├── LedgerError           the ledger cannot be reached, read or understood          (exit code 1)
+    │   └── BrokenChain       a record of it was changed, removed or put in
+    ├── NotChecked            what a release should be checked against cannot be asked  (exit code 2)
     ├── UnwrittenRelease      a release that was paid for and could not be written      (exit code 1)
     ├── DataError             data that breaks while it is read, retold without values  (exit code 1)
     ├── EngineError           an engine that cannot be started or that failed           (exit code 1)
@@ -29,6 +31,7 @@ from dataclasses import dataclass
 from typing import NoReturn, Self
 
 __all__ = [
+    "BrokenChain",
     "BudgetExceeded",
     "ChangedRelease",
     "Charge",
@@ -36,6 +39,7 @@ __all__ = [
     "DataError",
     "EngineError",
     "LedgerError",
+    "NotChecked",
     "PlanError",
     "ReleaseFailed",
     "SchemaError",
@@ -148,6 +152,16 @@ class BudgetExceeded(CloisterError):
 
 class LedgerError(CloisterError):
     """The ledger cannot be reached, read or understood."""
+
+
+class BrokenChain(LedgerError):
+    """The ledger was read, and is not what was written: a record was changed, removed or put in."""
+
+
+class NotChecked(CloisterError):
+    """What a release was to be checked against cannot be asked: nothing is said about the release."""
+
+    exit_code = 2
 
 
 class UnwrittenRelease(CloisterError):

@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Any, Protocol
 
-from cloister.errors import UsageError
+from cloister.errors import ChangedRelease, UsageError
 from cloister.privacy.events import Event, SampledEvent, event_dict, event_from
 from cloister.privacy.guarantees import Guarantee, Syntactic
 from cloister.privacy.signing import Signature, fits, host_key
@@ -131,16 +131,16 @@ def read_fields(text: str) -> dict[str, Any]:
     if type(version) is not int or not UNSIGNED <= version <= VERSION:
         raise UsageError(f"this release has version {version}, and this Cloister reads {VERSION}. Update Cloister.")
     if not is_unchanged:
-        raise UsageError(CHANGED.format("hash"))
+        raise ChangedRelease(CHANGED.format("hash"))
     try:
         signature = _read_signature(data.pop("signature")) if version != UNSIGNED else None
         is_content = data["content"] == _content_hash(data)
     except MALFORMED:
         raise UsageError(FOREIGN) from None
     if signature is not None and not fits(signature, SUBJECT, fingerprint(data)):
-        raise UsageError(CHANGED.format("signature"))
+        raise ChangedRelease(CHANGED.format("signature"))
     if not is_content:
-        raise UsageError(CHANGED.format("content"))
+        raise ChangedRelease(CHANGED.format("content"))
     fields = _read_data(data, version)
     _check_samples(fields["events"], fields["guarantee"])
     return {**fields, "version": version, "signature": signature, "content": data["content"]}
@@ -241,7 +241,7 @@ def _check_samples(events: Sequence[Event], guarantee: Guarantee | Syntactic) ->
     elif samples and isinstance(guarantee, Guarantee) and guarantee.neighbours is Neighbours.REPLACE_ONE:
         problem = "a Poisson sample under replace-one neighbours, which hides nobody"
     if problem is not None:
-        raise UsageError(f"this release names {problem}. No release of Cloister does: do not rely on it.")
+        raise ChangedRelease(f"this release names {problem}. No release of Cloister does: do not rely on it.")
 
 
 def _guarantee_dict(guarantee: Guarantee | Syntactic) -> dict[str, Any]:

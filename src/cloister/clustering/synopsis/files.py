@@ -139,7 +139,7 @@ def damage_told(name: str) -> Iterator[None]:
     try:
         yield
     except (CloisterError, pa.ArrowException, OSError, KeyError, TypeError, ValueError):
-        raise SourceError(
+        raise ChangedRelease(
             f"{name} is damaged: a part of the synopsis is missing, or is not of it. Ask for the original."
         ) from None
 

@@ -86,8 +86,6 @@ def describe_carried(carried: CarriedOver | None) -> tuple[Sentence, ...]:
 
 def describe_chain(place: str, report: ChainReport) -> Section:
     """What was checked of a ledger that is in order."""
-    if not report.records:
-        return Section((Sentence(f"Nothing is in the ledger {place} yet."),))
     blocks: list[Block] = [
         Sentence(
             f"The {report.records:,} records of the ledger {place} follow each other, and its accounts are what they add up to: "
