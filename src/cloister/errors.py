@@ -47,6 +47,7 @@ __all__ = [
     "SinkError",
     "SourceError",
     "Unattainable",
+    "UnsignedRelease",
     "UntoldLedger",
     "UnwrittenRelease",
     "UsageError",
@@ -174,6 +175,10 @@ class UnwrittenRelease(CloisterError):
 
 class UntoldLedger(UserWarning):
     """A release was charged and made, and its ledger could not be told of it: the result is there all the same."""
+
+
+class UnsignedRelease(UserWarning):
+    """A certificate is not signed, because the key of this host cannot be used."""
 
 
 class DataError(CloisterError):

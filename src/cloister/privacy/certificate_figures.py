@@ -44,15 +44,9 @@ def _of_table(release: Release, guarantee: Syntactic) -> Iterator[str]:
         return
     rows, classes, smallest = (_count(result[name]) for name in COUNTS)
     people = _count(result["people"]) if result.get("people") is not None else None
-    if guarantee.k is not None:
-        if classes and min(smallest, smallest if people is None else people) < guarantee.k:
-            yield f"it promises k = {guarantee.k}, and its smallest class has fewer"
-        if release.kind != RECODED and parameters["k"] != guarantee.k:
-            yield f"it promises k = {guarantee.k}, and another k was asked for"
-        if release.kind == RECODED and not _count(parameters["k"]) <= guarantee.k:
-            yield f"it promises k = {guarantee.k}, and a larger k was asked for"
-    elif parameters.get("k") is not None:
-        yield "it promises no k, and one was asked for"
+    fewest = smallest if people is None else people
+    yield from _of_k(release, guarantee, fewest if classes else None)
+    yield from _of_guards(guarantee.also, parameters, fewest if classes else None)
     if "people" in result and (people is None) != (guarantee.unit == "row"):
         yield "whom k counts is not whom its classes were counted by"
     if people is not None and people > smallest:
@@ -61,16 +55,28 @@ def _of_table(release: Release, guarantee: Syntactic) -> Iterator[str]:
         yield "its classes have more rows than the table"
     if "average" in result and not math.isclose(result["average"], rows / classes if classes else 0, rel_tol=1e-9):
         yield "the average class is not rows over classes"
-    for stated in STATED_K.findall(str(result.get("reason", ""))):
-        if guarantee.k is not None and int(stated) != guarantee.k:
-            yield f"it promises k = {guarantee.k}, and its search stopped at another"
-    yield from _of_guards(guarantee.also, parameters, (smallest if people is None else people) if classes else None)
     if "columns" in result and [column["name"] for column in result["columns"]] != list(parameters["quasi"]):
         yield "the columns that it shows are not its quasi-identifiers"
 
 
+def _of_k(release: Release, guarantee: Syntactic, fewest: int | None) -> Iterator[str]:
+    """Of the k that is promised, was asked for and was counted; `fewest`: rows or people in a class, None: there is none."""
+    asked = release.parameters["k"]
+    if guarantee.k is None:
+        if asked is not None:
+            yield "it promises no k, and one was asked for"
+        return
+    promised = f"it promises k = {guarantee.k}, and"
+    if fewest is not None and fewest < guarantee.k:
+        yield f"{promised} its smallest class has fewer"
+    if guarantee.k < _count(asked) or (release.kind != RECODED and guarantee.k != asked):  # a recoding may give more
+        yield f"{promised} another k was asked for"
+    if any(int(stated) != guarantee.k for stated in STATED_K.findall(str(release.result.get("reason", "")))):
+        yield f"{promised} its search stopped at another"
+
+
 def _of_guards(also: Sequence[str], parameters: Mapping[str, Any], fewest: int | None) -> Iterator[str]:
-    """Of the guards beside k; `fewest`: rows or people in a class at least, None where there is none."""
+    """Of the guards beside k; `fewest` as in `_of_k`."""
     asked = parameters.get("guards", also)
     columns = parameters.get("sensitive", ())
     stated = len(asked) == len(also) and all(
@@ -93,7 +99,8 @@ def _of_release(release: Release) -> Iterator[str]:
     if "centers" in result:
         centers = result["centers"]
         lengths = {len(centers), len(result.get("sizes", centers)), parameters.get("n_clusters", len(centers))}
-        if len(lengths) > 1 or {len(center) for center in centers} - {len(parameters["columns"])}:
+        widths = {len(center) for center in centers} | ({len(parameters["columns"])} if "columns" in parameters else set())
+        if len(lengths) > 1 or len(widths) > 1:
             yield "its centres are not as many, or not in as many columns, as it says"
     person = PERSON.fullmatch(unit)
     for note in release.notes:

@@ -12,11 +12,12 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Any, Protocol
 
-from cloister.errors import ChangedRelease, UsageError
+from cloister.errors import ChangedRelease, UnsignedRelease, UsageError
 from cloister.privacy.events import Event, SampledEvent, event_dict, event_from
 from cloister.privacy.guarantees import Guarantee, Syntactic
 from cloister.privacy.signing import Signature, fits, host_key
@@ -106,7 +107,7 @@ def certificate_json(release: Certified) -> str:
     """The text of release.json, signed and with its own hash.
 
     A release that was read keeps its signature while that fits; otherwise this host signs. A host that has no key, and cannot
-    make one, leaves the certificate unsigned: what was paid for is not lost over it.
+    make one, leaves the certificate unsigned, and a warning says so: what was paid for is not lost over it.
     """
     data = certificate_dict(release)
     data["content"] = _content_hash(data)
@@ -184,7 +185,8 @@ def _sign(digest: str, earlier: Signature | None) -> Signature | None:
         return earlier
     try:
         return host_key().sign(SUBJECT, digest)
-    except UsageError:
+    except UsageError as error:
+        warnings.warn(f"this certificate is not signed, so that nothing vouches for it: {error}", UnsignedRelease, 5)
         return None
 
 

@@ -111,7 +111,7 @@ def host_key() -> HostKey:
     Raises
     ------
     UsageError
-        The file cannot be made or read, others may read it, or it holds something else.
+        The file cannot be made or read, is somebody else's, others may read it, or it holds something else.
     """
     path = key_path()
     try:
@@ -168,6 +168,10 @@ def _read(path: Path) -> HostKey:
     with path.open("rb") as file:
         if os.name == "posix" and os.fstat(file.fileno()).st_mode & OTHERS:
             raise UsageError(f"others may read the signing key of this host, {path}. Keep it to yourself: chmod 600 {path}")
+        if os.name == "posix" and os.fstat(file.fileno()).st_uid not in (os.geteuid(), 0):
+            raise UsageError(
+                f"the signing key of this host, {path}, belongs to another user. Name a key of your own: CLOISTER_KEY=FILE."
+            )
         words = file.read(LONGEST_FILE).split()
     try:
         secret = bytes.fromhex(words[-1].decode("ascii"))

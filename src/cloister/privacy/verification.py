@@ -83,7 +83,9 @@ class Origin:
 
 
 def check_consistency(release: Release, folder: Path, certificate: Path | None = None) -> None:
-    """Add the steps up again, compare figures that follow from others, and the files; `certificate`: the file that it was read from, if it has one of its own.
+    """Add the steps up again, and compare the files and all figures that follow from others.
+
+    `certificate`: the file that it was read from, if it has one of its own.
 
     Raises
     ------

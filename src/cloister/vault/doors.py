@@ -44,6 +44,7 @@ from cloister.privacy.mechanisms.base import KeyedMechanism
 from cloister.privacy.plan import Plan
 from cloister.privacy.release import Guarantee, Release
 from cloister.privacy.secret_draws import secret_draw
+from cloister.report.one_line import one_line
 from cloister.schema import Neighbours
 from cloister.schema.unit import Unit
 from cloister.vault.access import empty_frames, make_engine, pass_over
@@ -75,7 +76,7 @@ class ReleaseTerms:
     @property
     def protected(self) -> str:
         """Whom the guarantee protects, in words."""
-        return str(self.unit or "row")
+        return one_line(str(self.unit or "row"))  # it names a column, which may be called anything
 
 
 class Vault:

@@ -61,7 +61,14 @@ def describe_entries(entries: Sequence[Entry]) -> Section:
         ]
         for entry in entries
     ]
-    return Section((TextTable.of(heads, rows, title="Entries", align="left"),))
+    blocks: list[Block] = [TextTable.of(heads, rows, title="Entries", align="left")]
+    if any(entry.status == "begun" for entry in entries):
+        blocks.append(
+            Sentence(
+                "Begun: the holder's rows may have been read, and nothing was published of it (refused, stopped, or kept)."
+            )
+        )
+    return Section(tuple(blocks))
 
 
 def describe_carried(carried: CarriedOver | None) -> tuple[Sentence, ...]:

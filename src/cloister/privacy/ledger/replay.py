@@ -100,7 +100,7 @@ def entries_of_records(records: Sequence[Record]) -> list[Entry]:
             purpose=facts["purpose"],
             epsilon=record.amount("epsilon"),
             delta=record.amount("delta"),
-            status="released" if release_hash or record.kind == "holder" else "charged",
+            status="released" if release_hash else "begun" if record.kind == "holder" else "charged",
             release_hash=release_hash,
             digest=record.digest,
         )
