@@ -7,9 +7,12 @@
     │   ├── SchemaError       a fault of the schema, or a column that does not fit it
     │   ├── Unattainable      no table holds what was asked for, not even one of a single class
     │   ├── SourceError       data that is missing or of an unknown format
+    │   │   └── ChangedRelease  a release that was changed since, or contradicts itself  (exit code 1)
     │   └── SinkError         an output that exists already or cannot be written
     ├── BudgetExceeded        the table's total would be passed                         (exit code 1)
     ├── LedgerError           the ledger cannot be reached, read or understood          (exit code 1)
+    │   └── BrokenChain       a record of it was changed, removed or put in
+    ├── NotChecked            what a release should be checked against cannot be asked  (exit code 2)
     ├── UnwrittenRelease      a release that was paid for and could not be written      (exit code 1)
     ├── DataError             data that breaks while it is read, retold without values  (exit code 1)
     ├── EngineError           an engine that cannot be started or that failed           (exit code 1)
@@ -28,12 +31,15 @@ from dataclasses import dataclass
 from typing import NoReturn, Self
 
 __all__ = [
+    "BrokenChain",
     "BudgetExceeded",
+    "ChangedRelease",
     "Charge",
     "CloisterError",
     "DataError",
     "EngineError",
     "LedgerError",
+    "NotChecked",
     "PlanError",
     "ReleaseFailed",
     "SchemaError",
@@ -41,6 +47,7 @@ __all__ = [
     "SinkError",
     "SourceError",
     "Unattainable",
+    "UnsignedRelease",
     "UntoldLedger",
     "UnwrittenRelease",
     "UsageError",
@@ -81,6 +88,12 @@ class SchemaError(UsageError):
 
 class SourceError(UsageError):
     """The data cannot be found or its format is not known."""
+
+
+class ChangedRelease(SourceError):
+    """A certificate, or what it certifies, is not what was written: it was changed, or contradicts itself."""
+
+    exit_code = 1
 
 
 class Unattainable(UsageError):
@@ -142,6 +155,16 @@ class LedgerError(CloisterError):
     """The ledger cannot be reached, read or understood."""
 
 
+class BrokenChain(LedgerError):
+    """The ledger was read, and is not what was written: a record was changed, removed or put in."""
+
+
+class NotChecked(CloisterError):
+    """What a release was to be checked against cannot be asked: nothing is said about the release."""
+
+    exit_code = 2
+
+
 class UnwrittenRelease(CloisterError):
     """A private release was charged and could not be written where it was wanted; the message says how to get it."""
 
@@ -152,6 +175,10 @@ class UnwrittenRelease(CloisterError):
 
 class UntoldLedger(UserWarning):
     """A release was charged and made, and its ledger could not be told of it: the result is there all the same."""
+
+
+class UnsignedRelease(UserWarning):
+    """A certificate is not signed, because the key of this host cannot be used."""
 
 
 class DataError(CloisterError):

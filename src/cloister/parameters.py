@@ -3,16 +3,32 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from numbers import Integral  # NumPy's integers too, which need not be loaded
 from typing import Any
 
 from cloister.errors import UsageError
 
-__all__ = ["check_facts", "check_flag", "check_names", "check_path", "check_text", "check_whole"]
+__all__ = ["check_facts", "check_flag", "check_names", "check_path", "check_text", "check_whole", "unknown_choice"]
 
 
 MOST = 10**15  # more rows, rounds or columns than there are
+
+
+LONGEST_QUOTED = 40  # characters of an option that a message repeats
+
+
+def unknown_choice(what: str, value: object, choices: Iterable[str]) -> UsageError:
+    """What to raise for an option that is none of the choices; a short text is repeated, and nothing else is.
+
+    >>> str(unknown_choice("scope", "lokal", ["global", "local"]))
+    'scope "lokal" is not known. Choose one of: global, local.'
+    >>> str(unknown_choice("scope", [0] * 10**6, ["global", "local"]))
+    'this scope is not known. Choose one of: global, local.'
+    """
+    is_short = isinstance(value, str) and len(value) <= LONGEST_QUOTED and value.isprintable()
+    quoted = f'{what} "{value}"' if is_short else f"this {what}"
+    return UsageError(f"{quoted} is not known. Choose one of: {', '.join(choices)}.")
 
 
 def check_names(value: Any, what: str) -> tuple[str, ...]:

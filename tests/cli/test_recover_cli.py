@@ -27,16 +27,6 @@ VERBS = {
 }
 
 
-@pytest.fixture
-def home(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A table of points, its schema, its ledger, and a data folder of the user."""
-    monkeypatch.setenv("XDG_DATA_HOME", str(folder / "data"))
-    column = '[columns.{}]\nkind = "number"\nbounds = [0, 100]\n'
-    (folder / "points.toml").write_text('table = "points"\n' + column.format("x") + column.format("y"))
-    Ledger(folder / "ledger.sqlite").create("points", "add-remove", 10)
-    return folder
-
-
 def run(home: Path, name: str, *more: str, ledgered: bool = True) -> Any:
     """A verb that writes under this name."""
     verb, *flags = VERBS[name]

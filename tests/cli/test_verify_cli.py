@@ -7,6 +7,7 @@ import hashlib
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -84,7 +85,7 @@ def test_what_a_certificate_is_not_about_does_not_verify(folder: Path) -> None:
     cells = pq.read_table(made)
     facts = cells.schema.metadata[b"cloister.synopsis"].replace(b'"name": "x"', b'"name": "z"')
     pq.write_table(cells.replace_schema_metadata({**cells.schema.metadata, b"cloister.synopsis": facts}), made)
-    assert "was changed" in run("verify", made, code=2)
+    assert "was changed" in run("verify", made, code=1)
 
     rows = folder / "t.json"
     tabulate_levels(folder, rows)
@@ -116,7 +117,7 @@ def test_the_folder_where_somebody_stands_is_verified(folder: Path, monkeypatch:
         monkeypatch.chdir(folder / name)
         assert "steps add up" in run("verify", ".")
     for nothing in ("..", "/"):
-        assert "cannot be read as a release. Give" in " ".join(run("verify", nothing, code=2).split())
+        assert "has no certificate: no release.json is in it" in " ".join(run("verify", nothing, code=2).split())
 
 
 def cluster_points(folder: Path, *words: object) -> Path:
@@ -141,6 +142,7 @@ def test_verify_says_what_it_checked(folder: Path) -> None:
     assert json.loads(run("verify", out, "--ledger", ledger, "--json")) == {
         "verified": True,
         "consistent": True,
+        "files": ["centers.csv"],
         "guarantee": "epsilon 1, add-remove neighbours, per row",
         "status": "private, ledgered",
         "signed": True,
@@ -232,9 +234,8 @@ def test_a_parquet_file_holds_nothing_beside_its_release(folder: Path, name: str
         edited = edit(written)
         metadata = {**written.schema.metadata, **(edited.schema.metadata or {})}
         pq.write_table(edited.replace_schema_metadata(metadata), out)
-        done = CliRunner().invoke(app, ["verify", str(out)])
-        assert done.exit_code in (1, 2)
-        assert "was changed" in done.output or "is damaged" in done.output
+        shown = run("verify", out, code=1)
+        assert "was changed" in shown or "is damaged" in shown
 
 
 @pytest.mark.parametrize("signed", ["not", "forger", "host"])
@@ -275,7 +276,7 @@ def test_a_bad_signature_fails(folder: Path) -> None:
     certificate = cluster_points(folder) / "release.json"
     text = certificate.read_text()
     certificate.write_text(forge(text, {"seeded": True, "status": "NOT PRIVATE (seeded noise), ledgered"}, "as it was"))
-    assert "its signature differs" in run("verify", certificate, code=2)
+    assert "its signature differs" in run("verify", certificate, code=1)
     certificate.write_text(forge(text, {"notes": []}))
     assert "Signed by an unknown key" in run("verify", certificate)
     assert "belongs to another release" in run("verify", certificate, "--ledger", folder / "ledger.sqlite", code=1)
@@ -295,3 +296,152 @@ def test_a_k_anonymous_table_is_signed_and_its_entry_is_known(folder: Path) -> N
     shown = run("tabulate", folder / "students.csv", *words, "--out", folder / "t.csv")
     assert "left before, without noise" in " ".join(shown.split())
     assert "No finite epsilon covers everything" in " ".join(shown.split())
+
+
+def anonymize_students(folder: Path) -> Path:
+    """A k-anonymous table with a guard; its certificate."""
+    out = folder / "safe.csv"
+    words = ("--quasi", "age,grade", "--sensitive", "level", "--l-diversity", 2, "--schema", folder / "students.toml")
+    run("anonymize", folder / "students.csv", "--k", 5, *words, "--out", out)
+    return folder / "safe.csv.release.json"
+
+
+FALSE_FIGURES: dict[str, Callable[[dict[str, Any]], object]] = {
+    "k": lambda data: data["guarantee"].update(k=50, words=data["guarantee"]["words"].replace("k = 5", "k = 50")),
+    "the k that was asked for": lambda data: data["parameters"].update(k=50),
+    "the smallest class": lambda data: data["result"].update(smallest=4),
+    "no smallest class": lambda data: data["result"].pop("smallest"),
+    "a class of text": lambda data: data["result"].update(smallest="many"),
+    "rows": lambda data: data["result"].update(rows=1),
+    "classes": lambda data: data["result"].update(classes=data["result"]["classes"] + 1),
+    "average": lambda data: data["result"].update(average=9.5),
+    "people": lambda data: data["result"].update(people=7),
+    "another guard": lambda data: data["parameters"].update(guards=["distinct l-diversity, l = 3"]),
+    "columns": lambda data: data["parameters"].update(quasi=["age"]),
+}
+
+
+@pytest.mark.parametrize("name", FALSE_FIGURES)
+def test_a_figure_that_does_not_follow_from_the_others_is_found(folder: Path, name: str) -> None:
+    """Every hash fits and nobody signed: a certificate that contradicts itself is not called consistent."""
+    certificate = anonymize_students(folder)
+    run("verify", certificate)
+    data = json.loads(certificate.read_text())
+    FALSE_FIGURES[name](data)
+    certificate.write_text(forge(json.dumps(data), {}, "not"))
+    assert "contradicts itself" in run("verify", certificate, code=1)
+
+
+def test_a_note_and_a_number_of_centres_that_do_not_fit_are_found(folder: Path) -> None:
+    """Of a private release: whom it protects, how many centres there are, and steps beyond the guarantee."""
+    certificate = cluster_points(folder) / "release.json"
+    text = certificate.read_text()
+    data = json.loads(text)
+    person = 'The guarantee is per person, as the column "who" names people: At most 2 rows are used.'
+    for change in (
+        {"notes": [person]},
+        {"parameters": {**data["parameters"], "n_clusters": 3}},
+        {"result": {**data["result"], "sizes": [1.0]}},
+        {"steps": [*data["steps"], data["steps"][-1]]},
+    ):
+        certificate.write_text(forge(text, change, "not"))
+        assert "contradicts itself" in run("verify", certificate, code=1)
+
+
+def test_a_certificate_without_files_says_what_it_does_not_cover(folder: Path) -> None:
+    """Renamed, it stands beside nothing: other files of the folder are not looked at, and that is said."""
+    table = folder / "t.csv"
+    tabulate_levels(folder, table)
+    alone = folder / "alone.release.json"
+    certificate = Release.from_json((folder / "t.csv.release.json").read_text())
+    alone.write_text(dataclasses.replace(certificate, files={}).to_json())
+    assert "lists no files: it covers nothing that lies beside it" in run("verify", alone)
+    assert json.loads(run("verify", alone, "--json"))["files"] == []
+
+
+def test_one_rule_for_exit_codes(folder: Path) -> None:
+    """0: all that was asked for holds. 1: checked, and it does not hold. 2: it could not be checked; each says which."""
+    out, ledger = cluster_points(folder), folder / "ledger.sqlite"
+    certificate, text = out / "release.json", (out / "release.json").read_text()
+    run("verify", out, "--ledger", ledger, code=0)
+    assert "does not exist" in run("verify", folder / "none", code=2)
+    assert "does not exist" in run("verify", folder / "none.csv", code=2)
+    assert "points.csv.release.json stands beside it" in run("verify", folder / "points.csv", code=2)
+    told = run("verify", out, "--ledger", folder / "other.sqlite", code=2)
+    assert "there is no ledger" in told
+    assert "invented" not in told
+    assert not (folder / "other.sqlite").exists()
+    (folder / "text.sqlite").write_text("this is no ledger at all, and is long enough to be read as a database" * 20)
+    assert "could not be asked" in run("verify", out, "--ledger", folder / "text.sqlite", code=2)
+    assert "there is no ledger" in run("ledger", "verify", "--ledger", folder / "other.sqlite", code=2)
+    certificate.write_text(text.replace('"seeded": false', '"seeded": true'))
+    assert "was changed" in run("verify", out, code=1)
+    certificate.write_text(text)
+    (out / "centers.csv").write_text("x,y\n1,2\n")
+    assert "was changed" in run("verify", out, code=1)
+    (out / "centers.csv").unlink()
+    assert "is missing" in run("verify", out, code=1)
+
+
+@pytest.mark.parametrize("words", [(), ("--json",)])
+def test_what_ledger_key_prints_is_a_key_file(folder: Path, words: tuple[str, ...]) -> None:
+    """``cloister ledger key > k.txt`` is taken as it stands, though it names the keys of other hosts too."""
+    out, ledger = cluster_points(folder), folder / "ledger.sqlite"
+    other = folder / "other.key"
+    with pytest.MonkeyPatch.context() as patch:  # another host writes into the same ledger
+        patch.setenv("CLOISTER_KEY", str(other))
+        run("ledger", "create", "more", "--epsilon", 3, "--ledger", ledger)
+        (folder / "theirs.txt").write_text(run("ledger", "key", "--ledger", ledger, *words))
+    (folder / "k.txt").write_text(run("ledger", "key", "--ledger", ledger, *words))
+    assert "the key that you gave" in run("verify", out, "--key", folder / "k.txt")
+    assert "signed by another key" in run("verify", out, "--key", folder / "theirs.txt", code=1)
+    (folder / "both.txt").write_text(f"{host_key().public}\n{forger().public}\n")
+    assert "a public key is" in run("verify", out, "--key", folder / "both.txt", code=2)
+
+
+def damage(key: Path) -> None:
+    """Something else is in the file of the key."""
+    key.write_text("something else")
+    key.chmod(0o600)
+
+
+def open_to_all(key: Path) -> None:
+    """Others may read the key."""
+    key.chmod(0o644)
+
+
+@pytest.mark.parametrize("spoil", [damage, open_to_all])
+def test_a_key_that_cannot_be_used_is_told_and_never_costs_a_charge(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, spoil: Callable[[Path], None]
+) -> None:
+    """Without a ledger the result is there, unsigned, with one warning that says what to do; with one nothing is charged."""
+    made, ledger, key = folder / "s.parquet", folder / "ledger.sqlite", folder / "host.key"
+    monkeypatch.setenv("CLOISTER_KEY", str(key))
+    bounds = ("--columns", "x,y", "--bounds", "0,100", "--epsilon", 1)
+    run("synopsis", folder / "points.csv", *bounds, "--out", made)
+    run("ledger", "create", "points", "--epsilon", 3, "--ledger", ledger)
+    spoil(key)
+    told = {
+        folder / "c": run("cluster", "--synopsis", made, "--k", 2, "--out", folder / "c"),
+        folder / "u": run("cluster", folder / "points.csv", *bounds, "--k", 2, "--out", folder / "u"),
+        folder / "safe.csv": run(
+            "anonymize",
+            folder / "points.csv",
+            "--k",
+            5,
+            "--quasi",
+            "x,y",
+            "--identifiers",
+            "none",
+            "--out",
+            folder / "safe.csv",
+        ),
+    }
+    for out, said in told.items():
+        assert said.count("Warning: this certificate is not signed") == 1
+        assert "CLOISTER_KEY=FILE" in said or "chmod 600" in said
+        assert "Not signed" in run("verify", out)
+    charged = ("--table", "points", "--ledger", ledger)
+    run("cluster", folder / "points.csv", *bounds, "--k", 2, *charged, "--out", folder / "l", code=2)
+    key.unlink()
+    assert Ledger(ledger).account("points").epsilon_spent == 0

@@ -53,7 +53,7 @@ def test_engines_are_chosen_by_name_or_options(engine: Any, kind: type) -> None:
 def test_an_unknown_engine_is_refused(engine: Any) -> None:
     """The names that there are stand in the message; a class is no options."""
     names = " or ".join(f'"{name}"' for name in ENGINES)
-    with pytest.raises(UsageError, match=f"engine must be {names}, not"):
+    with pytest.raises(UsageError, match=f"engine must be {names}"):
         choose_engine(engine, DATA)
 
 

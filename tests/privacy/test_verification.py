@@ -220,11 +220,12 @@ def test_syntactic_releases_are_signed_and_found_too(ledger: Ledger) -> None:
     """A k-anonymous table has no epsilon to compare, and an entry of the holder."""
     receipt = ledger.book_holder("people", "k-anonymous table")
     facts = {"table": "people", "entry": receipt.entry, "head": receipt.head}
-    release = Release("k-anonymous table", Syntactic(5), (), {}, {}, ledger=facts)
+    counts = {"rows": 100, "classes": 2, "smallest": 50}
+    release = Release("k-anonymous table", Syntactic(5), (), {"k": 5}, counts, ledger=facts)
     ledger.complete(receipt.entry, release.digest())
     assert verified(release.to_json(), ledger).known_by == "ledger"
     with pytest.raises(DataError, match="another release"):
-        verified(replace(release, guarantee=Syntactic(50)).to_json(), ledger)
+        verified(replace(release, guarantee=Syntactic(50), parameters={"k": 50}).to_json(), ledger)
 
 
 def test_a_second_release_says_what_left_before(tmp_path: Path) -> None:

@@ -166,14 +166,19 @@ def test_threads_cannot_spend_the_same_budget_twice() -> None:
             assert sum(pool.map(spend, range(8))) == 1
 
 
-def test_a_ledger_that_fails_at_the_end_leaves_the_release(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What was paid for is handed out, with a warning that says how to tell the ledger; that works later."""
+@pytest.mark.parametrize("fault", [LedgerError("the disk is full."), KeyboardInterrupt()])
+def test_a_ledger_that_fails_at_the_end_leaves_the_release(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: BaseException
+) -> None:
+    """Its disk is full, or somebody gives up waiting for it: what was paid for is handed out, with a warning that says how to
+    tell the ledger; that works later.
+    """
     ledger = Ledger(tmp_path / "ledger.sqlite")
     ledger.create("points", "add-remove", 1)
     whole = calibrate(Rows().sensitivity(AR), Fraction(1))
 
     def full(*_: object) -> None:
-        raise LedgerError("the disk is full.")
+        raise fault
 
     with monkeypatch.context() as patch, open_vault(Watched(), table="points", ledger=ledger) as vault:
         patch.setattr(Ledger, "complete", full)

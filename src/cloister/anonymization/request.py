@@ -12,7 +12,7 @@ from cloister.anonymization.searching.guards import GUARDS, ClassGuard, Guard, K
 from cloister.anonymization.writing.rewriting import read_key
 from cloister.column_names import missing_column
 from cloister.errors import SchemaError, UsageError
-from cloister.parameters import check_names
+from cloister.parameters import check_names, unknown_choice
 from cloister.schema import Role, Schema
 from cloister.schema.drafts import role_of_name
 
@@ -139,7 +139,7 @@ def read_request(settings: Settings) -> Request:
         schema = Schema.from_toml(schema)
     KAnonymity(settings.k)
     if not isinstance(settings.scope, str) or settings.scope not in SCOPES:
-        raise UsageError(f'scope "{settings.scope}" is not known. Choose global or local.')
+        raise unknown_choice("scope", settings.scope, SCOPES)
     quasi = _names(settings.quasi, "quasi") or _with_role(schema, Role.QUASI)
     if not quasi:
         raise UsageError(
@@ -202,7 +202,7 @@ def _gain(gain: str | None, target: str | None, scope: str) -> Gain:
     if gain is None:
         return Gain.CLASS if target is not None and scope == "global" else Gain.LOSS
     if not isinstance(gain, str) or gain not in list(Gain):
-        raise UsageError(f'gain "{gain}" is not known. Choose one of: {", ".join(Gain)}.')
+        raise unknown_choice("gain", gain, Gain)
     if scope == "local" and gain != Gain.LOSS:
         raise UsageError("local recoding follows the loss alone. Drop the gain, or choose the global scope.")
     if gain == Gain.CLASS and target is None:

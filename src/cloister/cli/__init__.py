@@ -8,13 +8,15 @@ import os
 import sys
 import traceback
 import warnings
+from collections.abc import Callable
+from functools import partial
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
 from cloister.cli import anonymize, audit, calibrate, cluster, demo, ledger, risk, schema, synopsis, tabulate, verify
-from cloister.errors import CloisterError, UntoldLedger
+from cloister.errors import CloisterError, UnsignedRelease, UntoldLedger
 from cloister.interrupts import handle_interrupts
 from cloister.report.one_line import escape_controls
 
@@ -30,6 +32,8 @@ class Verbs(TyperGroup):
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", UntoldLedger)  # `write_release` tries again, and says it in its own words
+                warnings.simplefilter("always", UnsignedRelease)
+                warnings.showwarning = partial(_show_warning, warnings.showwarning, set())
                 return super().invoke(ctx)
         except CloisterError as error:
             _tell(f"{type(error).__name__}: {error}", error)
@@ -54,6 +58,17 @@ class Verbs(TyperGroup):
 def _tell(sentence: str, error: BaseException) -> None:
     """One line for an error, and one for each thing that was done before it."""
     typer.echo(escape_controls("\n".join([sentence, *getattr(error, "__notes__", ())])), err=True)
+
+
+def _show_warning(
+    otherwise: Callable[..., None], shown: set[str], message: Warning | str, category: type[Warning], *place: Any
+) -> None:
+    """One line for a warning of Cloister's own, once a command: a certificate is made when it is kept and when it is written."""
+    if not issubclass(category, UnsignedRelease):
+        otherwise(message, category, *place)
+    elif str(message) not in shown:
+        shown.add(str(message))
+        typer.echo(escape_controls(f"Warning: {message}"), err=True)
 
 
 def _is_printing(error: Exception) -> bool:

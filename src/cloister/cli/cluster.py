@@ -58,6 +58,7 @@ def cluster(
 ) -> None:
     """Find private clusters and write their centres with a certificate."""
     from cloister.clustering.request import ClusterRequest
+    from cloister.privacy.kept_releases import paid_result
     from cloister.sinks import reserved
 
     where = access.parameters()
@@ -101,7 +102,7 @@ def cluster(
     if labels:
         check_labels(request.engine)
     labelled = data if labels else None
-    with reserved(target):
+    with reserved(target), paid_result():
         with output.progress(everywhere.as_json) as step:
             clusters = request.fit(data, step)
         certificate = output.write_release(

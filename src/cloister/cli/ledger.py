@@ -10,7 +10,7 @@ import typer
 
 from cloister.cli import flags
 from cloister.cli.output import print_json
-from cloister.errors import LedgerError, UsageError
+from cloister.errors import LedgerError, NotChecked, UsageError
 from cloister.report.document import Document, Section
 from cloister.report.terminal import print_document
 
@@ -114,6 +114,8 @@ def verify(
     keys = [read_public_key(text) for text in key or []]
     book = open_ledger(ledger)
     report = book.verify()
+    if not report.records:
+        raise NotChecked(f"there is no ledger {book.place}, so nothing was verified. Name the one that is to be.")
     if strangers := [signer for signer in report.signed if keys and signer not in keys]:
         raise LedgerError(
             f"records of the ledger {book.place} ({report.signed[strangers[0]]:,} of them) are signed by {strangers[0]}, "
@@ -143,7 +145,7 @@ def upgrade(*, ledger: flags.LedgerPlace = None, everywhere: flags.EverywhereInL
 @flags.takes_groups
 def key(*, ledger: flags.LedgerPlace = None, everywhere: flags.EverywhereInLedger) -> None:
     """Show the public key of this host, and those of all hosts that wrote into the ledger."""
-    from cloister.privacy.signing import host_key, key_path
+    from cloister.privacy.signing import SIGNS, host_key, key_path
 
     public = host_key().public
     book = open_ledger(ledger)
@@ -151,7 +153,7 @@ def key(*, ledger: flags.LedgerPlace = None, everywhere: flags.EverywhereInLedge
     if everywhere.as_json:
         print_json({"key": public, "private_key": str(key_path()), "ledger": book.place, "keys_of_the_ledger": known})
         return
-    typer.echo(f"This host signs with {public}")
+    typer.echo(f"{SIGNS}{public}")
     typer.echo(f"Its private half is {key_path()}: keep it to yourself, and keep a copy.")
     typer.echo(f"Keys in the ledger {book.place}: {', '.join(known) or 'none yet'}")
 

@@ -55,6 +55,7 @@ def synopsis(
         ask(data, suggest_k, sample, count, out, everywhere.as_json)
         return
     from cloister.clustering.synopsis.request import SynopsisRequest
+    from cloister.privacy.kept_releases import paid_result
     from cloister.sinks import reserved
     from cloister.vault import open_data
 
@@ -78,7 +79,7 @@ def synopsis(
         raise UsageError("where should the synopsis go? Give --out FILE.parquet, a file that does not exist yet.")
     if out.suffix.lower() != ".parquet":
         raise UsageError("a synopsis is a Parquet file. Give --out a name that ends in .parquet.")
-    with reserved(out):
+    with reserved(out), paid_result():
         with output.progress(everywhere.as_json) as step:
             released = request.release(data, step)
         certificate = output.write_release(

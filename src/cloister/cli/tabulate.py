@@ -45,6 +45,7 @@ def tabulate(
     everywhere: flags.Everywhere,
 ) -> None:
     """Count rows by public categories or bins, privately, with totals and margins that agree with the cells."""
+    from cloister.privacy.kept_releases import paid_result
     from cloister.sinks import certificate_path, reserved
     from cloister.tabulation.tabulate import plan_table
     from cloister.tabulation.tabulate import tabulate as release_table  # the verb has that name too
@@ -66,7 +67,7 @@ def tabulate(
         output.print_plan(plan_table(open_data(data, where["engine"]).names, **terms), everywhere.as_json)
         return
     path = check_out(out)
-    with reserved(path, with_certificate=is_csv(path)):
+    with reserved(path, with_certificate=is_csv(path)), paid_result():
         with output.progress(everywhere.as_json) as step:
             table = release_table(data, **terms, **where, progress=step)
         assert table.release is not None

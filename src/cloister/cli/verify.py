@@ -36,7 +36,10 @@ def verify(
     ] = None,
     everywhere: flags.Everywhere,
 ) -> None:
-    """Add the steps of a release up again, check its files, and on request who signed it and the ledger."""
+    """Add the steps of a release up again, check its files, and on request who signed it and the ledger.
+
+    Exit code 0: all that was asked for holds. 1: it was checked and does not hold. 2: it could not be checked.
+    """
     from cloister.privacy.ledger import Ledger
     from cloister.privacy.signing import read_public_key
     from cloister.privacy.verification import check_consistency, check_origin
@@ -47,10 +50,12 @@ def verify(
     origin = check_origin(certificate, keys, None if ledger is None else Ledger(ledger))
     if everywhere.as_json:
         facts = {"guarantee": str(certificate.guarantee), "status": certificate.status}
-        print_json({"verified": True, "consistent": True, **facts, **origin.as_dict()})
+        print_json({"verified": True, "consistent": True, "files": list(certificate.files), **facts, **origin.as_dict()})
         return
     steps = "The steps add up and the files" if certificate.events else "The files"
     lines = [f"{steps} are those of this release: {certificate.guarantee}.", f"Status: {certificate.status}."]
+    if file is not None and not certificate.files:
+        lines.append("The certificate lists no files: it covers nothing that lies beside it.")
     for line in (*lines, *origin.sentences(certificate)):
         typer.echo(one_line(line))
 
@@ -62,27 +67,28 @@ def read_release(path: Path) -> tuple[Release, Path, Path | None]:
     from cloister.privacy.release import Release
 
     place = Path(os.path.abspath(path))  # `.` and `..` have no name that a certificate could stand beside
-    certificate: Release | None
-    file: Path | None = None
+    file: Path | None = certificate_path(place) if place.name else None
+    if place.name.endswith("release.json"):
+        file = place
+    elif file is None or not file.exists():
+        file = place / "release.json" if place.is_dir() else None
+    if not place.exists() and (file is None or not file.exists()):
+        raise SourceError(f"{path} does not exist. {WANTED}.")
+    if file is not None and not file.exists():
+        raise SourceError(f"{path} has no certificate: no release.json is in it, and none stands beside it. {WANTED}.")
     try:
-        if place.name.endswith("release.json"):
-            file = place
-            certificate = Release.from_json(file.read_text(encoding="utf-8"))
-        elif place.name and certificate_path(place).exists():
-            file = certificate_path(place)
-            certificate = Release.from_json(file.read_text(encoding="utf-8"))
-            check_named(place, certificate)
-        elif place.is_dir():
-            return read_release(path / "release.json")
-        else:
-            certificate = read_inside(place)
+        certificate = read_inside(place) if file is None else Release.from_json(file.read_text(encoding="utf-8"))
     except CloisterError:
         raise
     except (OSError, ValueError, RecursionError, pa.ArrowException):
-        certificate = None
+        raise SourceError(f"{path} cannot be read as a release. {WANTED}.") from None
     if certificate is None:
-        raise SourceError(f"{path} cannot be read as a release. {WANTED}.")
-    return certificate, place.parent, file
+        raise SourceError(
+            f"{path} has no certificate: none is inside it, and no {certificate_path(place).name} stands beside it. {WANTED}."
+        )
+    if file is not None and file not in (place, place / "release.json"):
+        check_named(place, certificate)
+    return certificate, place.parent if file is None else file.parent, file
 
 
 def check_named(path: Path, certificate: Release) -> None:

@@ -11,7 +11,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Protocol
 
 from cloister.clustering.synopsis.shapes import SHAPES
-from cloister.errors import UsageError
+from cloister.parameters import unknown_choice
 
 if TYPE_CHECKING:  # the command line lists the methods in its help, and loads none of this for it
     from cloister.clustering.chance import PublicChance
@@ -59,7 +59,7 @@ METHODS: Mapping[str, str] = {  # name -> where its class is; loaded when it is 
 def find_method(name: str) -> Method:
     """The method of this name."""
     if not isinstance(name, str) or name not in METHODS:
-        raise UsageError(f'method "{name}" is not known. Choose one of: {", ".join(METHODS)}.')
+        raise unknown_choice("method", name, METHODS)
     module, _, kind = METHODS[name].partition(":")
     method: Method = getattr(import_module(module), kind)(name)
     return method

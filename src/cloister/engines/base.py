@@ -194,7 +194,7 @@ def choose_engine(engine: EngineChoice, data: Any) -> Backend:
         return backend_class(engine.engine)(engine)
     if engine is not None and (not isinstance(engine, str) or engine not in ENGINES):
         names = " or ".join(f'"{name}"' for name in ENGINES)
-        raise UsageError(f'engine must be {names}, not "{engine}".')
+        raise UsageError(f"engine must be {names}.")
     for name in ENGINES:
         backend = backend_class(name)
         if kind := backend.claims(data):

@@ -16,7 +16,7 @@ from cloister.privacy.identifiability import check_worlds, epsilon_from_rho
 from cloister.schema import Neighbours
 from cloister.schema.numerals import Number, amount_text, exact_number
 
-__all__ = ["ApproxDP", "Budget", "Identifiability", "Number", "Parts", "PureDP", "as_budget", "exact"]
+__all__ = ["ApproxDP", "LARGEST_EPSILON", "Budget", "Identifiability", "Number", "Parts", "PureDP", "as_budget", "exact"]
 
 HINTS = {
     "epsilon": " Give a number such as 0.5 or 1; with a delta, ApproxDP(epsilon, delta).",
@@ -24,6 +24,7 @@ HINTS = {
     "rho": " Give a probability between a blind guess and 1, such as 0.05.",
 }
 SMALLEST_EPSILON = Fraction(1, 10_000)
+LARGEST_EPSILON = 10**9  # no guarantee to speak of from 50 on; runs that show what noise costs use more, a slip even more
 SMALLEST_DELTA = Fraction(1, 10**20)
 
 
@@ -46,8 +47,12 @@ def exact(value: object, name: str) -> Fraction:
     return number
 
 
-def large_enough(epsilon: Fraction) -> Fraction:
+def sensible(epsilon: Fraction) -> Fraction:
     """An epsilon that leaves something but noise, and that can be computed with."""
+    if epsilon > LARGEST_EPSILON:
+        raise UsageError(
+            f"epsilon must be at most {LARGEST_EPSILON:,}: nothing is hidden long before that. Lower --epsilon."
+        )
     if epsilon < SMALLEST_EPSILON:
         raise UsageError("epsilon must be at least 0.0001: below that nothing is left but noise. Raise --epsilon.")
     return epsilon
@@ -115,7 +120,7 @@ class PureDP(_Pure):
     epsilon: Fraction
 
     def __init__(self, epsilon: Number) -> None:
-        object.__setattr__(self, "epsilon", large_enough(exact(epsilon, "epsilon")))
+        object.__setattr__(self, "epsilon", sensible(exact(epsilon, "epsilon")))
 
     def __str__(self) -> str:
         return f"epsilon {amount_text(self.epsilon)}"
@@ -132,7 +137,7 @@ class ApproxDP:
     delta: Fraction
 
     def __init__(self, epsilon: Number, delta: Number) -> None:
-        object.__setattr__(self, "epsilon", large_enough(exact(epsilon, "epsilon")))
+        object.__setattr__(self, "epsilon", sensible(exact(epsilon, "epsilon")))
         object.__setattr__(self, "delta", exact(delta, "delta"))
         if self.delta < SMALLEST_DELTA:
             raise UsageError("delta must be at least 1e-20, or left out for none: smaller ones cannot be computed.")

@@ -12,11 +12,12 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Any, Protocol
 
-from cloister.errors import UsageError
+from cloister.errors import ChangedRelease, UnsignedRelease, UsageError
 from cloister.privacy.events import Event, SampledEvent, event_dict, event_from
 from cloister.privacy.guarantees import Guarantee, Syntactic
 from cloister.privacy.signing import Signature, fits, host_key
@@ -106,7 +107,7 @@ def certificate_json(release: Certified) -> str:
     """The text of release.json, signed and with its own hash.
 
     A release that was read keeps its signature while that fits; otherwise this host signs. A host that has no key, and cannot
-    make one, leaves the certificate unsigned: what was paid for is not lost over it.
+    make one, leaves the certificate unsigned, and a warning says so: what was paid for is not lost over it.
     """
     data = certificate_dict(release)
     data["content"] = _content_hash(data)
@@ -131,16 +132,16 @@ def read_fields(text: str) -> dict[str, Any]:
     if type(version) is not int or not UNSIGNED <= version <= VERSION:
         raise UsageError(f"this release has version {version}, and this Cloister reads {VERSION}. Update Cloister.")
     if not is_unchanged:
-        raise UsageError(CHANGED.format("hash"))
+        raise ChangedRelease(CHANGED.format("hash"))
     try:
         signature = _read_signature(data.pop("signature")) if version != UNSIGNED else None
         is_content = data["content"] == _content_hash(data)
     except MALFORMED:
         raise UsageError(FOREIGN) from None
     if signature is not None and not fits(signature, SUBJECT, fingerprint(data)):
-        raise UsageError(CHANGED.format("signature"))
+        raise ChangedRelease(CHANGED.format("signature"))
     if not is_content:
-        raise UsageError(CHANGED.format("content"))
+        raise ChangedRelease(CHANGED.format("content"))
     fields = _read_data(data, version)
     _check_samples(fields["events"], fields["guarantee"])
     return {**fields, "version": version, "signature": signature, "content": data["content"]}
@@ -184,7 +185,8 @@ def _sign(digest: str, earlier: Signature | None) -> Signature | None:
         return earlier
     try:
         return host_key().sign(SUBJECT, digest)
-    except UsageError:
+    except UsageError as error:
+        warnings.warn(f"this certificate is not signed, so that nothing vouches for it: {error}", UnsignedRelease, 5)
         return None
 
 
@@ -241,7 +243,7 @@ def _check_samples(events: Sequence[Event], guarantee: Guarantee | Syntactic) ->
     elif samples and isinstance(guarantee, Guarantee) and guarantee.neighbours is Neighbours.REPLACE_ONE:
         problem = "a Poisson sample under replace-one neighbours, which hides nobody"
     if problem is not None:
-        raise UsageError(f"this release names {problem}. No release of Cloister does: do not rely on it.")
+        raise ChangedRelease(f"this release names {problem}. No release of Cloister does: do not rely on it.")
 
 
 def _guarantee_dict(guarantee: Guarantee | Syntactic) -> dict[str, Any]:

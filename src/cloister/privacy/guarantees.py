@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from cloister.privacy.identifiability import rho_from_epsilon
+from cloister.report.one_line import one_line
 from cloister.schema import Neighbours
 from cloister.schema.numerals import amount_text
 
@@ -41,6 +42,11 @@ class Syntactic:
     k: int | None  # None: a saved recoding on other rows, of which nothing is claimed
     unit: str = "row"
     also: tuple[str, ...] = ()  # what every class holds beside, in words
+
+    def __post_init__(self) -> None:
+        # both name columns, which may be called anything; a reader is shown one line each
+        object.__setattr__(self, "unit", one_line(self.unit))
+        object.__setattr__(self, "also", tuple(map(one_line, self.also)))
 
     def __str__(self) -> str:
         if self.k is None:

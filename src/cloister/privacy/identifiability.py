@@ -20,6 +20,7 @@ from cloister.schema import Neighbours
 __all__ = ["check_worlds", "epsilon_from_rho", "rho_from_epsilon"]
 
 DIGITS = 50  # working precision of the logarithms
+MOST_WORLDS = 10**18
 PLACES = Decimal(1).scaleb(-15)  # what they are rounded to
 
 
@@ -27,6 +28,8 @@ def check_worlds(worlds: object) -> int:
     """The number of worlds as an integer of at least 2."""
     if isinstance(worlds, bool) or not isinstance(worlds, int) or worlds < 2:
         raise UsageError("the number of worlds must be a whole number of at least 2. Give --worlds 2 or more.")
+    if worlds > MOST_WORLDS:
+        raise UsageError("the number of worlds must be at most 10^18: more values than a column has. Lower --worlds.")
     return worlds
 
 

@@ -20,25 +20,27 @@ import shlex
 import shutil
 import stat
 from collections.abc import Callable, Iterator
+from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeVar
 
 from cloister.errors import CloisterError, DataError, LedgerError, UnwrittenRelease, UsageError
-from cloister.interrupts import deferred
+from cloister.interrupts import deferred, holdable, let_interrupts_go
 from cloister.privacy.ledger import Ledger
 from cloister.privacy.release import Release
 from cloister.privacy.signing import host_key
 from cloister.sinks import certificate_path, file_hash, file_hashes, reserved, stage, written_files
 
-__all__ = ["KeptRelease", "find_kept", "keep", "kept_releases", "write_release"]
+__all__ = ["KeptRelease", "find_kept", "keep", "kept_releases", "paid_result", "will_be_kept", "write_release"]
 
 ABOUT, RESULT, SEAL = "about.json", "result", "seal.json"  # in the folder of a kept release
 CERTIFICATE = "release.json"  # in a folder of results
 OTHERS = 0o077  # permissions of anybody but the owner
 
 T = TypeVar("T")
+_is_kept: ContextVar[bool] = ContextVar("_is_kept", default=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +154,25 @@ class KeptRelease:
         return {"entry": self.id, "release": self.what, "when": self.when, "out": self.out}
 
 
+@contextlib.contextmanager
+def paid_result() -> Iterator[None]:
+    """A block that makes a release and hands it to `write_release`, which keeps it before anything else can happen to it.
+
+    From the last step on, a signal waits until the release is kept; the ledger is told of it after that.
+    """
+    token = _is_kept.set(True)
+    try:
+        with holdable():
+            yield
+    finally:
+        _is_kept.reset(token)
+
+
+def will_be_kept() -> bool:
+    """Whether a release that is made here is kept, and the ledger told of it, by `write_release`."""
+    return _is_kept.get()
+
+
 def write_release(
     release: Release, ledger: str | Ledger | None, out: Path, save: Callable[[Path], object], write: Callable[[Path], T]
 ) -> T:
@@ -177,8 +198,10 @@ def write_release(
         try:
             with deferred():  # a signal waits until it is known whether there is a copy
                 kept = keep(release, book, held.target, save)
+            let_interrupts_go()
             untold = tell_ledger(book, release)
             written = write(out)
+            untold = untold and tell_ledger(book, release)  # once more: the other one may have finished by now
         except CloisterError as error:
             if held.committed:
                 raise
@@ -218,7 +241,7 @@ def keep(release: Release, ledger: Ledger | None, out: Path, save: Callable[[Pat
         kept = KeptRelease(place / f"{entry}-{digest}", **about)
         try:
             with deferred():
-                place.mkdir(mode=0o700, parents=True, exist_ok=True)
+                place.mkdir(mode=0o700, parents=place not in beside(ledger), exist_ok=True)
                 check_place(place)
                 with stage(kept.folder, directory=True) as staged:
                     (staged.path / RESULT).mkdir()
@@ -327,7 +350,12 @@ def places(ledger: Ledger | None) -> list[Path]:
     if ledger is None:
         return [shared / "unledgered"]
     elsewhere = shared / hashlib.sha256(ledger.place.encode()).hexdigest()[:16]
-    return [elsewhere] if "://" in ledger.place else [Path(f"{ledger.place}.kept"), elsewhere]
+    return [*beside(ledger), elsewhere]
+
+
+def beside(ledger: Ledger | None) -> list[Path]:
+    """The folder beside the file of a ledger, if it has one; a folder that went away with its ledger is not made anew."""
+    return [] if ledger is None or "://" in ledger.place else [Path(f"{ledger.place}.kept")]
 
 
 def advice(release: Release, ledger: Ledger | None, kept: KeptRelease | None) -> str:

@@ -6,7 +6,9 @@ import errno
 import os
 from pathlib import Path
 
-__all__ = ["NO_LINKS", "flush_folder", "place_new_file"]
+from cloister.sinks import flush_folder
+
+__all__ = ["NO_LINKS", "place_new_file"]
 
 NO_LINKS = (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK, errno.EXDEV)
 """What a file system answers that has no hard links."""
@@ -23,17 +25,3 @@ def place_new_file(finished: Path, path: Path) -> bool:
         return False
     flush_folder(path.parent)
     return True
-
-
-def flush_folder(folder: Path) -> None:
-    """Bring a new name to the disk, where the system can."""
-    try:
-        descriptor = os.open(folder, os.O_RDONLY)
-    except OSError:  # some systems cannot open a folder; the name is there all the same
-        return
-    try:
-        os.fsync(descriptor)
-    except OSError:
-        pass
-    finally:
-        os.close(descriptor)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
-from cloister.errors import UsageError
+from cloister.errors import ChangedRelease
 from cloister.parameters import check_text
 from cloister.privacy.certificate_json import VERSION, certificate_dict, certificate_json, content_hash, read_fields
 from cloister.privacy.events import Event, keeps
@@ -116,11 +116,11 @@ class Release:
         status, content = fields.pop("status"), fields.pop("content")
         release = cls(**fields)
         if release.status != status:
-            raise UsageError(
+            raise ChangedRelease(
                 f'this release calls itself something else than "{release.status}", which its fields make it. Do not rely on it.'
             )
         if not release._is_content(content):
-            raise UsageError(
+            raise ChangedRelease(
                 "this release says more than its fields do: its guarantee in words, its posteriors or a step are not what they "
                 "make it. Do not rely on it."
             )

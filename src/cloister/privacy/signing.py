@@ -19,13 +19,16 @@ from pathlib import Path
 from cloister.errors import UsageError
 from cloister.privacy.new_files import NO_LINKS, place_new_file
 
-__all__ = ["HostKey", "Signature", "fits", "host_key", "key_path", "read_public_key"]
+__all__ = ["SIGNS", "HostKey", "Signature", "fits", "host_key", "key_path", "read_public_key"]
 
 PREFIX = "ed25519:"
 FIRST_LINE = "Cloister signing key (ed25519). Keep it secret."
 PUBLIC = re.compile(r"ed25519:[0-9a-f]{64}")
 OTHERS = 0o077  # permissions of anybody but the owner
 LONGEST_FILE = 1000  # bytes of a key file; what is longer is something else
+LONGEST_ANSWER = 100_000  # characters of what `cloister ledger key` prints, with the keys of all hosts of a ledger
+SIGNS = "This host signs with "  # before the key of this host, for people
+OWN = (SIGNS, '"key": "')  # the same, and for programs
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,17 +76,24 @@ def fits(signature: Signature, subject: str, digest: str) -> bool:
 
 
 def read_public_key(text: str) -> str:
-    """The public key that a user gave: itself, or a file that holds it."""
+    """The public key that a user gave: itself, or a file that holds it, such as ``cloister ledger key > FILE`` writes."""
     key = text.strip()
     if not PUBLIC.fullmatch(key):
         with contextlib.suppress(OSError, ValueError), Path(text).open(encoding="utf-8") as file:
-            key = file.read(LONGEST_FILE).strip()
+            key = _key_in(file.read(LONGEST_ANSWER))
     if not PUBLIC.fullmatch(key):
         raise UsageError(
             f"a public key is {PREFIX} and 64 hexadecimal digits, or a file that holds that. The host that signed shows its own "
             "with: cloister ledger key"
         )
     return key
+
+
+def _key_in(text: str) -> str:
+    """The one key that a text holds, or the one that ``cloister ledger key`` says this host signs with; empty: none."""
+    own = [key for words in OWN for key in re.findall(rf"{words}({PUBLIC.pattern})(?![0-9a-f])", text)]
+    keys = set(own or PUBLIC.findall(text))
+    return keys.pop() if len(keys) == 1 else ""
 
 
 def key_path() -> Path:
@@ -101,7 +111,7 @@ def host_key() -> HostKey:
     Raises
     ------
     UsageError
-        The file cannot be made or read, others may read it, or it holds something else.
+        The file cannot be made or read, is somebody else's, others may read it, or it holds something else.
     """
     path = key_path()
     try:
@@ -158,6 +168,10 @@ def _read(path: Path) -> HostKey:
     with path.open("rb") as file:
         if os.name == "posix" and os.fstat(file.fileno()).st_mode & OTHERS:
             raise UsageError(f"others may read the signing key of this host, {path}. Keep it to yourself: chmod 600 {path}")
+        if os.name == "posix" and os.fstat(file.fileno()).st_uid not in (os.geteuid(), 0):
+            raise UsageError(
+                f"the signing key of this host, {path}, belongs to another user. Name a key of your own: CLOISTER_KEY=FILE."
+            )
         words = file.read(LONGEST_FILE).split()
     try:
         secret = bytes.fromhex(words[-1].decode("ascii"))

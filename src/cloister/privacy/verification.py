@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from cloister.errors import DataError
+from cloister.errors import BrokenChain, DataError, LedgerError, NotChecked
+from cloister.privacy.certificate_figures import find_contradiction
 from cloister.privacy.guarantees import Guarantee, Syntactic
 from cloister.privacy.ledger import Ledger
 from cloister.privacy.ledger.accounts import Account, Entry
@@ -82,15 +83,17 @@ class Origin:
 
 
 def check_consistency(release: Release, folder: Path, certificate: Path | None = None) -> None:
-    """Add the steps up again and compare the files; `certificate`: the file that it was read from, if it has one of its own.
+    """Add the steps up again, and compare the files and all figures that follow from others.
+
+    `certificate`: the file that it was read from, if it has one of its own.
 
     Raises
     ------
     DataError
-        The steps cost more than the guarantee; a file is missing, was changed, or is not listed.
+        Two figures of it disagree, its steps and its guarantee above all; a file is missing, was changed, or is not listed.
     """
-    if not release.adds_up():
-        raise DataError("the steps of this release add up to more than its guarantee.")
+    if contradiction := find_contradiction(release):
+        raise DataError(f"this release contradicts itself: {contradiction}. Do not rely on it.")
     for name, expected in release.files.items():
         path = folder / name
         if not path.is_file():
@@ -123,6 +126,10 @@ def check_origin(release: Release, keys: Sequence[str] = (), ledger: Ledger | No
     ------
     DataError
         What was asked for does not hold: another key signed, or the ledger does not hold this release.
+    BrokenChain
+        The ledger itself was changed.
+    NotChecked
+        The ledger is not there or cannot be read.
     """
     signer = None if release.signature is None else release.signature.key
     if keys and signer not in keys:
@@ -132,12 +139,25 @@ def check_origin(release: Release, keys: Sequence[str] = (), ledger: Ledger | No
         if keys and (source := _unknown_source(release, keys)):
             raise DataError(f"this release is {source}. Give the key of that too, or --ledger.")
         return Origin(signer, "key" if keys else None)
-    report = ledger.verify()
+    report = _ask(ledger)
     _check_ledger(release, report, {*report.signed, *keys})
     if release.version != 1 and signer not in report.signed and not keys:
         signed = "not signed" if signer is None else f"signed by a key that the ledger does not know, {signer}"
         raise DataError(f"what this release says is in the ledger, but it is {signed}: its files may be somebody else's.")
     return Origin(signer, "key" if keys else "ledger" if signer in report.signed else None, ledger.place)
+
+
+def _ask(ledger: Ledger) -> ChainReport:
+    """All that a ledger holds, gone through again; one that cannot say anything about a release was not asked."""
+    try:
+        report = ledger.verify()
+    except BrokenChain:
+        raise
+    except LedgerError as error:
+        raise NotChecked(f"the ledger could not be asked: {error}") from None
+    if not report.records:
+        raise NotChecked(f"there is no ledger {ledger.place}, so it was not asked. Name the one that was charged.")
+    return report
 
 
 def _unknown_source(release: Release, keys: Sequence[str]) -> str | None:

@@ -1,7 +1,7 @@
 """Where results go: a name is reserved, the output is staged beside it, and appears whole, with its certificate."""
 
 from cloister.sinks.reservations import Reservation, reserved
-from cloister.sinks.staging import Staged, check_free, check_free_with_certificate, stage
+from cloister.sinks.staging import Staged, check_free, check_free_with_certificate, flush_folder, stage
 from cloister.sinks.written_files import (
     CERTIFICATE_SUFFIX,
     certificate_path,
@@ -22,6 +22,7 @@ __all__ = [
     "everything_in",
     "file_hash",
     "file_hashes",
+    "flush_folder",
     "reserved",
     "stage",
     "writer_of",

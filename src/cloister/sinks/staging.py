@@ -19,7 +19,7 @@ from cloister.interrupts import deferred
 from cloister.sinks.reservations import Reservation, existing_output, refuse_existing, reserved, unwritable
 from cloister.sinks.written_files import certificate_path
 
-__all__ = ["Staged", "check_free", "check_free_with_certificate", "stage"]
+__all__ = ["Staged", "check_free", "check_free_with_certificate", "flush_folder", "stage"]
 
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS)
 _NO_LINKS = (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK, errno.EACCES)
@@ -161,10 +161,10 @@ def flush(path: Path) -> None:
 
 
 def flush_folder(folder: Path) -> None:
-    """Bring the names in a folder to the disk."""
+    """Bring the names in a folder to the disk, where the system can."""
     try:
         descriptor = os.open(folder, os.O_RDONLY)
-    except OSError:  # some systems cannot open a folder; the rename has happened all the same
+    except OSError:  # some systems cannot open a folder; the names are there all the same
         return
     try:
         os.fsync(descriptor)

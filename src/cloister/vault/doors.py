@@ -28,6 +28,7 @@ from cloister.errors import (
     UsageError,
     raise_alone,
 )
+from cloister.interrupts import hold_interrupts
 from cloister.kernels import Histogram, Kernel, Rows, Sensitivity, Summary
 from cloister.kernels.exact import open_exact
 from cloister.kernels.keyed import KeyedKernel
@@ -36,12 +37,14 @@ from cloister.kernels.per_unit import for_unit
 from cloister.privacy import noise
 from cloister.privacy.budgets import Budget
 from cloister.privacy.events import Event, within
+from cloister.privacy.kept_releases import will_be_kept
 from cloister.privacy.ledger import Ledger
 from cloister.privacy.mechanisms import Mechanism, Released, add_noise
 from cloister.privacy.mechanisms.base import KeyedMechanism
 from cloister.privacy.plan import Plan
 from cloister.privacy.release import Guarantee, Release
 from cloister.privacy.secret_draws import secret_draw
+from cloister.report.one_line import one_line
 from cloister.schema import Neighbours
 from cloister.schema.unit import Unit
 from cloister.vault.access import empty_frames, make_engine, pass_over
@@ -73,7 +76,7 @@ class ReleaseTerms:
     @property
     def protected(self) -> str:
         """Whom the guarantee protects, in words."""
-        return str(self.unit or "row")
+        return one_line(str(self.unit or "row"))  # it names a column, which may be called anything
 
 
 class Vault:
@@ -196,7 +199,7 @@ class Vault:
         kept = Histogram()
         self._take(kept, mechanism.event(step, self.sensitivity(kept)))
         counted = open_exact(self._engine.fold_by_key(kernel))
-        return Released(mechanism.apply(counted.keys[:, 0], counted.counts), mechanism.deviation())
+        return self._paid(Released(mechanism.apply(counted.keys[:, 0], counted.counts), mechanism.deviation()))
 
     def size(self, mechanism: Mechanism | None, step: str = "size") -> float:
         """The number of rows: public under replace-one, bought with this mechanism under add-remove; at least 1."""
@@ -234,7 +237,13 @@ class Vault:
                 self._sample = None
 
     def _noised(self, rows: Folds, kernel: Kernel, mechanism: Mechanism) -> Released[Summary]:
-        return Released(add_noise(mechanism, open_exact(rows.fold(kernel))), mechanism.deviation())
+        return self._paid(Released(add_noise(mechanism, open_exact(rows.fold(kernel))), mechanism.deviation()))
+
+    def _paid(self, released: Released[T]) -> Released[T]:
+        """What a step released; after the last one a command is not stopped before it has kept the result."""
+        if self._steps.is_complete:
+            hold_interrupts()
+        return released
 
     def recode(self, encoding: Encoding) -> None:
         """Read the same rows through another encoding from here on; what was spent stays spent."""
@@ -323,6 +332,7 @@ class Vault:
     ) -> Release:
         """The certificate: the plan was followed to its end, and its events, added up again, stay within what was charged."""
         self._must_be_here()
+        hold_interrupts()
         events = self._steps.events()
         if not within(events, self._terms.budget):
             raise BudgetExceeded.of_release(self._terms.budget)
@@ -343,12 +353,15 @@ class Vault:
         return release
 
     def _tell_ledger(self, release: Release) -> None:
-        """Tie the charge to the release; a ledger that fails now does not take away what was paid for."""
+        """Tie the charge to the release; a ledger that fails now, or a Ctrl-C, does not take away what was paid for."""
+        if will_be_kept():  # by a command, which tells the ledger once nothing can be lost
+            return
         try:
             self._booking.complete(release.digest())
-        except CloisterError as error:
+        except (CloisterError, KeyboardInterrupt) as error:
+            reason = str(error) if isinstance(error, CloisterError) else "it was stopped while it waited."
             warnings.warn(
-                f"the release was made, but the ledger could not be told of it: {error} Entry {self._booking.entry} stays "
+                f"the release was made, but the ledger could not be told of it: {reason} Entry {self._booking.entry} stays "
                 f"charged. Tell the ledger later: ledger.complete({self._booking.entry}, release.digest()).",
                 UntoldLedger,
                 stacklevel=3,

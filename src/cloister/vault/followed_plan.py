@@ -34,6 +34,11 @@ class FollowedPlan:
         self._draws = 0
         self._is_cut_short = False  # a sample was left before its last step
 
+    @property
+    def is_complete(self) -> bool:
+        """Whether the plan's last step was taken."""
+        return self._left is not None and not self._left and not self._on_sample
+
     def take_first(self, event: Event) -> None:
         """Charge a pure step that a request buys before its method has a plan; the plan is followed after it."""
         if self._left is not None or len(self._taken) > len(self._first):

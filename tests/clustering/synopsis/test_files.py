@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import cloister as cl
+from cloister.clustering.synopsis.files import load_about
 from cloister.errors import SinkError, SourceError, UsageError
 from cloister.schema import Column, Number, Schema
 
@@ -21,6 +23,12 @@ from cloister.schema import Column, Number, Schema
 def made() -> cl.Synopsis:
     rows = np.random.default_rng(0).normal([[0.2, 0.2]] * 500 + [[0.8, 0.8]] * 500, 0.05)
     return cl.synopsis(rows, 1.0, (0, 1))
+
+
+def test_a_file_is_checked_in_batches_as_it_is_whole(made: cl.Synopsis, tmp_path: Path) -> None:
+    """For Spark the cells are not kept; the hash is the same."""
+    made.save(tmp_path / "s.parquet")
+    assert load_about(tmp_path / "s.parquet").release.digest() == made.release.digest()
 
 
 @pytest.mark.parametrize("bounds", [(0, 1), ([0, -2], [1, 5]), cl.Ball(2.0)], ids=["box", "wide", "ball"])
@@ -65,24 +73,38 @@ def test_a_file_is_never_overwritten(made: cl.Synopsis, tmp_path: Path) -> None:
     assert (tmp_path / "s.parquet").read_text() == "precious"
 
 
-def test_missing_corrupt_and_foreign_files_are_told(made: cl.Synopsis, tmp_path: Path) -> None:
+def cluster_on_spark(path: Path) -> cl.Synopsis:
+    """The other way to read a file; what is refused is refused before Spark starts."""
+    raise AssertionError(cl.Synopsis.cluster_file(path, 2))
+
+
+READERS = pytest.mark.parametrize("read", [cl.Synopsis.load, cluster_on_spark], ids=["local", "spark"])
+
+
+@READERS
+def test_missing_corrupt_and_foreign_files_are_told(
+    read: Callable[[Path], cl.Synopsis], made: cl.Synopsis, tmp_path: Path
+) -> None:
     """Each is refused in one line that says what to give instead."""
     with pytest.raises(SourceError, match="does not exist"):
-        cl.Synopsis.load(tmp_path / "none.parquet")
+        read(tmp_path / "none.parquet")
     (tmp_path / "text.parquet").write_text("no parquet at all")
     with pytest.raises(SourceError, match="damaged, or is not a synopsis"):
-        cl.Synopsis.load(tmp_path / "text.parquet")
+        read(tmp_path / "text.parquet")
     pq.write_table(pa.table({"a": [1]}), tmp_path / "foreign.parquet")
     with pytest.raises(SourceError, match="not a synopsis file"):
-        cl.Synopsis.load(tmp_path / "foreign.parquet")
+        read(tmp_path / "foreign.parquet")
     made.save(tmp_path / "s.parquet")
     whole = (tmp_path / "s.parquet").read_bytes()
     (tmp_path / "cut.parquet").write_bytes(whole[: len(whole) // 2])
     with pytest.raises(SourceError, match="damaged"):
-        cl.Synopsis.load(tmp_path / "cut.parquet")
+        read(tmp_path / "cut.parquet")
 
 
-def test_changed_cells_and_certificates_are_seen(made: cl.Synopsis, tmp_path: Path) -> None:
+@READERS
+def test_changed_cells_and_certificates_are_seen(
+    read: Callable[[Path], cl.Synopsis], made: cl.Synopsis, tmp_path: Path
+) -> None:
     """A count that was changed, a column that was dropped, and a certificate that was edited are all refused."""
     made.save(tmp_path / "s.parquet")
     table = pq.read_table(tmp_path / "s.parquet")
@@ -91,15 +113,15 @@ def test_changed_cells_and_certificates_are_seen(made: cl.Synopsis, tmp_path: Pa
     counts[0] += 1
     pq.write_table(table.set_column(place, "counts", pa.array(counts)), tmp_path / "count.parquet")
     with pytest.raises(SourceError, match="changed after it was written"):
-        cl.Synopsis.load(tmp_path / "count.parquet")
+        read(tmp_path / "count.parquet")
     pq.write_table(table.drop_columns(["points 1"]), tmp_path / "column.parquet")
     with pytest.raises(SourceError, match="damaged"):
-        cl.Synopsis.load(tmp_path / "column.parquet")
+        read(tmp_path / "column.parquet")
     edited = {**table.schema.metadata}
     edited[b"cloister.release"] = edited[b"cloister.release"].replace(b'"epsilon": "1"', b'"epsilon": "2"')
     pq.write_table(table.replace_schema_metadata(edited), tmp_path / "edited.parquet")
     with pytest.raises(UsageError, match="changed after it was written"):
-        cl.Synopsis.load(tmp_path / "edited.parquet")
+        read(tmp_path / "edited.parquet")
 
 
 def test_formats_of_cells_are_in_the_file(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from cloister.clustering.seeding.canopy import canopy_centers
 from cloister.clustering.seeding.evolution import evolve
 from cloister.clustering.seeding.points_kmeans import Weighted, lloyd, nearest, plus_plus_seeds
 from cloister.errors import UsageError
+from cloister.parameters import unknown_choice
 
 __all__ = ["SEEDINGS", "check_seeding", "cluster_points", "parallel_seeds"]
 
@@ -58,7 +59,7 @@ def cluster_points(
 def check_seeding(seeding: str) -> None:
     """Refuse a seeding that does not exist."""
     if not isinstance(seeding, str) or seeding not in SEEDINGS:
-        raise UsageError(f'seeding "{seeding}" is not known. Choose one of: {", ".join(SEEDINGS)}.')
+        raise unknown_choice("seeding", seeding, SEEDINGS)
 
 
 def parallel_seeds(

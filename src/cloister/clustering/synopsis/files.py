@@ -6,6 +6,8 @@ import dataclasses
 import hashlib
 import json
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from os import PathLike
 from typing import Any
@@ -13,11 +15,12 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from numpy.typing import NDArray
 
 from cloister.clustering.domain import Domain
 from cloister.clustering.synopsis.noisy_cells import Cells
 from cloister.encode import Encoding, Grid
-from cloister.errors import CloisterError, SourceError
+from cloister.errors import ChangedRelease, CloisterError, SourceError
 from cloister.kernels import BallClip, BoxClip
 from cloister.parameters import check_path
 from cloister.privacy.release import Release
@@ -26,9 +29,9 @@ from cloister.schema.strict_json import read_json
 from cloister.schema.value_steps import ValueSteps
 from cloister.sinks import stage
 from cloister.sources.exact_parquet import has_only
-from cloister.sources.sound_batches import read_table
+from cloister.sources.sound_batches import read_table, sound_batch
 
-__all__ = ["About", "Contents", "fingerprint", "load", "read_about", "save"]
+__all__ = ["About", "Contents", "fingerprint", "load", "load_about", "save"]
 
 VERSION = 2
 KEYS = {"version", "total", "unit", "radius", "grids"}
@@ -84,49 +87,87 @@ def fingerprint(cells: Cells, domain: Domain, total: float) -> str:
     """A hash of the cells and their grid; the certificate holds it, so that a changed file is seen."""
     digest = hashlib.sha256(about_of(domain, total).encode())
     for name in Cells.__slots__:
-        digest.update(np.ascontiguousarray(getattr(cells, name)).astype("<f8").tobytes())
+        digest.update(bytes_of(getattr(cells, name)))
     return digest.hexdigest()
 
 
 def save(contents: Contents, path: str | PathLike[str]) -> None:
     """Stage the file, then rename it into place."""
     cells, domain = contents.cells, contents.domain
-    columns = [getattr(cells, part)[:, j] for part in BY_COLUMN for j in range(len(domain.columns))]
-    columns += [getattr(cells, part) for part in BY_CELL]
+    columns: dict[str, NDArray[Any]] = {}
+    for part in (*BY_COLUMN, *BY_CELL):
+        columns |= dict(zip(columns_of(part, domain), np.atleast_2d(getattr(cells, part).T), strict=True))
     about = about_of(domain, contents.total)
-    table = pa.table(dict(zip(column_names(domain), columns, strict=True))).replace_schema_metadata(
-        {ABOUT: about, CERTIFICATE: contents.release.to_json()}
-    )
+    table = pa.table(columns).replace_schema_metadata({ABOUT: about, CERTIFICATE: contents.release.to_json()})
     with stage(path, directory=False) as staged:
         pq.write_table(table, staged.path, compression="zstd")
         staged.commit()
 
 
-def column_names(domain: Domain) -> list[str]:
-    """The columns of a file, in their order."""
-    return [*(f"{part} {j}" for part in BY_COLUMN for j in range(len(domain.columns))), *BY_CELL]
+def columns_of(part: str, domain: Domain) -> list[str]:
+    """The columns of a file that hold a part of the cells, in their order."""
+    return [f"{part} {j}" for j in range(len(domain.columns))] if part in BY_COLUMN else [part]
 
 
 def load(path: str | PathLike[str]) -> Contents:
     """Read and check a synopsis file."""
     name = check_path(path, "the synopsis")
     about = read_about(name)
-    try:
+    with damage_told(name):
         table = read_table(name)
-        if table.column_names != column_names(about.domain) or not has_only(name, {ABOUT, CERTIFICATE}, TYPES):
-            raise ValueError("other columns")
-        parts = {
-            part: np.column_stack([table[f"{part} {j}"].to_numpy() for j in range(len(about.domain.columns))])
-            for part in BY_COLUMN
-        }
-        cells = Cells(**parts, **{part: table[part].to_numpy() for part in BY_CELL})
+        check_columns(name, about.domain)
+        cells = Cells(**{part: values_of(table, part, about.domain) for part in (*BY_COLUMN, *BY_CELL)})
+    check_hash(name, about, fingerprint(cells, about.domain, about.total))
+    return Contents(about.domain, about.total, about.release, cells)
+
+
+def load_about(path: str | PathLike[str]) -> About:
+    """Read and check a synopsis file without keeping its cells, of which there may be too many for this machine."""
+    name = check_path(path, "the synopsis")
+    about = read_about(name)
+    digest = hashlib.sha256(about_of(about.domain, about.total).encode())
+    with damage_told(name), pq.ParquetFile(name) as file:
+        check_columns(name, about.domain)
+        for part in Cells.__slots__:  # one pass each: the hash goes through them one after another
+            for batch in file.iter_batches(columns=columns_of(part, about.domain), use_threads=False):
+                digest.update(bytes_of(values_of(sound_batch(batch), part, about.domain)))
+    check_hash(name, about, digest.hexdigest())
+    return about
+
+
+@contextmanager
+def damage_told(name: str) -> Iterator[None]:
+    """Say of a file that cannot be read as a synopsis that it is damaged."""
+    try:
+        yield
     except (CloisterError, pa.ArrowException, OSError, KeyError, TypeError, ValueError):
-        raise SourceError(
+        raise ChangedRelease(
             f"{name} is damaged: a part of the synopsis is missing, or is not of it. Ask for the original."
         ) from None
-    if about.release.result.get("sha256") != fingerprint(cells, about.domain, about.total):
-        raise SourceError(f"{name} was changed after it was written: its cells are not those of its certificate.")
-    return Contents(about.domain, about.total, about.release, cells)
+
+
+def check_columns(name: str, domain: Domain) -> None:
+    """Refuse a file with other columns than a synopsis of this domain has, or with more beside them."""
+    names = [column for part in (*BY_COLUMN, *BY_CELL) for column in columns_of(part, domain)]
+    if pq.read_schema(name).names != names or not has_only(name, {ABOUT, CERTIFICATE}, TYPES):
+        raise ValueError("other columns")
+
+
+def check_hash(name: str, about: About, digest: str) -> None:
+    """Refuse a file whose cells have another hash than its certificate says."""
+    if about.release.result.get("sha256") != digest:
+        raise ChangedRelease(f"{name} was changed after it was written: its cells are not those of its certificate.")
+
+
+def values_of(table: pa.Table | pa.RecordBatch, part: str, domain: Domain) -> NDArray[Any]:
+    """One part of the cells: a number a cell, or one a cell and column."""
+    values = [table[column].to_numpy(zero_copy_only=False) for column in columns_of(part, domain)]
+    return np.column_stack(values) if part in BY_COLUMN else values[0]
+
+
+def bytes_of(values: NDArray[Any]) -> bytes:
+    """What is hashed of a part of the cells."""
+    return np.ascontiguousarray(values).astype("<f8").tobytes()
 
 
 def read_about(name: str) -> About:

@@ -13,6 +13,7 @@ from numbers import Integral
 from typing import TYPE_CHECKING, Protocol
 
 from cloister.errors import UsageError
+from cloister.parameters import unknown_choice
 
 if TYPE_CHECKING:  # the command line lists the shapes in its help, and loads none of this for it
     from cloister.clustering.domain import Domain
@@ -83,7 +84,7 @@ def find_shape(method: str, options: ShapeOptions | None = None) -> Shape:
     """The shape of this name, with its options."""
     options = options or ShapeOptions()
     if not isinstance(method, str) or method not in SHAPES:
-        raise UsageError(f'method "{method}" is not known. Choose one of: {", ".join(SHAPES)}.')
+        raise unknown_choice("method", method, SHAPES)
     if options.threshold is not None and method != "uniform-grid":
         raise UsageError("a threshold goes with method uniform-grid: the sparse grid.")
     module, _, kind = (SHAPES[method] if options.threshold is None else SPARSE).partition(":")

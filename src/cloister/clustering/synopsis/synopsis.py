@@ -18,7 +18,7 @@ from cloister.clustering.clusters import Clusters
 from cloister.clustering.domain import Domain
 from cloister.clustering.seeding.canopy import Suggestion, suggest
 from cloister.clustering.seeding.weighted import cluster_points
-from cloister.clustering.synopsis.files import Contents, load, read_about, save
+from cloister.clustering.synopsis.files import Contents, load, load_about, save
 from cloister.clustering.synopsis.noisy_cells import Cells, log_densities
 from cloister.clustering.synopsis.queries import Count, count_in, draw_rows, kept_weights, read_box
 from cloister.errors import UsageError
@@ -169,11 +169,12 @@ class Synopsis:
     def cluster_file(path: str | PathLike[str], k: int, engine: Any = "spark", random_state: Any = None) -> Clusters:
         """Cluster a synopsis file on Spark, for one too large for this machine: MLlib's weighted k-means with k-means||.
 
-        The file has to be where Spark's workers can read it. Its certificate is checked, its cells are not read here.
+        The file has to be where this process and Spark's workers can read it. It is checked against its certificate, batch by
+        batch, before Spark reads it.
         """
-        name = os.fspath(path)
-        about = read_about(name)
         clusters = at_least_one(k)
+        about = load_about(path)
+        name = os.fspath(path)
         features = [f"points {j}" for j in range(len(about.domain.columns))]
         seed = int(public_chance(random_state).integers(2**31))
         centers, sizes, loss = Vault.public_clusters(name, features, "counts", about.total, clusters, seed, engine)

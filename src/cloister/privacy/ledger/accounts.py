@@ -50,7 +50,9 @@ class Account:
 class Entry:
     """One line of the ledger: a charge, or exact results that were handed to the holder.
 
-    A charge stays ``"charged"`` when its process died before the release; it is spent all the same.
+    A charge stays ``"charged"`` when its process died before the release; it is spent all the same. A holder's use is
+    ``"begun"`` until a table of it is published, and stays so when that was refused or interrupted, or when its results are
+    for the holder alone, as risks and labels are.
     """
 
     id: int

@@ -22,6 +22,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Self
 
 from cloister.errors import BudgetExceeded, LedgerError, Shortfall, UsageError
+from cloister.privacy.budgets import LARGEST_EPSILON
 from cloister.privacy.ledger.accounts import RELATIONS, Account, CarriedOver, Entry, Receipt
 from cloister.privacy.ledger.chain import Chain, now, open_chain
 from cloister.privacy.ledger.chain_records import Record
@@ -110,6 +111,8 @@ class Ledger:
         """Open an account with a total; the ledger itself is made when there is none yet."""
         table, neighbours = _name(table), _relation(neighbours)
         epsilon, delta = _exact(epsilon, "epsilon"), _exact(delta, "delta")
+        if epsilon > LARGEST_EPSILON:
+            raise UsageError(f"the total epsilon of a table must be at most {LARGEST_EPSILON:,}. Lower --epsilon.")
         if epsilon <= 0:
             raise UsageError("the total epsilon of a table must be above 0. Give it such as --epsilon 3.")
         if not 0 <= delta < 1:
@@ -156,6 +159,8 @@ class Ledger:
         epsilon, delta = _exact(epsilon, "epsilon"), _exact(delta, "delta")
         if epsilon < 0 or delta < 0 or epsilon + delta == 0:  # a negative charge would be a refund
             raise UsageError("a charge needs an epsilon and a delta of at least 0, and not both 0.")
+        if epsilon > LARGEST_EPSILON:
+            raise UsageError(f"a charge has an epsilon of at most {LARGEST_EPSILON:,}. Lower --epsilon.")
         key = host_key()
         with self._open(table, write=True, neighbours=neighbours) as (chain, account):
             if account.neighbours != neighbours:

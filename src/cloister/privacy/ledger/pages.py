@@ -61,7 +61,14 @@ def describe_entries(entries: Sequence[Entry]) -> Section:
         ]
         for entry in entries
     ]
-    return Section((TextTable.of(heads, rows, title="Entries", align="left"),))
+    blocks: list[Block] = [TextTable.of(heads, rows, title="Entries", align="left")]
+    if any(entry.status == "begun" for entry in entries):
+        blocks.append(
+            Sentence(
+                "Begun: the holder's rows may have been read, and nothing was published of it (refused, stopped, or kept)."
+            )
+        )
+    return Section(tuple(blocks))
 
 
 def describe_carried(carried: CarriedOver | None) -> tuple[Sentence, ...]:
@@ -86,8 +93,6 @@ def describe_carried(carried: CarriedOver | None) -> tuple[Sentence, ...]:
 
 def describe_chain(place: str, report: ChainReport) -> Section:
     """What was checked of a ledger that is in order."""
-    if not report.records:
-        return Section((Sentence(f"Nothing is in the ledger {place} yet."),))
     blocks: list[Block] = [
         Sentence(
             f"The {report.records:,} records of the ledger {place} follow each other, and its accounts are what they add up to: "

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from cloister.errors import LedgerError
+from cloister.errors import BrokenChain
 from cloister.privacy.ledger.accounts import Account, CarriedOver, Entry
 from cloister.privacy.ledger.chain_records import Record, read_account, state_digest
 from cloister.privacy.ledger.stored_records import MALFORMED
@@ -49,7 +49,7 @@ def replay(records: Sequence[Record], accounts: Mapping[str, Account], keys: set
 
     Raises
     ------
-    LedgerError
+    BrokenChain
         At the first record that was changed, removed or put in.
     """
     added: dict[str, Account] = {}
@@ -69,7 +69,7 @@ def replay(records: Sequence[Record], accounts: Mapping[str, Account], keys: set
         last = record
     is_signed = last is None or last.state == state_digest(added.values(), registered)
     if added != accounts or registered != keys or not is_signed:
-        raise LedgerError(f"the accounts of the ledger are not those that its records add up to. {RESTORE}")
+        raise BrokenChain(f"the accounts of the ledger are not those that its records add up to. {RESTORE}")
     signed = Counter(record.signer for record in records)
     head, carried = last.digest if last else "", carried_over(records[0]) if records else None
     return ChainReport(len(records), head, signed, added, entries_of_records(records), carried)
@@ -100,7 +100,7 @@ def entries_of_records(records: Sequence[Record]) -> list[Entry]:
             purpose=facts["purpose"],
             epsilon=record.amount("epsilon"),
             delta=record.amount("delta"),
-            status="released" if release_hash or record.kind == "holder" else "charged",
+            status="released" if release_hash else "begun" if record.kind == "holder" else "charged",
             release_hash=release_hash,
             digest=record.digest,
         )
@@ -112,7 +112,7 @@ def _check_link(record: Record, last: Record | None) -> None:
     """Whether a record is what was signed, and follows the one before."""
     expected = 1 if last is None else last.number + 1
     if record.number != expected:
-        raise LedgerError(f"record {expected} of the ledger is missing: it was removed, or others were put in. {RESTORE}")
+        raise BrokenChain(f"record {expected} of the ledger is missing: it was removed, or others were put in. {RESTORE}")
     if not record.is_intact():
         raise _fault(record, "was changed: its digest differs")
     if not record.is_signed():
@@ -159,5 +159,5 @@ def _apply(record: Record, accounts: dict[str, Account], entries: dict[int, tupl
     accounts[record.table] = after
 
 
-def _fault(record: Record, what: str) -> LedgerError:
-    return LedgerError(f"record {record.number} of the ledger {what}. {RESTORE}")
+def _fault(record: Record, what: str) -> BrokenChain:
+    return BrokenChain(f"record {record.number} of the ledger {what}. {RESTORE}")

@@ -1,0 +1,119 @@
+"""Figures of a certificate that follow from others of it: where two of them disagree, one was changed.
+
+Anybody who changes a certificate that is not signed can make its hashes fit. What is compared here cannot be changed alone.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from cloister.privacy.guarantees import Syntactic
+from cloister.privacy.release import Release
+from cloister.report.one_line import one_line
+
+__all__ = ["find_contradiction"]
+
+TABLE, RECODED = "k-anonymous table", "rows under a saved recoding"
+COUNTS = ("rows", "classes", "smallest")  # of the published rows
+DIVERSITY = re.compile(r"(?:distinct|entropy) l-diversity, l = ([0-9.e+]+)")
+CLOSENESS = re.compile(r"t-closeness, t = ([0-9.e+-]+)")
+STATED_K = re.compile(r"\bk = ([0-9]+)")
+PERSON = re.compile(r'person \(at most ([0-9,]+) rows? each, column "(.*)"\)')
+PER_ROW, PER_PERSON = "The guarantee is per row:", "The guarantee is per person,"  # how notes begin
+
+
+def find_contradiction(release: Release) -> str | None:
+    """What in a certificate cannot be true of one release, in words; None: nothing that is known of.
+
+    Notes are compared where they state whom the guarantee protects. That a note is missing is not found.
+    """
+    try:
+        found = _of_table(release, release.guarantee) if isinstance(release.guarantee, Syntactic) else _of_release(release)
+        return next(found, None)
+    except (TypeError, ValueError, KeyError, AttributeError, ArithmeticError):
+        return "a figure of it is missing, or is of another kind than that release has"
+
+
+def _of_table(release: Release, guarantee: Syntactic) -> Iterator[str]:
+    """Of a table without noise: k, its guards, and what was counted of its classes."""
+    parameters, result = release.parameters, release.result
+    must_have = release.version > 1 and release.kind in (TABLE, RECODED)
+    if not must_have and not {"smallest", "k"} <= {*parameters, *result}:
+        return
+    rows, classes, smallest = (_count(result[name]) for name in COUNTS)
+    people = _count(result["people"]) if result.get("people") is not None else None
+    fewest = smallest if people is None else people
+    yield from _of_k(release, guarantee, fewest if classes else None)
+    yield from _of_guards(guarantee.also, parameters, fewest if classes else None)
+    if "people" in result and (people is None) != (guarantee.unit == "row"):
+        yield "whom k counts is not whom its classes were counted by"
+    if people is not None and people > smallest:
+        yield "a class has more people than rows"
+    if classes * smallest > rows or bool(classes) != bool(rows):
+        yield "its classes have more rows than the table"
+    if "average" in result and not math.isclose(result["average"], rows / classes if classes else 0, rel_tol=1e-9):
+        yield "the average class is not rows over classes"
+    if "columns" in result and [column["name"] for column in result["columns"]] != list(parameters["quasi"]):
+        yield "the columns that it shows are not its quasi-identifiers"
+
+
+def _of_k(release: Release, guarantee: Syntactic, fewest: int | None) -> Iterator[str]:
+    """Of the k that is promised, was asked for and was counted; `fewest`: rows or people in a class, None: there is none."""
+    asked = release.parameters["k"]
+    if guarantee.k is None:
+        if asked is not None:
+            yield "it promises no k, and one was asked for"
+        return
+    promised = f"it promises k = {guarantee.k}, and"
+    if fewest is not None and fewest < guarantee.k:
+        yield f"{promised} its smallest class has fewer"
+    if guarantee.k < _count(asked) or (release.kind != RECODED and guarantee.k != asked):  # a recoding may give more
+        yield f"{promised} another k was asked for"
+    if any(int(stated) != guarantee.k for stated in STATED_K.findall(str(release.result.get("reason", "")))):
+        yield f"{promised} its search stopped at another"
+
+
+def _of_guards(also: Sequence[str], parameters: Mapping[str, Any], fewest: int | None) -> Iterator[str]:
+    """Of the guards beside k; `fewest` as in `_of_k`."""
+    asked = parameters.get("guards", also)
+    columns = [one_line(column) for column in parameters.get("sensitive", ())]
+    stated = len(asked) == len(also) and all(
+        words in (guard, *(f"{guard} ({column})" for column in columns)) for guard, words in zip(asked, also, strict=True)
+    )
+    if not stated:
+        yield "the guards that it promises are not those that were asked for"
+    for words in also:
+        if (found := DIVERSITY.match(words)) and fewest is not None and float(found[1]) > fewest:
+            yield f"it promises l = {found[1]}, and a class has fewer rows or people than that"
+        if (found := CLOSENESS.match(words)) and not 0 <= float(found[1]) <= 1:
+            yield "its t lies outside 0 and 1"
+
+
+def _of_release(release: Release) -> Iterator[str]:
+    """Of a private release: its steps, the shape of its result, and whom its notes say that it protects."""
+    if not release.adds_up():
+        yield "the steps of this release add up to more than its guarantee"
+    unit, result, parameters = release.guarantee.unit, release.result, release.parameters
+    if "centers" in result:
+        centers = result["centers"]
+        lengths = {len(centers), len(result.get("sizes", centers)), parameters.get("n_clusters", len(centers))}
+        widths = {len(center) for center in centers} | ({len(parameters["columns"])} if "columns" in parameters else set())
+        if len(lengths) > 1 or len(widths) > 1:
+            yield "its centres are not as many, or not in as many columns, as it says"
+    person = PERSON.fullmatch(unit)
+    for note in release.notes:
+        if note.startswith(PER_ROW) and unit != "row":
+            yield "a note says that it protects a row, and its guarantee a person"
+        if note.startswith(PER_PERSON):
+            wanted = person and (f'column "{person[2]}" names people', f"At most {person[1]} row")
+            if not wanted or not all(words in note for words in wanted):
+                yield "a note says of whom it protects something else than its guarantee"
+
+
+def _count(value: Any) -> int:
+    if type(value) is not int or value < 0:
+        raise ValueError("no count")
+    return value
