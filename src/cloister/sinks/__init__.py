@@ -8,7 +8,6 @@ from cloister.sinks.written_files import (
     everything_in,
     file_hash,
     file_hashes,
-    writer_of,
     written_files,
 )
 
@@ -24,6 +23,5 @@ __all__ = [
     "file_hashes",
     "reserved",
     "stage",
-    "writer_of",
     "written_files",
 ]
