@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from cloister.encode import Codes, Encoded, Encoding
 from cloister.errors import SchemaError
 from cloister.schema.cell_values import days, numbers, texts
+from cloister.schema.plain_arrays import plain_cells
 
 __all__ = ["EVERYTHING", "NULL", "CellKeys", "Fingerprints", "fingerprint", "fingerprints_of", "from_lane", "spans"]
 
@@ -116,6 +117,8 @@ def _listed(cells: pa.Array, name: str) -> pa.Array:
     """The different cells, and which of them each one is."""
     if pa.types.is_dictionary(cells.type):
         return cells
+    if pa.types.is_run_end_encoded(cells.type):
+        cells = plain_cells(cells)
     if pa.types.is_nested(cells.type):
         raise SchemaError(
             f'column "{name}" holds lists or records. Risk is measured on columns of single values: unfold it.'

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from cloister.anonymization.counting.column_types import check_have_text
 from cloister.anonymization.counting.column_values import MOST_CODES, MOST_VALUES, fetch_values
 from cloister.anonymization.counting.count_table import CountedTable, add_population, count_range, count_table
 from cloister.anonymization.counting.leaf_coder import value_coder
@@ -45,9 +46,12 @@ def open_tables(request: Request, X: Any, purpose: str) -> OpenedTables:
 def count_tables(opened: OpenedTables) -> CountedTable:
     """The tuples of the table with their counts: one pass, and one before it where the values of a column are not known."""
     request, table, population = opened.request, opened.table, opened.population
+    compared = [*request.sensitive, *([request.target] if request.target else [])]
+    person = [request.person] if request.person else []
+    named = dict.fromkeys([*request.quasi, *compared, *person, *request.pseudonyms])
+    check_have_text(table.types(list(named)), list(named))
     without_hierarchy = {name: MOST_CODES for name in request.quasi if name not in opened.hierarchies}
-    compared = dict.fromkeys([*request.sensitive, *([request.target] if request.target else [])], MOST_VALUES)
-    wanted = [(table, {**without_hierarchy, **compared})]
+    wanted = [(table, {**without_hierarchy, **dict.fromkeys(compared, MOST_VALUES)})]
     if population is not None:
         wanted.append((population, without_hierarchy))
     values = fetch_values(wanted, request.schema)

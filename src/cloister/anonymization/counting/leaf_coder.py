@@ -90,6 +90,11 @@ def value_coder(column: ColumnValues, schema: Schema | None, *, is_ordered: bool
 def _cells(column: ColumnValues, kind: Kind | None, form: CellFormat) -> NDArray[np.float64] | None:
     """The different cells as numbers or days, NaN for what stands for none; None where they are texts."""
     words = pa.array(column.words, pa.string())
+    if column.is_date and not isinstance(kind, Category):  # typed: the words are ISO dates, whatever the format of texts is
+        cells = days(words)
+        if np.isnan(cells).any():  # times of day
+            return None
+        return np.floor(cells) if isinstance(kind, Date) else cells
     if isinstance(kind, Date):
         return np.floor(days(words, form))
     if isinstance(kind, Number) or (kind is None and column.is_numeric):
