@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from cloister.errors import UsageError
+from cloister.parameters import check_path
 from cloister.schema.hierarchies.build import calendar, flat
 from cloister.schema.hierarchies.read import find_hierarchies, read_hierarchy
 from cloister.schema.hierarchies.tree import Hierarchy
@@ -63,5 +64,5 @@ def find_trees(hierarchies: Any, quasi: Sequence[str], names: Sequence[str], sch
             raise UsageError(
                 f'there is a hierarchy for "{name}", which is no quasi-identifier. Add it to quasi, or drop it.'
             )
-        trees[name] = tree if isinstance(tree, Hierarchy) else read_hierarchy(tree)
+        trees[name] = tree if isinstance(tree, Hierarchy) else read_hierarchy(check_path(tree, "a hierarchy"))
     return trees
