@@ -69,7 +69,7 @@ def assess(
     search : int, optional
         Also list which combinations of up to so many columns single people out.
     schema : Schema or path, optional
-        Roles, hierarchies, and the unit: then people are counted, not rows.
+        Roles, hierarchies, how cells are written, and the unit: then people are counted, not rows.
     engine : name of an engine, such as "local" or "spark", or Spark, optional
     table, ledger : optional
         The table's name in the ledger, where it is recorded that its holder saw exact numbers.
