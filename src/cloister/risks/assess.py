@@ -96,8 +96,7 @@ def assess(
         raise UsageError(
             "a classifier is compared with the original's. Give the original too (--against), or drop the target."
         )
-    name = table if table is not None else facts.table if facts is not None else None
-    tables = RiskTables.open(data, against, population, engine=engine, table=name, ledger=ledger)
+    tables = RiskTables.open(data, against, population, schema=facts, engine=engine, table=table, ledger=ledger)
     request = read_request(
         tables.table.names, facts, quasi=quasi, sensitive=sensitive, target=target, search=search, hierarchies=hierarchies,
         nested=getattr(tables.rows, "nested", ()),
@@ -126,9 +125,18 @@ class RiskTables:
 
     @classmethod
     def open(
-        cls, data: Any, against: Any, population: Any, *, engine: EngineChoice, table: str | None, ledger: Any
+        cls,
+        data: Any,
+        against: Any,
+        population: Any,
+        *,
+        schema: Schema | None,
+        engine: EngineChoice,
+        table: str | None,
+        ledger: Any,
     ) -> RiskTables:
         """Open the table, and its original and population where there are some."""
+        table = table if table is not None else schema.table if schema is not None else None
         rows = open_data(data, engine)
         original, everybody = (None if each is None else open_data(each, engine) for each in (against, population))
         holder = Vault.holding(rows, purpose=PURPOSE, engine=engine, table=table, ledger=ledger)
