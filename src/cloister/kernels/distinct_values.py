@@ -14,7 +14,10 @@ from cloister.schema.cell_values import days, numbers, texts
 from cloister.schema.plain_arrays import different_cells
 from cloister.sources.source import nested_names
 
-__all__ = ["DistinctValues"]
+__all__ = ["CODE_PATTERN", "DistinctValues"]
+
+CODE_PATTERN = "^[+-]*0[0-9]"
+"""A text that is written like a code, with a zero in front: a column of such is no quantity."""
 
 _FORM = pa.schema(
     [
@@ -80,7 +83,7 @@ class DistinctValues:
             pa.array(as_days),
             pa.array(np.full(count, is_date)),
             pa.array(np.full(count, False)),
-            pc.match_substring_regex(words, "^[+-]*0[0-9]"),
+            pc.match_substring_regex(words, CODE_PATTERN),
         ]
         return _within(self.limits[j], pa.Table.from_arrays(columns, schema=_FORM))
 

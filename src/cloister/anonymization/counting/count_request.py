@@ -11,10 +11,11 @@ from cloister.anonymization.counting.column_types import check_have_text
 from cloister.anonymization.counting.column_values import MOST_CODES, MOST_VALUES, fetch_values
 from cloister.anonymization.counting.count_table import CountedTable, add_population, count_range, count_table
 from cloister.anonymization.counting.leaf_coder import value_coder
-from cloister.anonymization.counting.quasi_columns import column_from_values, read_hierarchies
+from cloister.anonymization.counting.quasi_columns import column_from_values
 from cloister.anonymization.counting.scale import Scale
 from cloister.anonymization.request import Request
 from cloister.schema.hierarchies import Hierarchy
+from cloister.schema.hierarchies.of_columns import read_hierarchies
 from cloister.vault import Holder, Vault
 
 __all__ = ["OpenedTables", "count_tables", "open_tables"]
