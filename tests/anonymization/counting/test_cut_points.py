@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from datetime import date, timedelta
@@ -162,6 +163,8 @@ def test_few_ends_are_birthdays(scope: str, tmp_path: Path) -> None:
     assert len(ends) > 200
     assert sum(end in people for end in ends) <= 0.26 * len(ends) + 47
     assert sum(people[end] == 1 for end in ends) <= 0.23 * len(ends) + 47
+    beside = sum(end in people or end - timedelta(1) in people for end in ends)  # every end was, before
+    assert beside <= (1 - math.exp(-2 * 8_000 / 26_000)) * len(ends) + 47
 
 
 def lonely() -> pa.Table:
