@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -166,3 +167,17 @@ def test_a_taken_certificate_is_refused_before_anything_is_written(tmp_path: Pat
     check_free(tmp_path / "a.csv")
     with pytest.raises(SinkError, match=r"a\.csv\.release\.json exists"):
         check_free_with_certificate(tmp_path / "a.csv")
+
+
+def test_a_folder_that_vanishes_is_told_in_one_sentence(tmp_path: Path) -> None:
+    """Somebody removes the folder of the output while it is written."""
+    folder = tmp_path / "gone"
+    folder.mkdir()
+
+    def write() -> None:
+        with stage(folder / "out.csv", directory=False) as staged:
+            shutil.rmtree(folder)
+            staged.path.write_text("a,b")
+
+    with pytest.raises(SinkError, match=r"out.csv cannot be written: No such file or directory. Choose another place."):
+        write()

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import difflib
+import shlex
 from collections.abc import Sequence
 
 from cloister.errors import SchemaError
 
-__all__ = ["FirstLine", "missing_column"]
+__all__ = ["FirstLine", "flag_hint", "missing_column"]
 
 MOST_LISTED = 20
 UNLISTED = (
@@ -40,3 +41,12 @@ def missing_column(name: str, names: Sequence[str], wanted: Sequence[str] = (), 
         listed = f" Its columns: {', '.join(names[:MOST_LISTED])}." if names else ""
         hint = f' Did you mean "{close[0]}"?' if close else listed
     return SchemaError(f'{of} has no column "{name}".{hint}')
+
+
+def flag_hint(flag: str, names: Sequence[str]) -> str:
+    """A flag with column names as it may be typed: blanks and signs are quoted as a shell needs them.
+
+    >>> flag_hint("--identifiers", ["id", "Kosten €"])
+    "--identifiers 'id,Kosten €'"
+    """
+    return f"{flag} {shlex.quote(','.join(names))}"

@@ -49,3 +49,14 @@ def test_spellings_of_a_value_are_not_diverse(cells: list[str], facts: str | Non
     schema = None if facts is None else cl.Schema.from_text(facts)
     with pytest.raises(CloisterError, match="l-diversity"):
         cl.TopDownSpecialization(**settings, schema=schema).publish(table, tmp_path / "out.csv")
+
+
+@pytest.mark.parametrize("kind", [pa.date32(), pa.timestamp("us")])
+def test_a_column_of_dates_is_compared_without_a_schema(kind: pa.DataType, tmp_path: Path) -> None:
+    """Typed dates are values: they once all read as blanks, and then every class was as close as it could be."""
+    days = pa.array([18_262] * 20 + [18_628] * 20, pa.int32()).cast(pa.date32()).cast(kind)
+    table = pa.table({"sex": ["m"] * 20 + ["f"] * 20, "s": days})
+    settings: dict[str, Any] = {"k": 5, "quasi": ["sex"], "identifiers": [], "sensitive": "s", "t_closeness": 0.1}
+    cl.TopDownSpecialization(**settings).publish(table, tmp_path / "out.csv")
+    with (tmp_path / "out.csv").open() as file:
+        assert {row["sex"] for row in csv.DictReader(file)} == {"*"}

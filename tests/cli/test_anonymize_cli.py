@@ -155,3 +155,29 @@ def test_hierarchies_are_drafted(folder: Path, tmp_path: Path) -> None:
 def test_help_has_an_example() -> None:
     """The help shows one worked example."""
     assert "Example: cloister anonymize" in " ".join(run("anonymize", "--help").output.split())
+
+
+def test_a_recoding_is_for_its_owner_and_holds_over_a_schema(folder: Path, tmp_path: Path) -> None:
+    """It holds the cuts of the table: nobody else may read the file. With --schema beside it, the message says which holds."""
+    saved = tmp_path / "recoding.json"
+    assert run("anonymize", *flags(folder, "--k", 10, "--out", tmp_path / "a.csv", "--save-recoding", saved)).exit_code == 0
+    assert saved.stat().st_mode & 0o777 == 0o600
+    schema = ("--schema", folder / "pupils.toml")
+    result = run("anonymize", folder / "pupils.csv", "--apply", saved, *schema, "--out", tmp_path / "b.csv")
+    assert result.exit_code == 2
+    assert "the recoding holds" in " ".join(result.output.split())
+
+
+def test_a_table_with_semicolons_keeps_its_texts_and_hints_are_quoted(tmp_path: Path) -> None:
+    """cp1252 with semicolons comes out as UTF-8 with commas, and numbers with a decimal comma stay the texts they were."""
+    data, out = tmp_path / "in.csv", tmp_path / "out.csv"
+    lines = [f"{'mw'[i % 2]};1.{242 + i},33" for i in range(30)]
+    data.write_text("\n".join(["Geschlecht;Kosten €", *lines]), encoding="cp1252")
+    refused = run("anonymize", data, "--quasi", "Geschlecht", "--k", 5, "--out", out)
+    assert refused.exit_code == 2
+    assert "--identifiers 'Kosten €'" in " ".join(refused.output.split())
+    result = run("anonymize", data, "--quasi", "Geschlecht", "--k", 5, "--keep-unique", "Kosten €", "--out", out)
+    assert result.exit_code == 0, result.output
+    with out.open(newline="", encoding="utf-8") as file:
+        rows = list(csv.reader(file))
+    assert rows == [["Geschlecht", "Kosten €"], *(line.split(";") for line in lines)]

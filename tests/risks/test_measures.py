@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cloister.errors import UsageError
+from cloister.risks.class_values import ClassValues
 from cloister.risks.measures import FORMULAS, Reidentification, reidentification, sensitive_risk
 
 SIZES = st.lists(st.integers(1, 50), min_size=1, max_size=40).map(lambda sizes: np.array(sizes, np.int64))
@@ -84,7 +85,7 @@ def test_sensitive_values_by_hand() -> None:
     """A class with one value of two gives it away; the other is like the table's opposite."""
     labels = np.array([0, 1, 1])
     values = np.array([0, 0, 1], np.int32)
-    found = sensitive_risk("illness", labels, 2, values, np.array([2, 1, 1]))
+    found = sensitive_risk("illness", labels, 2, ClassValues(values, np.array([2, 1, 1])))
     assert (found.values, found.l, found.entropy_l) == (2, 1, 1.0)
     assert found.t == pytest.approx(0.25)
     assert found.certain == 0.5

@@ -10,7 +10,7 @@ from typing import Any
 from cloister.anonymization.searching.gains import Gain
 from cloister.anonymization.searching.guards import GUARDS, ClassGuard, Guard, KAnonymity, as_class_guard, sensitive_guards
 from cloister.anonymization.writing.rewriting import read_key
-from cloister.column_names import missing_column
+from cloister.column_names import flag_hint, missing_column
 from cloister.errors import SchemaError, UsageError
 from cloister.parameters import check_names, unknown_choice
 from cloister.schema import Role, Schema
@@ -117,7 +117,7 @@ class Request:
         if unassigned and not self.names_identifiers:
             raise UsageError(
                 f'column "{unassigned[0]}" is named like an identifier, and nobody said what to do with it. Drop it '
-                f"(--identifiers {','.join(unassigned)}), or say that there are none (--identifiers none)."
+                f"({flag_hint('--identifiers', unassigned)}), or say that there are none (--identifiers none)."
             )
         return replace(self, dropped=tuple(name for name in self.dropped if name in names))
 

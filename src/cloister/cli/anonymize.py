@@ -96,7 +96,9 @@ def anonymize(
     data: flags.Data,
     *,
     k: Annotated[int | None, typer.Option("--k", metavar="K", help="How many rows look alike, at least.")] = None,
-    out: Annotated[Path | None, typer.Option(metavar="FILE", help="A new .csv or .parquet (on Spark: a folder).")] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="A new .csv (commas, UTF-8) or .parquet (on Spark: a folder).")
+    ] = None,
     searching: Searching,
     guarding: Guarding,
     pseudonymizing: Pseudonymizing,
@@ -104,7 +106,8 @@ def anonymize(
         bool, typer.Option("--shuffle", help="Write the rows in an order that tells nothing of the input's.")
     ] = False,
     save_recoding: Annotated[
-        Path | None, typer.Option("--save-recoding", metavar="FILE", help="Also write the recoding (JSON), for the holder.")
+        Path | None,
+        typer.Option("--save-recoding", metavar="FILE", help="Also write the recoding (JSON), for the holder."),
     ] = None,
     apply: Annotated[
         Path | None, typer.Option("--apply", metavar="FILE", help="Apply a saved recoding to these rows instead.")
@@ -130,8 +133,13 @@ def anonymize(
         )
     where = access.parameters()
     if apply is not None:
-        settings = (searching, guarding, pseudonymizing.pseudonyms, shuffle, save_recoding, schema)
-        if settings != (Searching(), Guarding(), None, False, None, None):
+        if schema is not None:
+            raise UsageError(
+                "--apply and --schema both say what becomes of the columns, and the recoding holds: it keeps how cells are "
+                "written, too. Drop --schema, or drop --apply to anonymize the table anew."
+            )
+        settings = (searching, guarding, pseudonymizing.pseudonyms, shuffle, save_recoding)
+        if settings != (Searching(), Guarding(), None, False, None):
             raise UsageError(
                 "--apply takes the columns from the recoding and counts k alone. Give only --k, --identifiers, "
                 "--keep-unique, the key of its pseudonyms and where to write."
@@ -177,7 +185,7 @@ def publish(model: TopDownSpecialization, data: list[str], out: Path, save_recod
         with output.progress(as_json) as step:
             release = model.publish(data, out, progress=step)
         if save_recoding is not None:
-            output.write_text(save_recoding, model.recoding_.to_json())
+            output.write_text(save_recoding, model.recoding_.to_json(), for_holder=True)
         show(release, str(model.summary_), out, as_json)
         if save_recoding is not None and not as_json:
             typer.echo(f"Recoding: {save_recoding} (for the holder; on other rows it guarantees nothing)")

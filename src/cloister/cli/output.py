@@ -70,11 +70,12 @@ def write_release(
         raise
 
 
-def write_text(path: Path, text: str) -> None:
-    """Write a new text file that appears whole or not at all."""
+def write_text(path: Path, text: str, *, for_holder: bool = False) -> None:
+    """Write a new text file that appears whole or not at all; one for the holder only its owner may read."""
     from cloister.sinks import stage
 
     with stage(path, directory=False) as staged:
+        staged.path.touch(mode=0o600 if for_holder else 0o666)
         staged.path.write_text(text, encoding="utf-8")
         staged.commit()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -170,4 +171,5 @@ def show(released: Synopsis, out: Path) -> None:
     """What was released, for a person."""
     rows = max(0, released.total)
     typer.echo(f"{released.method}: {len(released):,} cells over {', '.join(released.columns)}, about {rows:,.0f} rows")
-    output.print_release(released.release_, f"{out}. Cluster it for free: cloister cluster --synopsis {out} --k K --out DIR")
+    command = f"cloister cluster --synopsis {shlex.quote(str(out))} --k K --out DIR"
+    output.print_release(released.release_, f"{out}. Cluster it for free: {command}")

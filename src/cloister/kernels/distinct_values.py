@@ -11,8 +11,13 @@ import pyarrow.compute as pc
 from cloister.errors import SchemaError
 from cloister.schema.cell_format import PLAIN, CellFormat
 from cloister.schema.cell_values import days, numbers, texts
+from cloister.schema.plain_arrays import different_cells
+from cloister.sources.source import nested_names
 
-__all__ = ["DistinctValues"]
+__all__ = ["CODE_PATTERN", "DistinctValues"]
+
+CODE_PATTERN = "^[+-]*0[0-9]"
+"""A text that is written like a code, with a zero in front: a column of such is no quantity."""
 
 _FORM = pa.schema(
     [
@@ -60,18 +65,17 @@ class DistinctValues:
         return pa.concat_tables([_within(limit, some) for limit, some in zip(self.limits, of_columns, strict=True)])
 
     def _collect_column(self, j: int, values: pa.Array) -> pa.Table:
-        if pa.types.is_nested(values.type):
+        if nested_names(pa.schema([("", values.type)])):
             raise SchemaError(f'column "{self.columns[j]}" holds lists or structs. Give it one value a row first.')
-        different = pc.unique(values)
-        if pa.types.is_dictionary(different.type):
-            different = different.cast(different.type.value_type)
+        different = different_cells(values)
         form = PLAIN if self.forms is None else self.forms[j]
         words = texts(different, form)
         is_filled = pc.fill_null(pc.not_equal(words, ""), False)
         words, different = words.filter(is_filled), different.filter(is_filled)
-        as_numbers, as_days = numbers(different, form), days(different, form)
-        is_date = pa.types.is_temporal(different.type)
-        count = len(words)
+        count, is_time = len(words), pa.types.is_time(different.type)
+        is_date = pa.types.is_temporal(different.type) and not is_time
+        # a time of day is a word: as a number it would be a share of a day, which nobody reads as one
+        as_numbers, as_days = (np.full(count, np.nan) if is_time else read(different, form) for read in (numbers, days))
         columns = [
             pa.array(np.full(count, j), pa.int32()),
             words.cast(pa.string()),
@@ -79,7 +83,7 @@ class DistinctValues:
             pa.array(as_days),
             pa.array(np.full(count, is_date)),
             pa.array(np.full(count, False)),
-            pc.match_substring_regex(words, "^[+-]*0[0-9]"),
+            pc.match_substring_regex(words, CODE_PATTERN),
         ]
         return _within(self.limits[j], pa.Table.from_arrays(columns, schema=_FORM))
 

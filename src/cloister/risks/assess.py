@@ -3,38 +3,31 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from cloister.errors import UsageError
 from cloister.parameters import check_path
-from cloister.risks.label_domains import LabelDomain, make_label_domain, wants_spans
-from cloister.risks.learning import classifier_accuracy
-from cloister.risks.linkage import Linkage, record_linkage
-from cloister.risks.loss import information_loss
-from cloister.risks.measures import check_threshold, reidentification, sensitive_risk
-from cloister.risks.paired_rows import PUBLISHED, PairedRows
+from cloister.risks.label_domains import wants_spans
+from cloister.risks.measures import Reidentification, check_threshold, reidentification, sensitive_risk
+from cloister.risks.original import Unordered, compare_with_original
+from cloister.risks.paired_rows import PairedRows
 from cloister.risks.population import people_in_classes
 from cloister.risks.risk_report import RiskReport
-from cloister.risks.risk_request import Hierarchies, read_hierarchies, read_request
+from cloister.risks.risk_request import Hierarchies, RiskRequest, read_request
 from cloister.risks.singling_out import Combination, single_out
 from cloister.risks.tuples import TOGETHER, Tuples, count_tuples
 from cloister.schema import Schema
-from cloister.schema.hierarchies import Hierarchy
 from cloister.sources.stated_names import StatedNames
 from cloister.vault import EngineChoice, Holder, Vault, open_data
 
 __all__ = ["RiskReport", "assess"]
 
 PURPOSE = "risk of re-identification"
-
-
-@dataclass(frozen=True, slots=True)
-class Unordered:
-    """Why rows cannot be paired with those they were made of: an engine, by its title, that keeps no order."""
-
-    engine: str
 
 
 def assess(
@@ -77,7 +70,7 @@ def assess(
     search : int, optional
         Also list which combinations of up to so many columns single people out.
     schema : Schema or path, optional
-        Roles, hierarchies, and the unit: then people are counted, not rows.
+        Roles, hierarchies, how cells are written, and the unit: then people are counted, not rows.
     engine : name of an engine, such as "local" or "spark", or Spark, optional
     table, ledger : optional
         The table's name in the ledger, where it is recorded that its holder saw exact numbers.
@@ -104,55 +97,125 @@ def assess(
         raise UsageError(
             "a classifier is compared with the original's. Give the original too (--against), or drop the target."
         )
-    name = table if table is not None else facts.table if facts is not None else None
-    stated = StatedNames(schema=None if facts is None else facts.names)
-    rows = open_data(data, engine, stated)
-    original_rows, population_rows = (
-        None if each is None else open_data(each, engine, stated) for each in (against, population)
-    )
-    holder = Vault.holding(rows, purpose=PURPOSE, engine=engine, table=name, ledger=ledger)
-    request = read_request(holder.names, facts, quasi=quasi, sensitive=sensitive, target=target, search=search)
-    if original_rows is not None:
-        request.check_original(original_rows.names)
-    if population_rows is not None:
-        request.check_population(population_rows.names)
-    trees = read_hierarchies(hierarchies, facts, request.quasi)
-    is_compared = original_rows is not None or population_rows is not None
-    spanned = [name for name in request.quasi if is_compared and wants_spans(trees.get(name))]
+    tables = RiskTables.open(data, against, population, schema=facts, engine=engine, table=table, ledger=ledger)
+    request = read_request(
+        tables.table.names, facts, quasi=quasi, sensitive=sensitive, target=target, search=search, hierarchies=hierarchies,
+        nested=getattr(tables.rows, "nested", ()),
+    )  # fmt: skip
+    tables.check(request)
+    tables.table.record()
+    counted = count_classes(tables, request)
+    report = measure_classes(tables, counted, threshold)
+    if tables.original_rows is None:
+        return report
+    original = tables.hold(tables.original_rows)
+    unordered = [each.engine_title for each in (original, tables.table) if not each.keeps_order]
+    pairs = Unordered(unordered[0]) if unordered else PairedRows(tables.original_rows, tables.rows)
+    return compare_with_original(report, request, counted.tuples, original, pairs, counted.spanned)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RiskTables:
+    """The tables that a report is about: opened, and no row read yet."""
+
+    table: Holder
+    rows: Any
+    original_rows: Any  # None: there is none
+    population_rows: Any
+    engine: EngineChoice
+
+    @classmethod
+    def open(
+        cls,
+        data: Any,
+        against: Any,
+        population: Any,
+        *,
+        schema: Schema | None,
+        engine: EngineChoice,
+        table: str | None,
+        ledger: Any,
+    ) -> RiskTables:
+        """Open the table, and its original and population where there are some."""
+        table = table if table is not None else schema.table if schema is not None else None
+        stated = StatedNames(schema=None if schema is None else schema.names)
+        rows = open_data(data, engine, stated)
+        original, everybody = (None if each is None else open_data(each, engine, stated) for each in (against, population))
+        holder = Vault.holding(rows, purpose=PURPOSE, engine=engine, table=table, ledger=ledger)
+        return cls(holder, rows, original, everybody, engine)
+
+    def check(self, request: RiskRequest) -> None:
+        """Refuse a request for columns that the original or the population lacks."""
+        if self.original_rows is not None:
+            request.check_original(self.original_rows.names)
+        if self.population_rows is not None:
+            request.check_population(self.population_rows.names)
+
+    def hold(self, rows: Any) -> Holder:
+        """One of the other tables in the hands of the holder."""
+        return Vault.holding(rows, purpose=PURPOSE, engine=self.engine)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CountedClasses:
+    """The tuples of a table, and its classes for somebody who knows some of the columns."""
+
+    request: RiskRequest
+    tuples: Tuples
+    known: tuple[str, ...]
+    labels: NDArray[np.int64]  # the class of each tuple
+    number: int
+    spanned: tuple[str, ...]  # columns whose labels are read as numbers or days
+    combinations: tuple[Combination, ...]
+    notes: tuple[str, ...]
+
+
+def count_classes(tables: RiskTables, request: RiskRequest) -> CountedClasses:
+    """Count the table, once, and find the classes that the report is about."""
+    is_compared = tables.original_rows is not None or tables.population_rows is not None
+    spanned = tuple(name for name in request.quasi if is_compared and wants_spans(request.trees.get(name)))
     # where columns are neither compared nor combined, it only matters whether all of them are equal
     together = () if is_compared or request.search else request.quasi
-    holder.record()
     tuples = count_tuples(
-        holder, request.columns, spanned=[*spanned, *request.sensitive], person=request.person, together=together
-    )
-    notes: list[str] = []
+        tables.table, request.columns, spanned=spanned, valued=request.sensitive, person=request.person,
+        together=together, kinds=request.kinds,
+    )  # fmt: skip
+    notes = list(request.notes)
     combinations = _combinations(tuples.narrowed(request.quasi), request.search, notes) if request.search else ()
     known = request.quasi if request.is_quasi_named else _worst(request.quasi, combinations, notes)
-    people, everybody = None, None
-    if population_rows is not None:
-        population_tuples = count_tuples(
-            Vault.holding(population_rows, purpose=PURPOSE, engine=engine), known, spanned=spanned
-        )
-        people, everybody = people_in_classes(tuples, population_tuples, known, trees), population_tuples.rows
     labels, number = tuples.classes([TOGETHER] if together else known)
-    risk = reidentification(tuples.sizes(labels, number), threshold=threshold, population=people, people=everybody)
+    return CountedClasses(request, tuples, known, labels, number, spanned, combinations, tuple(notes))
+
+
+def measure_classes(tables: RiskTables, counted: CountedClasses, threshold: float) -> RiskReport:
+    """The report on the classes of a table, before it is compared with an original."""
+    request, tuples, labels, number = counted.request, counted.tuples, counted.labels, counted.number
+    people = "rows" if request.person is None else "people"
+    risk = _risk(tables, counted, threshold)
+    notes = list(counted.notes)
     if risk.outside:
         notes.append(
-            f"{risk.outside:,} rows are in classes of which the population holds fewer people than the table: it is not the "
+            f"{risk.outside:,} {people} are in classes of which the population holds fewer people than the table: it is not the "
             "population of this table, and the journalist's risk is only as good as it is."
         )
-    learned = []
+    learned, members = [], tuples.members(labels)
     for column in request.sensitive:
-        j = tuples.column(column)
-        learned.append(sensitive_risk(column, labels, number, tuples.codes[:, j], tuples.counts, tuples.values[j].order))
-    counted = "rows" if request.person is None else "people"
-    report = RiskReport(tuple(known), counted, risk, tuple(learned), combinations)
-    if original_rows is not None:
-        original = Vault.holding(original_rows, purpose=PURPOSE, engine=engine)
-        unordered = [each.engine_title for each in (original, holder) if not each.keeps_order]
-        pairs = Unordered(unordered[0]) if unordered else PairedRows(original_rows, rows)
-        report = _compared(report, tuples, original, pairs, target, trees, spanned, notes)
-    return replace(report, notes=tuple(notes))
+        values, coded = tuples.sensitive(column, request.kinds.get(column))
+        learned.append(sensitive_risk(column, labels, number, values, members, is_ordered=coded.is_quantity))
+    return RiskReport(counted.known, people, risk, tuple(learned), counted.combinations, notes=tuple(notes))
+
+
+def _risk(tables: RiskTables, counted: CountedClasses, threshold: float) -> Reidentification:
+    """How likely somebody is to be recognised; against the population, if there is one."""
+    request, tuples, known = counted.request, counted.tuples, counted.known
+    sizes, members = tuples.sizes(counted.labels, counted.number), tuples.members(counted.labels)
+    if tables.population_rows is None:
+        return reidentification(sizes, threshold=threshold, members=members)
+    holder = tables.hold(tables.population_rows)
+    person = request.person if request.person in holder.names else None
+    population = count_tuples(holder, known, spanned=counted.spanned, person=person, kinds=request.kinds)
+    meant = people_in_classes(tuples, population, known, request.trees, request.kinds)
+    return reidentification(sizes, threshold=threshold, population=meant, people=population.people, members=members)
 
 
 def _combinations(tuples: Tuples, most: int, notes: list[str]) -> tuple[Combination, ...]:
@@ -173,51 +236,3 @@ def _worst(columns: tuple[str, ...], combinations: tuple[Combination, ...], note
     )
     notes.append(f"no quasi-identifiers were named, so this page is about {subject}.")
     return combinations[0].columns if combinations else columns
-
-
-def _compared(
-    report: RiskReport,
-    tuples: Tuples,
-    original: Holder,
-    pairs: PairedRows | Unordered,
-    target: str | None,
-    trees: Mapping[str, Hierarchy],
-    spanned: Sequence[str],
-    notes: list[str],
-) -> RiskReport:
-    """The report with what was lost against the original."""
-    quasi = report.quasi
-    before = count_tuples(original, [*quasi, *([target] if target else [])], spanned=spanned)
-    domains = [
-        make_label_domain(name, trees.get(name), before.values[before.column(name)], tuples.values[tuples.column(name)])
-        for name in quasi
-    ]
-    lost = information_loss(tuples, before, domains)
-    if lost.rows > lost.original_rows:
-        notes.append("the table has more rows than the original: is it really the one that it was made of?")
-    linkage = None
-    if lost.rows != lost.original_rows:
-        notes.append("record linkage was not tried: the numbers of rows differ, so rows cannot be paired.")
-    elif isinstance(pairs, Unordered):
-        notes.append(f"record linkage was not tried: rows have no order on {pairs.engine}.")
-    else:
-        linkage = _linked(pairs, domains, [name for name in quasi if name in spanned])
-        if linkage is None:
-            notes.append("record linkage was not tried: the rows are not in the order of the original.")
-    learning = classifier_accuracy(tuples, before, domains, target) if target else None
-    return replace(report, loss=lost, linkage=linkage, learning=learning)
-
-
-def _linked(pairs: PairedRows, domains: Sequence[LabelDomain], spanned: Sequence[str]) -> Linkage | None:
-    """Record linkage; None if some row is not covered by the published row in its place."""
-    names = [domain.name for domain in domains]
-    holder = Vault.holding(pairs, purpose=PURPOSE)
-    wide = [*spanned, *(PUBLISHED + name for name in spanned)]
-    tuples = count_tuples(holder, [*names, *(PUBLISHED + name for name in names)], spanned=wide)
-    for domain in domains:
-        original, published = tuples.column(domain.name), tuples.column(PUBLISHED + domain.name)
-        cell = domain.ranges(tuples.values[original])[tuples.codes[:, original]]
-        label = domain.ranges(tuples.values[published])[tuples.codes[:, published]]
-        if ((label[:, 0] > cell[:, 0]) | (label[:, 1] < cell[:, 1])).any():
-            return None
-    return record_linkage(tuples, domains)

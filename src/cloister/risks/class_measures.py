@@ -1,7 +1,7 @@
 """Measures of classes: how many rows, people and sensitive values each holds, and how far its values are from all.
 
-Pure functions of labelled tuples: which class each tuple is in, its count, its sensitive value. The guards of a published
-table and the measures of its risk both use them.
+Pure functions of labelled tuples: which class each tuple is in, its count, its sensitive value. `class_values` says which of
+them count where rows belong to people, and where cells are blank.
 
 References
 ----------
@@ -17,12 +17,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 __all__ = [
+    "Memberships",
     "PersonValues",
     "distances",
     "distinct_persons",
     "distinct_values",
     "distribution",
     "effective_values",
+    "memberships",
     "person_values",
     "sizes",
 ]
@@ -35,13 +37,45 @@ def sizes(labels: NDArray[np.int64], classes: int, counts: NDArray[np.int64]) ->
     return np.bincount(labels, counts, classes).astype(np.int64)  # exact: counts stay below 2**53
 
 
-def distinct_persons(labels: NDArray[np.int64], classes: int, persons: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The different persons of each class."""
+@dataclass(frozen=True, slots=True, eq=False)
+class Memberships:
+    """Which people are in which classes: one entry for each person of each class, in the order of the classes.
+
+    Somebody whose rows differ is in several classes, so the sizes of classes add up to more than there are people.
+    """
+
+    labels: NDArray[np.int64]  # the class
+    persons: NDArray[np.int64]  # numbered from 0
+
+    @property
+    def people(self) -> int:
+        """How many different people there are."""
+        return len(np.unique(self.persons))
+
+    def sizes(self, classes: int) -> NDArray[np.int64]:
+        """The people of each class."""
+        return np.bincount(self.labels, minlength=classes)
+
+    def least(self, of_class: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Of each person the least number that one of their classes has."""  # (people,)
+        everybody, person = np.unique(self.persons, return_inverse=True)
+        least = np.full(len(everybody), np.iinfo(np.int64).max)
+        np.minimum.at(least, person, of_class[self.labels])
+        return least
+
+
+def memberships(labels: NDArray[np.int64], persons: NDArray[np.int64]) -> Memberships:
+    """The people of each class, from tuples in any order."""
     order = np.lexsort([persons, labels])
     class_of, person = labels[order], persons[order]
     is_new = np.ones(len(order), bool)
     is_new[1:] = (class_of[1:] != class_of[:-1]) | (person[1:] != person[:-1])
-    return np.bincount(class_of[is_new], minlength=classes)
+    return Memberships(class_of[is_new], person[is_new])
+
+
+def distinct_persons(labels: NDArray[np.int64], classes: int, persons: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The different persons of each class."""
+    return memberships(labels, persons).sizes(classes)
 
 
 def distinct_values(

@@ -42,7 +42,8 @@ def describe_classes(risk: Reidentification, quasi: Sequence[str], counted: str)
 
 def describe_attacks(risk: Reidentification, counted: str) -> Section:
     """The risk from a prosecutor, a journalist and a marketer."""
-    heads = ["who looks", "", "highest", "average", f"above {percent(risk.threshold)}", "risk of a row"]
+    whom = "a person" if counted == "people" else "a row"
+    heads = ["who looks", "", "highest", "average", f"above {percent(risk.threshold)}", f"risk of {whom}"]
     prosecutor = (risk.prosecutor_highest, risk.prosecutor_average, risk.prosecutor_at_risk)
     journalist = (risk.journalist_highest, risk.journalist_average, risk.journalist_at_risk)
     rows = [
@@ -50,9 +51,13 @@ def describe_attacks(risk: Reidentification, counted: str) -> Section:
         ["journalist", "knows only the population", *map(percent, journalist),
          "1/F" if risk.population else "1/f: no population given"],
         ["marketer", "wants as many as possible", "", percent(risk.marketer), "",
-         "sum f/F over rows" if risk.population else "classes over rows"],
+         "1/F" if risk.population else "1/f"],
     ]  # fmt: skip
     legend = [Sentence(f"f: {counted} of the table with the same values; F: people of the population with them.")]
+    if counted == "people":
+        legend.append(
+            Sentence("Somebody whose rows differ is in several classes, and counts once: at the smallest f and F.")
+        )
     if risk.population is not None:
         legend.append(
             Sentence(
@@ -73,8 +78,12 @@ def describe_sizes(risk: Reidentification, counted: str) -> Section:
     return Section((TextTable.of(["size of class", "classes", counted, "share"], rows),))
 
 
-def describe_sensitive(risks: Sequence[SensitiveRisk]) -> Section:
+def describe_sensitive(risks: Sequence[SensitiveRisk], counted: str) -> Section:
     """What a class gives away about sensitive columns."""
+    if counted == "people":
+        diversity = "l: how many values one must name at least to name one of everybody's in a class, blanks aside;"
+    else:
+        diversity = "l: fewest different values in a class, blanks aside;"
     heads = ["sensitive", "values", "l", "entropy l", "t", "t in order", "known for certain"]
     rows = [
         [each.column, f"{each.values:,}", str(each.l), f"{each.entropy_l:.2f}", f"{each.t:.3f}",
@@ -84,8 +93,10 @@ def describe_sensitive(risks: Sequence[SensitiveRisk]) -> Section:
     return Section(
         (
             TextTable.of(heads, rows),
-            Sentence("l: fewest different values in a class; t: largest distance of a class's values to all rows';"),
-            Sentence("known for certain: rows in classes with one value alone, so that whoever finds the class knows it."),
+            Sentence(f"{diversity} t: largest distance of a class's values to those of all {counted};"),
+            Sentence(
+                f"known for certain: {counted} in classes with one value alone, so that whoever finds the class knows it."
+            ),
         )
     )
 

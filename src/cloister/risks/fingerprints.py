@@ -1,7 +1,8 @@
 """Cells of any type as integers that say which cells are equal, so that tuples can be counted without a domain.
 
-A cell becomes 64 bits of a hash of its text; where its order or its width matters, two more numbers say which numbers or
-days it spans: ``34`` from 34 to 34, ``[20, 30)`` from 20 to just below 30, ``*`` everything.
+A cell becomes 64 bits of a hash of its text (`cell_words` says which cells have the same); where its order or its width
+matters, two more numbers say which numbers or days it spans: ``34`` from 34 to 34, ``[20, 30)`` from 20 to just below 30, ``*``
+everything. Where its value matters, they say which number and which day it is.
 
 Notes
 -----
@@ -11,7 +12,7 @@ Then two classes would count as one. Nothing is published from these integers.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,7 +21,8 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from cloister.encode import Codes, Encoded, Encoding
-from cloister.errors import SchemaError
+from cloister.risks.cell_words import list_cells
+from cloister.schema import Date, Kind, Number
 from cloister.schema.cell_values import days, numbers, texts
 
 __all__ = ["EVERYTHING", "NULL", "CellKeys", "Fingerprints", "fingerprint", "fingerprints_of", "from_lane", "spans"]
@@ -41,21 +43,33 @@ class Fingerprints(Encoding):
     """An encoding of cells of any type, 64 bits each.
 
     First come 64 bits for the cells of all columns `together`, if there are any; then those of each of `apart`, with both
-    ends of its span after them where `spanned` names it. Each 64 bits take two places among the codes. Made by
-    `Fingerprints.over`.
+    ends of its span after them where `spanned` names it, or its number and its day where `valued` does. Each 64 bits take
+    two places among the codes. Made by `Fingerprints.over`.
     """
 
     together: tuple[str, ...] = ()
     apart: tuple[str, ...] = ()
     spanned: frozenset[str] = frozenset()
+    valued: frozenset[str] = frozenset()
+    kinds: tuple[tuple[str, Kind], ...] = ()  # of the columns that a schema describes
 
     @classmethod
-    def over(cls, apart: Sequence[str], spanned: Sequence[str] = (), together: Sequence[str] = ()) -> Fingerprints:
-        """The encoding of these columns; spans where wanted."""
+    def over(
+        cls,
+        apart: Sequence[str],
+        spanned: Sequence[str] = (),
+        together: Sequence[str] = (),
+        valued: Sequence[str] = (),
+        kinds: Mapping[str, Kind] | None = None,
+    ) -> Fingerprints:
+        """The encoding of these columns; spans or values where wanted."""
         together, apart = tuple(dict.fromkeys(together)), tuple(dict.fromkeys(apart))
-        wide = frozenset(spanned) & frozenset(apart)
-        width = bool(together) + sum(3 if name in wide else 1 for name in apart)
-        return cls((), (Codes(apart[0] if apart else together[0], ("",)),) * (2 * width), None, together, apart, wide)
+        with_span, with_value = (frozenset(names) & frozenset(apart) for names in (spanned, valued))
+        assert not with_span & with_value
+        width = bool(together) + sum(3 if name in with_span | with_value else 1 for name in apart)
+        described = tuple((name, kind) for name, kind in (kinds or {}).items() if name in apart or name in together)
+        codes = (Codes(apart[0] if apart else together[0], ("",)),) * (2 * width)
+        return cls((), codes, None, together, apart, with_span, with_value, described)
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -64,11 +78,11 @@ class Fingerprints(Encoding):
 
     @property
     def lanes(self) -> dict[str, int]:
-        """The place of each `apart` column among the 64-bit numbers of a row; the two ends of its span follow."""
+        """The place of each `apart` column among the 64-bit numbers of a row; its span or value follows."""
         lanes, at = {}, int(bool(self.together))
         for name in self.apart:
             lanes[name] = at
-            at += 3 if name in self.spanned else 1
+            at += 3 if name in self.spanned or name in self.valued else 1
         return lanes
 
     @property
@@ -80,15 +94,18 @@ class Fingerprints(Encoding):
         """Rows -> integers."""
         lanes = np.empty((batch.num_rows, self.width), np.int64)  # (n, w)
         joint = np.zeros(batch.num_rows, np.uint64)
-        places = self.lanes
+        places, kinds = self.lanes, dict(self.kinds)
         for name in self.columns:
-            cells = batch.column(batch.schema.get_field_index(name))
-            words = _listed(cells, name)  # the few different cells are read, not all of them
-            known = _words(words.dictionary)
-            codes = words.indices.cast(pa.int64()).fill_null(len(known)).to_numpy(zero_copy_only=False)
-            parts = [fingerprints_of(known)]
+            listed = list_cells(batch.column(batch.schema.get_field_index(name)), name, kinds.get(name))
+            words, codes = listed.words, listed.places
+            parts = [fingerprints_of(words)]
             if name in self.spanned:
-                parts += [_lane(end) for end in spans(known)]
+                parts += [_lane(end) for end in spans(words)]
+            elif name in self.valued:
+                number, day = listed.quantities()
+                if isinstance(listed.kind, Number | Date):  # what cannot be read as its kind is a blank
+                    parts[0] = np.where(np.isnan(number) & np.isnan(day), NULL, parts[0])
+                parts += [_lane(number), _lane(day)]
             if name in self.together:
                 with np.errstate(over="ignore"):
                     joint = _mixed((joint ^ np.append(parts[0], NULL).view(np.uint64)[codes]) + _GOLDEN)
@@ -110,33 +127,6 @@ class CellKeys:
     def keys(self, rows: Encoded) -> NDArray[np.int64]:
         """Two places of 32 bits are one integer again."""
         return np.ascontiguousarray(rows.codes).view(np.int64).reshape(len(rows), self.width)
-
-
-def _listed(cells: pa.Array, name: str) -> pa.Array:
-    """The different cells, and which of them each one is."""
-    if pa.types.is_dictionary(cells.type):
-        return cells
-    if pa.types.is_nested(cells.type):
-        raise SchemaError(
-            f'column "{name}" holds lists or records. Risk is measured on columns of single values: unfold it.'
-        )
-    try:
-        return cells.dictionary_encode()
-    except (pa.ArrowNotImplementedError, pa.ArrowInvalid):
-        return _words(cells).dictionary_encode()
-
-
-def _words(cells: pa.Array) -> pa.Array:
-    """Each cell as text; bytes and durations, which no column of a schema holds, as Python writes them."""
-    kind = cells.type
-    if isinstance(cells, pa.ExtensionArray):
-        return _words(cells.storage)
-    is_bytes = pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or pa.types.is_fixed_size_binary(kind)
-    if pa.types.is_duration(kind):
-        return cells.cast(pa.int64()).cast(pa.string())
-    if is_bytes or pa.types.is_interval(kind):
-        return pa.array([None if cell is None else repr(cell) for cell in cells.to_pylist()], pa.string())
-    return texts(cells)
 
 
 def fingerprint(word: str) -> int:

@@ -8,17 +8,19 @@ information loss is a function of the two.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from cloister.errors import SchemaError
-from cloister.risks.fingerprints import EVERYTHING, NULL, fingerprints_of, spans
+from cloister.risks.cell_words import plain_words
+from cloister.risks.fingerprints import EVERYTHING, NULL, fingerprint, fingerprints_of, spans
 from cloister.risks.tuples import Values
-from cloister.schema.cell_values import texts
+from cloister.schema import Kind
 from cloister.schema.hierarchies import Hierarchy
+from cloister.schema.kinds import OTHER
 
 __all__ = ["LabelDomain", "make_label_domain", "wants_spans"]
 
@@ -50,6 +52,16 @@ class LabelDomain:
     known: Mapping[int, tuple[int, int]] = field(repr=False)
     nodes: NDArray[np.int64] = field(repr=False)
     edges: NDArray[np.float64] | None = field(default=None, repr=False)  # (leaves + 1,) of leaves that are intervals
+
+    def leaves_of(self, original: Values) -> NDArray[np.int64]:
+        """The leaf of each cell of the original, as a range; a cell without one is an error."""  # (v, 2)
+        ranges = self.ranges(original, strict=False)
+        if unknown := int((ranges[:, 0] < 0).sum()):
+            raise SchemaError(
+                f'column "{self.name}": the hierarchy lacks {unknown:,} of {len(original):,} different values of the original. '
+                "Add what is missing to it or to its bounds, or correct the rows."
+            )
+        return ranges
 
     def ranges(self, values: Values, *, strict: bool = True) -> NDArray[np.int64]:
         """The leaves from start up to end that each label covers; one that covers none is an error, or (-1, -1)."""  # (v, 2)
@@ -123,16 +135,38 @@ def wants_spans(tree: Hierarchy | None) -> bool:
     return tree is None or tree.edges is not None
 
 
-def make_label_domain(name: str, tree: Hierarchy | None, original: Values, published: Values | None = None) -> LabelDomain:
-    """The domain of a column: its hierarchy, or else the values that its original holds."""
+def make_label_domain(
+    name: str,
+    tree: Hierarchy | None,
+    original: Values,
+    published: Values | None = None,
+    kind: Kind | None = None,
+) -> LabelDomain:
+    """The domain of a column: its hierarchy, whose labels are read as cells of its kind, or else what its original holds."""
     marks = [original.fingerprints, *([] if published is None else [published.fingerprints])]
+    has_null = any((each == NULL).any() for each in marks)
+    if tree is not None and tree.has_other:
+        return _with_other(_of_tree(name, tree, kind), tree, original)
     if tree is not None:
-        return _of_tree(name, tree.with_null() if any((each == NULL).any() for each in marks) else tree)
+        return _of_tree(name, tree.with_null() if has_null else tree, kind)
     real = original.fingerprints != NULL
-    has_null = not real.all() or any((each == NULL).any() for each in marks)
     if original.order is not None and original.low is not None:
         return _of_numbers(name, original.fingerprints[real], original.low[real], has_null)
     return _of_words(name, original.fingerprints[real], has_null)
+
+
+def _with_other(domain: LabelDomain, tree: Hierarchy, original: Values) -> LabelDomain:
+    """The same with blanks, and with the cells of the original that the hierarchy lacks, in the leaf "(other)".
+
+    Only the original's: a label that neither of the two knows is still an error.
+    """
+    known = dict(domain.known)
+    leaf = known[fingerprint(OTHER)]
+    known.setdefault(int(NULL), leaf)
+    lacking = domain.ranges(original, strict=False)[:, 0] < 0
+    return replace(
+        domain, known=known | dict.fromkeys(original.fingerprints[lacking & (original.fingerprints != NULL)].tolist(), leaf)
+    )
 
 
 def _of_numbers(name: str, marks: NDArray[np.int64], values: NDArray[np.float64], has_null: bool) -> LabelDomain:
@@ -152,8 +186,8 @@ def _of_words(name: str, marks: NDArray[np.int64], has_null: bool) -> LabelDomai
     return LabelDomain(name, leaves, None, False, known, _NO_NODES)
 
 
-def _of_tree(name: str, tree: Hierarchy) -> LabelDomain:
-    words = texts(pa.array(tree.nodes, pa.string()))
+def _of_tree(name: str, tree: Hierarchy, kind: Kind | None) -> LabelDomain:
+    words = plain_words(pa.array(tree.nodes, pa.string()), kind)
     numbers = _leaf_numbers(tree, words)
     order = _layout(tree, numbers)
     if numbers is not None:

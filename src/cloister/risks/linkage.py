@@ -89,7 +89,8 @@ def _distance(domain: LabelDomain, cells: NDArray[np.int64], labels: NDArray[np.
     end = np.maximum(cell_kinds[:, None, 1], label_kinds[None, :, 1])
     least = np.where(end - start == 1, 1, domain.leaves)  # leaves under the closest node above both
     sizes = domain.nodes[:, 1] - domain.nodes[:, 0]
-    for (first, last), size in zip(domain.nodes, sizes, strict=True):
+    above = sizes > 1  # a leaf is above itself alone
+    for (first, last), size in zip(domain.nodes[above], sizes[above], strict=True):
         least = np.where((first <= start) & (end <= last), np.minimum(least, size), least)
     table = ((least - 1) / max(1, domain.leaves - 1)).astype(np.float32)
     distances: NDArray[np.float32] = table[np.ix_(kind_of_cell.reshape(-1), kind_of_label.reshape(-1))]

@@ -69,7 +69,7 @@ def information_loss(published: Tuples, original: Tuples, domains: Sequence[Labe
         published_column, original_column = published.column(domain.name), original.column(domain.name)
         ranges = domain.ranges(published.values[published_column])
         tally = np.bincount(published.codes[:, published_column], published.counts, len(ranges))
-        leaves = domain.ranges(original.values[original_column])
+        leaves = domain.leaves_of(original.values[original_column])
         weights = np.bincount(original.codes[:, original_column], original.counts, len(leaves)).astype(np.float64)
         bits, most = left_open(domain, ranges, leaves, weights)
         columns.append(

@@ -11,6 +11,7 @@ from cloister.errors import UsageError
 from cloister.risks.fingerprints import EVERYTHING
 from cloister.risks.label_domains import LabelDomain, make_label_domain
 from cloister.risks.tuples import Tuples, Values, joined
+from cloister.schema import Kind
 from cloister.schema.hierarchies import Hierarchy
 
 __all__ = ["people_in_classes"]
@@ -20,7 +21,11 @@ _MOST = 20_000_000_000  # in all
 
 
 def people_in_classes(
-    table: Tuples, population: Tuples, quasi: Sequence[str], trees: Mapping[str, Hierarchy]
+    table: Tuples,
+    population: Tuples,
+    quasi: Sequence[str],
+    trees: Mapping[str, Hierarchy],
+    column_kinds: Mapping[str, Kind] | None = None,
 ) -> NDArray[np.int64]:
     """The people of the population whom each class of the table may mean, by the order of `Tuples.classes`.
 
@@ -38,13 +43,12 @@ def people_in_classes(
     kind_of, kinds = population.classes(quasi)
     first_of_kind = np.zeros(kinds, np.int64)
     first_of_kind[kind_of[::-1]] = np.arange(len(kind_of))[::-1]
-    weights = population.sizes(kind_of, kinds).astype(np.float64)
     if number * kinds > _MOST:
         raise UsageError(
             f"{number:,} classes and {kinds:,} kinds of people are too many to compare. Give a coarser table or population."
         )
     people = np.zeros(number, np.int64)
-    domains = [_domain(name, trees.get(name), table, population) for name in quasi]
+    domains = [_domain(name, trees.get(name), (column_kinds or {}).get(name), table, population) for name in quasi]
     for start in range(0, number, max(1, _CELLS // kinds)):
         part = first[start : start + max(1, _CELLS // kinds)]
         meant = np.ones((len(part), kinds), bool)
@@ -56,8 +60,16 @@ def people_in_classes(
             )
             covers = (label[:, None, 0] <= cell[None, :, 0]) & (cell[None, :, 1] <= label[:, None, 1])
             meant &= covers[np.ix_(table.codes[part, in_table], population.codes[first_of_kind, in_population])]
-        people[start : start + len(part)] = meant @ weights
+        people[start : start + len(part)] = _meant_people(meant, population, kind_of)
     return people
+
+
+def _meant_people(meant: NDArray[np.bool_], population: Tuples, kind_of: NDArray[np.int64]) -> NDArray[np.int64]:
+    """How many people each class means, of which it means some kinds; a person of several kinds counts once."""
+    if population.persons is None:
+        weights = population.sizes(kind_of, meant.shape[1]).astype(np.float64)
+        return (meant @ weights).astype(np.int64)  # exact: below 2**53
+    return np.array([len(np.unique(population.persons[row[kind_of]])) for row in meant], np.int64)
 
 
 def _are_raw(values: Values, tree: Hierarchy | None) -> bool:
@@ -66,11 +78,11 @@ def _are_raw(values: Values, tree: Hierarchy | None) -> bool:
     return tree is None and not is_wide and EVERYTHING not in values.fingerprints
 
 
-def _domain(name: str, tree: Hierarchy | None, table: Tuples, population: Tuples) -> LabelDomain:
+def _domain(name: str, tree: Hierarchy | None, kind: Kind | None, table: Tuples, population: Tuples) -> LabelDomain:
     """The leaves are what either of the two holds."""
     table_values, population_values = table.values[table.column(name)], population.values[population.column(name)]
     if tree is not None:
-        return make_label_domain(name, tree, population_values, table_values)
+        return make_label_domain(name, tree, population_values, table_values, kind)
     single = table_values.fingerprints != EVERYTHING
     if table_values.low is not None and table_values.high is not None:
         single &= ~(table_values.low < table_values.high)

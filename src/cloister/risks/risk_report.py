@@ -65,7 +65,7 @@ class RiskReport:
             describe_sizes(self.risk, self.counted),
         ]
         if self.sensitive:
-            sections.append(describe_sensitive(self.sensitive))
+            sections.append(describe_sensitive(self.sensitive, self.counted))
         if self.combinations:
             sections.append(describe_combinations(self.combinations))
         if self.loss:

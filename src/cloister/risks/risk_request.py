@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import dataclass, field
+from typing import Any
 
 from cloister.column_names import missing_column
 from cloister.errors import UsageError
-from cloister.parameters import check_names
-from cloister.schema import Category, Role, Schema
-from cloister.schema.hierarchies import Hierarchy, find_hierarchies, read_hierarchy
+from cloister.parameters import check_names, check_path, check_text, check_whole
+from cloister.schema import Category, Kind, Role, Schema
+from cloister.schema.hierarchies import Hierarchy
+from cloister.schema.hierarchies.of_columns import read_hierarchies
 
-__all__ = ["Hierarchies", "RiskRequest", "read_hierarchies", "read_request"]
+__all__ = ["Hierarchies", "RiskRequest", "read_request"]
 
 LONGEST_COMBINATION = 3  # columns of a combination, when no quasi-identifiers are named
 
@@ -32,6 +33,9 @@ class RiskRequest:
     person : the column that says whose a row is, if people are counted
     search : look for combinations of up to so many columns that single people out; None: do not look
     is_quasi_named : whether the quasi-identifiers were named; if not, the worst combination takes their place
+    kinds : how the cells of the columns are read, where a schema says so
+    trees : what the labels of the quasi-identifiers stand for, where a hierarchy says so
+    notes : what a reader of the report should know of the request
     """
 
     quasi: tuple[str, ...]
@@ -40,6 +44,9 @@ class RiskRequest:
     person: str | None
     search: int | None
     is_quasi_named: bool
+    kinds: Mapping[str, Kind] = field(default_factory=dict)
+    trees: Mapping[str, Hierarchy] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -65,16 +72,36 @@ def read_request(
     sensitive: Sequence[str] | str,
     target: str | None,
     search: int | None,
+    hierarchies: Hierarchies | None = None,
+    nested: Sequence[str] = (),
 ) -> RiskRequest:
-    """The request for a table with these columns; roles come from the schema where no columns are named."""
+    """The request for a table with these columns; roles come from the schema where no columns are named.
+
+    Columns that are `nested` hold no single values: they are left out where no quasi-identifiers are named.
+    """
+    if target is not None:
+        check_text(target, "target")
+    if search is not None:
+        check_whole(search, "search", 1)
     named = _listed(quasi) or _with_role(schema, Role.QUASI)
     hidden = _listed(sensitive) or [name for name in _with_role(schema, Role.SENSITIVE) if name in names]
-    person = schema.unit if schema is not None and schema.unit in names else None
+    unit = schema.unit if schema is not None else None
+    person, notes = unit if unit in names else None, []
+    if unit is not None and person is None:
+        notes.append(
+            f'the table has no column "{unit}", which says whose a row is: rows are counted, and somebody who has several makes '
+            "a class look larger than it is."
+        )
     known = named
     if not named:
         unknown = {*_with_role(schema, Role.IDENTIFIER), *hidden, target, person}
         known, search = [name for name in names if name not in unknown], search or LONGEST_COMBINATION
-    request = RiskRequest(tuple(known), tuple(hidden), target, person, search, bool(named))
+        if left_out := [name for name in known if name in nested]:
+            known = [name for name in known if name not in nested]
+            notes.append(f"columns that hold lists or records were left out: {', '.join(left_out)}.")
+    kinds = {column.name: column.kind for column in schema.columns} if schema is not None else {}
+    trees = _read_trees(hierarchies, schema, known, names)
+    request = RiskRequest(tuple(known), tuple(hidden), target, person, search, bool(named), kinds, trees, tuple(notes))
     _check_present(request.columns, names)
     both = [name for name in request.sensitive if name in request.quasi]
     if both:
@@ -84,21 +111,22 @@ def read_request(
     return request
 
 
-def read_hierarchies(hierarchies: Hierarchies | None, schema: Schema | None, quasi: Sequence[str]) -> dict[str, Hierarchy]:
-    """The hierarchy of each column that has one: as given, else as the schema says."""
-    sources: dict[str, Hierarchy | str | os.PathLike[str]] = {}
-    for column in schema.columns if schema is not None else ():
-        if isinstance(column.kind, Category) and column.kind.hierarchy is not None:
-            sources[column.name] = column.kind.hierarchy
+def _read_trees(
+    hierarchies: Hierarchies | None, schema: Schema | None, quasi: Sequence[str], names: Sequence[str]
+) -> dict[str, Hierarchy]:
+    """The hierarchy of each column that has one, as `anonymize` reads it; given for other columns, it is not needed."""
+    given: Any = hierarchies
     if isinstance(hierarchies, Mapping):
-        sources |= hierarchies
+        given = {name: tree for name, tree in hierarchies.items() if name in quasi}
     elif hierarchies is not None:
-        sources |= find_hierarchies(Path(hierarchies), quasi)
-    return {
-        name: tree if isinstance(tree, Hierarchy) else read_hierarchy(tree)
-        for name, tree in sources.items()
-        if name in quasi
-    }
+        check_path(hierarchies, "hierarchies")
+    # the values of the original are the leaves where a domain has no room for others: it may hold more than the domain
+    described = [column for column in schema.columns if not _is_bare_list(column.kind)] if schema is not None else []
+    return read_hierarchies(given, quasi, names, Schema(tuple(described)))
+
+
+def _is_bare_list(kind: Kind) -> bool:
+    return isinstance(kind, Category) and kind.hierarchy is None and not kind.other
 
 
 def _listed(columns: Sequence[str] | str | None) -> list[str]:

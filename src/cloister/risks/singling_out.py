@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from cloister.errors import UsageError
+from cloister.risks.measures import own_classes
 from cloister.risks.tuples import Tuples
 
 __all__ = ["Combination", "single_out"]
@@ -24,9 +25,9 @@ class Combination:
     """What somebody knows who knows these columns."""
 
     columns: tuple[str, ...]
-    unique: float  # share of the rows that are alone with their values
+    unique: float  # share of the rows (people) that are alone with their values
     classes: int
-    average_risk: float  # classes / rows
+    average_risk: float  # mean over rows (people) of 1 / the size of their class
 
 
 def single_out(tuples: Tuples, most: int = 3, *, least: float = 0.0, top: int = 12) -> tuple[Combination, ...]:
@@ -53,19 +54,19 @@ def single_out(tuples: Tuples, most: int = 3, *, least: float = 0.0, top: int = 
     number = len(tuples.names)
     while most > 1 and sum(math.comb(number, size) for size in range(1, most + 1)) * len(tuples.counts) > _WORK:
         most -= 1
-    rows = tuples.rows
+    people = tuples.people
     counted: dict[tuple[str, ...], Combination] = {}
     best: list[Combination] = []
     for size in range(1, min(most, number) + 1):
         for columns in combinations(range(number), size):
             names = tuple(tuples.names[j] for j in columns)
             possible = math.prod(len(tuples.values[j]) for j in columns)
-            if possible < least * rows:
+            if possible < least * people:
                 continue
             labels, classes = tuples.classes(names)
-            sizes = tuples.sizes(labels, classes)
-            total = int(sizes.sum())
-            combination = Combination(names, int((sizes == 1).sum()) / total, classes, classes / total)
+            sizes, members = tuples.sizes(labels, classes), tuples.members(labels)
+            own = own_classes(sizes, sizes, members)
+            combination = Combination(names, own.unique, classes, own.average_risk)
             counted[names] = combination
             parts = [counted[part] for part in combinations(names, size - 1) if part in counted]
             if combination.unique > max([least, *(part.unique for part in parts)]):

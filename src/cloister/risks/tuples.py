@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,8 +10,11 @@ from numpy.typing import NDArray
 
 from cloister.column_names import missing_column
 from cloister.errors import UsageError
-from cloister.risks.class_measures import distinct_persons, sizes
-from cloister.risks.fingerprints import CellKeys, Fingerprints, from_lane
+from cloister.risks.class_measures import Memberships, memberships, sizes
+from cloister.risks.class_values import ClassValues
+from cloister.risks.fingerprints import NULL, CellKeys, Fingerprints, fingerprint, from_lane
+from cloister.risks.value_codes import ValueCodes, code_values
+from cloister.schema import Category, Kind
 from cloister.vault import Holder
 
 __all__ = ["TOGETHER", "Tuples", "Values", "count_tuples", "joined"]
@@ -24,11 +27,12 @@ TOGETHER = ""
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Values:
-    """The different cells of a column: what tells them apart, and which numbers or days they span, where that was asked for."""
+    """The different cells of a column: what tells them apart, and, where that was asked for, what they span or are."""
 
     fingerprints: NDArray[np.int64]  # (v,) rising
-    low: NDArray[np.float64] | None = None  # (v,) NaN for what is no number
+    low: NDArray[np.float64] | None = None  # (v,) the numbers or days they span; NaN for what is no number
     high: NDArray[np.float64] | None = None  # (v,)
+    quantities: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None  # (v,) number and day; NaN for what is none
 
     def __len__(self) -> int:
         return len(self.fingerprints)
@@ -77,6 +81,11 @@ class Tuples:
         """The number of rows."""
         return int(self.counts.sum())
 
+    @property
+    def people(self) -> int:
+        """The number of persons, or of rows where it is not known whose they are."""
+        return self.rows if self.persons is None else len(np.unique(self.persons))
+
     def column(self, name: str) -> int:
         """The place of a column."""
         return self.names.index(name)
@@ -91,11 +100,27 @@ class Tuples:
         places = range(len(self.names)) if names is None else [self.column(name) for name in names]
         return joined([self.codes[:, j] for j in places], [len(self.values[j]) for j in places], len(self.codes))
 
+    def members(self, labels: NDArray[np.int64]) -> Memberships | None:
+        """Who is in which class; None where it is not known whose rows they are."""
+        return None if self.persons is None else memberships(labels, self.persons)
+
     def sizes(self, labels: NDArray[np.int64], classes: int) -> NDArray[np.int64]:
         """The rows of each class; the persons, where it is known whose rows they are."""
-        if self.persons is None:
-            return sizes(labels, classes, self.counts)
-        return distinct_persons(labels, classes, self.persons)
+        members = self.members(labels)
+        return sizes(labels, classes, self.counts) if members is None else members.sizes(classes)
+
+    def sensitive(self, name: str, kind: Kind | None = None) -> tuple[ClassValues, ValueCodes]:
+        """The values of a column that was counted with them, and how they were coded."""
+        j = self.column(name)
+        cells = self.values[j]
+        assert cells.quantities is not None
+        real = cells.fingerprints != NULL
+        domain = [fingerprint(value) for value in kind.domain or ()] if isinstance(kind, Category) else ()
+        numbers, days = cells.quantities
+        coded = code_values(cells.fingerprints[real].tolist(), kind, numbers[real], days[real], domain)
+        codes = np.full(len(cells), coded.blank, np.int32)
+        codes[real] = coded.codes
+        return ClassValues(codes[self.codes[:, j]], self.counts, self.persons, coded.blank), coded
 
 
 def joined(columns: Sequence[NDArray[np.int32]], widths: Sequence[int], rows: int) -> tuple[NDArray[np.int64], int]:
@@ -123,13 +148,15 @@ def count_tuples(
     names: Sequence[str],
     *,
     spanned: Sequence[str] = (),
+    valued: Sequence[str] = (),
     person: str | None = None,
     together: Sequence[str] = (),
+    kinds: Mapping[str, Kind] | None = None,
 ) -> Tuples:
     """Count the tuples of some columns, through the holder's door: one keyed fold, wherever the rows are.
 
     Columns `together` are distinguished only as a whole, as if they were one column, which comes first and is named
-    `TOGETHER`: cheaper, where no more is asked of them.
+    `TOGETHER`: cheaper, where no more is asked of them. Cells are read as `kinds` say, each column's by its own.
     """
     names = tuple(name for name in dict.fromkeys(names) if name not in together)
     if not names and not together:
@@ -138,7 +165,7 @@ def count_tuples(
     for name in wanted:
         if name not in table.names:
             raise missing_column(name, table.names, wanted)
-    encoding = Fingerprints.over(names, spanned, together)
+    encoding = Fingerprints.over(names, spanned, together, valued, kinds)
     keyed = table.count(encoding, CellKeys(encoding.width), person).value
     if not len(keyed):
         raise UsageError("the table has no rows, so there is no risk to measure.")
@@ -147,8 +174,11 @@ def count_tuples(
     values = []
     for j, (name, lane) in enumerate(lanes.items()):
         cells, first, codes[:, j] = np.unique(keyed.keys[:, lane], return_index=True, return_inverse=True)
-        ends = [from_lane(keyed.keys[first, lane + i]) for i in (1, 2)] if name in encoding.spanned else []
-        values.append(Values(cells, *ends))
+        pair = None
+        if name in encoding.spanned or name in encoding.valued:
+            pair = from_lane(keyed.keys[first, lane + 1]), from_lane(keyed.keys[first, lane + 2])
+        is_span = pair is not None and name in encoding.spanned
+        values.append(Values(cells, *pair) if pair and is_span else Values(cells, quantities=pair))
     persons = None
     if person is not None:
         persons = np.unique(keyed.keys[:, -2:], axis=0, return_inverse=True)[1].reshape(-1)

@@ -95,11 +95,11 @@ def texts(values: pa.Array, form: CellFormat = PLAIN) -> pa.Array:
         return pa.concat_arrays([*cells, pa.nulls(0, pa.large_string())]).take(from_numbers(_places(values)))
     if pa.types.is_floating(kind):
         return _float_texts(values)
-    if pa.types.is_decimal(kind):
+    if pa.types.is_decimal(kind) or pa.types.is_time(kind):  # a time of day has one text, whatever it is counted in
         return _without_zeros(values.cast(pa.string()))
     if pa.types.is_timestamp(kind):
         return _moment_texts(values)
-    if pa.types.is_integer(kind) or pa.types.is_boolean(kind) or pa.types.is_date(kind) or pa.types.is_time(kind):
+    if pa.types.is_integer(kind) or pa.types.is_boolean(kind) or pa.types.is_date(kind):
         return values.cast(pa.string())
     inner = _unwrapped(values)
     return pa.nulls(len(values), pa.string()) if inner is None else texts(inner)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import date, datetime
@@ -70,7 +71,9 @@ def read_text(path: str | PathLike[str]) -> str:
     try:
         return Path(path).read_bytes().decode("utf-8-sig")
     except FileNotFoundError:
-        raise SchemaError(f"{path}: no such schema. Draft one with: cloister schema DATA -o {path}") from None
+        raise SchemaError(
+            f"{path}: no such schema. Draft one with: cloister schema DATA -o {shlex.quote(str(path))}"
+        ) from None
     except OSError as error:
         raise SchemaError(f"{path}: the schema cannot be read ({error.strerror}).") from None
     except UnicodeDecodeError:

@@ -8,7 +8,6 @@ from cloister.sinks.written_files import (
     everything_in,
     file_hash,
     file_hashes,
-    writer_of,
     written_files,
 )
 
@@ -25,6 +24,5 @@ __all__ = [
     "flush_folder",
     "reserved",
     "stage",
-    "writer_of",
     "written_files",
 ]

@@ -1,4 +1,4 @@
-"""The files of an output: their hashes, where their certificate stands, and who writes record batches into them."""
+"""The files of an output: their hashes, and where their certificate stands."""
 
 from __future__ import annotations
 
@@ -6,9 +6,6 @@ import hashlib
 import os
 from os import PathLike
 from pathlib import Path
-from typing import Any
-
-from cloister.errors import SinkError
 
 __all__ = [
     "CERTIFICATE_SUFFIX",
@@ -16,7 +13,6 @@ __all__ = [
     "everything_in",
     "file_hash",
     "file_hashes",
-    "writer_of",
     "written_files",
 ]
 
@@ -78,16 +74,3 @@ def file_hash(path: Path) -> str:
     """The SHA-256 of a file, in hexadecimal."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def writer_of(path: str, format: str, schema: Any) -> Any:
-    """A writer of record batches; columns of text are written as they are, nulls as nothing. Stage its path."""
-    if format == "parquet":
-        import pyarrow.parquet as pq
-
-        return pq.ParquetWriter(path, schema)
-    if format == "csv":
-        from pyarrow import csv
-
-        return csv.CSVWriter(path, schema)
-    raise SinkError(f'format "{format}" cannot be written. Choose parquet or csv.')

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from datetime import date, timedelta
@@ -136,6 +137,16 @@ def test_pay_is_not_shown_to_the_cent(tmp_path: Path) -> None:
         assert all(float(end) % 100 == 0 for end in ends)
 
 
+def test_no_cut_lies_between_two_cents(tmp_path: Path) -> None:
+    """Of ten rows the fifth earns 41236.91 and the sixth a cent more: the only cut that leaves five on each side told both."""
+    pay = [20_000.0, 25_000.0, 30_000.0, 35_000.0, 41236.91, 41236.92, 45_000.0, 50_000.0, 55_000.0, 60_000.0]
+    model = cl.TopDownSpecialization(k=5, quasi=["pay"])
+    model.publish(pa.table({"pay": pay}), tmp_path / "out.csv")
+    assert ends_of(model.summary_.columns[0].labels) == []
+    text = (tmp_path / "out.csv").read_text() + (tmp_path / "out.csv.release.json").read_text()
+    assert "41236" not in text
+
+
 @pytest.mark.parametrize("scope", ["global", "local"])
 def test_few_ends_are_birthdays(scope: str, tmp_path: Path) -> None:
     """Of 523 interval ends of 8,000 dates 523 were somebody's birthday; now as many as of any days.
@@ -152,6 +163,8 @@ def test_few_ends_are_birthdays(scope: str, tmp_path: Path) -> None:
     assert len(ends) > 200
     assert sum(end in people for end in ends) <= 0.26 * len(ends) + 47
     assert sum(people[end] == 1 for end in ends) <= 0.23 * len(ends) + 47
+    beside = sum(end in people or end - timedelta(1) in people for end in ends)  # every end was, before
+    assert beside <= (1 - math.exp(-2 * 8_000 / 26_000)) * len(ends) + 47
 
 
 def lonely() -> pa.Table:

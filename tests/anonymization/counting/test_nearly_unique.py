@@ -55,7 +55,7 @@ def test_unique_numbers_are_refused_all_at_once(settings: dict[str, Any], tmp_pa
         publish(patients(), tmp_path / "out.csv", **settings)
     assert all(f'"{name}"' in str(refused.value) for name in NUMBERS)
     assert '"ward"' not in str(refused.value)
-    assert "--keep-unique MRN,patient_no,NHS number" in str(refused.value)
+    assert "--keep-unique 'MRN,patient_no,NHS number'" in str(refused.value)
     assert not list(tmp_path.iterdir())
 
 

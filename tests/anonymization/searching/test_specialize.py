@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import date
 
 import numpy as np
 import pyarrow as pa
@@ -19,7 +20,7 @@ from cloister.anonymization.searching.gains import Gain
 from cloister.anonymization.searching.guards import Closeness, Guard, KMap
 from cloister.anonymization.searching.specialize import Specialization, specialize
 from cloister.errors import UsageError
-from cloister.schema.hierarchies import Hierarchy, flat
+from cloister.schema.hierarchies import Hierarchy, calendar, flat
 from tests.anonymization.adult import Adult, adult, loss_metric, training_rows
 from tests.anonymization.searching import guards_by_hand as counting
 from tests.anonymization.searching.guards_by_hand import GUARD_SETS, guards_hold
@@ -87,6 +88,7 @@ def _refined(table: Table, found: Specialization, k: int) -> Iterator[list[tuple
     codes, classes = codes[labels >= 0], found.recoding.classes[labels[labels >= 0]]
     for j, domain in enumerate(columns):
         of = found.recoding.columns[j].of
+        of = np.where(np.isin(of, classes[:, j]), of, -1)  # a label that no row has is nobody's to refine
         if isinstance(domain, CutBins):  # bins whose rows were all removed are in no label
             of = np.full(domain.leaves, -1, np.int32)
             of[codes[:, j]] = classes[:, j]
@@ -282,3 +284,19 @@ def test_adult_rewritten_is_k_anonymous() -> None:
     published = list(zip(*(output[name].to_pylist() for name in table.names), strict=True))
     assert counting.smallest(published) >= 10
     assert published.count(("*",) * 8) == found.suppressed
+
+
+def test_days_that_nobody_has_are_no_steps() -> None:
+    """A calendar of a century with rows in one year is searched in a few steps: what no row is in is not refined."""
+    tree = calendar(date(1920, 1, 1), date(2025, 12, 31))
+    days = np.repeat(np.arange(20_000, 20_360, 2), 3)[:, None].astype(np.int32)
+    rows = TupleCounts(days, np.ones(len(days), np.int64))
+    work = Workspace(rows, [tree], 5, [], Gain.LOSS, 0)
+    found = specialize(CountedTable(rows, [tree], ["born"]), 5, gain="loss")
+    assert found.steps < 30
+    root = work.root()
+    assert root is not None
+    cut = work.take(root, 0, 0, 0.0)
+    assert cut is not None
+    assert len(cut.blocks) > 5
+    assert len(work.weigh(cut).block) == 1

@@ -7,13 +7,15 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from cloister.anonymization.counting.column_types import check_have_text
 from cloister.anonymization.counting.column_values import MOST_CODES, MOST_VALUES, fetch_values
 from cloister.anonymization.counting.count_table import CountedTable, add_population, count_range, count_table
 from cloister.anonymization.counting.leaf_coder import value_coder
-from cloister.anonymization.counting.quasi_columns import column_from_values, read_hierarchies
+from cloister.anonymization.counting.quasi_columns import column_from_values
 from cloister.anonymization.counting.scale import Scale
 from cloister.anonymization.request import Request
 from cloister.schema.hierarchies import Hierarchy
+from cloister.schema.hierarchies.of_columns import read_hierarchies
 from cloister.sources.stated_names import StatedNames
 from cloister.vault import Holder, Vault, open_data
 
@@ -49,9 +51,12 @@ def open_tables(request: Request, X: Any, purpose: str) -> OpenedTables:
 def count_tables(opened: OpenedTables) -> CountedTable:
     """The tuples of the table with their counts: one pass, and one before it where the values of a column are not known."""
     request, table, population = opened.request, opened.table, opened.population
+    compared = [*request.sensitive, *([request.target] if request.target else [])]
+    person = [request.person] if request.person else []
+    named = dict.fromkeys([*request.quasi, *compared, *person, *request.pseudonyms])
+    check_have_text(table.types(list(named)), list(named))
     without_hierarchy = {name: MOST_CODES for name in request.quasi if name not in opened.hierarchies}
-    compared = dict.fromkeys([*request.sensitive, *([request.target] if request.target else [])], MOST_VALUES)
-    wanted = [(table, {**without_hierarchy, **compared})]
+    wanted = [(table, {**without_hierarchy, **dict.fromkeys(compared, MOST_VALUES)})]
     if population is not None:
         wanted.append((population, without_hierarchy))
     values = fetch_values(wanted, request.schema)

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from cloister.anonymization.counting.column_values import MOST_VALUES, ColumnValues
 from cloister.anonymization.counting.scale import Scale
 from cloister.errors import UsageError
-from cloister.schema import Category, Date, Kind, Number, Schema
+from cloister.risks.value_codes import code_values
+from cloister.schema import Category, Schema
 from cloister.schema.cell_format import PLAIN, CellFormat
 from cloister.schema.cell_values import days, numbers
 from cloister.schema.hierarchies import MISSING, UNKNOWN, Hierarchy
@@ -57,8 +58,7 @@ def coder_of(name: str, column: Hierarchy | Scale) -> LeafCoder:
 def value_coder(column: ColumnValues, schema: Schema | None, *, is_ordered: bool = False) -> LeafCoder:
     """A code for each value of a sensitive column or a target, in their order where they have one; blanks are a value.
 
-    Values are those of the column's kind, not spellings: 1 and 1.0 are one number, all that a domain with `other` does not
-    list is one value, and what cannot be read as the kind that the schema names is a blank.
+    `risks.value_codes` says which cells are one value.
     """
     if column.is_many:
         raise UsageError(
@@ -67,31 +67,15 @@ def value_coder(column: ColumnValues, schema: Schema | None, *, is_ordered: bool
         )
     kind = schema[column.name].kind if schema is not None and column.name in schema else None
     words, form = column.words, PLAIN if kind is None else kind.form
-    cells = _cells(column, kind, form)
-    if cells is not None:
-        different = np.unique(cells[~np.isnan(cells)])  # NaN sorts last: a blank
-        value_of, blank = np.searchsorted(different, cells).tolist(), len(different)
-    elif isinstance(kind, Category) and kind.domain is not None:
-        place = {value.strip(): i for i, value in enumerate(kind.domain)}
-        others = [word for word in words if word not in place]
-        place |= {word: len(place) + (0 if kind.other else i) for i, word in enumerate(others)}
-        value_of, blank = [place[word] for word in words], max(place.values(), default=-1) + 1
-    else:
-        value_of, blank = list(range(len(words))), len(words)
-    has_order = isinstance(kind, Category) and kind.domain is not None if cells is None else not np.isnan(cells).any()
-    if is_ordered and words and not has_order:
+    cells = pa.array(words, pa.string())
+    as_numbers = np.full(len(words), np.nan) if kind is None and column.is_code else numbers(cells, form)
+    domain = kind.domain or () if isinstance(kind, Category) else ()
+    as_days = days(cells, PLAIN if column.is_date else form)  # typed dates are written as ISO dates
+    coded = code_values(words, kind, as_numbers, as_days, [value.strip() for value in domain])
+    if is_ordered and words and not coded.is_ordered:
         raise UsageError(
             f'column "{column.name}": the ordered distance needs numbers, dates, or a domain in the schema that lists the '
             "values in order."
         )
-    return LeafCoder(column.name, (*words, ""), None, False, blank, form=form, value_of=(*value_of, blank))
-
-
-def _cells(column: ColumnValues, kind: Kind | None, form: CellFormat) -> NDArray[np.float64] | None:
-    """The different cells as numbers or days, NaN for what stands for none; None where they are texts."""
-    words = pa.array(column.words, pa.string())
-    if isinstance(kind, Date):
-        return np.floor(days(words, form))
-    if isinstance(kind, Number) or (kind is None and column.is_numeric):
-        return numbers(words, form)
-    return days(words, form) if kind is None and column.is_calendar else None
+    value_of = (*coded.codes.tolist(), coded.blank)
+    return LeafCoder(column.name, (*words, ""), None, False, coded.blank, form=form, value_of=value_of)

@@ -13,15 +13,16 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
+from cloister.column_names import flag_hint
 from cloister.encode import Encoded
 from cloister.errors import UsageError
 from cloister.risks.fingerprints import NULL, CellKeys, Fingerprints
+from cloister.sources.source import nested_names
 from cloister.vault import Holder
 
-__all__ = ["check_confirmed", "nearly_unique"]
+__all__ = ["NONE_UNIQUE", "UniqueColumns", "check_confirmed", "nearly_unique"]
 
 NEARLY = Fraction(9, 10)  # of the values: as many are different
 FEWEST = 20  # filled cells: in a smaller table many a harmless column has no value twice
@@ -29,6 +30,17 @@ _SAMPLED = 250_000  # rows up to which every value is looked at; beyond, a sampl
 _ELSEWHERE = np.int64(1)  # the key of a value that is not in the sample
 _CAP = 10  # people of one value that an estimate counts at most: a frequent word in the sample does not decide it
 _DEVIATIONS = 4  # standard deviations by which an estimate may fall short: one in 30,000 does
+
+
+@dataclass(frozen=True, slots=True)
+class UniqueColumns:
+    """Columns that may name single rows: of nearly unique values, and of lists or structs, which nobody counts."""
+
+    counted: tuple[str, ...] = ()
+    nested: tuple[str, ...] = ()
+
+
+NONE_UNIQUE = UniqueColumns()
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,22 +59,23 @@ class SampledValues:
         return np.where((marks == NULL) | (marks % self.one_in == 0), marks, _ELSEWHERE)
 
 
-def nearly_unique(table: Holder, columns: Sequence[str], rows: int, person: str | None) -> tuple[str, ...]:
+def nearly_unique(table: Holder, columns: Sequence[str], rows: int, person: str | None) -> UniqueColumns:
     """Which columns have at least 90% different values; where people count, a value counts once a person.
 
     Parameters
     ----------
     table : Holder
     columns : sequence of str
-        Those that are looked at. Lists and structs are passed over.
+        Those that are looked at. Lists and structs are not counted, but named.
     rows : int
         How many the table has.
     person : str, optional
         The column that says whose a row is.
     """
-    single = [column.name for column in table.types(columns) if not pa.types.is_nested(column.type)] if columns else []
+    nested = nested_names(table.types(columns)) if columns else ()
+    single = [name for name in columns if name not in nested]
     if not single or rows < FEWEST:
-        return ()
+        return UniqueColumns((), nested)
     encoding = Fingerprints.over(single)
     one_in = max(1, rows // _SAMPLED)
     keyed = table.count(encoding, SampledValues(encoding.width, one_in), person).value
@@ -76,7 +89,7 @@ def nearly_unique(table: Holder, columns: Sequence[str], rows: int, person: str 
         slack = _DEVIATIONS * math.sqrt(sampled) if one_in > 1 else 0.0
         if held >= FEWEST and (sampled + slack) * one_in >= NEARLY * held:
             found.append(name)
-    return tuple(found)
+    return UniqueColumns(tuple(found), nested)
 
 
 def _pairs(values: NDArray[np.int64], people: NDArray[np.int64], one_in: int) -> int:
@@ -92,15 +105,23 @@ def _pairs(values: NDArray[np.int64], people: NDArray[np.int64], one_in: int) ->
     return max(len(pairs), one_in * int(np.minimum(holders, _CAP).sum()))
 
 
-def check_confirmed(unique: Sequence[str], confirmed: Sequence[str]) -> None:
-    """Refuse columns with nearly unique values that nobody named, all at once."""
-    suspects = [name for name in unique if name not in confirmed]
+def check_confirmed(unique: UniqueColumns, confirmed: Sequence[str]) -> None:
+    """Refuse columns that may name single rows and that nobody named, all at once."""
+    if uncounted := [name for name in unique.nested if name not in confirmed]:
+        listed, one = ", ".join(f'"{name}"' for name in uncounted), len(uncounted) == 1
+        raise UsageError(
+            f"column{'' if one else 's'} {listed} hold{'s' if one else ''} lists or structs, which are not counted and may name "
+            f"single rows whatever k is. Drop {'it' if one else 'them'} ({flag_hint('--identifiers', uncounted)}), or confirm "
+            f"that {'it is' if one else 'they are'} to be published ({flag_hint('--keep-unique', uncounted)})."
+        )
+    suspects = [name for name in unique.counted if name not in confirmed]
     if not suspects:
         return
-    listed, flag = ", ".join(f'"{name}"' for name in suspects), ",".join(suspects)
+    listed = ", ".join(f'"{name}"' for name in suspects)
     one = len(suspects) == 1
     raise UsageError(
         f"at least {int(100 * NEARLY)}% of the values of column{'' if one else 's'} {listed} are different, so that "
-        f"{'it names' if one else 'they name'} single rows whatever k is. Drop {'it' if one else 'them'} (--identifiers "
-        f"{flag}), or confirm that {'it is' if one else 'they are'} to be published (--keep-unique {flag})."
+        f"{'it names' if one else 'they name'} single rows whatever k is. Drop {'it' if one else 'them'} "
+        f"({flag_hint('--identifiers', suspects)}), or confirm that {'it is' if one else 'they are'} to be published "
+        f"({flag_hint('--keep-unique', suspects)})."
     )

@@ -22,6 +22,7 @@ __all__ = ["CutGrid", "MonthGrid", "NumberGrid", "Width", "power_below", "word"]
 Width: TypeAlias = Fraction  # of numbers, or of months
 
 _EXACT = 2**53  # integers that float64 holds
+_ALL_DIGITS = 1e22  # whole numbers below it are written without an exponent
 _MOST_PLACES = 2**50  # intervals between the origin and a value, so that places are exact
 _LARGEST = float(np.finfo(np.float64).max)
 _LEAST = Fraction(float(np.finfo(np.float64).tiny))  # a narrower width has not all digits of a float
@@ -94,8 +95,10 @@ class NumberGrid:
         """The number of the interval that holds each value."""
         guess = np.floor((values - float(self.origin)) / float(width)).astype(np.int64)
         for _ in range(3):  # a division of floats may be one off
-            guess = guess - (self.starts(guess, width) > values)
-            guess = guess + (self.starts(guess + 1, width) <= values)
+            below, above = self.starts(guess, width) > values, self.starts(guess + 1, width) <= values
+            if not (below.any() or above.any()):
+                break
+            guess = guess - below + above
         return guess
 
     def starts(self, places: NDArray[np.int64], width: Width) -> NDArray[np.float64]:
@@ -157,11 +160,17 @@ def power_below(number: Fraction) -> Fraction:
 
 
 def word(value: float, *, is_date: bool) -> str:
-    """An end of an interval as text that reads back as the same number."""
+    """A number or a day in a label, as text that reads back as the same.
+
+    >>> word(2.0**53, is_date=False), word(0.1, is_date=False)
+    ('9007199254740992', '0.1')
+    """
     if is_date:
         return str(np.datetime64(int(value), "D"))
     short = label_text(value)
-    return short if float(short) == value else repr(float(value))
+    if float(short) == value:
+        return short
+    return str(int(value)) if abs(value) < _ALL_DIGITS and float(value).is_integer() else repr(float(value))
 
 
 def _nearest(number: Fraction) -> float:

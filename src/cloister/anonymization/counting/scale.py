@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from cloister.anonymization.counting.public_grid import CutGrid, MonthGrid, NumberGrid, word
 from cloister.schema.cell_format import PLAIN, CellFormat
-from cloister.schema.numerals import label_text
 
 __all__ = ["CutBins", "Scale", "value_text"]
 
@@ -143,5 +142,5 @@ class CutBins:
 
 
 def value_text(value: float, *, is_date: bool) -> str:
-    """A value as a label."""
-    return word(value, is_date=True) if is_date else label_text(value)
+    """A value as a label: its text reads back as the same number."""
+    return word(value, is_date=is_date)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
+from cloister.anonymization.counting.nearly_unique import NONE_UNIQUE, UniqueColumns
 from cloister.anonymization.reporting.notes import usual_notes
 from cloister.anonymization.reporting.summary import TableSummary
 from cloister.anonymization.request import Request
@@ -14,11 +15,11 @@ __all__ = ["certify"]
 
 
 def certify(
-    request: Request, summary: TableSummary, table: Holder, files: Mapping[str, str], unique: Sequence[str] = ()
+    request: Request, summary: TableSummary, table: Holder, files: Mapping[str, str], unique: UniqueColumns = NONE_UNIQUE
 ) -> Release:
     """The certificate of a table that was written as a request asks.
 
-    `files` are the hashes of what was written, `unique` the columns of nearly unique values that were published.
+    `files` are the hashes of what was written, `unique` the published columns that may name single rows.
     """
     return Release(
         kind="k-anonymous table",
@@ -33,7 +34,7 @@ def certify(
     )
 
 
-def notes_of(request: Request, summary: TableSummary, unique: Sequence[str] = ()) -> tuple[str, ...]:
+def notes_of(request: Request, summary: TableSummary, unique: UniqueColumns = NONE_UNIQUE) -> tuple[str, ...]:
     """What a reader of the certificate should know: above all, what is not protected."""
     notes = usual_notes(
         untouched=summary.untouched,

@@ -149,19 +149,20 @@ def curve(
         except Unattainable:
             refused.append(k)
             continue
-        risk = reidentification(class_sizes(result, counted.rows), threshold=threshold)
+        risk = published_risk(result, counted.rows, threshold)
         points.append(Point(k, result.loss, result.suppressed, risk))
     if not points:
         raise UsageError(f"even the table as a whole holds no k of {', '.join(map(str, refused))}. Ask for less.")
     return Curve(request.scope, counted.rows.total, threshold, tuple(points), tuple(refused))
 
 
-def class_sizes(result: SearchResult, rows: TupleCounts) -> Any:
-    """The rows, or people, of each published class; suppressed rows that stay are one."""
+def published_risk(result: SearchResult, rows: TupleCounts, threshold: float) -> Reidentification:
+    """The risk of the rows, or people, of the published classes; suppressed rows that stay are one class."""
     labels = result.labels
     kept = np.flatnonzero((rows.counts > 0) & ((labels >= 0) | result.is_starred))
     _, class_of = np.unique(labels[kept], return_inverse=True)
     number = int(class_of.max()) + 1
-    if rows.persons is not None:
-        return class_measures.distinct_persons(class_of, number, rows.persons[kept])
-    return class_measures.sizes(class_of, number, rows.counts[kept])
+    if rows.persons is None:
+        return reidentification(class_measures.sizes(class_of, number, rows.counts[kept]), threshold=threshold)
+    members = class_measures.memberships(class_of, rows.persons[kept])
+    return reidentification(members.sizes(number), threshold=threshold, members=members)

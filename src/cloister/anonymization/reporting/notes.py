@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from cloister.anonymization.counting.nearly_unique import NONE_UNIQUE, UniqueColumns
 from cloister.anonymization.searching.guards import sensitive_guards
 from cloister.schema import Role, Schema
 from cloister.schema.drafts import role_of_name
@@ -20,7 +21,7 @@ def usual_notes(
     is_guarded: bool = False,
     is_shuffled: bool = False,
     schema: Schema | None = None,
-    unique: Sequence[str] = (),
+    unique: UniqueColumns = NONE_UNIQUE,
 ) -> list[str]:
     """One sentence or two for everything that k does not cover.
 
@@ -40,8 +41,8 @@ def usual_notes(
         Whether the rows are in an order that tells nothing about their order in the input.
     schema : Schema, optional
         What the columns are known to be.
-    unique : sequence of str
-        Columns of nearly unique values among the untouched.
+    unique : UniqueColumns
+        Columns among the untouched that may name single rows.
     """
     notes = []
     if not is_diverse:
@@ -83,7 +84,11 @@ def usual_notes(
     ]
     notes += [
         f'The values of column "{name}" are nearly unique: whoever knows one of them finds its row, whatever k is.'
-        for name in unique
+        for name in unique.counted
+    ]
+    notes += [
+        f'The lists or structs of column "{name}" were not counted: whoever knows one of them may find its row, whatever k is.'
+        for name in unique.nested
     ]
     if pseudonyms:
         notes.append(

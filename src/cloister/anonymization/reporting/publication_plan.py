@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from cloister.anonymization.counting.quasi_columns import read_hierarchies
 from cloister.anonymization.request import Request
 from cloister.report import notebook, terminal
 from cloister.report.document import Document, Fact, Section, Sentence, TextTable
+from cloister.schema.hierarchies.of_columns import read_hierarchies
 
 __all__ = ["PublicationPlan", "plan_publication"]
 

@@ -19,6 +19,7 @@ from cloister.schema.hierarchies import Hierarchy
 __all__ = ["BinColumn", "Block", "BlockColumn", "TreeColumn", "blocks_of", "offsets_of"]
 
 _NO_COSTS = np.zeros(0)
+_LARGE_EXPONENT = 400  # of two: squares of such numbers come near the largest of float64
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -121,10 +122,10 @@ class BinColumn:
         self._column = column
         self._bins = bins
         self._intervals: dict[tuple[int, int], Block] = {}
-        middles = bins.low / 2 + bins.high / 2
-        with np.errstate(over="ignore"):  # near the largest number
-            self._span = float(bins.high[-1] - bins.low[0]) or 1.0
-            self._middle = np.append(middles, middles.mean())[: bins.leaves]
+        self._low, self._high = _within_range(np.stack([bins.low, bins.high]))
+        self._span = float(self._high[-1] - self._low[0]) or 1.0
+        middles = (self._low + self._high) / 2
+        self._middle = np.append(middles, middles.mean())[: bins.leaves]
 
     @property
     def root(self) -> Block:
@@ -163,7 +164,7 @@ class BinColumn:
         return block
 
     def _make_interval(self, low: int, high: int) -> Block:
-        first, last = self._bins.low[low:high], self._bins.high[low:high]
+        first, last = self._low[low:high], self._high[low:high]
         codes = np.arange(low, high, dtype=np.int32)
         loss = float(last[-1] - first[0]) / self._span
         label = self._bins.label(low, high)
@@ -173,11 +174,18 @@ class BinColumn:
         return Block(self._column, -1, codes, label, loss, high - low, codes - np.int32(low), _NO_COSTS, left, right)
 
 
+def _within_range(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The same numbers in a unit in which differences, their squares and sums of those are finite: shares do not change."""
+    _, exponent = np.frexp(np.abs(values).max(initial=0.0))
+    return values if exponent < _LARGE_EXPONENT else np.ldexp(values, -int(exponent))
+
+
 def _middles(tree: Hierarchy) -> NDArray[np.float64]:
     """The middle of each leaf of numbers; a null lies in the middle of everything."""
     if tree.edges is None:
         return np.zeros(0)
-    middles: NDArray[np.float64] = (tree.edges[:-1] + tree.edges[1:]) / 2
+    edges = _within_range(tree.edges)
+    middles: NDArray[np.float64] = (edges[:-1] + edges[1:]) / 2
     return np.append(middles, middles.mean())[: tree.leaves]
 
 

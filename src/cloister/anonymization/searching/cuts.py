@@ -127,6 +127,9 @@ class Workspace:
         block = np.repeat(np.arange(len(blocks)), ways)
         way = np.arange(ways.sum()) - first_candidate[block]
         information = self._information(cut, lost, relief, spread, block)
+        # a block that no row is in changes nothing: a calendar of a century has thousands of them, each a free step
+        held = np.flatnonzero(floor[block] != _NO_CLASS)
+        block, way, lost, low, information = block[held], way[held], lost[held], low[held], information[held]
         others = np.empty_like(floor)
         loops_for(cut).floor_of_others(floor, column, len(self.blocks), others)
         anonymity = np.minimum(low, others[block])

@@ -1,14 +1,10 @@
 """What every class of a published table must hold: k-anonymity, l-diversity, t-closeness, k-map.
 
 All are pure functions of labelled tuples: which class each tuple is in, its count, its sensitive value; the measures behind
-them are those of `cloister.risks.class_measures`. The search and the check of the written output use the same ones. Counted
+them are those of `cloister.risks.class_measures`; what counts where rows belong to people, and what a blank is, says
+`cloister.risks.class_values`. The search and the check of the written output use the same ones. Counted
 by rows each guard holds for the union of two classes that hold it, so a more general table never breaks one (the reference
 of t-closeness kept fixed). Counted by people it may not, where somebody has rows in both; a search checks every step.
-
-Where the tuples say whose rows they are, people count, not rows: l-diversity asks how many values one must name at least to
-name one of everybody's, entropy l-diversity counts everybody with the value of theirs that most people of the class have, and
-in t-closeness a person weighs 1, shared equally by their values. A blank is not a diverse value; in t-closeness, which compares
-shares, it is a value.
 
 References
 ----------
@@ -29,14 +25,8 @@ from numpy.typing import NDArray
 from cloister.anonymization.counting.tuple_counts import TupleCounts
 from cloister.errors import UsageError
 from cloister.risks import class_measures
-from cloister.risks.class_measures import (
-    distances,
-    distinct_values,
-    distribution,
-    effective_values,
-    person_values,
-    sizes,
-)
+from cloister.risks.class_measures import distances, distinct_values, effective_values, sizes
+from cloister.risks.class_values import ClassValues
 
 __all__ = [
     "GUARDS",
@@ -149,10 +139,7 @@ class Diversity(ClassGuard):
 
     def passes(self, labels: NDArray[np.int64], classes: int, rows: TupleCounts) -> NDArray[np.bool_]:
         """Which classes hold it."""
-        filled, values = _filled(rows, self.column)
-        if rows.persons is not None:
-            return person_values(labels[filled], rows.persons[filled], values[filled]).fewest(classes) >= self.l
-        return distinct_values(labels[filled], classes, values[filled], rows.counts[filled]) >= self.l
+        return _sensitive(rows, self.column).diversity(labels, classes) >= self.l
 
     def __str__(self) -> str:
         return f"distinct l-diversity, l = {self.l}"
@@ -173,12 +160,8 @@ class EntropyDiversity(ClassGuard):
 
     def passes(self, labels: NDArray[np.int64], classes: int, rows: TupleCounts) -> NDArray[np.bool_]:
         """Which classes hold it."""
-        filled, values = _filled(rows, self.column)
-        if rows.persons is not None:
-            effective = person_values(labels[filled], rows.persons[filled], values[filled]).effective(classes)
-        else:
-            effective = effective_values(labels[filled], classes, values[filled], rows.counts[filled])
-        return np.log(np.maximum(effective, 1)) >= math.log(self.l) - _SLACK
+        effective = _sensitive(rows, self.column).entropy_diversity(labels, classes)
+        return np.log(effective) >= math.log(self.l) - _SLACK
 
     def __str__(self) -> str:
         return f"entropy l-diversity, l = {self.l:g}"
@@ -207,26 +190,14 @@ class Closeness(ClassGuard):
         """The same guard with the distribution of these tuples as its reference, unless it has one."""
         if self.reference is not None:
             return self
-        _, values, weights = self._weighed(np.zeros(len(rows.counts), np.int64), rows)
-        return Closeness(self.t, self.column, self.is_ordered, tuple(distribution(values, weights).tolist()))
+        shares = _sensitive(rows, self.column).shares()
+        return Closeness(self.t, self.column, self.is_ordered, tuple(shares.tolist()))
 
     def passes(self, labels: NDArray[np.int64], classes: int, rows: TupleCounts) -> NDArray[np.bool_]:
         """Which classes hold it."""
         reference = np.array(self.against(rows).reference)
-        labels, values, weights = self._weighed(labels, rows)
-        distance = distances(labels, classes, values, weights, reference, is_ordered=self.is_ordered)
+        distance = _sensitive(rows, self.column).distances(labels, classes, reference, is_ordered=self.is_ordered)
         return distance <= self.t + _SLACK
-
-    def _weighed(
-        self, labels: NDArray[np.int64], rows: TupleCounts
-    ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64] | NDArray[np.float64]]:
-        """Classes, values and what they weigh: rows, or the people who have them."""
-        values = _sensitive(rows, self.column)
-        if rows.persons is None:
-            return labels, values, rows.counts
-        held = rows.counts > 0
-        people = person_values(labels[held], rows.persons[held], values[held])
-        return people.labels, people.values, people.weights
 
     def __str__(self) -> str:
         return f"t-closeness, t = {self.t:g}, {'ordered' if self.is_ordered else 'equal'} distance"
@@ -295,17 +266,11 @@ def distinct_persons(labels: NDArray[np.int64], classes: int, rows: TupleCounts)
     return class_measures.distinct_persons(labels[in_table], classes, rows.persons[in_table])
 
 
-def _sensitive(rows: TupleCounts, column: int) -> NDArray[np.int32]:
+def _sensitive(rows: TupleCounts, column: int) -> ClassValues:
     if rows.sensitive is None or column >= rows.sensitive.shape[1]:
         raise UsageError(f"{sensitive_guards('and')} need a sensitive column.")
-    return rows.sensitive[:, column]
-
-
-def _filled(rows: TupleCounts, column: int) -> tuple[NDArray[np.bool_], NDArray[np.int32]]:
-    """Which tuples have rows with a value that is no blank, and the values of all."""
-    values = _sensitive(rows, column)
-    filled = rows.counts > 0
-    return (filled & (values != rows.blanks[column]) if rows.blanks else filled), values
+    blank = rows.blanks[column] if rows.blanks else None
+    return ClassValues(rows.sensitive[:, column], rows.counts, rows.persons, blank)
 
 
 def _whole(name: str, number: int) -> None:

@@ -14,10 +14,14 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from cloister.anonymization.counting.column_types import check_have_text, has_text
 from cloister.anonymization.writing.recoding import Recoding
 from cloister.errors import DataError, SinkError, SourceError, UsageError, raise_alone
 from cloister.parameters import check_path
 from cloister.schema.cell_values import texts
+from cloister.schema.plain_arrays import plain_cells, plain_type
+from cloister.sinks.batch_writer import check_storable
+from cloister.sources.source import nested_names
 
 __all__ = ["Rewriting", "format_of", "make_rewriting", "read_key"]
 
@@ -43,7 +47,7 @@ class Rewriting:
 
     def map_batch(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """One batch."""
-        batch = self._rewrite(batch)
+        batch = self._rewrite(self._plain(batch))
         columns = []
         for name, kind in zip(self.schema.names, self.schema.types, strict=True):
             cells = batch.column(batch.schema.get_field_index(name))
@@ -54,6 +58,13 @@ class Rewriting:
             else:
                 columns.append(_fitted(cells, kind, name))
         return pa.RecordBatch.from_arrays(columns, schema=self.schema)
+
+    def _plain(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """A batch that Arrow can filter: columns that are not recoded in plain layouts."""
+        for at, (name, kind) in enumerate(zip(batch.schema.names, batch.schema.types, strict=True)):
+            if name not in self.recoding.names and plain_type(kind) != kind:
+                batch = batch.set_column(at, name, plain_cells(batch.column(at)))
+        return batch
 
     @cached_property
     def _rewrite(self) -> Callable[[pa.RecordBatch], pa.RecordBatch]:
@@ -73,25 +84,26 @@ def make_rewriting(
     sensitive: Sequence[str] = (),
 ) -> Rewriting:
     """How rows with columns of these types are written; `sensitive` columns are read again by the text of their cells."""
+    check_have_text(types, [*recoding.names, *pseudonyms])
     out = []
     for column in types:
         # values are stored one by one: a dictionary of all values would show those of removed rows
-        column = column.with_type(unlisted(column.type))
+        column = column.with_type(plain_type(column.type))
         if column.name in dropped and column.name not in pseudonyms:
             continue
         if column.name in recoding.names or column.name in pseudonyms:
             out.append(pa.field(column.name, pa.string()))
         elif format == "csv":
             kind = column.type
-            if pa.types.is_nested(kind):
-                raise SinkError(
-                    f'column "{column.name}" holds lists or structs, which CSV cannot. Write Parquet, or drop it.'
-                )
+            if not has_text(kind):
+                what = "lists or structs" if nested_names(pa.schema([column])) else str(kind)
+                raise SinkError(f'column "{column.name}" holds {what}, which CSV cannot. Write Parquet, or drop it.')
             is_number = pa.types.is_integer(kind) or pa.types.is_boolean(kind) or pa.types.is_floating(kind)
             is_plain = _is_text(kind) or (is_number and not (pa.types.is_floating(kind) and column.name in sensitive))
             out.append(pa.field(column.name, kind if is_plain else pa.string()))
         else:
             out.append(pa.field(column.name, column.type))
+    check_storable(pa.schema(out), format)
     read = [column.name for column in types if column.name not in dropped or column.name in pseudonyms]
     return Rewriting(recoding, tuple(read), pa.schema(out), tuple(pseudonyms), key)
 
@@ -144,54 +156,9 @@ def _is_text(kind: pa.DataType) -> bool:
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
-def unlisted(kind: pa.DataType) -> pa.DataType:
-    """The type of the same values stored one by one, without a dictionary at any depth.
-
-    Nor is it a view into shared text, which Parquet files hold only since Arrow 21.
-    """
-    types = pa.types
-    if types.is_string_view(kind) or types.is_binary_view(kind):
-        return pa.string() if types.is_string_view(kind) else pa.binary()
-    if types.is_dictionary(kind) or types.is_run_end_encoded(kind):
-        return unlisted(kind.value_type)
-    if isinstance(kind, pa.BaseExtensionType):
-        inner = unlisted(kind.storage_type)
-        return kind if inner == kind.storage_type else inner
-    if types.is_struct(kind):
-        return pa.struct([_inside(kind.field(i)) for i in range(kind.num_fields)])
-    if types.is_map(kind):
-        return pa.map_(_inside(kind.key_field), _inside(kind.item_field), kind.keys_sorted)
-    if types.is_fixed_size_list(kind):
-        return pa.list_(_inside(kind.value_field), kind.list_size)
-    for is_list, make in (
-        (types.is_list, pa.list_),
-        (types.is_large_list, pa.large_list),
-        (types.is_list_view, pa.list_view),
-        (types.is_large_list_view, pa.large_list_view),
-    ):
-        if is_list(kind):
-            return make(_inside(kind.value_field))
-    return kind
-
-
-def _inside(part: pa.Field) -> pa.Field:
-    return part.with_type(unlisted(part.type))
-
-
-def _decoded(cells: pa.Array) -> pa.Array:
-    """The same cells without a dictionary at any depth."""
-    kind = unlisted(cells.type)
-    if kind == cells.type:
-        return cells
-    try:
-        return pc.cast(cells, kind)
-    except (pa.ArrowNotImplementedError, pa.ArrowInvalid):  # Arrow cannot cast some types: value by value
-        return pa.array(cells.to_pylist(), kind)
-
-
 def _fitted(cells: pa.Array, kind: pa.DataType, name: str) -> pa.Array:
     """Cells in another type: files of one source may differ, and CSV holds texts."""
-    cells = _decoded(cells)
+    cells = plain_cells(cells)
     if cells.type == kind:
         return cells
     try:

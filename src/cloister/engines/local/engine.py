@@ -25,7 +25,7 @@ from cloister.kernels.exact import Exact
 from cloister.kernels.keyed import Keyed, KeyedKernel, distinct, keys_of_people, no_keys
 from cloister.kernels.row_maps import RowMap
 from cloister.schema.unit import Unit
-from cloister.sinks import writer_of
+from cloister.sinks.batch_writer import writer_of
 from cloister.sources.source import Source
 
 __all__ = ["LocalEngine"]

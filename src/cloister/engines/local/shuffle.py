@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from cloister.engines.base import Shuffle
 from cloister.engines.local.spill import nameless_file
-from cloister.sinks import writer_of
+from cloister.sinks.batch_writer import writer_of
 
 __all__ = ["write_shuffled"]
 
