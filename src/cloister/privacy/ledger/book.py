@@ -178,10 +178,11 @@ class Ledger:
             record = self._spend(chain, key, replace(account, unit=unit), epsilon, delta, purpose)
             return Receipt(record.entry, record.digest, account, self._left(chain, account))
 
-    def complete(self, entry_id: int, release_hash: str) -> None:
+    def complete(self, entry_id: int, release_hash: str, head: str | None = None) -> None:
         """Tie an entry to the certificate of what was released; what was spent is unchanged.
 
-        Doing it twice for the same release changes nothing.
+        Doing it twice for the same release changes nothing. `head` is the digest of the charge, as the certificate names it: a
+        ledger that was restored from an older copy gives the same numbers to other entries. None: it is not compared.
         """
         release_hash = _words(release_hash, "release hash", 200)
         key = host_key()
@@ -191,6 +192,11 @@ class Ledger:
                 records = self._intact(records_of_entry(chain.connection, entry_id))
                 if not records or entry_id < 1:
                     raise unknown
+                if head not in (None, records[0].digest):
+                    raise LedgerError(
+                        f"the ledger {self.place} does not hold the charge of this release: its entry {entry_id} is another one. It "
+                        "is another ledger, or was restored from an older copy. Bring back the one that was charged."
+                    )
                 released = [record.facts()["release_hash"] for record in records if record.kind == "release"]
                 if released == [release_hash]:
                     return
