@@ -82,7 +82,7 @@ class Ledger:
     """
 
     def __init__(self, url: str | os.PathLike[str]) -> None:
-        self._store = open_store(url, kind="ledger", version=VERSION, error=LedgerError)
+        self._store = open_store(url, kind="ledger", version=VERSION, error=LedgerError, tables=ledger_tables)
 
     @classmethod
     def default(cls) -> Self:
@@ -119,7 +119,7 @@ class Ledger:
             raise UsageError("the total delta of a table must be at least 0 and below 1. Leave it out for none.")
         key = host_key()
         # A ledger has its first record from the start: one without any was emptied.
-        self._store.create(ledger_tables(), lambda connection: Chain(connection).append(key, "start"))
+        self._store.create(lambda connection: Chain(connection).append(key, "start"))
         account = Account(table, neighbours, epsilon, delta, Fraction(0), Fraction(0), 0, 0, now())
         with self._chain(write=True) as chain:
             if table in chain.accounts:
@@ -194,8 +194,8 @@ class Ledger:
                     raise unknown
                 if head not in (None, records[0].digest):
                     raise LedgerError(
-                        f"the ledger {self.place} does not hold the charge of this release: its entry {entry_id} is another one. It "
-                        "is another ledger, or was restored from an older copy. Bring back the one that was charged."
+                        f"the ledger {self.place} does not hold the charge of this release: its entry {entry_id} is another one. "
+                        "It is another ledger, or was restored from an older copy. Bring back the one that was charged."
                     )
                 released = [record.facts()["release_hash"] for record in records if record.kind == "release"]
                 if released == [release_hash]:
