@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING, Any
 
 from cloister.errors import CloisterError, UsageError
 from cloister.privacy.new_files import NO_LINKS, place_new_file
+from cloister.privacy.store_names import FINISHED, STAGED, second_name_of, staging_prefix
 from cloister.privacy.store_schema import has_planted, is_as_created
 
 if TYPE_CHECKING:
@@ -130,12 +131,13 @@ class Store:
 
     def _create_file(self, path: Path, fill: Callable[[Connection], object]) -> None:
         """Make a SQLite file beside its place, then give it its name: a file that can be seen is never half made."""
-        folder = Path(tempfile.mkdtemp(prefix=f".{path.name[:40]}.", suffix=".partial", dir=path.parent))
+        folder = Path(tempfile.mkdtemp(prefix=staging_prefix(path), suffix=STAGED, dir=path.parent))
         try:
-            finished = folder / "new"
+            finished = folder / FINISHED
             try:
                 self._fill_file(finished, fill)
                 place_new_file(finished, path)
+                finished.unlink(missing_ok=True)
             except OSError as fault:
                 if fault.errno not in NO_LINKS:
                     raise
@@ -223,6 +225,8 @@ class Store:
                 raise StoreMissing(self.shown)
             if path.stat().st_size < _MAGIC:
                 raise self.damaged()
+            if problem := second_name_of(path):
+                raise self.error(f"the {self.kind} {self.shown} {problem}")
         except OSError as fault:  # a folder on the way that may not be entered
             raise self.error(f"the {self.kind} {self.shown} {_SQLITE_FAULTS[sqlite3.SQLITE_CANTOPEN]}") from fault
 
