@@ -27,7 +27,7 @@ from cloister.privacy.ledger.accounts import RELATIONS, Account, CarriedOver, En
 from cloister.privacy.ledger.chain import Chain, now, open_chain
 from cloister.privacy.ledger.chain_records import Record
 from cloister.privacy.ledger.pages import describe_accounts
-from cloister.privacy.ledger.replay import ChainReport, carried_over, entries_of_records, replay
+from cloister.privacy.ledger.replay import ChainReport, carried_over, check_links, entries_of_records, replay
 from cloister.privacy.ledger.stored_records import (
     MALFORMED,
     first_record,
@@ -245,7 +245,7 @@ class Ledger:
         """List what was charged and handed out for one table, oldest first."""
         table = _name(table)
         with self._open(table) as (chain, _):
-            return entries_of_records(self._intact(select_records(chain.connection, table)))
+            return self._entries(chain, table)
 
     def keys(self) -> list[str]:
         """List the public keys of the hosts that wrote into the ledger."""
@@ -299,7 +299,7 @@ class Ledger:
         """Add the entries of a table again, and raise `LedgerError` unless they give its account."""
         table = _name(table)
         with self._open(table) as (chain, account):
-            entries = entries_of_records(self._intact(select_records(chain.connection, table)))
+            entries = self._entries(chain, table)
         charges = [entry for entry in entries if entry.kind == "charge"]
         added = (
             sum((entry.epsilon for entry in charges), Fraction(0)),
@@ -349,8 +349,16 @@ class Ledger:
         """The tables that left before without noise: what the holder got and published."""
         if not account.holder_uses:
             return ()
-        entries = entries_of_records(self._intact(select_records(chain.connection, account.table)))
+        entries = self._entries(chain, account.table)
         return tuple(entry for entry in entries if entry.kind == "holder" and entry.release_hash)
+
+    def _entries(self, chain: Chain, table: str) -> list[Entry]:
+        """The entries of a table, as the signature of the last record vouches for them."""
+        try:
+            records = check_links(select_records(chain.connection))
+            return entries_of_records([record for record in records if record.table == table])
+        except MALFORMED:
+            raise self._store.damaged() from None
 
     def _intact(self, records: list[Record]) -> list[Record]:
         """Records whose digests fit."""
