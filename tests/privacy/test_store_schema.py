@@ -8,7 +8,7 @@ import pytest
 
 from cloister.errors import LedgerError
 from cloister.privacy.ledger import Ledger, chain
-from tests.privacy.test_ledger_chain import edit, rows_of
+from tests.privacy.test_ledger_chain import edit, rows_of, write_v1
 
 
 def charge(ledger: Ledger) -> None:
@@ -93,4 +93,19 @@ def test_what_the_database_did_not_keep_is_undone(ledger: Ledger, monkeypatch: p
     monkeypatch.setattr(chain, name, lambda *_, **__: None)
     with pytest.raises(LedgerError, match="did not keep"):
         charge(ledger)
+    assert rows_of(ledger) == before
+
+
+def test_a_clause_of_an_older_ledger_is_not_carried_over(tmp_path: Path) -> None:
+    """An upgrade keeps the table of accounts, so it is checked before the upgrade is on the disk."""
+    path = tmp_path / "ledger.sqlite"
+    write_v1(str(path))
+    ledger = Ledger(path)
+    with ledger._store._connection(write=True, check=False) as connection:
+        connection.exec_driver_sql("PRAGMA writable_schema = ON")
+        edited = "replace(sql, 'PRIMARY KEY (\"table\")', 'PRIMARY KEY (\"table\") ON CONFLICT REPLACE')"
+        connection.exec_driver_sql(f"UPDATE sqlite_master SET sql = {edited} WHERE name = 'cloister_ledger_accounts'")
+    before = rows_of(ledger)
+    with pytest.raises(LedgerError, match="is damaged"):
+        ledger.upgrade()
     assert rows_of(ledger) == before

@@ -43,11 +43,11 @@ def is_as_created(connection: Connection, tables: Iterable[Table]) -> bool:
     """Whether a SQLite file has these tables and indexes as they are created, and no others; PostgreSQL's have no clauses."""
     if connection.dialect.name != "sqlite":
         return True
-    found = {
-        (kind, name, canonical_statement(sql))
-        for kind, name, sql in connection.exec_driver_sql(STATEMENTS)
-        if kind != "table" or not OF_SQLITE.fullmatch(name)
-    }
+    rows = connection.exec_driver_sql(STATEMENTS).all()
+    if not all(isinstance(value, str) for row in rows for value in row):  # of a damaged file
+        return False
+    own = [row for row in rows if row[0] != "table" or not OF_SQLITE.fullmatch(row[1])]
+    found = {(kind, name, canonical_statement(sql)) for kind, name, sql in own}
     return found == set().union(*map(expected_statements, tables))
 
 
@@ -63,9 +63,9 @@ def expected_statements(table: Table) -> frozenset[tuple[str, str, tuple[str, ..
     return frozenset((kind, name, canonical_statement(sql)) for kind, name, sql in statements)
 
 
-def canonical_statement(sql: str | None) -> tuple[str, ...]:
+def canonical_statement(sql: str) -> tuple[str, ...]:
     """A statement in parts that are the same however it is quoted and spaced, and in whatever order its columns stand."""
-    words = " ".join((sql or "").replace('"', "").lower().split())
+    words = " ".join(sql.replace('"', "").lower().split())
     head, opening, columns = words.partition("(")
     body, closing, tail = columns.rpartition(")")
     return (head.strip(), opening, *sorted(part.strip() for part in body.split(",")), closing, tail.strip())
