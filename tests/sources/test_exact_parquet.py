@@ -61,3 +61,12 @@ def test_bytes_that_no_reader_sees_are_found(tmp_path: Path, rows: int, where: s
     path.write_bytes(changed)
     assert pq.read_table(path).num_rows == rows
     assert not has_only(path, KEYS, TYPES)
+
+
+def test_the_name_of_the_writer_holds_nothing_else(tmp_path: Path) -> None:
+    """It is a text of the footer that no certificate covers."""
+    path = tmp_path / "table.parquet"
+    content = write(path, 5)
+    assert content.count(b"parquet-cpp-arrow") == 1
+    path.write_bytes(content.replace(b"parquet-cpp-arrow", b"Greta has measles"))
+    assert not has_only(path, KEYS, TYPES)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Set
 from os import PathLike
 from typing import TYPE_CHECKING
@@ -17,6 +18,9 @@ __all__ = ["has_only"]
 SCHEMA = b"ARROW:schema"  # what Arrow keeps of the types
 MAGIC = b"PAR1"  # at both ends of a file
 LENGTH = 4  # bytes that say how long the footer is
+WRITER = re.compile(
+    r"parquet-cpp-arrow version \d[\w.+-]{,40}"
+)  # who wrote it: a text of the footer, and pyarrow alone does
 FIELD_ID = b"PARQUET:field_id"  # what Arrow says of a column when it reads one
 
 
@@ -34,6 +38,7 @@ def has_only(path: str | PathLike[str], keys: Set[bytes], types: Set[pa.DataType
         and (schema.metadata or {}).keys() == keys
         and len(set(schema.names)) == len(schema.names)
         and all(column.type in types and not (column.metadata or {}).keys() - {FIELD_ID} for column in schema)
+        and bool(WRITER.fullmatch(footer.created_by or ""))
         and fills_file(footer, os.path.getsize(path))
     )
 
