@@ -55,4 +55,4 @@ def fills_file(footer: FileMetaData, size: int) -> bool:
             if column.total_compressed_size and start != end:
                 return False
             end += column.total_compressed_size
-    return end + footer.serialized_size + LENGTH + len(MAGIC) == size
+    return bool(end + footer.serialized_size + LENGTH + len(MAGIC) == size)
