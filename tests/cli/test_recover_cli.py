@@ -347,6 +347,28 @@ def test_only_what_this_host_kept_is_handed_out(
     assert not list(home.glob("again.csv*"))
 
 
+@pytest.mark.parametrize("table", ["points", "other"])
+def test_a_ledger_that_was_restored_hands_out_nothing_that_it_does_not_hold(
+    home: Path, monkeypatch: pytest.MonkeyPatch, table: str
+) -> None:
+    """The entry numbers of an older copy are given again: the kept release is not tied to another charge, of whatever table."""
+    place = home / "ledger.sqlite"
+    Ledger(place).create("other", "add-remove", 1)
+    backup = place.read_bytes()
+    keep_one(home, monkeypatch)
+    for file in home.glob("ledger.sqlite*"):
+        if file.is_file():
+            file.unlink()
+    place.write_bytes(backup)
+    assert Ledger(place).charge(table, "add-remove", 1, 0, "killed") == 1
+    refused = recover(home, "1", "--out", str(home / "again.csv"))
+    assert refused.exit_code == 1
+    assert "does not hold the charge of this release" in refused.stderr
+    assert not (home / "again.csv").exists()
+    assert Ledger(place).entries(table)[0].status == "charged"
+    assert len(json.loads(recover(home, "--json").stdout)["kept"]) == 1
+
+
 def test_nothing_is_kept_where_others_may_write(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A folder that others made, or a link, stands where releases are kept: another place is taken."""
     (home / "ledger.sqlite.kept").mkdir(mode=0o777)

@@ -260,6 +260,16 @@ def test_complete(ledger: Ledger) -> None:
         ledger.complete(entry, "abd")
 
 
+def test_complete_knows_the_charge_by_its_digest(ledger: Ledger) -> None:
+    """Numbers of entries are given again after a restore; the digest of a charge is not."""
+    receipt = ledger.book_charge("students", "add-remove", 1, 0, "release")
+    for head in ("", "ab" * 32):
+        with pytest.raises(LedgerError, match="does not hold the charge"):
+            ledger.complete(receipt.entry, "abc", head)
+    ledger.complete(receipt.entry, "abc", receipt.head)
+    assert ledger.entries("students")[0].status == "released"
+
+
 def test_holder(ledger: Ledger) -> None:
     """Exact results for the holder cost nothing and are written down."""
     entry = ledger.record_holder("students", "k-anonymous table")

@@ -195,7 +195,7 @@ def test_an_older_ledger_is_upgraded_once(place: str) -> None:
         (1, "charge", "released"),
         (2, "charge", "charged"),
         (3, "holder", "released"),
-        (4, "holder", "released"),
+        (4, "holder", "begun"),
     ]
     assert [entry.release_hash for entry in entries] == ["ab" * 32, "", "cd" * 32, ""]
     report = ledger.verify()
@@ -271,11 +271,8 @@ def test_an_older_ledger_that_does_not_add_up_is_left_as_it_is(place: str) -> No
     """Nobody vouches for it, so nothing is made of it: again and again."""
     write_v1(place)
     ledger = Ledger(place)
-    with ledger._store.upgrading(1) as connection:
-        assert connection is not None
+    with ledger._store._connection(write=True, check=False) as connection:
         connection.exec_driver_sql("UPDATE cloister_ledger_accounts SET epsilon_spent = '0.1' WHERE \"table\" = 'students'")
-        connection.exec_driver_sql("UPDATE cloister_ledger_meta SET value = '0'")  # `upgrading` sets it to 2 at its end
-    edit_version(ledger, "1")
     before = rows_of(ledger)
     for _ in range(2):
         with pytest.raises(LedgerError, match="do not add up"):

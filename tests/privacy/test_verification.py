@@ -83,7 +83,7 @@ FORGERIES: dict[str, dict[str, Any]] = {
     "another table": {"ledger": {"table": "pupils", "entry": 1}},
     "unledgered": {"ledger": "unledgered"},
     "other files": {"files": {Path(__file__).name: file_hash(Path(__file__))}},
-    "a file more for the holder": {"holder_files": ["rows.parquet"]},
+    "a file more for the holder": {"holder_files": ["labels.parquet"]},
     "no note": {"notes": []},
 }
 

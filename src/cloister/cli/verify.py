@@ -52,10 +52,11 @@ def verify(
         facts = {"guarantee": str(certificate.guarantee), "status": certificate.status}
         print_json({"verified": True, "consistent": True, "files": list(certificate.files), **facts, **origin.as_dict()})
         return
-    steps = "The steps add up and the files" if certificate.events else "The files"
-    lines = [f"{steps} are those of this release: {certificate.guarantee}.", f"Status: {certificate.status}."]
-    if file is not None and not certificate.files:
-        lines.append("The certificate lists no files: it covers nothing that lies beside it.")
+    covers = file is None or bool(certificate.files)  # a certificate inside a file was compared with what is in it
+    steps, files = bool(certificate.events), "files are those of this release" if covers else "certificate is whole"
+    lines = [f"The {'steps add up and the ' * steps}{files}: {certificate.guarantee}.", f"Status: {certificate.status}."]
+    if not covers:
+        lines.append("It lists no files: it covers nothing that lies beside it.")
     for line in (*lines, *origin.sentences(certificate)):
         typer.echo(one_line(line))
 

@@ -158,8 +158,8 @@ def _read_data(data: Mapping[str, Any], version: int) -> dict[str, Any]:
             "status": _read_line(data["status"]),
             "guarantee": _read_guarantee(data["guarantee"]),
             "events": tuple(map(_read_step, data["steps"])),
-            "parameters": dict(data["parameters"]),
-            "result": dict(data["result"]),
+            "parameters": _read_named(data["parameters"]),
+            "result": _read_named(data["result"]),
             "seeded": _read_flag(data["seeded"]),
             "ledger": None if data["ledger"] == "unledgered" else _read_ledger(data["ledger"]),
             "notes": tuple(map(_read_line, data["notes"])),
@@ -214,9 +214,16 @@ def _read_line(text: Any) -> str:
     return str(text)
 
 
+def _read_named(facts: Mapping[str, Any]) -> dict[str, Any]:
+    """Facts under names of ours; what stands under them is data, such as names of columns, which may be called anything."""
+    return {_read_line(name): value for name, value in facts.items()}
+
+
 def _read_ledger(facts: Mapping[str, Any]) -> dict[str, Any]:
     """The table and the entry that were charged, and the digest of its record."""
     entry = facts["entry"]
+    if facts.keys() - {"head"} != {"table", "entry"}:
+        raise KeyError("other facts")
     if not is_one_line(facts["table"]) or isinstance(entry, bool) or not isinstance(entry, int) or entry < 1:
         raise ValueError("no entry")
     if "head" in facts and not HEX.fullmatch(facts["head"]):

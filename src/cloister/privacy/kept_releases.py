@@ -113,7 +113,7 @@ class KeptRelease:
         DataError
             If what is kept was changed.
         LedgerError
-            If the ledger that was charged cannot be told; the copy stays.
+            If the ledger cannot be told, or does not hold the charge of this release; the copy stays.
         SinkError
         """
         release = self.release()
@@ -224,7 +224,8 @@ def tell_ledger(ledger: Ledger | None, release: Release) -> CloisterError | None
     if ledger is None or release.ledger is None:
         return None
     try:
-        ledger.complete(release.ledger["entry"], release.digest())
+        # A number alone names another charge in a ledger that was restored from an older copy.
+        ledger.complete(release.ledger["entry"], release.digest(), release.ledger.get("head", ""))
     except CloisterError as error:
         return error
     return None

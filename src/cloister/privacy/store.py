@@ -27,15 +27,14 @@ from typing import TYPE_CHECKING, Any
 
 from cloister.errors import CloisterError, UsageError
 from cloister.privacy.new_files import NO_LINKS, place_new_file
+from cloister.privacy.store_names import FINISHED, STAGED, second_name_of, staging_prefix
+from cloister.privacy.store_schema import has_planted, is_as_created
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection, Engine, MetaData, Table
 
 __all__ = ["Store", "StoreMissing", "StoreOutdated", "open_store"]
 
-PLANTED = (
-    "SELECT count(*) FROM sqlite_master WHERE type IN ('trigger', 'view')"  # no store has one: they change what is done
-)
 WAIT_SECONDS = 30  # how long a transaction waits for another one before it gives up
 
 _SQLITE = ("sqlite", "sqlite+pysqlite")
@@ -84,6 +83,8 @@ class Store:
         The place as people are shown it: a path, or the URL without its password.
     error : type of CloisterError
         What is raised when the store cannot be reached, read or understood.
+    tables : callable
+        Gives the tables of this version. A store whose tables were made otherwise is refused.
     make_folder : bool
         Whether a missing folder may be created.
     """
@@ -93,6 +94,7 @@ class Store:
     url: str = field(repr=False)
     shown: str
     error: type[CloisterError]
+    tables: Callable[[], MetaData] = field(repr=False)
     make_folder: bool = False
 
     @property
@@ -100,8 +102,8 @@ class Store:
         """The SQLite file, or None for PostgreSQL."""
         return Path(self.url.removeprefix("sqlite:///")) if self.url.startswith("sqlite") else None
 
-    def create(self, tables: MetaData, fill: Callable[[Connection], object] = lambda _: None) -> None:
-        """Make the store with these tables and what `fill` puts into them, all at once, unless it is there already."""
+    def create(self, fill: Callable[[Connection], object] = lambda _: None) -> None:
+        """Make the store with its tables and what `fill` puts into them, all at once, unless it is there already."""
         try:
             with self._connection(write=False):
                 return
@@ -117,42 +119,43 @@ class Store:
                 try:
                     self._check(connection)
                 except StoreMissing:
-                    self._create_tables(connection, tables, fill)
+                    self._create_tables(connection, fill)
             return
         if self.make_folder:
             self._make_folder(self.path.parent)
         try:
-            self._create_file(self.path, tables, fill)
+            self._create_file(self.path, fill)
         except OSError as fault:
             reason = fault.strerror or "refused"
             raise self.error(f"the {self.kind} {self.shown} cannot be created: {reason}. Name another place.") from fault
 
-    def _create_file(self, path: Path, tables: MetaData, fill: Callable[[Connection], object]) -> None:
+    def _create_file(self, path: Path, fill: Callable[[Connection], object]) -> None:
         """Make a SQLite file beside its place, then give it its name: a file that can be seen is never half made."""
-        folder = Path(tempfile.mkdtemp(prefix=f".{path.name[:40]}.", suffix=".partial", dir=path.parent))
+        folder = Path(tempfile.mkdtemp(prefix=staging_prefix(path), suffix=STAGED, dir=path.parent))
         try:
-            finished = folder / "new"
+            finished = folder / FINISHED
             try:
-                self._fill_file(finished, tables, fill)
+                self._fill_file(finished, fill)
                 place_new_file(finished, path)
+                finished.unlink(missing_ok=True)
             except OSError as fault:
                 if fault.errno not in NO_LINKS:
                     raise
-                self._fill_file(path, tables, fill)
+                self._fill_file(path, fill)
         finally:
             shutil.rmtree(folder, ignore_errors=True)
 
-    def _fill_file(self, path: Path, tables: MetaData, fill: Callable[[Connection], object]) -> None:
+    def _fill_file(self, path: Path, fill: Callable[[Connection], object]) -> None:
         store = replace(self, url=f"sqlite:///{path}")
         with self._translated():
             _make_wal(path, self)
         with store._connection(write=True, check=False) as connection:
-            store._create_tables(connection, tables, fill)
+            store._create_tables(connection, fill)
 
-    def _create_tables(self, connection: Connection, tables: MetaData, fill: Callable[[Connection], object]) -> None:
+    def _create_tables(self, connection: Connection, fill: Callable[[Connection], object]) -> None:
         meta = _meta(self.kind)
         meta.metadata.create_all(connection)
-        tables.create_all(connection)
+        self.tables().create_all(connection)
         connection.execute(meta.insert().values(key="version", value=str(self.version)))
         fill(connection)
 
@@ -186,6 +189,7 @@ class Store:
             yield connection
             meta = _meta(self.kind)
             connection.execute(meta.update().where(meta.c.key == "version").values(value=str(self.version)))
+            self._check(connection)
 
     def damaged(self) -> CloisterError:
         """What to raise when something in the store cannot be what was written."""
@@ -221,6 +225,8 @@ class Store:
                 raise StoreMissing(self.shown)
             if path.stat().st_size < _MAGIC:
                 raise self.damaged()
+            if problem := second_name_of(path):
+                raise self.error(f"the {self.kind} {self.shown} {problem}")
         except OSError as fault:  # a folder on the way that may not be entered
             raise self.error(f"the {self.kind} {self.shown} {_SQLITE_FAULTS[sqlite3.SQLITE_CANTOPEN]}") from fault
 
@@ -246,7 +252,7 @@ class Store:
                 f"the {self.kind} {self.shown} is damaged: nothing is in it. Restore it from a backup; remove it only if "
                 "it never held anything."
             )
-        if self.path is not None and connection.exec_driver_sql(PLANTED).scalar():
+        if has_planted(connection, [meta.name]):
             raise self.damaged()
         version = self._version(connection)
         if version > self.version:
@@ -256,6 +262,9 @@ class Store:
             )
         if version < self.version:
             raise StoreOutdated(self.shown)
+        tables = [meta, *self.tables().tables.values()]
+        if has_planted(connection, [table.name for table in tables]) or not is_as_created(connection, tables):
+            raise self.damaged()
 
     def _version(self, connection: Connection) -> int:
         meta = _meta(self.kind)
@@ -289,7 +298,7 @@ class Store:
 
 
 def open_store(
-    place: str | os.PathLike[str], *, kind: str, version: int, error: type[CloisterError], make_folder: bool = False
+    place: str | os.PathLike[str], *, kind: str, version: int, error: type[CloisterError], tables: Callable[[], MetaData]
 ) -> Store:
     """Name a store by URL or path; nothing is read, written or connected to yet.
 
@@ -297,7 +306,7 @@ def open_store(
     ----------
     place : str or path
         ``sqlite:///path``, ``postgresql+psycopg://user@host/database`` or a plain path, which is SQLite.
-    kind, version, error, make_folder
+    kind, version, error, tables
         As in `Store`.
 
     Returns
@@ -311,7 +320,7 @@ def open_store(
     if not isinstance(text, str) or "\0" in text or not text.isprintable() or not text.strip():
         raise UsageError(f"the {kind} has no place. Name a file, or a URL such as sqlite:///{kind}.sqlite.")
     if "://" not in text:
-        return _file_store(text, kind, version, error, make_folder)
+        return _file_store(text, kind, version, error, tables)
 
     import sqlalchemy
 
@@ -324,12 +333,12 @@ def open_store(
     if url.drivername in _SQLITE:
         if not url.database or url.database == ":memory:" or url.database.startswith("file:") or url.query:
             raise UsageError(f"a {kind} in SQLite is a plain file that lasts. {forms}")
-        return _file_store(url.database, kind, version, error, make_folder)
+        return _file_store(url.database, kind, version, error, tables)
     if url.drivername not in _POSTGRES:
         raise UsageError(f"a {kind} cannot be kept in {url.drivername}. {forms}")
     url = url.set(drivername="postgresql+psycopg")
     shown = url.render_as_string(hide_password=True)
-    store = Store(kind, version, url.render_as_string(hide_password=False), shown, error)
+    store = Store(kind, version, url.render_as_string(hide_password=False), shown, error, tables)
     try:
         _engine(store.url)
     except ModuleNotFoundError as fault:
@@ -339,9 +348,9 @@ def open_store(
     return store
 
 
-def _file_store(text: str, kind: str, version: int, error: type[CloisterError], make_folder: bool) -> Store:
+def _file_store(text: str, kind: str, version: int, error: type[CloisterError], tables: Callable[[], MetaData]) -> Store:
     path = Path(text).expanduser().absolute()
-    return Store(kind, version, f"sqlite:///{path}", str(path), error, make_folder)
+    return Store(kind, version, f"sqlite:///{path}", str(path), error, tables)
 
 
 @lru_cache(maxsize=32)

@@ -7,6 +7,7 @@ ledger alone.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -24,7 +25,7 @@ from cloister.sinks import CERTIFICATE_SUFFIX, everything_in, file_hash
 __all__ = ["Origin", "check_consistency", "check_origin"]
 
 SOURCE = "synopsis_signer"  # in a result: who signed the file of the synopsis that it was derived from
-LABELS = "labels.parquet"  # the file for the holder that certificates of version 1 did not list
+LABELS = "labels.parquet"  # the one file for the holder that lies in a folder of results; version 1 did not list it
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,8 +95,14 @@ def check_consistency(release: Release, folder: Path, certificate: Path | None =
     """
     if contradiction := find_contradiction(release):
         raise DataError(f"this release contradicts itself: {contradiction}. Do not rely on it.")
+    if others := sorted({*release.holder_files} - {LABELS}):
+        raise DataError(
+            f"this release names {others[0]} as a file for the holder, whose content it does not cover. None is but {LABELS}."
+        )
     for name, expected in release.files.items():
         path = folder / name
+        if _is_linked(folder, name):
+            raise DataError(f"{name} is a link, or lies behind one: what it leads to was not written with the release.")
         if not path.is_file():
             raise DataError(f"{name} is missing beside the release.")
         if file_hash(path) != expected:
@@ -115,8 +122,14 @@ def _unlisted(release: Release, folder: Path, certificate: Path | None) -> list[
         return sorted(everything_in(folder) - {certificate.name} - listed)
     output = folder / name
     if output.is_dir():
-        return sorted({f"{name}/{file}" for file in everything_in(output)} - listed)
-    return [name] if output.exists() and name not in listed else []
+        return sorted({f"{name}/{file}" for file in everything_in(output)} - release.files.keys())
+    return [name] if os.path.lexists(output) and name not in release.files else []
+
+
+def _is_linked(folder: Path, name: str) -> bool:
+    """Whether a file below a folder, or a folder on the way to it, is a symbolic link."""
+    path = PurePosixPath(name)
+    return any((folder / part).is_symlink() for part in (path, *path.parents[:-1]))
 
 
 def check_origin(release: Release, keys: Sequence[str] = (), ledger: Ledger | None = None) -> Origin:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import zlib
 from os import PathLike
 from pathlib import Path
 
@@ -17,6 +18,8 @@ __all__ = [
 ]
 
 CERTIFICATE_SUFFIX = ".release.json"
+BLOCK, CRC_BYTES = 512, 4  # of a checksum of Hadoop, unless its users set another size: then its files are no checksums here
+CHECKSUM_HEAD = b"crc\0" + BLOCK.to_bytes(4, "big")
 
 
 def certificate_path(out: str | PathLike[str]) -> Path:
@@ -55,14 +58,20 @@ def everything_in(folder: Path) -> set[str]:
 
 
 def _is_checksum(path: Path) -> bool:
-    """Whether this is what Hadoop's local file system writes beside a file: a head, and 4 bytes for each of its blocks."""
+    """Whether this is what Hadoop's local file system writes beside a file: a head, and the CRC-32 of each of its blocks.
+
+    They are compared, so that nothing but what follows from the file can stand there.
+    """
     named = path.with_name(path.name.removeprefix(".").removesuffix(".crc"))
     if path.name != f".{named.name}.crc" or path.is_symlink() or not path.is_file() or not named.is_file():
         return False
-    with path.open("rb") as file:
-        head = file.read(8)
-    block = int.from_bytes(head[4:], "big")
-    return head[:4] == b"crc\0" and block > 0 and path.stat().st_size == 8 + 4 * -(-named.stat().st_size // block)
+    blocks = -(-named.stat().st_size // BLOCK)
+    if path.stat().st_size != len(CHECKSUM_HEAD) + CRC_BYTES * blocks:
+        return False
+    with path.open("rb") as sums, named.open("rb") as file:
+        return sums.read(len(CHECKSUM_HEAD)) == CHECKSUM_HEAD and all(
+            sums.read(CRC_BYTES) == zlib.crc32(file.read(BLOCK)).to_bytes(CRC_BYTES, "big") for _ in range(blocks)
+        )
 
 
 def file_hashes(path: Path, name: str | None = None) -> dict[str, str]:

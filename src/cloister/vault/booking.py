@@ -55,7 +55,7 @@ class Booking:
     def complete(self, digest: str) -> None:
         """Tie the entry to the certificate of what came of it."""
         if self._ledger is not None and self._receipt is not None:
-            self._ledger.complete(self._receipt.entry, digest)
+            self._ledger.complete(self._receipt.entry, digest, self._receipt.head)
 
     def in_release(self) -> dict[str, str | int | None] | None:
         """How a certificate names the entry, and the last record of the ledger's chain when it was written."""

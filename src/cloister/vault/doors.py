@@ -362,7 +362,8 @@ class Vault:
             reason = str(error) if isinstance(error, CloisterError) else "it was stopped while it waited."
             warnings.warn(
                 f"the release was made, but the ledger could not be told of it: {reason} Entry {self._booking.entry} stays "
-                f"charged. Tell the ledger later: ledger.complete({self._booking.entry}, release.digest()).",
+                f"charged. Tell the ledger later: ledger.complete({self._booking.entry}, release.digest(), "
+                'release.ledger["head"]).',
                 UntoldLedger,
                 stacklevel=3,
             )

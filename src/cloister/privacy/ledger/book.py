@@ -27,7 +27,7 @@ from cloister.privacy.ledger.accounts import RELATIONS, Account, CarriedOver, En
 from cloister.privacy.ledger.chain import Chain, now, open_chain
 from cloister.privacy.ledger.chain_records import Record
 from cloister.privacy.ledger.pages import describe_accounts
-from cloister.privacy.ledger.replay import ChainReport, carried_over, entries_of_records, replay
+from cloister.privacy.ledger.replay import ChainReport, carried_over, check_links, entries_of_records, replay
 from cloister.privacy.ledger.stored_records import (
     MALFORMED,
     first_record,
@@ -82,7 +82,7 @@ class Ledger:
     """
 
     def __init__(self, url: str | os.PathLike[str]) -> None:
-        self._store = open_store(url, kind="ledger", version=VERSION, error=LedgerError)
+        self._store = open_store(url, kind="ledger", version=VERSION, error=LedgerError, tables=ledger_tables)
 
     @classmethod
     def default(cls) -> Self:
@@ -119,7 +119,7 @@ class Ledger:
             raise UsageError("the total delta of a table must be at least 0 and below 1. Leave it out for none.")
         key = host_key()
         # A ledger has its first record from the start: one without any was emptied.
-        self._store.create(ledger_tables(), lambda connection: Chain(connection).append(key, "start"))
+        self._store.create(lambda connection: Chain(connection).append(key, "start"))
         account = Account(table, neighbours, epsilon, delta, Fraction(0), Fraction(0), 0, 0, now())
         with self._chain(write=True) as chain:
             if table in chain.accounts:
@@ -178,10 +178,11 @@ class Ledger:
             record = self._spend(chain, key, replace(account, unit=unit), epsilon, delta, purpose)
             return Receipt(record.entry, record.digest, account, self._left(chain, account))
 
-    def complete(self, entry_id: int, release_hash: str) -> None:
+    def complete(self, entry_id: int, release_hash: str, head: str | None = None) -> None:
         """Tie an entry to the certificate of what was released; what was spent is unchanged.
 
-        Doing it twice for the same release changes nothing.
+        Doing it twice for the same release changes nothing. `head` is the digest of the charge, as the certificate names it: a
+        ledger that was restored from an older copy gives the same numbers to other entries. None: it is not compared.
         """
         release_hash = _words(release_hash, "release hash", 200)
         key = host_key()
@@ -191,6 +192,11 @@ class Ledger:
                 records = self._intact(records_of_entry(chain.connection, entry_id))
                 if not records or entry_id < 1:
                     raise unknown
+                if head not in (None, records[0].digest):
+                    raise LedgerError(
+                        f"the ledger {self.place} does not hold the charge of this release: its entry {entry_id} is another one. "
+                        "It is another ledger, or was restored from an older copy. Bring back the one that was charged."
+                    )
                 released = [record.facts()["release_hash"] for record in records if record.kind == "release"]
                 if released == [release_hash]:
                     return
@@ -239,7 +245,7 @@ class Ledger:
         """List what was charged and handed out for one table, oldest first."""
         table = _name(table)
         with self._open(table) as (chain, _):
-            return entries_of_records(self._intact(select_records(chain.connection, table)))
+            return self._entries(chain, table)
 
     def keys(self) -> list[str]:
         """List the public keys of the hosts that wrote into the ledger."""
@@ -293,7 +299,7 @@ class Ledger:
         """Add the entries of a table again, and raise `LedgerError` unless they give its account."""
         table = _name(table)
         with self._open(table) as (chain, account):
-            entries = entries_of_records(self._intact(select_records(chain.connection, table)))
+            entries = self._entries(chain, table)
         charges = [entry for entry in entries if entry.kind == "charge"]
         added = (
             sum((entry.epsilon for entry in charges), Fraction(0)),
@@ -343,8 +349,16 @@ class Ledger:
         """The tables that left before without noise: what the holder got and published."""
         if not account.holder_uses:
             return ()
-        entries = entries_of_records(self._intact(select_records(chain.connection, account.table)))
+        entries = self._entries(chain, account.table)
         return tuple(entry for entry in entries if entry.kind == "holder" and entry.release_hash)
+
+    def _entries(self, chain: Chain, table: str) -> list[Entry]:
+        """The entries of a table, as the signature of the last record vouches for them."""
+        try:
+            records = check_links(select_records(chain.connection))
+            return entries_of_records([record for record in records if record.table == table])
+        except MALFORMED:
+            raise self._store.damaged() from None
 
     def _intact(self, records: list[Record]) -> list[Record]:
         """Records whose digests fit."""

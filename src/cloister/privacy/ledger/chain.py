@@ -9,12 +9,13 @@ from datetime import UTC, datetime
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from cloister.errors import CloisterError
+from cloister.errors import CloisterError, LedgerError
 from cloister.privacy.ledger.accounts import Account
 from cloister.privacy.ledger.chain_records import Record, account_facts, canonical, state_digest
 from cloister.privacy.ledger.stored_records import (
     MALFORMED,
     last_records,
+    read_account_of,
     read_accounts,
     read_keys,
     record_count,
@@ -85,8 +86,25 @@ class Chain:
             signer=key.public,
         ).sealed(key)
         write_record(self.connection, record)
+        self._read_back(record, account)
         self.head = record
         return record
+
+    def _read_back(self, record: Record, account: Account | None) -> None:
+        """Refuse, and so undo, what the database did not keep as it was written, whatever in it made it do so."""
+        try:
+            is_kept = last_records(self.connection, 1) == [record] and record.signer in (
+                {record.signer} if record.kind == "start" else read_keys(self.connection)
+            )
+            if account is not None:
+                is_kept &= read_account_of(self.connection, account.table) == account
+        except MALFORMED:
+            is_kept = False
+        if not is_kept:
+            raise LedgerError(
+                "the ledger did not keep what was written into it, so nothing was: something in its database drops or changes "
+                "it. Restore it from a backup."
+            )
 
 
 def open_chain(connection: Connection, damaged: Callable[[], CloisterError]) -> Chain:

@@ -11,7 +11,7 @@ from cloister.privacy.ledger.accounts import Account, CarriedOver, Entry
 from cloister.privacy.ledger.chain_records import Record, read_account, state_digest
 from cloister.privacy.ledger.stored_records import MALFORMED
 
-__all__ = ["ChainReport", "entries_of_records", "replay"]
+__all__ = ["ChainReport", "carried_over", "check_links", "entries_of_records", "replay"]
 
 RESTORE = "Restore the ledger from a backup before the next release."
 
@@ -58,6 +58,8 @@ def replay(records: Sequence[Record], accounts: Mapping[str, Account], keys: set
     last: Record | None = None
     for record in records:
         _check_link(record, last)
+        if not record.is_signed():
+            raise _fault(record, "was changed or put in: its signature does not fit the key that it names")
         if record.kind == "key":
             registered.add(record.signer)
         elif record.kind != "start" and record.signer not in registered:
@@ -108,15 +110,30 @@ def entries_of_records(records: Sequence[Record]) -> list[Entry]:
     return entries
 
 
+def check_links(records: Sequence[Record]) -> Sequence[Record]:
+    """Refuse a chain in which a record does not follow the one before.
+
+    Each digest goes into the next record, so the signature of the last one, which every use of a ledger checks, vouches for
+    what stands in all of them. Whether they add up is left to `replay`.
+
+    Raises
+    ------
+    BrokenChain
+    """
+    last: Record | None = None
+    for record in records:
+        _check_link(record, last)
+        last = record
+    return records
+
+
 def _check_link(record: Record, last: Record | None) -> None:
-    """Whether a record is what was signed, and follows the one before."""
+    """Whether a record is as it was written, and follows the one before."""
     expected = 1 if last is None else last.number + 1
     if record.number != expected:
         raise BrokenChain(f"record {expected} of the ledger is missing: it was removed, or others were put in. {RESTORE}")
     if not record.is_intact():
         raise _fault(record, "was changed: its digest differs")
-    if not record.is_signed():
-        raise _fault(record, "was changed or put in: its signature does not fit the key that it names")
     if record.previous != ("" if last is None else last.digest):
         raise _fault(record, "does not follow the one before: a record was changed, removed or put in")
 

@@ -22,6 +22,7 @@ __all__ = [
     "first_record",
     "last_records",
     "ledger_tables",
+    "read_account_of",
     "read_accounts",
     "read_keys",
     "record_count",
@@ -95,6 +96,13 @@ def read_accounts(connection: Connection) -> dict[str, Account]:
     """Every account by the name of its table; one of `MALFORMED` for rows that make no sense."""
     rows = connection.execute(accounts_table().select())
     return {account.table: account for account in (read_account(_checked(row)) for row in rows)}
+
+
+def read_account_of(connection: Connection, table: str) -> Account | None:
+    """The account of one table; one of `MALFORMED` for a row that makes no sense."""
+    accounts = accounts_table()
+    row = connection.execute(accounts.select().where(accounts.c.table == table)).one_or_none()
+    return None if row is None else read_account(_checked(row))
 
 
 def read_keys(connection: Connection) -> set[str]:
