@@ -220,7 +220,8 @@ def axis_grid(name: str, kind: Number, wanted: Any) -> Grid:
     grid = grid_of(name, kind)
     if not has_bin_for_each_value(kind, wanted):
         return grid
-    assert kind.bounds is not None and kind.step is not None
+    assert kind.bounds is not None
+    assert kind.step is not None
     default = ValueSteps(kind.bounds[0], kind.step, *kind.bounds).nearest(np.array([kind.fallback], dtype=np.float64))
     return replace(grid, default=int(grid.put(default)[0]))
 

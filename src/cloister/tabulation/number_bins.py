@@ -30,7 +30,8 @@ def cut_numbers(name: str, kind: Number, wanted: Any) -> tuple[list[float], tupl
     assert kind.bounds is not None
     low, high = kind.bounds
     if has_bin_for_each_value(kind, wanted):
-        assert kind.worlds is not None and kind.step is not None
+        assert kind.worlds is not None
+        assert kind.step is not None
         values = [low + i * kind.step for i in range(kind.worlds)]
         halfway = [low + (i - 0.5) * kind.step for i in range(1, kind.worlds)]
         return [low, *halfway, high], edge_texts(values)
