@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from threading import Lock
 from typing import Any
+from weakref import WeakSet
 
 import numpy as np
 import pyarrow as pa
@@ -38,6 +39,10 @@ __all__ = [
 _ARROW_READY = "?bhilqBHILQefd"  # NumPy type characters whose memory is an Arrow column as it lies (but for booleans)
 _ARROW_UNITS = [(unit, 1) for unit in ("D", "s", "ms", "us", "ns")]  # of dates and times that Arrow has too
 _MOST_DAYS = 2**31 - 1
+
+_SINGLE_COLUMNS = ("Series", "Array", "ArrayStream", "ChunkedArray", "StructArray")  # which may be streams of structs
+_GUESSING_READERS = ("CSVStreamingReader", "JSONStreamingReader")
+_READ: WeakSet[pa.RecordBatchReader] = WeakSet()  # whose rows are gone
 
 Objects = Callable[[Iterable[object]], pa.Array]
 """How Python objects become a column: as texts, for a holder who writes them down, or each in its own kind."""
@@ -106,8 +111,9 @@ class StreamSource:
 
     in_memory = True
 
-    def __init__(self, reader: pa.RecordBatchReader) -> None:
+    def __init__(self, reader: pa.RecordBatchReader, stream: Any = None) -> None:
         self._reader = reader
+        self._stream = stream  # from which the reader comes
         self._table: pa.Table | None = None
         self._reading = Lock()
         self.names = distinct(reader.schema.names, "the table")
@@ -122,6 +128,8 @@ class StreamSource:
     def _batches(self, names: list[str]) -> Iterator[pa.RecordBatch]:
         with self._reading:
             if self._table is None:
+                if isinstance(self._stream, pa.RecordBatchReader):
+                    _READ.add(self._stream)
                 with retold("the stream"):
                     self._table = self._reader.read_all()
         yield from _plain_batches(self._table.select(names), "the stream")
@@ -158,15 +166,36 @@ def from_table(table: pa.Table) -> TableSource:
 
 def from_stream(stream: Any) -> StreamSource:
     """A source over anything with the Arrow C stream. Names and types are looked at, no row is read."""
+    _check_stream(stream)
     try:
         reader = pa.RecordBatchReader.from_stream(stream)
     except (pa.ArrowException, TypeError, ValueError):
         raise_alone(
             SourceError(
-                f"{type(stream).__name__} is not a table of columns. Pass a table or a data frame of two dimensions."
+                f"{type(stream).__name__} is not a table of columns that can be read. Pass a table or a data frame of two "
+                "dimensions, and cast columns of a type that Arrow does not have, such as Int128."
             )
         )
-    return StreamSource(reader)
+    return StreamSource(reader, stream)
+
+
+def _check_stream(stream: Any) -> None:
+    """Refuse streams whose rows decide whether they can be read, and readers that have no rows any more."""
+    names = [base.__name__ for base in type(stream).__mro__]
+    if any(name in _SINGLE_COLUMNS for name in names):
+        raise SourceError(
+            f"{names[0]} is one column, which may have missing rows, and not a table. Pass a table: a data frame, or a dict such "
+            'as {"name": column}.'
+        )
+    if any(name in _GUESSING_READERS for name in names):
+        raise SourceError(
+            f"{names[0]} takes the types of columns from the first rows, and breaks at a later row that differs. Pass the path "
+            "of a CSV file, or a table whose types are stated."
+        )
+    if isinstance(stream, pa.RecordBatchReader) and stream in _READ:
+        raise SourceError(
+            "this reader was read already, and its rows come once. Pass a table, as reader.read_all() gives it."
+        )
 
 
 def rows_only(count: int) -> pa.RecordBatch:

@@ -12,7 +12,7 @@ import datetime
 import sys
 import uuid
 import zoneinfo
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-__all__ = ["KINDS", "MOST_DIGITS", "TIMES", "UNREADABLE", "Cell", "of_pandas", "read_cell"]
+__all__ = ["KINDS", "MOST_DIGITS", "TIMES", "UNREADABLE", "Cell", "has_method", "is_a", "of_pandas", "read_cell"]
 
 MOST_DIGITS = 76  # of a whole number that keeps all of them
 KINDS = {
@@ -50,6 +50,7 @@ _PARTS = [
     for part in ("year", "month", "day", "hour", "minute", "second", "microsecond", "tzinfo")  # as its constructor has them
 ]
 _bases: Callable[[type], tuple[type, ...]] = type.__dict__["__mro__"].__get__  # whatever a metaclass says
+_own_names: Callable[[type], Mapping[str, object]] = type.__dict__["__dict__"].__get__
 
 
 def read_cell(cell: object) -> Cell:
@@ -68,6 +69,16 @@ def read_cell(cell: object) -> Cell:
         return _read_span(cell)
     except Exception:  # such as a time that no calendar has
         return UNREADABLE
+
+
+def is_a(item: object, kind: type) -> bool:
+    """Whether an object is of this class or of one made from it, without asking its own class."""
+    return any(base is kind for base in _bases(type(item)))
+
+
+def has_method(item: object, name: str) -> bool:
+    """Whether the class of an object has a method, without asking the class."""
+    return any(name in _own_names(base) for base in _bases(type(item)))
 
 
 def of_pandas(name: str) -> Any:
