@@ -12,9 +12,10 @@ import datetime
 import sys
 import uuid
 import zoneinfo
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from decimal import Decimal
 from fractions import Fraction
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -95,7 +96,7 @@ def _read_span(cell: Any) -> Cell:
         return "text", str(cell)
     if type(cell) is of_pandas("Interval"):
         moments = (of_pandas("Timestamp"), of_pandas("Timedelta"))
-        plain = all(type(end) in (int, float, np.int64, np.float64, *moments) for end in (cell.left, cell.right))
+        plain = all(_is_one_of(type(end), (int, float, np.int64, np.float64, *moments)) for end in (cell.left, cell.right))
         if plain and _is_known_zone(getattr(cell.left, "tzinfo", None)):
             return "text", str(cell)
     return UNREADABLE
@@ -133,7 +134,7 @@ def _read_numpy(cell: Any) -> Cell:
         return "float", float(cell)  # a wider one is rounded, as a column of them is
     if kind is np.bool_:
         return "bool", bool(cell)
-    return _read_int(int(cell)) if kind in _NUMPY_INTEGERS else UNREADABLE
+    return _read_int(int(cell)) if _is_one_of(kind, _NUMPY_INTEGERS) else UNREADABLE
 
 
 def _read_decimal(cell: Decimal) -> Cell:
@@ -158,7 +159,8 @@ def _read_date(cell: datetime.date) -> Cell:
 
 
 def _read_datetime(cell: datetime.datetime) -> Cell:
-    if type(cell) in (of_pandas("Timestamp"), type(of_pandas("NaT"))):  # with a unit of its own; that of NaT is no number
+    moments = (of_pandas("Timestamp"), type(of_pandas("NaT")))
+    if _is_one_of(type(cell), moments):  # with a unit of its own; that of NaT is no number
         return _read_datetime64(cell.asm8)  # type: ignore[attr-defined]
     zone = datetime.datetime.tzinfo.__get__(cell)
     if not _is_known_zone(zone):
@@ -176,14 +178,27 @@ def _read_time(cell: datetime.time) -> Cell:
 
 def _is_known_zone(zone: object) -> bool:
     """Whether a zone is of a class whose answers are its own: time zones are objects that answer when they are asked."""
-    if zone is None or type(zone) in (datetime.timezone, zoneinfo.ZoneInfo):
+    kind = type(zone)
+    if zone is None or _is_one_of(kind, (datetime.timezone, zoneinfo.ZoneInfo)):
         return True
     dateutil, pytz = sys.modules.get("dateutil.tz"), sys.modules.get("pytz.tzinfo")
-    if dateutil is not None and type(zone) in (dateutil.tzutc, dateutil.tzoffset, dateutil.tzlocal, dateutil.tzfile):
-        return True
+    if dateutil is not None and _is_one_of(kind, (dateutil.tzutc, dateutil.tzoffset, dateutil.tzlocal, dateutil.tzfile)):
+        return _has_methods_of_its_class(zone)
     # pytz makes a class of every zone, with facts and no code in it
-    made = pytz is not None and _bases(type(zone))[1] in (pytz.DstTzInfo, pytz.StaticTzInfo, pytz.BaseTzInfo)
-    return made and type(zone).__module__.partition(".")[0] == "pytz"
+    made = pytz is not None and _is_one_of(_bases(kind)[1], (pytz.DstTzInfo, pytz.StaticTzInfo, pytz.BaseTzInfo))
+    return made and type(kind) is type and kind.__module__.partition(".")[0] == "pytz" and _has_methods_of_its_class(zone)
+
+
+def _has_methods_of_its_class(zone: object) -> bool:
+    """Whether nobody set a method on this very object, which would be called in place of its class's."""
+    own = [name for name in getattr(zone, "__dict__", {}) if type(name) is str]
+    methods = (_own_names(base).get(name) for base in _bases(type(zone)) for name in own)
+    return not any(type(method) is FunctionType for method in methods)
+
+
+def _is_one_of(kind: type, kinds: Iterable[type]) -> bool:
+    """Whether a class is one of these: asked by identity, because a metaclass may have its own idea of what is equal."""
+    return any(kind is other for other in kinds)
 
 
 def _read_timedelta(cell: datetime.timedelta) -> Cell:
