@@ -72,7 +72,9 @@ def unmasked(cells: NDArray[Any]) -> NDArray[Any]:
     """An array without a mask: a masked cell holds nothing."""
     if not isinstance(cells, np.ma.MaskedArray):
         return np.asarray(cells)
-    bare: NDArray[Any] = np.ma.getdata(cells).astype(object)
+    stored = np.asarray(np.ma.getdata(cells))
+    # each cell as NumPy's own scalar: .astype(object) makes plain integers of nanoseconds, and wider numbers of narrow ones
+    bare: NDArray[Any] = np.fromiter(stored.flat, dtype=object, count=stored.size).reshape(stored.shape)
     bare[np.ma.getmaskarray(cells)] = None
     return bare
 
@@ -85,7 +87,7 @@ def _cells(row: object, width: int) -> list[object]:
 
 
 def _array_cells(row: NDArray[Any], width: int) -> Iterable[object]:
-    if isinstance(row, np.ma.MaskedArray):
+    if issubclass(type(row), np.ma.MaskedArray):  # by its real class, not by what it says of itself
         return unmasked(row[:width]) if type(row) is np.ma.MaskedArray and row.ndim == 1 else ()
     bare = np.asarray(row)  # of a subclass, too, without its methods
     return bare[:width] if bare.ndim == 1 else ()
