@@ -106,7 +106,7 @@ CELLS = {
     "date": (lambda: hostile(datetime.date, 1970, 1, 2), ("D", 1)),
     "datetime": (lambda: hostile(datetime.datetime, 1970, 1, 1, 0, 0, 1), ("us", 10**6)),
     "timedelta": (lambda: hostile(datetime.timedelta, 0, 1), ("duration us", 10**6)),
-    "time": (lambda: hostile(datetime.time, 1, 2), ("text", "01:02:00")),
+    "time": (lambda: hostile(datetime.time, 1, 2), ("time", 62 * 60 * 10**6)),
     "zone": (lambda: MOMENT.replace(tzinfo=LeavingZone()), ("text", None)),
     "zone of a time": (lambda: datetime.time(1, tzinfo=LeavingZone()), ("text", None)),
     "float64": (lambda: hostile(np.float64, 0.5), ("text", None)),

@@ -99,7 +99,9 @@ def texts(values: pa.Array, form: CellFormat = PLAIN) -> pa.Array:
         return _without_zeros(values.cast(pa.string()))
     if pa.types.is_timestamp(kind):
         return _moment_texts(values)
-    if pa.types.is_integer(kind) or pa.types.is_boolean(kind) or pa.types.is_date(kind) or pa.types.is_time(kind):
+    if pa.types.is_time(kind):
+        return _without_zeros(values.cast(pa.string()))
+    if pa.types.is_integer(kind) or pa.types.is_boolean(kind) or pa.types.is_date(kind):
         return values.cast(pa.string())
     inner = _unwrapped(values)
     return pa.nulls(len(values), pa.string()) if inner is None else texts(inner)
@@ -205,6 +207,8 @@ def _floats(values: pa.Array) -> NDArray[np.float64]:
     if not pa.types.is_float64(values.type):
         if pa.types.is_boolean(values.type):
             values = values.cast(pa.uint8())
+        if pa.types.is_decimal(values.type):  # by their digits: Arrow's own way is off in the last bit
+            values = values.cast(pa.string())
         values = values.cast(pa.float64(), safe=False)
     if values.null_count:
         values = values.fill_null(np.nan)

@@ -36,6 +36,7 @@ KINDS = {
     "D": pa.date32(),
     **{unit: pa.timestamp(unit) for unit in ("s", "ms", "us", "ns")},
     **{f"duration {unit}": pa.duration(unit) for unit in ("s", "ms", "us", "ns")},
+    "time": pa.time64("us"),
 }
 TIMES = {kind: pa.int32() if kind == "D" else pa.int64() for kind, type in KINDS.items() if pa.types.is_temporal(type)}
 """The kinds that are counts of units, and the integers that count them."""
@@ -50,6 +51,7 @@ _PARTS = [
     getattr(datetime.datetime, part)
     for part in ("year", "month", "day", "hour", "minute", "second", "microsecond", "tzinfo")  # as its constructor has them
 ]
+_TIME_PARTS = [getattr(datetime.time, part) for part in ("hour", "minute", "second", "microsecond")]
 _bases: Callable[[type], tuple[type, ...]] = type.__dict__["__mro__"].__get__  # whatever a metaclass says
 _own_names: Callable[[type], Mapping[str, object]] = type.__dict__["__dict__"].__get__
 
@@ -172,8 +174,11 @@ def _read_datetime(cell: datetime.datetime) -> Cell:
 
 
 def _read_time(cell: datetime.time) -> Cell:
-    known = _is_known_zone(datetime.time.tzinfo.__get__(cell))
-    return ("text", datetime.time.isoformat(cell)) if known else UNREADABLE
+    zone = datetime.time.tzinfo.__get__(cell)
+    if zone is not None:
+        return ("text", datetime.time.isoformat(cell)) if _is_known_zone(zone) else UNREADABLE
+    hour, minute, second, microsecond = (part.__get__(cell) for part in _TIME_PARTS)
+    return "time", ((hour * 60 + minute) * 60 + second) * 10**6 + microsecond
 
 
 def _is_known_zone(zone: object) -> bool:

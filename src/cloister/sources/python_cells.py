@@ -108,6 +108,8 @@ def _text(kind: str, value: Any) -> str | None:
         return value if value is None else str(value)
     if kind.startswith("duration"):
         return None
+    if kind == "time":
+        return str(_text("us", value))[len("1970-01-01 ") :]
     if kind in TIMES:
         written = str(np.array([value]).view(f"datetime64[{kind}]")[0]).replace("T", " ")
         return written.rstrip("0").rstrip(".") if "." in written else written
