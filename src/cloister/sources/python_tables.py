@@ -21,7 +21,7 @@ from cloister.sources.in_memory import Objects, array_column, rows_only
 from cloister.sources.object_rules import has_method, is_a
 from cloister.sources.pandas_frames import frame_column
 from cloister.sources.python_cells import cell_column, named_cells, text_column, unmasked
-from cloister.sources.sound_batches import plain_batch
+from cloister.sources.sound_batches import sound_batch
 from cloister.sources.source import BATCH_ROWS, distinct, nested_names, present, text_names
 
 __all__ = ["ColumnsSource", "RowsSource", "from_columns", "from_rows", "is_rows", "is_unnamed"]
@@ -150,10 +150,12 @@ def _library(cells: Any) -> str | None:
     return kind.__module__.partition(".")[0] if kind.__name__ == "Series" else None
 
 
-def _sound_column(cells: pa.Array | pa.ChunkedArray) -> pa.ChunkedArray:
-    """An Arrow array, read as in a table: see `sound_batches`."""
-    batches = [plain_batch(batch) for batch in pa.table([cells], names=["cells"]).to_batches()]
-    return pa.chunked_array([batch.column(0) for batch in batches], None if batches else cells.type)
+def _arrow_column(cells: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
+    """An Arrow array; a decimal with more digits than its type has is unreadable, as in a table."""
+    if not pa.types.is_decimal(cells.type):
+        return cells
+    batches = [sound_batch(batch) for batch in pa.table([cells], names=["cells"]).to_batches()]
+    return pa.chunked_array([batch.column(0) for batch in batches], cells.type)
 
 
 def _kind(cells: Any) -> pa.DataType:
@@ -172,8 +174,8 @@ def _column(cells: Any, objects: Objects) -> pa.Array | pa.ChunkedArray:
     if _library(cells) == "pandas":
         return frame_column(cells, objects)
     if isinstance(cells, pa.Array | pa.ChunkedArray):
-        return _sound_column(cells)
+        return _arrow_column(cells)
     try:
-        return _sound_column(pa.chunked_array(cells))  # a polars Series hands itself over as an Arrow stream
+        return _arrow_column(pa.chunked_array(cells))  # a polars Series hands itself over as an Arrow stream
     except (pa.ArrowException, TypeError, ValueError):
         raise_alone(SourceError("a column cannot be read as an Arrow array. Convert it with list(...)."))
