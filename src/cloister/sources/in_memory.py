@@ -179,7 +179,7 @@ def array_column(cells: NDArray[Any], objects: Objects) -> pa.Array:
     kind = cells.dtype
     if is_plain(kind):
         return pa.array(cells if kind.isnative else cells.astype(kind.newbyteorder("=")))
-    if kind.kind == "f":  # wider than 64 bits
+    if kind.kind == "f" and objects is not cell_column:  # wider than 64 bits; as names of people they are not rounded
         with np.errstate(over="ignore"):
             return pa.array(cells.astype(np.float64))
     if kind.kind == "M" and np.datetime_data(kind) in _ARROW_UNITS:
