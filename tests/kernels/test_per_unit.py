@@ -43,7 +43,9 @@ def test_people_are_told_apart_by_the_cells_not_by_their_repaired_texts() -> Non
         pa.array([1, 2, 0, 86_400_000], pa.int64()).view(pa.date64()),
         pa.array([(1, 2, 3), (1, 2, 4)], pa.month_day_nano_interval()),
         cell_column([b"\x80\x01", b"\x81\x01", "\ud800", "\ud801", b"\xed\xa0\x80", "a", b"a", bytearray(b"b")]),
-        cell_column([Decimal("0.12345678901234567890"), Decimal("0.12345678901234567891"), Decimal("1e-999"), Decimal("2e-999")]),
+        cell_column(
+            [Decimal("0.12345678901234567890"), Decimal("0.12345678901234567891"), Decimal("1e-999"), Decimal("2e-999")]
+        ),
         cell_column([Fraction(1, 3), Fraction(10**30, 3 * 10**30 + 1), 1 / 3, 10**80, 10**80 + 1, 1e80]),
         cell_column([("a", 1), ("a", 2), ("b", 1), (None,), ("1 a", ""), ("1", "a")]),
         cell_column([np.datetime64(1, "Y"), np.datetime64(2, "Y"), np.timedelta64(1, "s"), np.timedelta64(2, "s")]),

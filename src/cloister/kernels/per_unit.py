@@ -96,7 +96,7 @@ def people(values: pa.Array) -> NDArray[np.uint64]:
         return _of_distinct(values, lambda name: name and b"-" + name)
     if _is_text(values.type):
         return _of_distinct(values, _text_name)
-    owners = _of_distinct(texts(values), _text_name)
+    owners = _of_distinct(texts(values), lambda text: text and b"+" + text)
     nameless = _without_text(values)
     if len(nameless):
         owners[nameless] = _hashes([_count_name(values[int(row)]) for row in nameless])
@@ -121,10 +121,11 @@ def _hashes(names: Sequence[bytes]) -> NDArray[np.uint64]:
 def _text_name(cell: bytes) -> bytes:
     """What is hashed of a text: without blanks around it if it can be read, else its bytes, with a mark of their own."""
     try:
-        text = cell.decode().strip()
+        text = cell.decode()
     except UnicodeDecodeError:
         return b"~" + cell
-    return b"+" + text.encode() if text else b""
+    bare = text.strip()
+    return b"+" + (cell if len(bare) == len(text) else bare.encode()) if bare else b""
 
 
 def _without_text(values: pa.Array) -> NDArray[np.intp]:

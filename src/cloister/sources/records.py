@@ -113,7 +113,9 @@ class Grammar:
         """The fields of each record of a run, slowly."""
         if not quoted:
             lines = re.split(r"\r\n?|\n", text.removesuffix("\n").removesuffix("\r"))
-            yield from (line.split(self.delimiter) for line in lines if line) if self.delimiter else ([line] for line in lines)
+            for line in lines:
+                if line or not self.delimiter:
+                    yield line.split(self.delimiter) if self.delimiter else [line]
             return
         row: list[str] = []
         for field in self._field.finditer(text):
