@@ -21,18 +21,25 @@ import pyarrow.parquet as pq
 import pytest
 
 import cloister as cl
-from cloister.kernels import per_unit
+from cloister.engines.local.engine import LocalEngine
+from cloister.kernels import Rows, per_unit
+from cloister.kernels.exact import open_exact
 from cloister.kernels.per_unit import people
 from cloister.schema.cell_values import texts
+from cloister.schema.unit import Unit
 from cloister.sources.opening import open_source
 from cloister.sources.stated_names import StatedNames
 from cloister.testing import audit
+from tests.engines.spark import jobs
+from tests.laws.kernels import HALF
 from tests.laws.row_readings import CASES
+from tests.laws.tables import identity, random_rows, table
 from tests.laws.test_typed_row_laws import TYPES, column, write_arrow
+from tests.spark_hosts import Host
 
 HEAP = 12  # cells of a case
 ROUNDS = max(CASES // HEAP, 15)
-PIECES = b"a \xc3\xa9 \xe9 \x81 \x8d \xff \xfe \xed\xa0\x80 \xed\xa0\x81 \xef\xbf\xbd".split(b" ") + [b" "]
+PIECES = [*b"a \xc3\xa9 \xe9 \x81 \x8d \xff \xfe \xed\xa0\x80 \xed\xa0\x81 \xef\xbf\xbd".split(b" "), b" "]
 
 
 def near_bytes(chance: random.Random) -> bytes:
@@ -112,16 +119,16 @@ def test_objects_that_differ_are_different_people(form: str) -> None:
         check_names(owners_in(OBJECTS[form](cells)), [key_of_object(cell) for cell in cells])
 
 
-def write_part(folder: Path, table: pa.Table, number: int = 0) -> Path:
-    pq.write_table(table, folder / f"{number}.parquet")
+def write_part(folder: Path, rows: pa.Table, number: int = 0) -> Path:
+    pq.write_table(rows, folder / f"{number}.parquet")
     return folder / f"{number}.parquet"
 
 
 FILES: dict[str, Callable[[Path, pa.Table], Any]] = {
-    "table": lambda folder, table: table,
+    "table": lambda folder, rows: rows,
     "Parquet": write_part,
     "Arrow": write_arrow,
-    "parts": lambda folder, table: [write_part(folder, table.slice(i, 1), i) for i in range(len(table))],
+    "parts": lambda folder, rows: [write_part(folder, rows.slice(i, 1), i) for i in range(len(rows))],
 }
 
 
@@ -157,9 +164,9 @@ def test_values_of_any_type_that_differ_are_different_people(kind: pa.DataType) 
 def test_uuids_are_different_people(tmp_path: Path) -> None:
     """Sixteen bytes under a type of their own, in memory and in a file."""
     raw = [bytes(15) + bytes([last]) for last in range(120, 140)]
-    table = pa.table({"who": pa.ExtensionArray.from_storage(pa.uuid(), pa.array(raw, pa.binary(16))), "note": raw})
+    uuids = pa.table({"who": pa.ExtensionArray.from_storage(pa.uuid(), pa.array(raw, pa.binary(16))), "note": raw})
     for form in FILES.values():
-        check_names(owners_in(form(tmp_path, table)), raw)
+        check_names(owners_in(form(tmp_path, uuids)), raw)
 
 
 def test_folders_that_differ_are_different_people(tmp_path: Path) -> None:
@@ -190,6 +197,29 @@ def test_a_cell_of_a_csv_file_is_read_by_itself(tmp_path: Path) -> None:
         assert owners == owners_in(csv_file(tmp_path / "rows.csv", alone))
         for batch in open_source(csv_file(tmp_path / "rows.csv", rows)).batches(["who"]):
             assert [text or None for text in texts(batch.column(0)).to_pylist()] == keys
+
+
+def name_columns() -> dict[str, tuple[pa.Array, int]]:
+    """Names of a file, and how many people they are."""
+    raw = [near_bytes(random.Random(number)) for number in range(200)]
+    as_text = pa.array(raw, pa.binary()).view(pa.string())
+    return {
+        "text": (as_text, len({key_of_text(cell) for cell in raw})),
+        "bytes": (pa.array(raw, pa.binary()), len(set(raw))),
+    }
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("kind", sorted(name_columns()))
+def test_spark_tells_the_same_people_apart(kind: str, classic: Host, tmp_path: Path) -> None:
+    """With one row a person, as many rows count as there are people, on both engines."""
+    names, expected = name_columns()[kind]
+    rows = random_rows(3, len(names), 2, HALF, (3,))
+    path = write_part(tmp_path, table(rows, np.arange(len(names))).drop(["who"]).append_column("who", names))
+    encoding, unit = identity(2, HALF, (3,)), Unit("who", 1)
+    here = open_exact(LocalEngine(open_source(path).keeping_kinds(), encoding, unit).fold(Rows()))  # type: ignore[attr-defined]
+    (there,) = classic(jobs.folds, path, encoding, [Rows()], unit)[0]
+    assert sum(here["counts"].ravel()) == sum(there["counts"].ravel()) == expected
 
 
 def test_names_that_go_through_repaired_texts_are_caught(monkeypatch: pytest.MonkeyPatch) -> None:
