@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from cloister.errors import SchemaError
 from cloister.schema.arrow_numpy import to_numbers
 from cloister.schema.cell_format import PLAIN, CellFormat
-from cloister.schema.cell_values import numbers, shared_values, texts
+from cloister.schema.cell_values import days, numbers, shared_values, texts
 from cloister.schema.value_steps import ValueSteps, short_text
 
 __all__ = ["Bins", "Coder", "Codes", "Encoded", "Encoding", "Grid", "MadeUp", "pull_into_ball"]
@@ -93,8 +93,8 @@ class Grid:
         return replace(grid, default=int(grid.put(np.array([default]))[0]))
 
     @property
-    def default_value(self) -> float:
-        """What a cell that cannot be read counts as, in the column's own units: as the schema states it, not as a fine grid has it."""
+    def default_value(self) -> float | str:
+        """What a cell that cannot be read counts as, in the column's own units: as it was stated, not as a fine grid has it."""
         return float(short_text(self.center + self.default * self.step, self.step / 2))
 
     def read(self, values: pa.Array) -> NDArray[np.float64]:
@@ -116,6 +116,20 @@ class Grid:
         if unreadable.any():
             placed[unreadable] = self.default
         return placed
+
+
+@dataclass(frozen=True, slots=True)
+class DayGrid(Grid):
+    """A date column on a grid of days since 1970-01-01."""
+
+    @property
+    def default_value(self) -> str:
+        """The day that a cell which cannot be read counts as."""
+        return str(np.datetime64(round(self.center + self.default * self.step), "D"))
+
+    def read(self, values: pa.Array) -> NDArray[np.float64]:
+        """Each cell as a day; NaN where there is none."""
+        return days(values, self.form)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from typer.testing import CliRunner
 
 from cloister.cli import app
+from cloister.cli.audit import describe_rows
 from cloister.kernels import CenterSums
 from cloister.schema import Neighbours
+from cloister.schema.unit import Unit
 from cloister.testing import audited_verbs
+from cloister.testing.data_audit import AuditedRow
 
 runner = CliRunner()
 
@@ -92,3 +96,12 @@ def test_a_row_that_is_not_there_is_a_usage_error(folder: Path) -> None:
     )
     assert code == 2
     assert "rows 1 to 1,000" in text
+
+
+def test_people_that_are_left_out_are_called_people() -> None:
+    """With a unit in the schema all rows of a person are left out, and the table spoke of a row."""
+    audited = [AuditedRow(3, SimpleNamespace(epsilon=1.0, delta=0.0, largest_loss=0.5, log_likelihood_ratio=0.1))]  # type: ignore[arg-type]
+    heads = {unit: str(describe_rows(audited, [], unit)) for unit in (None, Unit("who", 2))}
+    assert "row left out" in heads[None]
+    assert "person left out" in heads[Unit("who", 2)]
+    assert "one without the person?" in heads[Unit("who", 2)]

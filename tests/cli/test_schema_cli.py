@@ -89,6 +89,38 @@ def test_data_that_fits_exits_with_0(tmp_path: Path, facts: Path) -> None:
     assert run(path, "--schema", facts, "--check")[0] == 0
 
 
+def test_mere_blanks_are_told_and_are_no_fault(tmp_path: Path, facts: Path) -> None:
+    """A schema foresees that values are missing: blanks, and what it lists as missing, exit with 0; unreadable cells do not."""
+    facts.write_text(facts.read_text().replace("bounds", 'missing = ["?"]\nbounds'))
+    path = tmp_path / "blanks.csv"
+    path.write_text("age,sex\n34,f\n?,m\n,f\n")
+    code, output = run(path, "--schema", facts, "--check")
+    assert code == 0
+    assert "2 of 3 cells are empty or marked as missing" in output
+    assert "2 of 3 values would be made up" in output
+    assert "fits the schema" in output
+    code, output = run(path, "--schema", facts, "--check", "--json")
+    assert code == 0
+    assert json.loads(output)["fits"]
+    assert [problem["fault"] for problem in json.loads(output)["problems"]] == [False]
+    path.write_text("age,sex\nold,f\n?,m\n")
+    code, output = run(path, "--schema", facts, "--check")
+    assert code == 1
+    assert "fits the schema" not in output
+
+
+def test_a_unit_without_max_rows_is_a_fault_of_the_schema(tmp_path: Path) -> None:
+    """Every release would refuse it, and the check passed."""
+    facts, path = tmp_path / "t.toml", tmp_path / "t.csv"
+    facts.write_text('unit = "who"\n[columns.who]\nkind = "text"\n')
+    path.write_text("who,age\na,3\n")
+    code, output = run(path, "--schema", facts, "--check")
+    assert code == 1
+    assert "Fill in: max_rows = 5" in output
+    facts.write_text("max_rows = 5\n" + facts.read_text())
+    assert run(path, "--schema", facts, "--check")[0] == 0
+
+
 @pytest.mark.parametrize(
     "words",
     [

@@ -49,7 +49,7 @@ def test_columns_are_what_user_and_schema_say(
         ("", None, '"name" holds text'),
         (UNIT, None, '"name" holds text'),
         (UNIT + X, ["x", "z"], '"z"'),
-        (UNIT + X, ["id"], "not a number column"),
+        (UNIT + X, ["id"], "says who a row is about"),
         (X + SSN, ["y"], "says who a row is about"),
     ],
 )
@@ -62,7 +62,7 @@ def test_columns_that_cannot_be_numbers_are_refused(schema: str, columns: list[s
 @pytest.mark.parametrize("columns", [["id"], ["name"], ["y"]])
 def test_bounds_do_not_make_a_number_of_what_the_schema_calls_something_else(columns: list[str]) -> None:
     """With bounds of the user's own the unit, identifiers and categories are refused too."""
-    with pytest.raises(SchemaError, match="not a number column"):
+    with pytest.raises(SchemaError, match=r"says who a row is about|is a category in the schema, and distances"):
         choose(UNIT + X + NAME + SSN, columns, BOUNDS)
 
 
@@ -81,3 +81,9 @@ def test_a_default_of_the_schema_holds_with_any_bounds() -> None:
     found = choose_columns(Input(source, source.names), schema, ["x"], (0, 2))
     grid = from_bounds(found.names, found.bounds, "bounds", found.defaults).encoding.numbers[0]
     assert grid.center + grid.default * grid.step == pytest.approx(0.25, abs=grid.step)
+
+
+def test_a_category_is_refused_with_what_can_be_done() -> None:
+    """The message said that it might be anything, and named no column that would do."""
+    with pytest.raises(SchemaError, match=r'"name" is a category in the schema.* number columns are: x.*cloister tabulate'):
+        choose(X + '[columns.name]\nkind = "category"\n', ["name"], None)

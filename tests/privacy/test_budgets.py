@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 
 import numpy as np
@@ -56,3 +57,10 @@ def test_rho_is_spent_under_replace_one() -> None:
     assert relation(budget, None) is Neighbours.REPLACE_ONE
     with pytest.raises(UsageError, match="replace-one"):
         relation(budget, Neighbours.ADD_REMOVE)
+
+
+@pytest.mark.parametrize("make", [PureDP, lambda text: ApproxDP(1, text)], ids=["epsilon", "delta"])
+def test_a_decimal_comma_is_told(make: Callable[[str], object]) -> None:
+    """`--epsilon 0,5` said only that a number is wanted."""
+    with pytest.raises(UsageError, match=r"Write it with a point: 0\.5\."):
+        make("0,5")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -11,7 +12,7 @@ import pytest
 from pyarrow import csv
 
 from cloister.schema import Category, Date, Kind, Number, Role, Schema, Text
-from cloister.schema.drafts import draft, draft_text
+from cloister.schema.drafts import draft, draft_text, find_likely_unit
 from cloister.sources.opening import open_source
 from tests.real_data import real
 
@@ -148,3 +149,25 @@ def test_names_in_other_languages_and_numbers_of_people() -> None:
     )
     roles = [column.role for column in draft(open_source(table)).columns]
     assert roles == [Role.IDENTIFIER, Role.IDENTIFIER, Role.OTHER, Role.QUASI, Role.QUASI, Role.QUASI]
+
+
+@pytest.mark.parametrize(
+    ("columns", "unit"),
+    [
+        ({"mrn": [1000 + i // 3 for i in range(90)], "pay": list(range(90))}, "mrn"),
+        ({"patient_id": [f"p{i % 70}" for i in range(90)]}, "patient_id"),
+        ({"id": list(range(90))}, None),  # nobody has two rows
+        ({"lastname": [f"Miller {i % 40}" for i in range(90)]}, None),  # strangers share names
+        ({"account": [i % 2 for i in range(300)]}, None),  # of 150 rows each: groups
+        ({"sex": ["f", "m"] * 45}, None),
+    ],
+    ids=["number", "text", "unique", "names", "groups", "category"],
+)
+def test_an_identifier_that_repeats_is_asked_about(columns: dict[str, list[Any]], unit: str | None) -> None:
+    """A comment, for the holder to decide: the draft itself says nothing of a unit."""
+    table = open_source(pa.table(columns))
+    schema = draft(table)
+    text = draft_text(schema, find_likely_unit(table, schema))
+    assert find_likely_unit(table, schema) == unit
+    assert (f'# unit = "{unit}"' in text) == (unit is not None)
+    assert Schema.from_text(text).unit is None

@@ -52,7 +52,9 @@ def test_values_keep_within_the_bounds() -> None:
     assert ValueSteps(0.05, 0.1, 0, 1).nearest(np.array([0.31])).tolist() == [0.35]
 
 
-@pytest.mark.parametrize(("number", "error", "text"), [(123.25, 0.125, "123.25"), (55, 10, "55"), (0.300000191, 1e-6, "0.3")])
+@pytest.mark.parametrize(
+    ("number", "error", "text"), [(123.25, 0.125, "123.25"), (55, 10, "55"), (0.300000191, 1e-6, "0.3")]
+)
 def test_numbers_of_few_digits_are_shown_as_they_are(number: float, error: float, text: str) -> None:
     """A coarse public step has values of few digits, and none of them is rounded to another number."""
     assert short_text(number, error) == text

@@ -6,12 +6,15 @@ import io
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pyarrow as pa
+import pyarrow.dataset
 import pyarrow.parquet as pq
 import pytest
 
 import cloister as cl
-from cloister.errors import DataError
+from cloister.errors import DataError, SourceError
+from cloister.kernels.distinct_values import DistinctValues
 from cloister.schema.cell_values import numbers, texts
 from cloister.sources.opening import open_source
 from cloister.sources.parquet_footer import read_chunks
@@ -184,3 +187,54 @@ def test_a_decimal_beyond_its_digits_never_decides(bits: int, tmp_path: Path) ->
     first, second = open_source(tmp_path / "t.arrow").batches(["x"])
     assert np.array_equal(numbers(first.column(0)), [1.5, np.nan, np.nan, -2.5, 99.9], equal_nan=True)
     assert np.array_equal(numbers(second.column(0)), [np.nan, np.nan, -2.5], equal_nan=True)
+
+
+VALUES = ["a", "b", "a", None]
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        pa.array(VALUES, pa.string_view()),
+        pa.DictionaryArray.from_arrays(pa.array([0, 1, 0, None], pa.int8()), pa.array(["a", "b"], pa.string_view())),
+        in_runs(pa.array(VALUES)),
+        in_runs(pa.array(["b", *VALUES])).slice(1),
+        in_runs(pa.array(VALUES, pa.string_view())),
+        in_runs(coded(pa.array(VALUES))),
+        pl.Series(VALUES).to_arrow(compat_level=pl.CompatLevel.newest()),
+    ],
+    ids=["view", "codes of views", "runs", "sliced runs", "runs of views", "runs of codes", "Polars"],
+)
+@pytest.mark.parametrize("door", ["table", "stream", "file", "dataset"])
+def test_views_and_runs_go_through_every_door(cells: pa.Array, door: str, tmp_path: Path) -> None:
+    """Distinct values, risk and rewriting met types of Arrow's that its own functions do not know."""
+    table = pa.table({"x": cells, "y": [5, 5, 5, 5]})
+    path = tmp_path / "t.arrow"
+    with pa.ipc.new_file(path, table.schema) as file:
+        file.write_table(table)
+
+    def opened() -> object:
+        stream = pa.RecordBatchReader.from_batches(table.schema, table.to_batches())
+        doors = {"table": table, "stream": stream, "file": path, "dataset": None}
+        return pa.dataset.dataset(path, format="arrow") if door == "dataset" else doors[door]
+
+    plain = pa.table({"x": VALUES, "y": [5, 5, 5, 5]})
+    counts = [cl.tabulate(data, ["x"], 1e6, domains={"x": ["b", "a"]}).counts.round().tolist() for data in (opened(), plain)]
+    assert counts[0] == counts[1] == [2, 2]
+    assert cl.risk(opened(), ["x"]).risk == cl.risk(plain, ["x"]).risk
+    for name, data in (("one", opened()), ("other", plain)):
+        cl.TopDownSpecialization(k=1, quasi=["x"]).publish(data, tmp_path / f"{name}.csv")
+    assert (tmp_path / "one.csv").read_text() == (tmp_path / "other.csv").read_text()
+    kernel = DistinctValues(("x",), (10,))
+    values = kernel.merge(kernel.empty(), kernel.collect(next(iter(open_source(opened()).batches(["x"])))))
+    assert sorted(values["text"].to_pylist()) == ["a", "b"]
+
+
+def test_a_dataset_is_checked_like_its_files(tmp_path: Path) -> None:
+    """A text that is not UTF-8 is read alike; codes, at which Arrow would give up in the middle of a pass, are refused before."""
+    for form in ("string", "codes"):
+        pq.write_table(pa.table({"x": FORMS[form]()}), tmp_path / f"{form}.parquet")
+    (batch,) = open_source(pa.dataset.dataset(tmp_path / "string.parquet")).batches(["x"])
+    assert batch.column(0).to_pylist() == ["a", "caf\ufffd", "b"]
+    with pytest.raises(SourceError, match="Give the paths of the files"):
+        open_source(pa.dataset.dataset(tmp_path / "codes.parquet"))

@@ -81,3 +81,9 @@ def test_rows_that_are_not_there_are_refused() -> None:
             list(audit_rows(request.fit, TABLE, neighbours=Neighbours.ADD_REMOVE, rows=[row]))
     with pytest.raises(UsageError, match="no rows"):
         list(audit_rows(request.fit, TABLE.slice(0, 0), neighbours=Neighbours.ADD_REMOVE))
+
+
+def test_a_unit_as_text_is_refused_with_what_is_wanted() -> None:
+    """It ended in an AttributeError."""
+    with pytest.raises(UsageError, match=r'Unit\("mrn", max_rows=5\)'):
+        next(audit_rows(print, TABLE, neighbours=Neighbours.ADD_REMOVE, unit="who"))  # type: ignore[arg-type]

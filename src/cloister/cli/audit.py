@@ -158,7 +158,7 @@ def cluster(
 
     request = ClusterRequest(n_clusters=k, method=method, random_state=0, **table.parameters(spending))
     terms = request.terms
-    show_rows(rows.audit(request.fit, data, terms.neighbours, terms.unit), everywhere.as_json)
+    show_rows(rows.audit(request.fit, data, terms.neighbours, terms.unit), terms.unit, everywhere.as_json)
 
 
 @app.command(epilog="Example: cloister audit synopsis people.csv --epsilon 1 --columns age,income --bounds 0,100")
@@ -177,7 +177,7 @@ def synopsis(
 
     request = SynopsisRequest(method=method, **table.parameters(spending))
     terms = request.terms
-    show_rows(rows.audit(request.release, data, terms.neighbours, terms.unit), everywhere.as_json)
+    show_rows(rows.audit(request.release, data, terms.neighbours, terms.unit), terms.unit, everywhere.as_json)
 
 
 @app.command(epilog="Example: cloister audit tabulate people.csv --by school --epsilon 1 --schema people.toml")
@@ -204,7 +204,8 @@ def tabulate(
         flags.read_names(by), budget, measures=flags.read_names(measures), schema=facts, neighbours=neighbours
     )
     whom = relation(budget, neighbours or (facts.neighbours if facts else None))
-    show_rows(rows.audit(request.run, data, whom, unit_of(facts)), everywhere.as_json)
+    unit = unit_of(facts)
+    show_rows(rows.audit(request.run, data, whom, unit), unit, everywhere.as_json)
 
 
 def unledgered(path: str | None) -> Schema | None:
@@ -215,12 +216,13 @@ def unledgered(path: str | None) -> Schema | None:
     return None if facts is None else replace(facts, table=None)
 
 
-def show_rows(audited: Iterable[AuditedRow], as_json: bool) -> None:
-    """One line for each row that was left out: what it costs, and what was promised."""
+def show_rows(audited: Iterable[AuditedRow], unit: Unit | None, as_json: bool) -> None:
+    """One line for each row, or person by a row of theirs, that was left out: what it costs, and what was promised."""
+    whom = "row" if unit is None else "person of row"
     with output.progress(as_json) as step:
         step("audit")
         rows = list(audited)
-    findings = [f"row {each.row}: {finding}" for each in rows for finding in each.audit.findings]
+    findings = [f"{whom} {each.row}: {finding}" for each in rows for finding in each.audit.findings]
     if as_json:
         shown = [
             {
@@ -232,14 +234,14 @@ def show_rows(audited: Iterable[AuditedRow], as_json: bool) -> None:
             }
             for each in rows
         ]
-        output.print_json({"for": "holder only", "rows": shown, "findings": findings})
+        output.print_json({"for": "holder only", "left_out": str(unit or "row"), "rows": shown, "findings": findings})
     else:
-        print_document(describe_rows(rows, findings))
+        print_document(describe_rows(rows, findings, unit))
     end(findings)
 
 
-def describe_rows(rows: list[AuditedRow], findings: list[str]) -> Document:
-    """The rows that were left out, by their places."""
+def describe_rows(rows: list[AuditedRow], findings: list[str], unit: Unit | None) -> Document:
+    """The rows or people that were left out, by their places."""
     cells = [
         [
             f"{each.row}",
@@ -249,9 +251,11 @@ def describe_rows(rows: list[AuditedRow], findings: list[str]) -> Document:
         ]
         for each in rows
     ]
-    heads = ["row left out", "claimed epsilon", "largest loss", "loss of one release"]
+    left_out = "row left out" if unit is None else "person left out (by row)"
+    heads = [left_out, "claimed epsilon", "largest loss", "loss of one release"]
     delta = rows[0].audit.delta
-    title = "How well can the table be told from one without the row?" + (f" (losses at delta {delta:.3g})" if delta else "")
+    title = f"How well can the table be told from one without the {'row' if unit is None else 'person'}?"
+    title += f" (losses at delta {delta:.3g})" if delta else ""
     sentences = [Sentence(text) for text in (count_words(findings), *findings[:20], HOLDER_ONLY)]
     return Document((Section((TextTable.of(heads, cells, title=title, align="right"), *sentences)),))
 

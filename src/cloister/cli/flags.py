@@ -218,7 +218,8 @@ def read_bounds(text: str | None) -> tuple[float, float] | None:
         low, high = (float(part) for part in text.split(","))
     except ValueError:
         raise UsageError(
-            "--bounds takes two numbers, LOW,HIGH, for all columns. Bounds by column go into a schema."
+            "--bounds takes two numbers, LOW,HIGH, for all columns, written with points: 0.5,1.5. Bounds by column go into a "
+            "schema."
         ) from None
     return low, high
 

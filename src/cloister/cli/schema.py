@@ -57,14 +57,16 @@ def schema(
 
 def write_draft(data: list[str], out: Path | None, as_json: bool) -> None:
     """Guess a schema and write it as TOML."""
-    from cloister.schema.drafts import draft, draft_text
+    from cloister.schema.drafts import draft, draft_text, find_likely_unit
     from cloister.sinks import check_free
     from cloister.sources.opening import open_source
 
     if out is not None:
         check_free(out)
-    guessed = draft(open_source(data))
-    text = draft_text(guessed)
+    source = open_source(data)
+    guessed = draft(source)
+    likely_unit = find_likely_unit(source, guessed)
+    text = draft_text(guessed, likely_unit)
     if out is not None:
         write_text(out, text)
     if as_json:
@@ -72,12 +74,16 @@ def write_draft(data: list[str], out: Path | None, as_json: bool) -> None:
             {"name": column.name, "kind": type(column.kind).__name__.lower(), "role": str(column.role), "guessed": True}
             for column in guessed.columns
         ]
-        print_json({"out": None if out is None else str(out), "columns": columns, "toml": text})
+        print_json({"out": None if out is None else str(out), "columns": columns, "likely_unit": likely_unit, "toml": text})
     elif out is None:
         typer.echo(text, nl=False)
     else:
         typer.echo(f"Written: {out}. Check what is marked as guessed, and fill in bounds and domains from what you know,")
         typer.echo("not from the rows.")
+        if likely_unit is not None:
+            typer.echo(
+                f'Does "{likely_unit}" say whose a row is? Then uncomment unit and max_rows: guarantees are per person.'
+            )
 
 
 def write_hierarchies(data: list[str], facts: str | None, folder: Path, as_json: bool) -> None:
@@ -142,7 +148,7 @@ def write_new(path: Path, text: str) -> None:
 
 
 def show_check(data: list[str], facts: str, as_json: bool) -> None:
-    """Tell the holder what does not fit; exit code 1 if anything does not."""
+    """Tell the holder what does not fit; exit code 1 if anything does not. Cells without a value are told, and no fault."""
     from cloister.schema import Schema
     from cloister.schema.check import STAMP, count_cells, find_problems
     from cloister.sources.opening import open_source
@@ -150,9 +156,11 @@ def show_check(data: list[str], facts: str, as_json: bool) -> None:
     expected, source = Schema.from_toml(facts), open_source(data)
     counts = count_cells(expected, source)
     problems = find_problems(expected, source, counts)
+    faults = [problem for problem in problems if problem.is_fault]
     if as_json:
         listed = [
-            {"column": p.column, "trouble": str(p.trouble), "count": p.count, "rows": p.rows, "message": p.message}
+            {"column": p.column, "trouble": str(p.trouble), "fault": p.is_fault, "count": p.count, "rows": p.rows}
+            | {"message": p.message}
             for p in problems
         ]
         columns = [
@@ -160,16 +168,18 @@ def show_check(data: list[str], facts: str, as_json: bool) -> None:
             | {"made_up": c.made_up, "clipped": c.clipped}
             for c in counts
         ]
-        print_json({"stamp": STAMP, "fits": not problems, "problems": listed, "columns": columns})
-    elif problems:
+        print_json({"stamp": STAMP, "fits": not faults, "problems": listed, "columns": columns})
+    else:
         for problem in problems:
             typer.echo(str(problem))
         for c in counts:
             if c.made_up:
                 typer.echo(f"{c.column.name}: in a release {c.made_up:,} of {c.rows:,} values would be made up.")
+    if not as_json:
+        if not problems:
+            typer.echo(f"The data fits the schema: {len(expected.columns)} columns, every cell.")
+        elif not faults:
+            typer.echo("The data fits the schema: what is missing is missing as the schema says.")
         typer.echo(STAMP)
-    else:
-        typer.echo(f"The data fits the schema: {len(expected.columns)} columns, every cell.")
-        typer.echo(STAMP)
-    if problems:
+    if faults:
         raise typer.Exit(1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -29,7 +30,7 @@ def tabulate(
     spending: flags.Spending,
     measures: Annotated[str | None, typer.Option(metavar="X,Y", help="Numbers to sum in each cell.")] = None,
     bins: Annotated[
-        list[str] | None, typer.Option(metavar="A=10", help="Bins of a number: A=10 of equal width, or edges A=0:18:65:100.")
+        list[str] | None, typer.Option(metavar="A=10", help="Bins: A=10 of equal width, edges A=0:18:65:100, or days.")
     ] = None,
     margins: Annotated[
         bool | None, typer.Option("--margins/--no-margins", help="Spend on one-way margins too. Default: where it helps.")
@@ -94,15 +95,21 @@ def is_csv(path: Path) -> bool:
 
 
 def read_bins(texts: list[str]) -> dict[str, Any]:
-    """Bins from A=10 or A=0:18:65:100."""
+    """Bins from A=10, A=0:18:65:100 or A=1950-01-01,1970-01-01; edges are parted by colons or, without any, by commas."""
     bins: dict[str, Any] = {}
     for text in texts:
         name, _, ends = text.partition("=")
+        if ":" in ends and "," in ends:
+            raise UsageError("--bins: numbers are written with a point, such as 0.5, and edges are parted by colons.")
+        parts = [end.strip() for end in ends.split(":" if ":" in ends else ",")]
         try:
-            parts = [float(end) for end in ends.split(":")]
-            bins[name.strip()] = parts if len(parts) > 1 else int(ends)
+            is_day = all(re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", part) for part in parts)
+            edges: list[Any] = parts if is_day else [float(part) for part in parts]
+            bins[name.strip()] = edges if is_day or len(edges) > 1 else int(ends)
         except ValueError:
-            raise UsageError("--bins takes A=10 (bins of equal width) or edges such as A=0:18:65:100.") from None
+            raise UsageError(
+                "--bins takes A=10 (bins of equal width), edges such as A=0:18:65:100, or days such as A=1950-01-01,1970-01-01."
+            ) from None
     return bins
 
 

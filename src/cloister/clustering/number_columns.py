@@ -12,11 +12,13 @@ from cloister.clustering.domain import Ball, Lattice
 from cloister.clustering.inputs import Input
 from cloister.column_names import missing_column
 from cloister.errors import SchemaError, UsageError
-from cloister.schema import Number, Role, Schema
+from cloister.schema import Category, Number, Role, Schema
 from cloister.schema.cell_format import PLAIN, CellFormat
 from cloister.sources.stated_names import BY_COLUMNS, StatedNames
 
 __all__ = ["NumberColumns", "choose_columns", "stated_names"]
+
+MOST_LISTED = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +74,7 @@ def by_schema(names: list[str], schema: Schema, columns: Sequence[str] | None, b
     """What the schema leaves of the columns, with what it knows of them."""
     for name in columns or ():
         if not may_be_number(schema, name):
-            raise SchemaError(
-                f'column "{name}" is not a number column, or says who a row is about. Leave it out of --columns.'
-            )
+            raise no_number_column(schema, name)
     if columns is None:
         if bounds is None and any(may_be_number(schema, name) for name in schema.names):
             names = list(schema.names)  # it has bounds for these
@@ -107,6 +107,21 @@ def may_be_number(schema: Schema, name: str) -> bool:
     if name == schema.unit:
         return False
     return name not in schema or (isinstance(schema[name].kind, Number) and schema[name].role is not Role.IDENTIFIER)
+
+
+def no_number_column(schema: Schema, name: str) -> SchemaError:
+    """Why a column that was named cannot be worked on, and what can be done with it."""
+    column = schema[name]
+    if name == schema.unit or column.role is Role.IDENTIFIER:
+        return SchemaError(f'column "{name}" says who a row is about, by the schema. Leave it out of columns (--columns).')
+    kind = type(column.kind).__name__.lower()
+    others = [other for other in schema.names if may_be_number(schema, other)]
+    numbers = f" The number columns are: {', '.join(others[:MOST_LISTED])}." if others else ""
+    advice = " cloister tabulate counts its values." if isinstance(column.kind, Category) else ""
+    return SchemaError(
+        f'column "{name}" is a {kind} in the schema, and distances are between numbers. Leave it out of columns '
+        f"(--columns).{numbers}{advice}"
+    )
 
 
 def ends_of(schema: Schema, name: str) -> tuple[float, float]:

@@ -5,6 +5,7 @@ A number that a user types is kept as the decimal it was typed as: ``PureDP(0.1)
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -32,7 +33,10 @@ def exact(value: object, name: str) -> Fraction:
     >>> exact(0.1, "epsilon")
     Fraction(1, 10)
     """
-    problem = UsageError(f"{name} must be a positive finite number.{HINTS.get(name, '')}")
+    hint = HINTS.get(name, "")
+    if isinstance(value, str) and re.fullmatch(r"\s*[0-9]{1,9},[0-9]{1,9}\s*", value):
+        hint = f" Write it with a point: {value.strip().replace(',', '.')}."
+    problem = UsageError(f"{name} must be a positive finite number.{hint}")
     try:
         number = exact_number(value)
     except ValueError:

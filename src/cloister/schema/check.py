@@ -52,6 +52,11 @@ class Problem:
     count: int | None = None
     rows: int | None = None
 
+    @property
+    def is_fault(self) -> bool:
+        """Whether something has to be mended; a cell without a value is nothing that a schema does not foresee."""
+        return self.trouble is not Trouble.EMPTY
+
     def __str__(self) -> str:
         return f"{self.column}: {self.message}"
 
@@ -88,7 +93,8 @@ def check(schema: Schema, rows: RowSource) -> list[Problem]:
     Returns
     -------
     list of Problem
-        Empty when every cell of every column can be read and lies within its bounds or domain.
+        Empty when every cell of every column holds a value that can be read and lies within its bounds or domain. Cells
+        without one, which are empty or marked as missing, are no fault (`Problem.is_fault`).
 
     Privacy
     -------
@@ -112,6 +118,9 @@ def count_cells(schema: Schema, rows: RowSource) -> list[CellCounts]:
 def find_problems(schema: Schema, rows: RowSource, counts: list[CellCounts]) -> list[Problem]:
     """What the schema lacks, and what the counts of cells say."""
     problems = [problem for column in schema.columns for problem in _of_schema(column, rows)]
+    if schema.unit is not None and schema.max_rows is None:
+        message = "it is the unit, and the schema does not say how many rows of one person may count. Fill in: max_rows = 5"
+        problems.append(Problem(schema.unit, Trouble.BLANK, message))
     return problems + [problem for count in counts for problem in _of_cells(count)]
 
 

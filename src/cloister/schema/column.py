@@ -49,5 +49,6 @@ class Column:
 
 def nearest(word: str, known: Iterable[str]) -> str:
     """A hint at the known word that was probably meant, or nothing; meant to follow a sentence."""
-    close = difflib.get_close_matches(word, list(known), n=1)
+    words = list(known)
+    close = [other for other in words if other.lower() == word.lower()] or difflib.get_close_matches(word, words, n=1)
     return f' Did you mean "{close[0]}"?' if close else ""

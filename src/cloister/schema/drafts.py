@@ -32,10 +32,11 @@ from cloister.schema.format_guesses import (
 from cloister.schema.kinds import Category, Date, Kind, Number, Text
 from cloister.schema.table import Column, Role, Schema
 
-__all__ = ["RowSource", "draft", "draft_text", "role_of_name"]
+__all__ = ["RowSource", "draft", "draft_text", "find_likely_unit", "role_of_name"]
 
 SAMPLE_ROWS = 4_096
 MOST_VALUES = 100  # a column of text with more distinct values in the sample is free text
+MOST_ROWS_EACH = 50  # on average: what more rows share is a group, not somebody
 FEWEST = 20  # cells: of fewer many a harmless column has no value twice
 
 _WORDS = {
@@ -56,6 +57,10 @@ _ROLES = {role: frozenset(words.split()) for role, words in _WORDS.items()}
 _NUMBERS = """mrn no nr num number nummer numéro numero número patient patienten patientennummer person personen client
     customer kunde kundennummer member nhs case fall fallnummer record versichertennummer matrikelnummer"""
 _NUMBER_WORDS = frozenset(_NUMBERS.split())
+# what strangers share too: a name or an address that repeats is no sign of several rows of one person
+_SHARED_WORDS = """name firstname lastname surname forename address street vorname nachname familienname adresse anschrift
+    straße strasse prénom prenom nom apellido apellidos nombre cognome nome plate ip url"""
+_SHARED = frozenset(_SHARED_WORDS.split())
 # numbers that are names: nobody adds postcodes or averages telephones
 _NOT_QUANTITIES = frozenset(("id", "uid", "uuid", "guid", "ssn", "zip", "zipcode", "postcode", "postal", "plz", "phone"))
 
@@ -88,9 +93,26 @@ def draft(rows: RowSource) -> Schema:
     return Schema(tuple(look.column(numbers, dates) for look in looks))
 
 
-def draft_text(schema: Schema) -> str:
-    """A draft as TOML text, with comments that show how to fill in the blanks."""
-    return schema.to_toml(hints=True)
+def draft_text(schema: Schema, likely_unit: str | None = None) -> str:
+    """A draft as TOML text, with comments that show how to fill in the blanks; one asks about a column that may be the unit."""
+    return schema.to_toml(hints=True, likely_unit=likely_unit)
+
+
+def find_likely_unit(rows: RowSource, schema: Schema) -> str | None:
+    """A column that may say whose a row is: an identifier whose values repeat, each in a few rows. None: there is none.
+
+    It is for the holder to decide: a unit makes guarantees per person, and counts people.
+    """
+    head = _head(rows)
+    for column in schema.columns:
+        if column.role is not Role.IDENTIFIER or _words(column.name) & _SHARED:
+            continue
+        written = texts(head.column(column.name).combine_chunks()).drop_null()
+        written = written.filter(pc.not_equal(written, ""))
+        distinct = int(pc.count_distinct(written).as_py())
+        if len(written) >= FEWEST and len(written) // MOST_ROWS_EACH <= distinct < len(written):
+            return column.name
+    return None
 
 
 def role_of_name(name: str) -> Role:

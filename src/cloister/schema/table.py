@@ -102,15 +102,15 @@ class Schema:
         """Read a schema from TOML text."""
         return cls(**toml.parse(check_text(text, "the text of a schema")))
 
-    def to_toml(self, hints: bool = False) -> str:
+    def to_toml(self, hints: bool = False, likely_unit: str | None = None) -> str:
         """The schema as TOML text; `from_text` gives the same schema back.
 
-        With hints, comments show how to fill in what the schema does not say yet.
+        With hints, comments show how to fill in what the schema does not say yet, and ask whether `likely_unit` is the unit.
         """
         facts = toml.TableFacts(
             columns=self.columns, table=self.table, neighbours=self.neighbours, unit=self.unit, max_rows=self.max_rows
         )
-        return toml.write(facts, hints)
+        return toml.write(facts, hints, likely_unit)
 
 
 def _columns(columns: object) -> tuple[Column, ...]:

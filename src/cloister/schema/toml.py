@@ -93,9 +93,15 @@ def parse(text: str) -> TableFacts:
     )
 
 
-def write(facts: TableFacts, hints: bool = False) -> str:
-    """The facts as TOML text; with hints, comments show how to fill in those that are missing."""
-    blocks = ["\n".join(_head(facts, hints)), *("\n".join(_block(column, hints)) for column in facts["columns"])]
+def write(facts: TableFacts, hints: bool = False, likely_unit: str | None = None) -> str:
+    """The facts as TOML text; with hints, comments show how to fill in those that are missing.
+
+    `likely_unit` is a column that may say whose a row is: a comment asks about it.
+    """
+    blocks = [
+        "\n".join(_head(facts, hints, likely_unit)),
+        *("\n".join(_block(column, hints)) for column in facts["columns"]),
+    ]
     return "\n\n".join(block for block in blocks if block) + "\n"
 
 
@@ -217,13 +223,15 @@ def _relocated(column: Column, folder: Path) -> Column:
 # --- writing ---------------------------------------------------------------------------------------------------------
 
 
-def _head(facts: TableFacts, hints: bool) -> Iterator[str]:
+def _head(facts: TableFacts, hints: bool, likely_unit: str | None) -> Iterator[str]:
     if hints:
         yield "# Public facts of a table. Fill them in from what the columns mean, never from the rows."
     for key, hint in _TABLE_HINTS.items():
         value = facts[key]  # type: ignore[literal-required]
         if value is not None:
             yield f"{key} = {_value(value)}"
+        elif hints and key == "unit" and likely_unit is not None:
+            yield f"# unit = {_value(likely_unit)}  # its values repeat: if they say whose a row is, uncomment this and max_rows"
         elif hints:
             yield hint
 

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from cloister.errors import SourceError
 from cloister.sources.places import Place
-from cloister.sources.sound_batches import sound_batch
+from cloister.sources.sound_batches import plain_batch
 from cloister.sources.source import BATCH_ROWS, distinct, nested_names, present, retold, text_names
 
 __all__ = ["ColumnarReader", "ColumnarSource", "DatasetSource", "from_dataset", "open_columnar"]
@@ -59,7 +59,7 @@ class ColumnarSource:
         stored = [name for name in names if name in self.stored]
         with retold(self.place.shown), self.place.open() as file:
             for unchecked in self.reader.batches(file, stored, self.texts):
-                batch = sound_batch(unchecked, self.keep_bytes)
+                batch = plain_batch(unchecked, self.keep_bytes)
                 for start in range(0, batch.num_rows, BATCH_ROWS):
                     rows = batch.slice(start, BATCH_ROWS)
                     for name in names:
@@ -80,6 +80,11 @@ class DatasetSource:
 
     dataset: Any
     in_memory: bool = False
+    keep_bytes: bool = False  # as of files
+
+    def keeping_kinds(self) -> DatasetSource:
+        """The same rows, in which texts that are not UTF-8 stay as they are."""
+        return replace(self, keep_bytes=True)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -102,7 +107,8 @@ class DatasetSource:
 
     def _batches(self, names: list[str]) -> Iterator[pa.RecordBatch]:
         with retold("the dataset"):
-            yield from self.dataset.to_batches(columns=names, batch_size=BATCH_ROWS, batch_readahead=2, fragment_readahead=1)
+            batches = self.dataset.to_batches(columns=names, batch_size=BATCH_ROWS, batch_readahead=2, fragment_readahead=1)
+            yield from (plain_batch(batch, self.keep_bytes) for batch in batches)
 
 
 def from_dataset(dataset: Any) -> DatasetSource:
@@ -119,6 +125,13 @@ def from_dataset(dataset: Any) -> DatasetSource:
                     "a dataset of CSV or JSON files takes its types from the rows. Give the paths of the files in place of it."
                 )
             kinds = {field.name: field.type for field in part.physical_schema}
+            if "parquet" in str(getattr(getattr(part, "format", None), "default_extname", None)):
+                coded = [name for name, kind in kinds.items() if pa.types.is_dictionary(kind)]
+                if coded:  # Arrow makes the codes anew, and gives up in the middle of a pass at a text that is not UTF-8
+                    raise SourceError(
+                        f'column "{coded[0]}" of the dataset is stored as codes, as a pandas Categorical is. Give the paths of '
+                        "the files in place of the dataset."
+                    )
             for field in dataset.schema:
                 if kinds.get(field.name, field.type) != field.type:
                     raise SourceError(

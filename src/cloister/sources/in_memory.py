@@ -9,6 +9,7 @@ cell is read by itself (`python_cells`). No path is chosen by what a row holds.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from threading import Lock
 from typing import Any
@@ -19,6 +20,7 @@ from numpy.typing import NDArray
 
 from cloister.errors import SourceError, raise_alone
 from cloister.sources.python_cells import cell_column, text_column, unmasked
+from cloister.sources.sound_batches import plain_batch
 from cloister.sources.source import BATCH_ROWS, distinct, nested_names, present, retold, text_names
 
 __all__ = [
@@ -48,6 +50,11 @@ class TableSource:
 
     table: pa.Table
     in_memory: bool = True
+    keep_bytes: bool = False  # whether texts that are not UTF-8 are handed out as they are
+
+    def keeping_kinds(self) -> TableSource:
+        """The same rows, in which texts that are not UTF-8 stay as they are."""
+        return replace(self, keep_bytes=True)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -66,8 +73,7 @@ class TableSource:
 
     def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         """The rows, without a copy."""
-        chosen = self.table.select(present(self.names, columns))
-        return iter(chosen.to_batches(max_chunksize=BATCH_ROWS))
+        return _plain_batches(self.table.select(present(self.names, columns)), "the table", self.keep_bytes)
 
 
 @dataclass(frozen=True)
@@ -108,11 +114,18 @@ class StreamSource:
 
     def __init__(self, reader: pa.RecordBatchReader) -> None:
         self._reader = reader
-        self._table: pa.Table | None = None
+        self._tables: list[pa.Table] = []  # the rows, once they were read
         self._reading = Lock()
+        self._keep_bytes = False
         self.names = distinct(reader.schema.names, "the table")
         self.texts = text_names(reader.schema)
         self.nested = nested_names(reader.schema)
+
+    def keeping_kinds(self) -> StreamSource:
+        """The same rows, read once for both, in which texts that are not UTF-8 stay as they are."""
+        kept = copy(self)
+        kept._keep_bytes = True
+        return kept
 
     def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         """The rows, without a copy."""
@@ -121,10 +134,15 @@ class StreamSource:
 
     def _batches(self, names: list[str]) -> Iterator[pa.RecordBatch]:
         with self._reading:
-            if self._table is None:
+            if not self._tables:
                 with retold("the stream"):
-                    self._table = self._reader.read_all()
-        yield from self._table.select(names).to_batches(max_chunksize=BATCH_ROWS)
+                    self._tables.append(self._reader.read_all())
+        yield from _plain_batches(self._tables[0].select(names), "the stream", self._keep_bytes)
+
+
+def _plain_batches(table: pa.Table, shown: str, keep_bytes: bool) -> Iterator[pa.RecordBatch]:
+    with retold(shown):
+        yield from (plain_batch(batch, keep_bytes) for batch in table.to_batches(max_chunksize=BATCH_ROWS))
 
 
 def from_array(array: NDArray[Any], names: Sequence[str] | None = None) -> ArraySource:

@@ -12,10 +12,11 @@ from decimal import Context, Decimal
 from os import PathLike, fspath
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from cloister.sources.source import retold
 
-__all__ = ["read_table", "sound_batch"]
+__all__ = ["plain_batch", "read_table", "sound_batch"]
 
 _BYTES = {
     pa.string(): pa.binary(),
@@ -23,6 +24,7 @@ _BYTES = {
     pa.string_view(): pa.binary_view(),
 }
 """What texts are, if not all of them are UTF-8."""
+_VIEWS = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary()}
 
 
 def read_table(path: str | PathLike[str]) -> pa.Table:
@@ -44,6 +46,40 @@ def sound_batch(batch: pa.RecordBatch, keep_bytes: bool = False) -> pa.RecordBat
     if all(column is old for column, old in zip(columns, stored, strict=True)):
         return batch
     return pa.RecordBatch.from_arrays(columns, schema=batch.schema)
+
+
+def plain_batch(batch: pa.RecordBatch, keep_bytes: bool = False) -> pa.RecordBatch:
+    """A sound batch in which no text is a view and no column is written in runs: many of Arrow's functions know neither.
+
+    What a cell reads as does not change.
+    """
+    sound = sound_batch(batch, keep_bytes)
+    if not any(_is_unusual(field.type) for field in sound.schema):
+        return sound
+    return pa.RecordBatch.from_arrays([_plain(column) for column in sound.columns], names=sound.schema.names)
+
+
+def _is_unusual(kind: pa.DataType) -> bool:
+    if isinstance(kind, pa.BaseExtensionType):
+        return _is_unusual(kind.storage_type) or kind.storage_type in _BYTES
+    if pa.types.is_dictionary(kind):
+        return _is_unusual(kind.value_type)
+    return bool(pa.types.is_run_end_encoded(kind)) or kind in _VIEWS
+
+
+def _plain(column: pa.Array) -> pa.Array:
+    kind = column.type
+    if not _is_unusual(kind):
+        return column
+    if isinstance(column, pa.ExtensionArray):
+        return _plain(column.storage)
+    if pa.types.is_run_end_encoded(kind):
+        values = _plain(column.values)  # taken by their places: Arrow cannot write out runs of codes, or of any bytes
+        places = pa.RunEndEncodedArray.from_arrays(column.run_ends, pa.array(range(len(values)), pa.int64()))
+        return values.take(pc.run_end_decode(places.slice(column.offset, len(column))))
+    if pa.types.is_dictionary(kind):
+        return pa.DictionaryArray.from_arrays(column.indices, _plain(column.dictionary), ordered=kind.ordered)
+    return column.cast(_VIEWS[kind])
 
 
 def _sound(column: pa.Array, keep_bytes: bool) -> pa.Array:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -10,10 +11,11 @@ from typing import Any
 import numpy as np
 
 from cloister.column_names import missing_column
-from cloister.encode import Codes, Encoding, Grid, MadeUp
+from cloister.encode import Codes, DayGrid, Encoding, Grid, MadeUp
 from cloister.errors import SchemaError, UsageError
-from cloister.schema import Category, Number, Schema
+from cloister.schema import Category, Date, Number, Schema
 from cloister.schema.kinds import OTHER
+from cloister.tabulation.day_bins import cut_days, day_number
 
 __all__ = ["Axis", "TableLayout", "lay_out"]
 
@@ -94,8 +96,10 @@ def lay_out(
             categories.append(codes_of(name, kind))
             axes.append(Axis(name, kind.cells))
         else:
-            grid = grid_of(name, kind)
-            edges, labels = cut(name, kind, bins.get(name))
+            if isinstance(kind, Date):
+                grid, (edges, labels) = day_grid(name, kind), cut_days(name, kind, bins.get(name))
+            else:
+                grid, (edges, labels) = grid_of(name, kind), cut(name, kind, bins.get(name))
             inner = tuple(int(edge) for edge in grid.put(np.array(edges[1:-1], dtype=np.float64)))
             if len(set(inner)) < len(inner):
                 raise UsageError(f'the bins of "{name}" are too narrow for its bounds. Use wider ones.')
@@ -132,7 +136,7 @@ def check_names(by: tuple[str, ...], measures: tuple[str, ...], bins: Mapping[st
 
 def kind_of(
     name: str, bounds: Mapping[str, tuple[float, float]], domains: Mapping[str, Sequence[str]], schema: Schema | None
-) -> Number | Category:
+) -> Number | Date | Category:
     """What is publicly known of a column that makes cells."""
     if name in domains:
         domain = tuple(str(value) for value in domains[name])
@@ -141,7 +145,8 @@ def kind_of(
             return Category(domain=domain, other=known.other, missing=known.missing)
         return Category(domain=domain)
     if name in bounds:
-        return number_of(name, bounds, schema)
+        is_date = any(isinstance(end, datetime.date) for end in np.ravel(bounds[name]))
+        return date_of(name, bounds, schema) if is_date else number_of(name, bounds, schema)
     if schema is None:
         raise SchemaError(
             f'nothing is known about column "{name}". Give a schema, or domains={{"{name}": [...]}} for a category, or '
@@ -154,7 +159,22 @@ def kind_of(
         return kind
     if isinstance(kind, Number):
         return number_of(name, bounds, schema)
-    raise SchemaError(f'column "{name}" is neither a category nor a number, and a table needs one of these.')
+    if isinstance(kind, Date):
+        return date_of(name, bounds, schema)
+    raise SchemaError(f'column "{name}" is text, and a table needs a category, a number or a date.')
+
+
+def date_of(name: str, bounds: Mapping[str, Any], schema: Schema | None) -> Date:
+    """A date with its public bounds."""
+    kind = schema[name].kind if schema is not None and name in schema else None
+    if name in bounds and isinstance(kind, Date):  # how its cells are written stays
+        return Date(bounds[name], format=kind.format, missing=kind.missing)
+    if name in bounds:
+        return Date(bounds[name])
+    assert isinstance(kind, Date)
+    if kind.bounds is None:
+        raise SchemaError(f'column "{name}" has no bounds. Add bounds = [first, last] to its part of the schema.')
+    return kind
 
 
 def number_of(name: str, bounds: Mapping[str, tuple[float, float]], schema: Schema | None) -> Number:
@@ -199,6 +219,15 @@ def grid_of(name: str, kind: Number) -> Grid:
     grid = Grid(name, low + (high - low) / 2, (high - low) / (2 * HALF), HALF, form=kind.form)
     default = int(grid.put(np.array([kind.fallback], dtype=np.float64))[0])
     return replace(grid, default=default)
+
+
+def day_grid(name: str, kind: Date) -> Grid:
+    """The days of the bounds."""
+    assert kind.bounds is not None
+    assert kind.fallback is not None
+    first, last = (float(day_number(day)) for day in kind.bounds)
+    grid = Grid.over(name, (first, last), 1.0, float(day_number(kind.fallback)), kind.form)
+    return DayGrid(name, grid.center, grid.step, grid.half, grid.default, grid.form)
 
 
 def cut(name: str, kind: Number, wanted: Any) -> tuple[list[float], tuple[str, ...]]:

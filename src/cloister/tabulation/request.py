@@ -33,7 +33,9 @@ MOST_CELLS = 2**18  # a table of so many takes seconds to write; of 4 million it
 MOST_COLUMNS = 8
 CELLS_WEIGHT, MARGIN_WEIGHT, SUM_WEIGHT = 2, 1, 2
 MISSING_WEIGHT = Fraction(1, 4)  # how many values were made up need not be known well
-COUNTS_NOTE = "Counts are estimates: none is negative and margins are exactly the sums of their cells, so they need not be whole."
+COUNTS_NOTE = (
+    "Counts are estimates: none is negative and margins are exactly the sums of their cells, so they need not be whole."
+)
 SUMS_NOTE = (
     "Sums are estimates without a limit: noise can take one below 0, or beyond what its count and the bounds allow, above all "
     "in small cells. Its standard error says how far."

@@ -46,14 +46,15 @@ def tabulate(
     ----------
     data : frame, path, or anything that `cloister` reads
     by : list of str
-        The columns that make the cells, at most 8. A category needs a public domain, a number public bounds.
+        The columns that make the cells, at most 8. A category needs a public domain, a number or a date public bounds.
     budget : number, PureDP, ApproxDP or Identifiability
         What the table may reveal; it must be said. A plain number is an epsilon with delta = 0.
     measures : list of str
         Numbers to sum in each cell; they need public bounds.
     bins : dict, optional
         For a number column in `by`: how many bins of equal width, or their edges. Default: one bin for each value of its
-        step when there are at most 50, else 10.
+        step when there are at most 50, else 10. For a date column: how many, or days at which its bounds are cut, such as
+        ``["1950-01-01", "1970-01-01"]``. Default: a bin for each year when there are at most 50, else for each decade.
     bounds, domains : dict, optional
         Public facts of columns that no schema describes.
     margins : bool, optional

@@ -99,6 +99,8 @@ def audit_rows(
     rows : places of rows, the first is 1
         By default `tries` of them, evenly spread over the table.
     """
+    if unit is not None and not isinstance(unit, Unit):
+        raise UsageError('unit must be a Unit, with how many rows of a person count: Unit("mrn", max_rows=5).')
     source = open_source(data)
     owners = owners_of(source, unit)
     count = len(owners)

@@ -37,6 +37,13 @@ AWKWARD: dict[str, list[list[str] | str]] = {
     "a quote left open": [*ROWS, ["3", "5", '"a'], ["4", "6", "b"]],
     "ragged lines": [*ROWS, ["3"], ["4", "5"], ["5", "6", "b", "more", ""]],
     "empty cells": ["", "\n", *ROWS, ["", "", ""], ['""', '""', '""'], "   ", "\t", "\r", ["3", "", "NULL"], ""],
+    "marks where lines begin": [
+        *ROWS,
+        ["\ufeff1", "5", "a"],
+        "\ufeff",
+        ["\ufeff\ufeff2", "6", "b"],
+        ['\ufeff"1"', "6", "a"],
+    ],
     "spaces and marks": [*ROWS, [" 3", "5 ", " a "], ["#4", "\0", "\x1a"], ["\u2028", "\u2460", "\ufeff"]],
 }
 FORMS = {
@@ -95,7 +102,8 @@ def test_forms_of_files_read_the_same(classic: Host, tmp_path: Path, form: str) 
 @pytest.mark.spark
 def test_pieces_of_files_hold_the_same_rows(classic: Host, tmp_path: Path) -> None:
     """Files whose cells hold no line break, by the user's word, are cut into pieces and lose or repeat no row."""
-    many: list[list[str] | str] = [[str(j), '"a ""b"""', "é" * (j % 40)] for j in range(100)]
+    marks = ["", "", "\ufeff"]  # a byte order mark inside a file, where a piece may begin, is a character
+    many: list[list[str] | str] = [[marks[j % 3] + str(j), '"a ""b"""', "é" * (j % 40)] for j in range(100)]
     path = write_both_orders(tmp_path, ["", *many, ["7", 'x"', '"open']], "\r\n", "utf-8-sig")
     assert in_order(classic(csv_jobs.cells, path, NAMES, IN_PIECES)) == in_order(local_cells(path))
 

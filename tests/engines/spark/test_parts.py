@@ -11,10 +11,12 @@ import pyarrow.parquet as pq
 import pytest
 
 import cloister as cl
+from cloister.encode import DayGrid, Encoding
 from cloister.engines.local.engine import LocalEngine
 from cloister.errors import CloisterError
 from cloister.kernels.exact import open_exact
 from cloister.kernels.keyed import RowKeys
+from cloister.schema.cell_format import CellFormat
 from cloister.sources.opening import open_source
 from tests.engines import kernels
 from tests.engines.spark import parts_jobs
@@ -53,6 +55,32 @@ def test_parts_that_do_not_fit_are_refused_alike(classic: Host, tmp_path: Path, 
     assert classic(parts_jobs.charged_fit, str(folder), NAMES, url)[0] == type(locally.value).__name__
     assert message in classic(parts_jobs.charged_fit, str(folder), NAMES, url)[1]
     assert kernels.spent(url) == 0
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("name", ["rows", "rows.parquet", "rows.csv"])
+def test_text_files_and_typed_files_are_no_one_table_on_spark_either(classic: Host, tmp_path: Path, name: str) -> None:
+    """A folder of CSV and Parquet parts is refused, whatever it is called, and nothing is charged."""
+    folder, url = tmp_path / name, str(tmp_path / "ledger.sqlite")
+    folder.mkdir()
+    pq.write_table(pa.table(GOOD), folder / "part-0.parquet")
+    (folder / "part-1.csv").write_text("x0,x1\n0.5,0.1\n")
+    cl.Ledger(url).create("people", "add-remove", Fraction(3))
+    with pytest.raises(CloisterError) as locally:
+        cl.KMeans(2, 1.0, (0, 1), columns=NAMES, table="people", ledger=url).fit(str(folder))
+    assert classic(parts_jobs.charged_fit, str(folder), list(NAMES), url)[0] == type(locally.value).__name__
+    assert kernels.spent(url) == 0
+
+
+@pytest.mark.spark
+def test_days_read_on_spark_as_they_do_locally(classic: Host, tmp_path: Path) -> None:
+    """Dates of a table's axis, as texts in the format of the schema."""
+    encoding = Encoding((DayGrid("born", 0.0, 1.0, 40_000, form=CellFormat(date="%d.%m.%Y")),))
+    (tmp_path / "t.csv").write_text("born,x\n01.01.1950,1\n31.12.1969,1\n?,1\n,1\n")
+    keyed = open_exact(LocalEngine(open_source(tmp_path / "t.csv"), encoding).fold_by_key(RowKeys(1)))
+    expected = dict(zip(map(tuple, keyed.keys.tolist()), keyed.counts.tolist(), strict=True))
+    assert expected == {(-7305,): 1, (-1,): 1, (0,): 2}
+    assert classic(parts_jobs.integers, str(tmp_path / "t.csv"), encoding) == expected
 
 
 @pytest.mark.spark

@@ -67,7 +67,7 @@ def about_of(domain: Domain, total: float) -> str:
 
 
 def grid_dict(grid: Grid) -> dict[str, Any]:
-    """A grid as plain data; how its cells are written, and its values, only where the schema says so: older files have neither."""
+    """A grid as plain data; how its cells are written, and its values, only where a schema says it: older files have neither."""
     facts = dataclasses.asdict(grid)
     usual = {"form": grid.form == PLAIN, "values": grid.values is None}
     return {key: value for key, value in facts.items() if not usual.get(key)}
