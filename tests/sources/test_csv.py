@@ -8,6 +8,7 @@ import gzip
 import io
 import time
 from contextlib import suppress
+from fractions import Fraction
 from pathlib import Path
 
 import pyarrow as pa
@@ -20,6 +21,7 @@ from cloister.errors import DataError, SchemaError, SourceError
 from cloister.sources.csv import open_csv
 from cloister.sources.opening import open_source
 from cloister.sources.places import find
+from tests.engines import kernels
 from tests.real_data import real
 
 
@@ -107,8 +109,11 @@ def test_no_private_verb_reads_utf_16(tmp_path: Path) -> None:
     """A line with an odd number of bytes shifted all lines behind it; a holder's own look still reads such files."""
     path = written(tmp_path / "t.csv", "a,b\n1,2\n".encode("utf-16"))
     assert cells_of(path) == [["1", "2"]]
+    url = str(tmp_path / "ledger.sqlite")
+    cl.Ledger(url).create("people", "add-remove", Fraction(3))
     with pytest.raises(SourceError, match="UTF-16"):
-        cl.KMeans(1, 1.0, (0, 9), columns=["a"]).fit(path)
+        cl.KMeans(1, 1.0, (0, 9), columns=["a"], table="people", ledger=url).fit(path)
+    assert kernels.spent(url) == 0
     many = [path, written(tmp_path / "u.csv", "a,b\n1,2\n")]
     with pytest.raises(SourceError, match="UTF-16"):
         cl.KMeans(1, 1.0, (0, 9), columns=["a"]).fit(many)
