@@ -9,6 +9,7 @@ cell is read by itself (`python_cells`). No path is chosen by what a row holds.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from threading import Lock
 from typing import Any
@@ -54,6 +55,11 @@ class TableSource:
 
     table: pa.Table
     in_memory: bool = True
+    keep_bytes: bool = False  # whether texts that are not UTF-8 are handed out as they are
+
+    def keeping_kinds(self) -> TableSource:
+        """The same rows, in which texts that are not UTF-8 stay as they are."""
+        return replace(self, keep_bytes=True)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -72,7 +78,7 @@ class TableSource:
 
     def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         """The rows, without a copy."""
-        return _plain_batches(self.table.select(present(self.names, columns)), "the table")
+        return _plain_batches(self.table.select(present(self.names, columns)), "the table", self.keep_bytes)
 
 
 @dataclass(frozen=True)
@@ -114,11 +120,18 @@ class StreamSource:
     def __init__(self, reader: pa.RecordBatchReader, stream: Any = None) -> None:
         self._reader = reader
         self._stream = stream  # from which the reader comes
-        self._table: pa.Table | None = None
+        self._tables: list[pa.Table] = []  # the rows, once they were read
         self._reading = Lock()
+        self._keep_bytes = False
         self.names = distinct(reader.schema.names, "the table")
         self.texts = text_names(reader.schema)
         self.nested = nested_names(reader.schema)
+
+    def keeping_kinds(self) -> StreamSource:
+        """The same rows, read once for both, in which texts that are not UTF-8 stay as they are."""
+        kept = copy(self)
+        kept._keep_bytes = True
+        return kept
 
     def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         """The rows, without a copy."""
@@ -127,17 +140,17 @@ class StreamSource:
 
     def _batches(self, names: list[str]) -> Iterator[pa.RecordBatch]:
         with self._reading:
-            if self._table is None:
+            if not self._tables:
                 if isinstance(self._stream, pa.RecordBatchReader):
                     _READ.add(self._stream)
                 with retold("the stream"):
-                    self._table = self._reader.read_all()
-        yield from _plain_batches(self._table.select(names), "the stream")
+                    self._tables.append(self._reader.read_all())
+        yield from _plain_batches(self._tables[0].select(names), "the stream", self._keep_bytes)
 
 
-def _plain_batches(table: pa.Table, shown: str) -> Iterator[pa.RecordBatch]:
+def _plain_batches(table: pa.Table, shown: str, keep_bytes: bool) -> Iterator[pa.RecordBatch]:
     with retold(shown):
-        yield from map(plain_batch, table.to_batches(max_chunksize=BATCH_ROWS))
+        yield from (plain_batch(batch, keep_bytes) for batch in table.to_batches(max_chunksize=BATCH_ROWS))
 
 
 def from_array(array: NDArray[Any], names: Sequence[str] | None = None) -> ArraySource:
@@ -213,7 +226,7 @@ def array_column(cells: NDArray[Any], objects: Objects) -> pa.Array:
     kind = cells.dtype
     if is_plain(kind):
         return pa.array(cells if kind.isnative else cells.astype(kind.newbyteorder("=")))
-    if kind.kind == "f":  # wider than 64 bits
+    if kind.kind == "f" and objects is not cell_column:  # wider than 64 bits; as names of people they are not rounded
         with np.errstate(over="ignore"):
             return pa.array(cells.astype(np.float64))
     if kind.kind == "M" and np.datetime_data(kind) in _ARROW_UNITS:

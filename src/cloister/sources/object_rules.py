@@ -4,11 +4,15 @@ Privacy
 -------
 What a cell becomes depends on the cell alone. A subclass may answer with anything, or end the process, so none is asked: what is
 read of it is what its listed base class has stored, by the base class's own slots; where there are none, it is unreadable.
+
+What a cell becomes also tells it from every other cell, because a cell may be the name of a person (`kernels.per_unit`): bytes
+stay bytes, and what reads as a rounded number, or as none, has a name beside it.
 """
 
 from __future__ import annotations
 
 import datetime
+import math
 import sys
 import uuid
 import zoneinfo
@@ -33,6 +37,8 @@ KINDS = {
     "uint": pa.uint64(),
     "whole": pa.decimal256(MOST_DIGITS, 0),
     "bool": pa.bool_(),
+    "bytes": pa.large_binary(),
+    "named": pa.struct([("number", pa.float64()), ("name", pa.large_binary())]),  # NaN: there is no number to read
     "D": pa.date32(),
     **{unit: pa.timestamp(unit) for unit in ("s", "ms", "us", "ns")},
     **{f"duration {unit}": pa.duration(unit) for unit in ("s", "ms", "us", "ns")},
@@ -42,8 +48,9 @@ TIMES = {kind: pa.int32() if kind == "D" else pa.int64() for kind, type in KINDS
 """The kinds that are counts of units, and the integers that count them."""
 
 Cell = tuple[str, Any]
-"""The kind of a cell, a key of `KINDS`, and its value; None: there is none to read."""
+"""The kind of a cell, a key of `KINDS`, and its value; None: there is none to read. A text that UTF-8 lacks comes as bytes."""
 UNREADABLE: Cell = ("text", None)
+_WIDEST = 1_000  # cells of a tuple that is told from others
 
 _EPOCH = datetime.datetime(1970, 1, 1)
 _MICROSECOND = datetime.timedelta(microseconds=1)
@@ -105,7 +112,30 @@ def _read_span(cell: Any) -> Cell:
 
 
 def _read_str(cell: str) -> Cell:
-    return "text", str.encode(cell, "utf-8", "replace").decode("utf-8")  # lone surrogates cannot be stored
+    raw = str.encode(cell, "utf-8", "surrogatepass")
+    try:
+        return "text", raw.decode("utf-8")
+    except UnicodeDecodeError:  # lone surrogates
+        return "text", raw
+
+
+def _named(number: float, name: str) -> Cell:
+    """A number that other cells read as too."""
+    return "named", (number, name.encode())
+
+
+def _unreadable(name: str) -> Cell:
+    """No number and no text, but not the same as any other such cell."""
+    return _named(float("nan"), name)
+
+
+def _read_tuple(cell: tuple[object, ...]) -> Cell:
+    """A tuple holds no single value; as a name it is its cells, unless there are tuples among them or too many."""
+    parts = tuple(tuple.__iter__(cell)) if tuple.__len__(cell) <= _WIDEST else ()
+    if not parts or any(base is tuple for part in parts for base in _bases(type(part))):
+        return UNREADABLE
+    written = [f"{kind} {value!r}" for kind, value in map(read_cell, parts)]
+    return _unreadable("".join(f"{len(part)} {part}" for part in written))
 
 
 def _read_uuid(cell: uuid.UUID) -> Cell:
@@ -122,9 +152,10 @@ def _read_int(cell: int) -> Cell:
     if abs(whole) < 10**MOST_DIGITS:
         return "whole", Decimal(whole)
     try:
-        return "float", float(whole)
+        number = float(whole)
     except OverflowError:
-        return "float", float("inf") if whole > 0 else float("-inf")
+        number = float("inf") if whole > 0 else float("-inf")
+    return _named(number, f"{whole:x}")
 
 
 def _read_numpy(cell: Any) -> Cell:
@@ -132,8 +163,12 @@ def _read_numpy(cell: Any) -> Cell:
     kind = type(cell)
     if kind is np.float32 or kind is np.float16:
         return kind.__name__, cell
-    if kind is np.float64 or kind is np.longdouble:
-        return "float", float(cell)  # a wider one is rounded, as a column of them is
+    if kind is np.float64:
+        return "float", float(cell)
+    if kind is np.longdouble:
+        number = float(cell)  # rounded, as a column of them is
+        is_whole = cell == number or cell != cell
+        return ("float", number) if is_whole else _named(number, np.format_float_scientific(cell))
     if kind is np.bool_:
         return "bool", bool(cell)
     return _read_int(int(cell)) if _is_one_of(kind, _NUMPY_INTEGERS) else UNREADABLE
@@ -143,7 +178,13 @@ def _read_decimal(cell: Decimal) -> Cell:
     plain = Decimal(cell)
     if plain.is_finite() and plain.adjusted() < MOST_DIGITS and plain == plain.to_integral_value():
         return _read_int(int(plain))  # a whole number keeps all its digits, as an int does
-    return "float", float(plain)  # infinite beyond the largest
+    number = float(plain)  # infinite beyond the largest
+    if not plain.is_finite() or Decimal(repr(number)) == plain:
+        return "float", number
+    sign, digits, exponent = plain.as_tuple()
+    written = "".join(map(str, digits))
+    short = written.rstrip("0")
+    return _named(number, f"{'-' * sign}{short}e{int(exponent) + len(written) - len(short)}")
 
 
 def _read_fraction(cell: Fraction) -> Cell:
@@ -151,9 +192,11 @@ def _read_fraction(cell: Fraction) -> Cell:
     if type(above) is not int or type(below) is not int:
         return UNREADABLE
     try:
-        return "float", above / below
+        number = above / below
     except OverflowError:
-        return "float", float("inf") if above > 0 else float("-inf")
+        number = float("inf") if above > 0 else float("-inf")
+    is_exact = math.isfinite(number) and Fraction(number) == Fraction(above, below)
+    return ("float", number) if is_exact else _named(number, f"{above:x}/{below:x}")
 
 
 def _read_date(cell: datetime.date) -> Cell:
@@ -225,19 +268,24 @@ def _read_timedelta64(cell: np.timedelta64) -> Cell:
 
 def _read_units(cell: np.datetime64 | np.timedelta64, kind: str) -> Cell:
     unit, step = np.datetime_data(cell.dtype)
-    return UNREADABLE if np.isnat(cell) or step != 1 else _counted(f"{kind}{unit}", int(cell.view(np.int64)))
+    if np.isnat(cell):
+        return UNREADABLE
+    count = int(cell.view(np.int64))
+    return _counted(f"{kind}{unit}", count) if step == 1 else _unreadable(f"{kind}{step} {unit} {count}")
 
 
 def _counted(kind: str, count: int) -> Cell:
     """A time as a count of units, if there is such a kind and it has room for the count."""
-    return (kind, count) if kind in TIMES and abs(count) < 2 ** (31 if kind == "D" else 63) else UNREADABLE
+    has_room = kind in TIMES and abs(count) < 2 ** (31 if kind == "D" else 63)
+    return (kind, count) if has_room else _unreadable(f"{kind} {count}")
 
 
 _NUMPY_INTEGERS = [np.dtype(code).type for code in "bhilqBHILQ"]
 _READ: dict[type, Callable[[Any], Cell]] = {
     str: _read_str,
-    bytes: lambda cell: ("text", bytes.decode(cell, "utf-8", "replace")),
-    bytearray: lambda cell: ("text", bytearray.decode(cell, "utf-8", "replace")),
+    bytes: lambda cell: ("bytes", bytes.__getitem__(cell, slice(None))),
+    bytearray: lambda cell: ("bytes", bytes(bytearray.__getitem__(cell, slice(None)))),
+    tuple: _read_tuple,
     uuid.UUID: _read_uuid,
     bool: lambda cell: ("bool", cell),
     float: lambda cell: ("float", float.__float__(cell)),

@@ -31,6 +31,10 @@ class SeveralSources:
     parts: tuple[Source, ...]
     in_memory: bool = False
 
+    def keeping_kinds(self) -> SeveralSources:
+        """The same rows, in which every cell keeps its kind."""
+        return SeveralSources(tuple(part.keeping_kinds() if hasattr(part, "keeping_kinds") else part for part in self.parts))
+
     @property
     def names(self) -> tuple[str, ...]:
         """The columns, in the order of the first file."""

@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from cloister.sources.in_memory import ArraySource, Objects, array_column, is_plain, rows_only
 from cloister.sources.object_rules import is_a, of_pandas
-from cloister.sources.python_cells import cell_column, text_column
+from cloister.sources.python_cells import cell_column, raw_text_column, text_column
 from cloister.sources.source import BATCH_ROWS, distinct, nested_names, present, text_names
 
 __all__ = ["FrameSource", "frame_column", "from_frame", "is_frame"]
@@ -107,14 +107,14 @@ def frame_column(cells: Any, objects: Objects) -> pa.Array | pa.ChunkedArray:
     try:
         return pa.array(cells, kind, from_pandas=True)
     except (pa.ArrowException, TypeError, ValueError, OverflowError):
-        return pa.array([_scalar(cell, kind) for cell in cells], kind)  # one by one, to the same type
+        if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
+            return pa.array([_scalar(cell, kind) for cell in cells], kind)  # one by one, to the same type
+        return raw_text_column(cells, kind) if objects is cell_column else text_column(cells).cast(kind)
 
 
 def _scalar(cell: object, kind: pa.DataType) -> Any:
     """A cell that its column's type can hold, or None."""
     try:
-        if pa.types.is_string(kind) or pa.types.is_large_string(kind):
-            return text_column([cell])[0].as_py()
         return pa.scalar(cell, kind, from_pandas=True).as_py()
     except Exception:  # a cell may be any Python object
         return None
