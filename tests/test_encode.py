@@ -212,7 +212,7 @@ def test_whole_numbers_stay_apart_on_their_grid() -> None:
 
 
 @pytest.mark.parametrize(
-    ("bounds", "step", "default", "place"), [((0, 1), 0.1, 1.0, 5), ((0, 0.7), 0.1, 0.0, -4), ((0, 9), 1, 99.0, 5)]
+    ("bounds", "step", "default", "place"), [((0, 1), 0.1, 1.0, 10), ((0, 0.7), 0.1, 0.0, -7), ((0, 9), 1, 99.0, 9)]
 )
 def test_a_default_lies_on_the_grid(bounds: tuple[float, float], step: float, default: float, place: int) -> None:
     """The default of a grid over bounds is the grid integer of the value that was named."""

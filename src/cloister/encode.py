@@ -71,26 +71,28 @@ class Grid:
         cls,
         name: str,
         bounds: tuple[float, float],
-        step: float,
+        step: float | None = None,
         default: float | None = None,
         form: CellFormat = PLAIN,
+        finest: int = 1,
     ) -> Grid:
-        """The grid low, low + step, ... of a column with public bounds.
+        """The grid between public bounds, whose ends are the bounds themselves: what lies beyond counts as one of them.
 
-        The centre is a grid point, so that values on the typed grid stay apart: ages 0 to 99 round to 100 integers,
-        which they would not around 49.5. With an even number of values the grid reaches one step past the upper bound.
+        Where the step divides the width, the values low, low + step, ... are grid points. `finest`: about how many grid steps
+        it has to each side of the middle, or more if the values are more.
 
         >>> grid = Grid.over("age", (0, 99), 1)
         >>> grid.center, grid.step, grid.half
-        (50.0, 1.0, 50)
+        (49.5, 0.5, 99)
         """
-        lo, hi, width = (Fraction(repr(float(number))) for number in (*bounds, step))
-        steps = int((hi - lo) // width)
-        half = (steps + 1) // 2
-        grid = cls(name, float(lo + half * width), float(width), half, form=form)
+        low, high = (Fraction(repr(float(end))) for end in bounds)
+        steps = Fraction(1) if step is None else (high - low) / Fraction(repr(float(step)))
+        values = max(1, int(steps))
+        half = values * max(1, finest // values)
+        grid = cls(name, float((low + high) / 2), float((high - low) / (2 * half)), half, form=form)
         if default is None:
             return grid
-        return replace(grid, default=int(grid.put(np.array([default]))[0]))
+        return replace(grid, default=int(grid.put(np.array([default], dtype=np.float64))[0]))
 
     @property
     def default_value(self) -> float | str:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+from fractions import Fraction
+
 import numpy as np
 import pyarrow as pa
 
@@ -9,7 +12,7 @@ from cloister.kernels.per_unit import people
 
 
 def test_bytes_that_are_no_text_are_names() -> None:
-    """Two people whose ids cannot be read are two people, plain and as codes; those that can are their texts."""
+    """Two people whose ids cannot be read are two people, plain and as codes; bytes that could be read are not trimmed."""
     one, other = b"\xc8B\x0f\0", b"\xc9B\x0f\0"
     for kind in (pa.binary(), pa.large_binary(), pa.binary(4)):
         cells = pa.array([one, other, one, None], kind)
@@ -17,5 +20,43 @@ def test_bytes_that_are_no_text_are_names() -> None:
             owners = people(stored)
             assert len(np.unique(owners, axis=0)) == 3
             assert np.array_equal(owners[0], owners[2])
-    texts = pa.array(["ann", " ann ", "", None])
-    assert np.array_equal(people(texts), people(pa.array([b"ann", b" ann ", b"", None])))
+    text, other_text, blank, null = people(pa.array(["ann", " ann ", "", None]))
+    raw, other_raw, empty, none = people(pa.array([b"ann", b" ann ", b"", None]))
+    assert np.array_equal(text, other_text)
+    assert len(np.unique([text, raw, other_raw], axis=0)) == 3
+    assert len(np.unique([blank, null, empty, none], axis=0)) == 1
+
+
+def test_people_are_told_apart_by_the_cells_not_by_their_repaired_texts() -> None:
+    """Cells that differ are different people, where the text of both is the same or where they have none."""
+    from cloister.sources.python_cells import cell_column
+
+    latin = pa.array([b"\xe9", b"\xe8", "\xe9".encode()], pa.binary())
+    uuids = pa.ExtensionArray.from_storage(pa.uuid(), pa.array([bytes(15) + b"\x80", bytes(15) + b"\x81"], pa.binary(16)))
+    out_of_calendar = pa.array([2**62, 2**62 + 1], pa.int64())
+    arrays = [
+        latin.view(pa.string()),
+        latin.view(pa.string()).dictionary_encode(),
+        latin.cast(pa.binary_view()).view(pa.string_view()),
+        uuids,
+        *(out_of_calendar.view(kind) for kind in (pa.duration("ns"), pa.timestamp("s"), pa.timestamp("ms", "UTC"))),
+        pa.array([1, 2, 0, 86_400_000], pa.int64()).view(pa.date64()),
+        pa.array([(1, 2, 3), (1, 2, 4)], pa.month_day_nano_interval()),
+        cell_column([b"\x80\x01", b"\x81\x01", "\ud800", "\ud801", b"\xed\xa0\x80", "a", b"a", bytearray(b"b")]),
+        cell_column(
+            [Decimal("0.12345678901234567890"), Decimal("0.12345678901234567891"), Decimal("1e-999"), Decimal("2e-999")]
+        ),
+        cell_column([Fraction(1, 3), Fraction(10**30, 3 * 10**30 + 1), 1 / 3, 10**80, 10**80 + 1, 1e80]),
+        cell_column([("a", 1), ("a", 2), ("b", 1), (None,), ("1 a", ""), ("1", "a")]),
+        cell_column([np.datetime64(1, "Y"), np.datetime64(2, "Y"), np.timedelta64(1, "s"), np.timedelta64(2, "s")]),
+    ]
+    for cells in arrays:
+        assert len(np.unique(people(cells), axis=0)) == len(cells), cells.type
+
+
+def test_equal_numbers_are_one_person_whatever_their_type() -> None:
+    """A number that a float holds exactly has the name of the float."""
+    from cloister.sources.python_cells import cell_column
+
+    owners = people(cell_column([0.5, Decimal("0.50"), Fraction(1, 2), np.float32(0.5), np.longdouble(0.5), "0.5"]))
+    assert len(np.unique(owners, axis=0)) == 1

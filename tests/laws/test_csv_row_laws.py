@@ -16,7 +16,9 @@ import pytest
 
 import cloister as cl
 from cloister.errors import SourceError
+from cloister.sources.csv import open_csv
 from cloister.sources.opening import open_source
+from cloister.sources.places import find
 from tests.laws.hostile_objects import draw_float, draw_text
 from tests.laws.row_readings import CASES, NAMES, check_company, check_law, read
 
@@ -82,6 +84,39 @@ def test_a_record_reads_alike_in_any_company(tmp_path: Path) -> None:
             return file_of(tmp_path / "rows.csv", delimiter, records)
 
         check_company(make, [draw_record(chance, delimiter) for _ in range(100)], chance)
+
+
+def one_column(path: Path, lines: list[bytes], end: bytes, window: int) -> list[bytes]:
+    """The cells of a file of one column, as bytes, read in windows of this size."""
+    path.write_bytes(end.join([b"x0", *lines, b""]))
+    batches = open_csv(find(path)[0], window).batches(["x0"])
+    return [cell.encode() for batch in batches for cell in batch.column(0).to_pylist()]
+
+
+def test_every_line_of_a_file_with_one_column_is_a_row(tmp_path: Path) -> None:
+    """Blank lines, delimiters and broken bytes: as many rows as lines, and each line reads as it does alone."""
+    for number in range(max(CASES, 300)):
+        chance = random.Random(number)
+        end = chance.choice((b"\n", b"\r\n", b"\r"))
+        pieces = [
+            b"",
+            b"",
+            b"1,5",
+            b"a;b",
+            b"\xc3\xa9",
+            b"\xff\xe9",
+            b"\t|",
+            b"\0",
+            b"\x1f",
+            draw_line(chance, ",", quotes=False),
+        ]
+        lines = [chance.choice(pieces) for _ in range(chance.randrange(1, 12))]
+        alone = [cell for line in lines for cell in one_column(tmp_path / "t.csv", [line], end, 1 << 22)]
+        assert len(alone) == len(lines)
+        assert all(cell == line for cell, line in zip(alone, lines, strict=True) if line.isascii())
+        longest = max(map(len, lines))
+        window = chance.randrange(longest + 3, longest + 9)  # a line longer than a window is cut
+        assert one_column(tmp_path / "t.csv", lines, end, window) == alone
 
 
 @pytest.mark.parametrize("row", [b'1,"', b'1,2"\n3,4', b"1,2\0", b"\0\0"])

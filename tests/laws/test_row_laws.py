@@ -24,7 +24,7 @@ from tests.laws.row_readings import CASES, NAMES, check_company, check_law, read
 
 INF = float("inf")
 ONE_OF_EACH = [
-    INF, 0.1, np.float16(0.1), np.float32(0.1), np.float64(0.1), np.longdouble("0.1"), 7, 2**63, np.uint8(7), True,
+    INF, 0.1, np.float16(0.1), np.float32(0.1), np.float64(0.1), np.longdouble(0.1), 7, 2**63, np.uint8(7), True,
     datetime.timedelta(0.3), datetime.datetime(2024, 1, 31, 7), pd.Timestamp("2024-01-31 06:00:00.123456789"),
     pd.Timedelta("1 day 00:00:00.000000007"), np.datetime64("2024-01-31", "ms"), np.timedelta64(7, "s"),
     pd.Timestamp("2024-01-31 07:00", tz="Europe/Berlin"),

@@ -138,3 +138,23 @@ def test_a_whole_number_has_one_text_whatever_its_type(number: int) -> None:
     assert len({*texts(cell_column(same)).to_pylist(), *text_column(same).to_pylist()}) == 1
     exact = [number + 1, Decimal(number + 1)] if abs(number) < 10**76 else []
     assert len(set(texts(cell_column(exact)).to_pylist())) <= 1
+
+
+@given(
+    st.lists(st.decimals(allow_nan=False, allow_infinity=False, places=7, min_value=-(10**20), max_value=10**20), min_size=1)
+)
+def test_a_decimal_is_the_nearest_number_whatever_holds_it(cells: list[Decimal]) -> None:
+    """In an Arrow column of decimals and as an object: Arrow's own conversion differs from it in the last bit."""
+    expected = [float(cell) for cell in cells]
+    for width in (pa.decimal128(38, 7), pa.decimal256(60, 7)):
+        assert numbers(pa.array(cells, width)).tolist() == expected
+    assert numbers(cell_column(cells)).tolist() == expected
+
+
+@pytest.mark.parametrize("time", [datetime.time(6), datetime.time(23, 59, 59, 500_000), datetime.time.min])
+def test_a_time_of_day_reads_alike_in_every_column(time: datetime.time) -> None:
+    """As a part of a day, and as one text: in a column of times, whatever its unit, and in one of objects."""
+    units = [pa.time64("us"), pa.time64("ns"), pa.time32("ms")] + [pa.time32("s")] * (time.microsecond == 0)
+    columns = [pa.array([time], unit) for unit in units] + [cell_column([time])]
+    assert len({numbers(column)[0] for column in columns}) == 1
+    assert len({texts(column)[0].as_py() for column in columns} | {text_column([time])[0].as_py()}) == 1

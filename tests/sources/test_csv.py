@@ -8,6 +8,7 @@ import gzip
 import io
 import time
 from contextlib import suppress
+from fractions import Fraction
 from pathlib import Path
 
 import pyarrow as pa
@@ -15,10 +16,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+import cloister as cl
 from cloister.errors import DataError, SchemaError, SourceError
 from cloister.sources.csv import open_csv
 from cloister.sources.opening import open_source
 from cloister.sources.places import find
+from tests.engines import kernels
 from tests.real_data import real
 
 
@@ -62,11 +65,58 @@ def test_encodings_are_found(tmp_path: Path, content: bytes) -> None:
 
 
 def test_a_line_in_another_encoding_changes_no_other_line(tmp_path: Path) -> None:
-    """Encodings are decided line by line: one person's line cannot change how another's is read."""
+    """Encodings are decided cell by cell: one person's line cannot change how another's is read."""
     head, other, mixed = b"name\n", "Zoë\n".encode(), b"\xe9\x81\n"
     alone = cells_of(written(tmp_path / "alone.csv", head + other))
     both = cells_of(written(tmp_path / "both.csv", head + mixed + other))
-    assert both == [["é\ufffd"], *alone]
+    assert both == [["é\x81"], *alone]
+
+
+def test_a_cell_in_another_encoding_changes_no_other_cell_of_its_line(tmp_path: Path) -> None:
+    """One bad byte in a note made another person of whom the line belongs to: René became RenÃ©."""
+    line = "René,x,".encode() + b"caf\xe9\x81\n"
+    for ragged in (b"", b"Zoe,x\n"):
+        read = cells_of(written(tmp_path / "t.csv", b"who,c,note\n" + line + ragged + line))
+        assert read[0] == read[-1] == ["René", "x", "café\x81"]
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("odd", ["", '"a', "\x1f"], ids=["plain", "open quote", "slow"])
+def test_a_blank_line_is_a_row_of_a_file_with_one_column(tmp_path: Path, end: str, odd: str) -> None:
+    """A missing value there is a blank line; it was dropped, and the number of rows, which is public, told of it."""
+    lines = ["1", "", "", "2", "", odd or "3", ""]
+    path = written(tmp_path / "t.csv", end.join(["", "c", *lines]) + end)
+    expected = [[line] for line in lines]
+    assert cells_of(path) == expected
+    for window in range(8, 20):
+        source = open_csv(find(path)[0], window)
+        assert [list(row.values()) for batch in source.batches(["c"]) for row in batch.to_pylist()] == expected
+
+
+def test_a_blank_line_is_no_row_of_a_file_with_more_columns(tmp_path: Path) -> None:
+    """There a row without any value has its delimiters."""
+    assert cells_of(written(tmp_path / "t.csv", "a,b\n\n1,2\n\n,\n\n")) == [["1", "2"], ["", ""]]
+
+
+def test_a_file_of_one_column_has_no_delimiter(tmp_path: Path) -> None:
+    """A comma that no other column's name needs is a part of the cell: 5,9 was cut to 5."""
+    path = written(tmp_path / "t.csv", 'c\n5,9\n1;2\t|\n"6,1"\n')
+    assert cells_of(path) == [["5,9"], ["1;2\t|"], ["6,1"]]
+    assert open_source(written(tmp_path / "t.csv", '"a,b"\n1\n')).names == ("a,b",)
+
+
+def test_no_private_verb_reads_utf_16(tmp_path: Path) -> None:
+    """A line with an odd number of bytes shifted all lines behind it; a holder's own look still reads such files."""
+    path = written(tmp_path / "t.csv", "a,b\n1,2\n".encode("utf-16"))
+    assert cells_of(path) == [["1", "2"]]
+    url = str(tmp_path / "ledger.sqlite")
+    cl.Ledger(url).create("people", "add-remove", Fraction(3))
+    with pytest.raises(SourceError, match="UTF-16"):
+        cl.KMeans(1, 1.0, (0, 9), columns=["a"], table="people", ledger=url).fit(path)
+    assert kernels.spent(url) == 0
+    many = [path, written(tmp_path / "u.csv", "a,b\n1,2\n")]
+    with pytest.raises(SourceError, match="UTF-16"):
+        cl.KMeans(1, 1.0, (0, 9), columns=["a"]).fit(many)
 
 
 @pytest.mark.parametrize(("suffix", "pack"), [("gz", gzip.compress), ("bz2", bz2.compress), ("csv", gzip.compress)])

@@ -9,6 +9,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
+import dateutil.tz
 import numpy as np
 import pandas as pd
 import pytest
@@ -16,6 +17,7 @@ import pytest
 from cloister.sources import object_rules
 from cloister.sources.object_rules import read_cell
 from cloister.sources.python_cells import named_cells, row_cells
+from cloister.sources.python_tables import is_rows
 
 
 def leave(*_: object, **__: object) -> Any:
@@ -23,9 +25,10 @@ def leave(*_: object, **__: object) -> Any:
 
 
 class LeavingClass(type):
-    """A class that leaves when it is hashed or asked for a name."""
+    """A class that leaves when it is hashed, compared or asked for a name."""
 
     __hash__ = leave
+    __eq__ = leave
 
     def __getattribute__(cls, name: str) -> Any:
         return leave() if name in ("__module__", "__name__", "__mro__") else super().__getattribute__(name)
@@ -83,6 +86,13 @@ def leaving_uuid() -> uuid.UUID:
     return cell
 
 
+def leaving_zone() -> datetime.tzinfo:
+    """A zone of a known class, on which a method was set."""
+    zone = dateutil.tz.tzoffset("leaving", 4321)
+    zone.utcoffset = leave
+    return zone
+
+
 MOMENT = datetime.datetime(2020, 1, 2, 3, 4, 5, 6)
 CELLS = {
     "Decimal": (lambda: hostile(Decimal, "2.5"), ("float", 2.5)),
@@ -90,19 +100,28 @@ CELLS = {
     "int": (lambda: hostile(int, 3), ("int", 3)),
     "float": (lambda: hostile(float, 0.5), ("float", 0.5)),
     "str": (lambda: hostile(str, "a"), ("text", "a")),
-    "bytes": (lambda: hostile(bytes, b"a"), ("text", "a")),
-    "bytearray": (lambda: hostile(bytearray), ("text", "")),
+    "bytes": (lambda: hostile(bytes, b"a"), ("bytes", b"a")),
+    "bytearray": (lambda: hostile(bytearray), ("bytes", b"")),
+    "tuple": (lambda: hostile(tuple, [hostile(tuple, ())]), ("text", None)),
     "UUID": (leaving_uuid, ("text", str(uuid.UUID(int=5)))),
     "date": (lambda: hostile(datetime.date, 1970, 1, 2), ("D", 1)),
     "datetime": (lambda: hostile(datetime.datetime, 1970, 1, 1, 0, 0, 1), ("us", 10**6)),
     "timedelta": (lambda: hostile(datetime.timedelta, 0, 1), ("duration us", 10**6)),
-    "time": (lambda: hostile(datetime.time, 1, 2), ("text", "01:02:00")),
+    "time": (lambda: hostile(datetime.time, 1, 2), ("time", 62 * 60 * 10**6)),
     "zone": (lambda: MOMENT.replace(tzinfo=LeavingZone()), ("text", None)),
     "zone of a time": (lambda: datetime.time(1, tzinfo=LeavingZone()), ("text", None)),
     "float64": (lambda: hostile(np.float64, 0.5), ("text", None)),
     "int64": (lambda: hostile(np.int64, 5), ("text", None)),
     "object": (lambda: hostile(object), ("text", None)),
     "class": (lambda: LeavingClass("Leaving", (), {})(), ("text", None)),
+    "class of a number": (lambda: LeavingClass("Leaving", (np.int64,), {})(5), ("text", None)),
+    "class of a zone": (lambda: MOMENT.replace(tzinfo=LeavingClass("Leaving", (datetime.tzinfo,), {})()), ("text", None)),
+    "class of a datetime": (
+        lambda: datetime.datetime.__new__(LeavingClass("Leaving", (datetime.datetime,), {}), 1970, 1, 1, 0, 0, 1),
+        ("us", 10**6),
+    ),
+    "class of an end": (lambda: pd.Interval(LeavingClass("Leaving", (int,), {})(5), 6), ("text", None)),
+    "method of a zone": (lambda: MOMENT.replace(tzinfo=leaving_zone()), ("text", None)),
 }
 
 
@@ -123,6 +142,9 @@ def test_no_method_of_a_row_runs() -> None:
     assert list(row_cells(type("Leaving", (list,), facts)([1, 2]), 2)) == [1, 2]
     assert list(named_cells(type("Leaving", (dict,), dict.fromkeys(METHODS, leave))(a=1), ("b", "a"))) == [None, 1]
     assert list(row_cells(LeavingClass("Leaving", (), {})(), 2)) == [None, None]
+    posing = type("Leaving", (np.ndarray,), {"__class__": property(leave)})
+    assert list(row_cells(np.ndarray.view(np.array([1.0, 2.0]), posing), 2)) == [1.0, 2.0]
+    assert is_rows([LeavingClass("Leaving", (), {})()])
 
 
 def test_a_real_interrupt_still_interrupts(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,12 +4,13 @@ Privacy
 -------
 With a unit the guarantee is per person. Of each person at most `max_rows` rows count, chosen by a hash of the encoded
 rows themselves: other people play no part in the choice, nor does the order of the rows, their batches or the engine.
-Rows without a readable identity count as one person together.
+Rows without a readable identity count as one person together. Two people never become one: cells are told apart as they are
+stored, not by what is left of them when text is repaired or a number rounded.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 
@@ -20,7 +21,7 @@ from numpy.typing import NDArray
 from cloister.encode import Encoded
 from cloister.kernels.base import Change, Kernel, Move, Sensitivity, Summary
 from cloister.schema import Neighbours
-from cloister.schema.cell_values import shared_values, texts
+from cloister.schema.cell_values import is_named_number, kinds_apart, shared_values, texts
 from cloister.schema.unit import Unit
 
 __all__ = ["PerUnit", "at_most", "first_rows", "for_unit", "people", "row_hashes"]
@@ -28,6 +29,8 @@ __all__ = ["PerUnit", "at_most", "first_rows", "for_unit", "people", "row_hashes
 _GOLDEN = 0x9E3779B97F4A7C15
 _MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
 _MIX_2 = np.uint64(0x94D049BB133111EB)
+_NANOSECONDS = {"s": 10**9, "ms": 10**6, "us": 10**3, "ns": 1}
+_DAY = 86_400_000  # milliseconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,39 +71,91 @@ def for_unit(kernel: Kernel, unit: Unit | None) -> Kernel:
 
 
 def people(values: pa.Array) -> NDArray[np.uint64]:
-    """Whose row it is: 128 bits of a cryptographic hash of each cell's text, (n, 2).
+    """Whose row it is: 128 bits of a cryptographic hash of each cell's name, (n, 2).
 
-    Two people with the same bits would share one bound; with 128 bits nobody can find such a pair. A null and an empty text
-    are the same missing name: which of the two a blank cell becomes depends on the reader of the file. Bytes that are no text
-    are a name as they are: two people must not become one because neither can be read.
+    Two people with the same bits would share one bound; with 128 bits nobody can find such a pair. What a name is:
+
+    - A text without blanks around it; a number, a date and a truth value are their texts (3, 3.0 and "3" are one person).
+    - A text with bytes that are not UTF-8 is these bytes; repaired, it could be somebody else's name. Cells of type binary are
+      bytes throughout: `b"ann"` is not "ann".
+    - What has no text (a duration, a time that no calendar has) is its count of units.
+
+    A null, an empty cell, a blank text and NaN are the same missing name: which of them a blank becomes depends on the reader
+    of the file.
     """
-    if shared := shared_values(values):  # a name is written once, however many rows share it
-        names = _names(shared[0])
-        return np.asarray(people(pa.concat_arrays([names, pa.nulls(1, names.type)]))[shared[1]])
-    encoded = _names(values).dictionary_encode()
-    known = [_known(name) for name in encoded.dictionary.to_pylist()]
-    hashes = b"".join(blake2b(name, digest_size=16).digest() for name in [*known, b""])
-    by_code = np.frombuffer(hashes, dtype="<u8").reshape(-1, 2)
-    codes = encoded.indices.cast(pa.int64()).fill_null(len(known)).to_numpy(zero_copy_only=False)
+    if shared := shared_values(values):  # a name is hashed once, however many rows share it
+        return np.asarray(np.concatenate([people(shared[0]), _hashes([b""])])[shared[1]])
+    if isinstance(values, pa.ExtensionArray):
+        return people(values.storage)
+    if pa.types.is_union(values.type):
+        kinds, places = kinds_apart(values)
+        return np.asarray(np.concatenate([*map(people, kinds), _hashes([])])[places])
+    if is_named_number(values.type):
+        return _of_distinct(values.field(1), lambda name: b"=" + name)
+    if _is_bytes(values.type):
+        return _of_distinct(values, lambda name: name and b"-" + name)
+    if _is_text(values.type):
+        return _of_distinct(values, _text_name)
+    owners = _of_distinct(texts(values), lambda text: text and b"+" + text)
+    nameless = _without_text(values)
+    if len(nameless):
+        owners[nameless] = _hashes([_count_name(values[int(row)]) for row in nameless])
+    return owners
+
+
+def _of_distinct(cells: pa.Array, name: Callable[[bytes], bytes]) -> NDArray[np.uint64]:
+    """The hashes of cells of text or bytes, each of which is named once."""
+    encoded = cells.cast(pa.large_binary(), safe=False).dictionary_encode()
+    by_code = _hashes([*map(name, encoded.dictionary.to_pylist()), b""])
+    codes = encoded.indices.cast(pa.int64()).fill_null(len(by_code) - 1).to_numpy(zero_copy_only=False)
     owners: NDArray[np.uint64] = by_code[codes]
     return owners
 
 
-def _names(values: pa.Array) -> pa.Array:
-    """Each cell as text; bytes stay as they are."""
-    kind = values.type
-    is_bytes = pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or pa.types.is_fixed_size_binary(kind)
-    return values.cast(pa.large_binary()) if is_bytes or pa.types.is_binary_view(kind) else texts(values)
+def _hashes(names: Sequence[bytes]) -> NDArray[np.uint64]:
+    """Names as 128 bits, (n, 2); an empty one is the missing name."""
+    hashes = b"".join(blake2b(name, digest_size=16).digest() for name in names)
+    return np.frombuffer(hashes, dtype="<u8").reshape(-1, 2)
 
 
-def _known(name: str | bytes | None) -> bytes:
-    """What is hashed of a name: the text, without blanks around it, or else the bytes."""
-    if not isinstance(name, bytes):
-        return b"+" + name.encode() if name else b""
+def _text_name(cell: bytes) -> bytes:
+    """What is hashed of a text: without blanks around it if it can be read, else its bytes, with a mark of their own."""
     try:
-        return _known(name.decode().strip())
+        text = cell.decode()
     except UnicodeDecodeError:
-        return b"-" + name
+        return b"~" + cell
+    bare = text.strip()
+    return b"+" + (cell if len(bare) == len(text) else bare.encode()) if bare else b""
+
+
+def _without_text(values: pa.Array) -> NDArray[np.intp]:
+    """The places of cells that hold something which `texts` cannot write, or not all of; NaN holds nothing."""
+    kind = values.type
+    if pa.types.is_date64(kind):  # its text is a day, whatever the time
+        cells = values.cast(pa.int64()).fill_null(0).to_numpy(zero_copy_only=False)
+        return np.flatnonzero(cells % _DAY)
+    if pa.types.is_timestamp(kind) or pa.types.is_duration(kind) or pa.types.is_interval(kind):
+        is_written = texts(values).is_valid().to_numpy(zero_copy_only=False)
+        return np.flatnonzero(values.is_valid().to_numpy(zero_copy_only=False) & ~is_written)
+    return np.empty(0, np.intp)
+
+
+def _count_name(cell: pa.Scalar) -> bytes:
+    """What is hashed of a cell that has no text: how many units it counts, alike in files that count in other units."""
+    kind = cell.type
+    if pa.types.is_interval(kind):
+        return b"i%r" % (tuple(cell.as_py()),)
+    unit = "ms" if pa.types.is_date64(kind) else kind.unit
+    return b"%s %d" % (b"d" if pa.types.is_duration(kind) else b"t", cell.value * _NANOSECONDS[unit])
+
+
+def _is_bytes(kind: pa.DataType) -> bool:
+    is_sized = pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or pa.types.is_fixed_size_binary(kind)
+    return bool(is_sized or pa.types.is_binary_view(kind))
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
 
 
 def row_hashes(rows: Encoded) -> NDArray[np.uint64]:

@@ -21,7 +21,7 @@ from cloister.schema.arrow_numpy import from_numbers, from_texts, to_mask, to_nu
 from cloister.schema.cell_format import PLAIN, CellFormat
 from cloister.schema.dates_in_text import days_in_text
 
-__all__ = ["are_missing", "days", "numbers", "shared_values", "texts"]
+__all__ = ["are_missing", "days", "is_named_number", "kinds_apart", "numbers", "shared_values", "texts"]
 
 Read = Callable[[pa.Array, CellFormat], NDArray[np.float64]]
 _FEW = 256
@@ -91,8 +91,9 @@ def texts(values: pa.Array, form: CellFormat = PLAIN) -> pa.Array:
     if _is_text(kind):
         return _trimmed(values)
     if pa.types.is_union(kind):
-        cells = [texts(some).cast(pa.large_string()) for some in _kinds(values)]
-        return pa.concat_arrays([*cells, pa.nulls(0, pa.large_string())]).take(from_numbers(_places(values)))
+        kinds, places = kinds_apart(values)
+        cells = [texts(some).cast(pa.large_string()) for some in kinds]
+        return pa.concat_arrays([*cells, pa.nulls(0, pa.large_string())]).take(from_numbers(places))
     if pa.types.is_floating(kind):
         return _float_texts(values)
     if pa.types.is_decimal(kind) or pa.types.is_time(kind):  # a time of day has one text, whatever it is counted in
@@ -141,6 +142,24 @@ def shared_values(values: pa.Array) -> tuple[pa.Array, NDArray[np.int64]] | None
     return None
 
 
+def kinds_apart(values: pa.Array) -> tuple[list[pa.Array], NDArray[np.int64]]:
+    """Cells that keep their kinds (`sources.python_cells`): an array of each kind, and where each cell stands in all of them.
+
+    >>> cells = pa.UnionArray.from_dense(pa.array([1, 0], pa.int8()), pa.array([0, 0]), [pa.array(["a"]), pa.array([7])])
+    >>> [some.to_pylist() for some in kinds_apart(cells)[0]], kinds_apart(cells)[1].tolist()
+    ([['a'], [7]], [1, 0])
+    """
+    return [some for code in range(values.type.num_fields) if len(some := values.field(code))], _places(values)
+
+
+def is_named_number(kind: pa.DataType) -> bool:
+    """Whether cells are numbers with names beside them (`sources.object_rules`), which tell apart what reads as one number.
+
+    Other structs do not come here: they are refused by their types.
+    """
+    return bool(pa.types.is_struct(kind)) and [field.name for field in kind] == ["number", "name"]
+
+
 def _listed(form: CellFormat, kind: pa.DataType) -> pa.Array:
     """The texts that stand for no value, as an array of this type of text."""
     return from_texts(form.missing).cast(kind)
@@ -161,15 +180,10 @@ def _without_missing(read: Read, values: pa.Array, form: CellFormat) -> NDArray[
 
 
 def _by_kind(read: Read, values: pa.Array, form: CellFormat) -> NDArray[np.float64]:
-    """Cells that keep their kinds (`sources.python_cells`): each is read as in a column of its own kind."""
-    by_kind = [read(some, form) for some in _kinds(values)]
-    cells: NDArray[np.float64] = np.concatenate([*by_kind, np.empty(0)])[_places(values)]
+    """Cells that keep their kinds: each is read as in a column of its own kind."""
+    kinds, places = kinds_apart(values)
+    cells: NDArray[np.float64] = np.concatenate([*(read(some, form) for some in kinds), np.empty(0)])[places]
     return cells
-
-
-def _kinds(values: pa.Array) -> list[pa.Array]:
-    """The kinds of a dense union that have cells."""
-    return [some for code in range(values.type.num_fields) if len(some := values.field(code))]
 
 
 def _places(values: pa.Array) -> NDArray[np.int64]:
@@ -186,6 +200,8 @@ def _places(values: pa.Array) -> NDArray[np.int64]:
 
 def _unwrapped(values: pa.Array) -> pa.Array | None:
     """What a wrapper type holds; None for what has no single value a row (lists, structs, nulls)."""
+    if is_named_number(values.type):
+        return values.field(0)
     return values.storage if isinstance(values, pa.ExtensionArray) else None
 
 
@@ -205,6 +221,8 @@ def _floats(values: pa.Array) -> NDArray[np.float64]:
     if not pa.types.is_float64(values.type):
         if pa.types.is_boolean(values.type):
             values = values.cast(pa.uint8())
+        if pa.types.is_decimal(values.type):  # by their digits: Arrow's own way is off in the last bit
+            values = values.cast(pa.string())
         values = values.cast(pa.float64(), safe=False)
     if values.null_count:
         values = values.fill_null(np.nan)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import pyarrow as pa
@@ -39,6 +39,11 @@ class ColumnarSource:
     nested: tuple[str, ...] = ()  # the columns that hold lists or structs
     kinds: tuple[str, ...] = ()  # what each stored column holds, as far as files of one table must agree in it
     in_memory: bool = False
+    keep_bytes: bool = False  # whether texts that are not UTF-8 are handed out as they are
+
+    def keeping_kinds(self) -> ColumnarSource:
+        """The same rows, in which texts that are not UTF-8 stay as they are."""
+        return replace(self, keep_bytes=True)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -50,16 +55,23 @@ class ColumnarSource:
         return self._batches(present(self.names, columns))
 
     def _batches(self, names: list[str]) -> Iterator[pa.RecordBatch]:
-        folders = dict(self.place.partition)
+        folders = {name: self._folder_cell(value) for name, value in self.place.partition}
         stored = [name for name in names if name in self.stored]
         with retold(self.place.shown), self.place.open() as file:
-            for batch in map(plain_batch, self.reader.batches(file, stored, self.texts)):
+            for unchecked in self.reader.batches(file, stored, self.texts):
+                batch = plain_batch(unchecked, self.keep_bytes)
                 for start in range(0, batch.num_rows, BATCH_ROWS):
                     rows = batch.slice(start, BATCH_ROWS)
                     for name in names:
                         if name not in self.stored:
-                            rows = rows.append_column(name, pa.repeat(pa.scalar(folders[name], pa.string()), len(rows)))
+                            rows = rows.append_column(name, pa.repeat(folders[name], len(rows)).view(pa.string()))
                     yield rows.select(names)
+
+    def _folder_cell(self, value: bytes | None) -> pa.Scalar:
+        """What the name of a folder says, as every text of the file is handed out."""
+        if value is not None and not self.keep_bytes:
+            value = value.decode("utf-8", "replace").encode()
+        return pa.scalar(value, pa.binary())
 
 
 @dataclass(frozen=True)
@@ -68,6 +80,11 @@ class DatasetSource:
 
     dataset: Any
     in_memory: bool = False
+    keep_bytes: bool = False  # as of files
+
+    def keeping_kinds(self) -> DatasetSource:
+        """The same rows, in which texts that are not UTF-8 stay as they are."""
+        return replace(self, keep_bytes=True)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -91,7 +108,7 @@ class DatasetSource:
     def _batches(self, names: list[str]) -> Iterator[pa.RecordBatch]:
         with retold("the dataset"):
             batches = self.dataset.to_batches(columns=names, batch_size=BATCH_ROWS, batch_readahead=2, fragment_readahead=1)
-            yield from map(plain_batch, batches)
+            yield from (plain_batch(batch, self.keep_bytes) for batch in batches)
 
 
 def from_dataset(dataset: Any) -> DatasetSource:

@@ -6,8 +6,9 @@ few fields is filled with nulls, one with too many is cut: no line aborts a run,
 Privacy
 -------
 How a record is read depends on that record and the header: the delimiter is taken from the header, not from the rows; the
-header is one line, and nothing behind it is looked at before the rows are read. Bytes that are not UTF-8 are read as
-Windows-1252, line by line. What a record is depends on quotes: a line whose quoted field is left open runs on to the next
+header is one line, and nothing behind it is looked at before the rows are read. A header without a delimiter has one column, and
+every line below it is one cell, blank ones included. A cell with bytes that are not UTF-8 is read as Windows-1252, whatever the
+other cells of its line hold. What a record is depends on quotes: a line whose quoted field is left open runs on to the next
 quote, if one follows within a window, and takes the lines between into its record.
 The guarantee is about records as they are cut here, so a file must be quoted properly for a record to be a person's row.
 """
@@ -34,6 +35,7 @@ __all__ = ["UTF16", "CsvSource", "open_csv", "read_header"]
 _DELIMITERS = ",;\t|"
 MOST_COLUMNS = 100_000
 LONGEST_NAME = 1_000  # characters
+_NO_DELIMITER = b"\x1f"  # where it stands, a file of one column is read slowly
 _SMALL = 1 << 15  # bytes that are read slowly without looking for the ragged line among them
 UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)  # what files in UTF-16 begin with
 
@@ -61,6 +63,16 @@ class CsvSource:
     window: int = WINDOW
     in_memory: bool = False
     typed: bool = False  # a CSV file does not say which of its columns are numbers
+    is_utf16: bool = False
+
+    def keeping_kinds(self) -> CsvSource:
+        """The same rows, for a private verb, which takes no UTF-16: a byte too few in one line changes all lines behind it."""
+        if self.is_utf16:
+            raise SourceError(
+                f"{self.place.shown}: the file is in UTF-16, where a broken line changes how all others are read. Save it as "
+                "UTF-8, for example with: iconv -f UTF-16 -t UTF-8"
+            )
+        return self
 
     def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         """The rows; every column is text."""
@@ -85,12 +97,13 @@ class CsvSource:
         return bool(raw), RecordRun(raw[self.grammar.first(RecordRun(raw, run.quoted)) :] if raw else raw, run.quoted)
 
     def _table(self, run: RecordRun, places: list[int]) -> pa.Table:
-        raw = _utf8(run.raw)
-        return pa.concat_tables(self._parts(raw, places) if run.quoted else [self._slow(raw, False, places)])
+        raw = run.raw
+        table = pa.concat_tables(self._parts(raw, places) if run.quoted else [self._slow(raw, False, places)])
+        return table if _is_utf8(raw) else _decoded(table)
 
     def _parts(self, raw: bytes, places: list[int]) -> Iterator[pa.Table]:
         """Arrow reads what it can; around a ragged line, where it can only stop, a small part is read slowly."""
-        if raw.strip(b"\r\n"):
+        if self._is_fast(raw):
             try:
                 yield self._fast(raw, places)
                 return
@@ -98,10 +111,15 @@ class CsvSource:
                 pass
         cut = self.grammar.whole(raw[: len(raw) // 2]) if len(raw) > _SMALL else 0
         if cut:
+            cut += raw.startswith(b"\r\n", cut - 1)  # a line end stays whole
             yield from self._parts(raw[:cut], places)
             yield from self._parts(raw[cut:], places)
         else:
             yield self._slow(raw, True, places)
+
+    def _is_fast(self, raw: bytes) -> bool:
+        """Whether Arrow may try: it fails at lines that are all blank, and one column needs a delimiter that nothing holds."""
+        return bool(raw.strip(b"\r\n")) if self.grammar.delimiter else _NO_DELIMITER not in raw
 
     def _fast(self, raw: bytes, places: list[int]) -> pa.Table:
         width = [str(place) for place in range(len(self.names))]
@@ -112,7 +130,11 @@ class CsvSource:
             pa.BufferReader(marked),
             # one block: the run is whole records, and Arrow must not cut it again
             read_options=csv.ReadOptions(use_threads=False, column_names=width, block_size=len(marked) + 1),
-            parse_options=csv.ParseOptions(delimiter=self.grammar.delimiter, newlines_in_values=True),
+            parse_options=csv.ParseOptions(
+                delimiter=self.grammar.delimiter or _NO_DELIMITER.decode(),
+                newlines_in_values=True,
+                ignore_empty_lines=bool(self.grammar.delimiter),
+            ),
             convert_options=csv.ConvertOptions(
                 check_utf8=False,
                 column_types=dict.fromkeys(chosen, pa.string()),
@@ -122,18 +144,20 @@ class CsvSource:
         ).select(chosen)
 
     def _slow(self, raw: bytes, quoted: bool, places: list[int]) -> pa.Table:
-        cells: list[list[str | None]] = [[] for _ in places]
-        for row in self.grammar.rows(raw.decode(), quoted):
+        cells: list[list[bytes | None]] = [[] for _ in places]
+        for row in self.grammar.rows(raw.decode("latin-1"), quoted):  # a byte is a character
             for column, place in zip(cells, places, strict=True):
-                column.append(row[place] if place < len(row) else None)
-        return pa.table([pa.array(column, pa.string()) for column in cells], names=[str(place) for place in places])
+                column.append(row[place].encode("latin-1") if place < len(row) else None)
+        columns = [pa.array(column, pa.binary()).view(pa.string()) for column in cells]
+        return pa.table(columns, names=[str(place) for place in places])
 
 
 def open_csv(place: Streamed, window: int = WINDOW) -> CsvSource:
     """A source over a delimited text file; its header is read."""
     with retold(place.shown), place.stream() as file:
-        grammar, names = read_header(_first_line(_text(file), window, place.shown), place.shown)
-    return CsvSource(place, grammar, names, window)
+        text = _text(file)
+        grammar, names = read_header(_first_line(text, window, place.shown), place.shown)
+    return CsvSource(place, grammar, names, window, is_utf16=isinstance(text, codecs.StreamRecoder))
 
 
 def _first_line(stream: Readable, longest: int, shown: str) -> bytes:
@@ -155,11 +179,11 @@ def read_header(line: bytes, shown: str) -> tuple[Grammar, tuple[str, ...]]:
     """
     if not line:
         raise SourceError(f"{shown}: the file is empty. It needs a header line with the names of its columns.")
-    line = _utf8(line)
     grammar = Grammar(_delimiter(line))
     if not grammar.whole(line + b"\n"):
         raise SourceError(f"{shown}: a quote in the header line is not closed there. Names of columns hold no line breaks.")
-    return grammar, _names(next(grammar.rows(line.decode() + "\n"), []), shown)
+    fields = next(grammar.rows(line.decode("latin-1") + "\n"), [])
+    return grammar, _names([_read_text(field.encode("latin-1")) for field in fields], shown)
 
 
 def _names(header: list[str], shown: str) -> tuple[str, ...]:
@@ -193,9 +217,12 @@ def _looks_like_a_row(names: list[str]) -> bool:
 
 
 def _delimiter(line: bytes) -> str:
-    """The delimiter that stands most often in the header line, outside quotes."""
-    bare = re.sub(rb'"[^"]*("|$)', b"", line).decode()
-    return max(_DELIMITERS, key=bare.count)  # the comma when there is none: max takes the first of equals
+    """The delimiter that stands most often in the header line, outside quotes; "" if there is none: one column."""
+    bare = re.sub(rb'"[^"]*("|$)', b"", line).decode("latin-1")
+    if not any(map(bare.count, _DELIMITERS)):
+        fields = next(Grammar(",").rows(line.decode("latin-1") + "\n"), [])  # a quote inside a name opens nothing
+        return "," if len(fields) > 1 else ""
+    return max(_DELIMITERS, key=bare.count)
 
 
 def _text(stream: Readable) -> Readable:
@@ -205,7 +232,8 @@ def _text(stream: Readable) -> Readable:
         return stream
     rest = _Joined(mark, stream)
     if mark.startswith(UTF16):
-        return codecs.EncodedFile(rest, "utf-8", "utf-16", "replace")  # type: ignore[arg-type]
+        # half a pair of surrogates becomes bytes that are not UTF-8: then its cell, and no other, is read as such
+        return codecs.EncodedFile(rest, "utf-8", "utf-16", "surrogatepass")  # type: ignore[arg-type]
     return rest
 
 
@@ -220,18 +248,29 @@ class _Joined:
         return head or self._stream.read(size)
 
 
-def _utf8(raw: bytes) -> bytes:
-    """Lines that are not UTF-8 are taken for Windows-1252, each by itself; bytes unknown there become U+FFFD."""
+def _is_utf8(raw: bytes) -> bool:
     try:
         raw.decode()
     except UnicodeDecodeError:
-        return b"".join(_line_utf8(line) for line in raw.splitlines(keepends=True))
-    return raw
+        return False
+    return True
 
 
-def _line_utf8(line: bytes) -> bytes:
+def _decoded(table: pa.Table) -> pa.Table:
+    """Cells that are not UTF-8 are taken for Windows-1252, each by itself."""
+    columns = []
+    for column in table.columns:
+        cells = column.cast(pa.binary(), safe=False).to_pylist()
+        columns.append(pa.array([None if cell is None else _read_text(cell) for cell in cells], pa.string()))
+    return pa.table(columns, names=table.column_names)
+
+
+def _read_text(raw: bytes) -> str:
+    """The text of a cell, and no other cell's: a byte that Windows-1252 lacks is the control character of its number."""
     try:
-        line.decode()
+        return raw.decode()
     except UnicodeDecodeError:
-        return line.decode("cp1252", "replace").encode()
-    return line
+        return codecs.charmap_decode(raw, "strict", _WINDOWS_1252)[0]
+
+
+_WINDOWS_1252 = "".join(bytes([code]).decode("cp1252", "ignore") or chr(code) for code in range(256))  # as browsers read it

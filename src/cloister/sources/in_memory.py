@@ -9,9 +9,11 @@ cell is read by itself (`python_cells`). No path is chosen by what a row holds.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from threading import Lock
 from typing import Any
+from weakref import WeakSet
 
 import numpy as np
 import pyarrow as pa
@@ -39,6 +41,10 @@ _ARROW_READY = "?bhilqBHILQefd"  # NumPy type characters whose memory is an Arro
 _ARROW_UNITS = [(unit, 1) for unit in ("D", "s", "ms", "us", "ns")]  # of dates and times that Arrow has too
 _MOST_DAYS = 2**31 - 1
 
+_SINGLE_COLUMNS = ("Series", "Array", "ArrayStream", "ChunkedArray", "StructArray")  # which may be streams of structs
+_GUESSING_READERS = ("CSVStreamingReader", "JSONStreamingReader")
+_READ: WeakSet[pa.RecordBatchReader] = WeakSet()  # whose rows are gone
+
 Objects = Callable[[Iterable[object]], pa.Array]
 """How Python objects become a column: as texts, for a holder who writes them down, or each in its own kind."""
 
@@ -49,6 +55,11 @@ class TableSource:
 
     table: pa.Table
     in_memory: bool = True
+    keep_bytes: bool = False  # whether texts that are not UTF-8 are handed out as they are
+
+    def keeping_kinds(self) -> TableSource:
+        """The same rows, in which texts that are not UTF-8 stay as they are."""
+        return replace(self, keep_bytes=True)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -67,7 +78,7 @@ class TableSource:
 
     def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         """The rows, without a copy."""
-        return _plain_batches(self.table.select(present(self.names, columns)), "the table")
+        return _plain_batches(self.table.select(present(self.names, columns)), "the table", self.keep_bytes)
 
 
 @dataclass(frozen=True)
@@ -106,13 +117,21 @@ class StreamSource:
 
     in_memory = True
 
-    def __init__(self, reader: pa.RecordBatchReader) -> None:
+    def __init__(self, reader: pa.RecordBatchReader, stream: Any = None) -> None:
         self._reader = reader
-        self._table: pa.Table | None = None
+        self._stream = stream  # from which the reader comes
+        self._tables: list[pa.Table] = []  # the rows, once they were read
         self._reading = Lock()
+        self._keep_bytes = False
         self.names = distinct(reader.schema.names, "the table")
         self.texts = text_names(reader.schema)
         self.nested = nested_names(reader.schema)
+
+    def keeping_kinds(self) -> StreamSource:
+        """The same rows, read once for both, in which texts that are not UTF-8 stay as they are."""
+        kept = copy(self)
+        kept._keep_bytes = True
+        return kept
 
     def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         """The rows, without a copy."""
@@ -121,15 +140,17 @@ class StreamSource:
 
     def _batches(self, names: list[str]) -> Iterator[pa.RecordBatch]:
         with self._reading:
-            if self._table is None:
+            if not self._tables:
+                if isinstance(self._stream, pa.RecordBatchReader):
+                    _READ.add(self._stream)
                 with retold("the stream"):
-                    self._table = self._reader.read_all()
-        yield from _plain_batches(self._table.select(names), "the stream")
+                    self._tables.append(self._reader.read_all())
+        yield from _plain_batches(self._tables[0].select(names), "the stream", self._keep_bytes)
 
 
-def _plain_batches(table: pa.Table, shown: str) -> Iterator[pa.RecordBatch]:
+def _plain_batches(table: pa.Table, shown: str, keep_bytes: bool) -> Iterator[pa.RecordBatch]:
     with retold(shown):
-        yield from map(plain_batch, table.to_batches(max_chunksize=BATCH_ROWS))
+        yield from (plain_batch(batch, keep_bytes) for batch in table.to_batches(max_chunksize=BATCH_ROWS))
 
 
 def from_array(array: NDArray[Any], names: Sequence[str] | None = None) -> ArraySource:
@@ -158,15 +179,36 @@ def from_table(table: pa.Table) -> TableSource:
 
 def from_stream(stream: Any) -> StreamSource:
     """A source over anything with the Arrow C stream. Names and types are looked at, no row is read."""
+    _check_stream(stream)
     try:
         reader = pa.RecordBatchReader.from_stream(stream)
     except (pa.ArrowException, TypeError, ValueError):
         raise_alone(
             SourceError(
-                f"{type(stream).__name__} is not a table of columns. Pass a table or a data frame of two dimensions."
+                f"{type(stream).__name__} is not a table of columns that can be read. Pass a table or a data frame of two "
+                "dimensions, and cast columns of a type that Arrow does not have, such as Int128."
             )
         )
-    return StreamSource(reader)
+    return StreamSource(reader, stream)
+
+
+def _check_stream(stream: Any) -> None:
+    """Refuse streams whose rows decide whether they can be read, and readers that have no rows any more."""
+    names = [base.__name__ for base in type(stream).__mro__]
+    if any(name in _SINGLE_COLUMNS for name in names):
+        raise SourceError(
+            f"{names[0]} is one column, which may have missing rows, and not a table. Pass a table: a data frame, or a dict such "
+            'as {"name": column}.'
+        )
+    if any(name in _GUESSING_READERS for name in names):
+        raise SourceError(
+            f"{names[0]} takes the types of columns from the first rows, and breaks at a later row that differs. Pass the path "
+            "of a CSV file, or a table whose types are stated."
+        )
+    if isinstance(stream, pa.RecordBatchReader) and stream in _READ:
+        raise SourceError(
+            "this reader was read already, and its rows come once. Pass a table, as reader.read_all() gives it."
+        )
 
 
 def rows_only(count: int) -> pa.RecordBatch:
@@ -184,7 +226,7 @@ def array_column(cells: NDArray[Any], objects: Objects) -> pa.Array:
     kind = cells.dtype
     if is_plain(kind):
         return pa.array(cells if kind.isnative else cells.astype(kind.newbyteorder("=")))
-    if kind.kind == "f":  # wider than 64 bits
+    if kind.kind == "f" and objects is not cell_column:  # wider than 64 bits; as names of people they are not rounded
         with np.errstate(over="ignore"):
             return pa.array(cells.astype(np.float64))
     if kind.kind == "M" and np.datetime_data(kind) in _ARROW_UNITS:

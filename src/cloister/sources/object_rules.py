@@ -4,23 +4,28 @@ Privacy
 -------
 What a cell becomes depends on the cell alone. A subclass may answer with anything, or end the process, so none is asked: what is
 read of it is what its listed base class has stored, by the base class's own slots; where there are none, it is unreadable.
+
+What a cell becomes also tells it from every other cell, because a cell may be the name of a person (`kernels.per_unit`): bytes
+stay bytes, and what reads as a rounded number, or as none, has a name beside it.
 """
 
 from __future__ import annotations
 
 import datetime
+import math
 import sys
 import uuid
 import zoneinfo
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from decimal import Decimal
 from fractions import Fraction
+from types import FunctionType
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-__all__ = ["KINDS", "MOST_DIGITS", "TIMES", "UNREADABLE", "Cell", "of_pandas", "read_cell"]
+__all__ = ["KINDS", "MOST_DIGITS", "TIMES", "UNREADABLE", "Cell", "has_method", "is_a", "of_pandas", "read_cell"]
 
 MOST_DIGITS = 76  # of a whole number that keeps all of them
 KINDS = {
@@ -32,16 +37,20 @@ KINDS = {
     "uint": pa.uint64(),
     "whole": pa.decimal256(MOST_DIGITS, 0),
     "bool": pa.bool_(),
+    "bytes": pa.large_binary(),
+    "named": pa.struct([("number", pa.float64()), ("name", pa.large_binary())]),  # NaN: there is no number to read
     "D": pa.date32(),
     **{unit: pa.timestamp(unit) for unit in ("s", "ms", "us", "ns")},
     **{f"duration {unit}": pa.duration(unit) for unit in ("s", "ms", "us", "ns")},
+    "time": pa.time64("us"),
 }
 TIMES = {kind: pa.int32() if kind == "D" else pa.int64() for kind, type in KINDS.items() if pa.types.is_temporal(type)}
 """The kinds that are counts of units, and the integers that count them."""
 
 Cell = tuple[str, Any]
-"""The kind of a cell, a key of `KINDS`, and its value; None: there is none to read."""
+"""The kind of a cell, a key of `KINDS`, and its value; None: there is none to read. A text that UTF-8 lacks comes as bytes."""
 UNREADABLE: Cell = ("text", None)
+_WIDEST = 1_000  # cells of a tuple that is told from others
 
 _EPOCH = datetime.datetime(1970, 1, 1)
 _MICROSECOND = datetime.timedelta(microseconds=1)
@@ -49,7 +58,9 @@ _PARTS = [
     getattr(datetime.datetime, part)
     for part in ("year", "month", "day", "hour", "minute", "second", "microsecond", "tzinfo")  # as its constructor has them
 ]
+_TIME_PARTS = [getattr(datetime.time, part) for part in ("hour", "minute", "second", "microsecond")]
 _bases: Callable[[type], tuple[type, ...]] = type.__dict__["__mro__"].__get__  # whatever a metaclass says
+_own_names: Callable[[type], Mapping[str, object]] = type.__dict__["__dict__"].__get__
 
 
 def read_cell(cell: object) -> Cell:
@@ -70,6 +81,16 @@ def read_cell(cell: object) -> Cell:
         return UNREADABLE
 
 
+def is_a(item: object, kind: type) -> bool:
+    """Whether an object is of this class or of one made from it, without asking its own class."""
+    return any(base is kind for base in _bases(type(item)))
+
+
+def has_method(item: object, name: str) -> bool:
+    """Whether the class of an object has a method, without asking the class."""
+    return any(name in _own_names(base) for base in _bases(type(item)))
+
+
 def of_pandas(name: str) -> Any:
     """A class of pandas, which is not imported here; without it, one that nothing has."""
     return getattr(sys.modules.get("pandas"), name, _Nothing)
@@ -84,14 +105,37 @@ def _read_span(cell: Any) -> Cell:
         return "text", str(cell)
     if type(cell) is of_pandas("Interval"):
         moments = (of_pandas("Timestamp"), of_pandas("Timedelta"))
-        plain = all(type(end) in (int, float, np.int64, np.float64, *moments) for end in (cell.left, cell.right))
+        plain = all(_is_one_of(type(end), (int, float, np.int64, np.float64, *moments)) for end in (cell.left, cell.right))
         if plain and _is_known_zone(getattr(cell.left, "tzinfo", None)):
             return "text", str(cell)
     return UNREADABLE
 
 
 def _read_str(cell: str) -> Cell:
-    return "text", str.encode(cell, "utf-8", "replace").decode("utf-8")  # lone surrogates cannot be stored
+    raw = str.encode(cell, "utf-8", "surrogatepass")
+    try:
+        return "text", raw.decode("utf-8")
+    except UnicodeDecodeError:  # lone surrogates
+        return "text", raw
+
+
+def _named(number: float, name: str) -> Cell:
+    """A number that other cells read as too."""
+    return "named", (number, name.encode())
+
+
+def _unreadable(name: str) -> Cell:
+    """No number and no text, but not the same as any other such cell."""
+    return _named(float("nan"), name)
+
+
+def _read_tuple(cell: tuple[object, ...]) -> Cell:
+    """A tuple holds no single value; as a name it is its cells, unless there are tuples among them or too many."""
+    parts = tuple(tuple.__iter__(cell)) if tuple.__len__(cell) <= _WIDEST else ()
+    if not parts or any(base is tuple for part in parts for base in _bases(type(part))):
+        return UNREADABLE
+    written = [f"{kind} {value!r}" for kind, value in map(read_cell, parts)]
+    return _unreadable("".join(f"{len(part)} {part}" for part in written))
 
 
 def _read_uuid(cell: uuid.UUID) -> Cell:
@@ -108,9 +152,10 @@ def _read_int(cell: int) -> Cell:
     if abs(whole) < 10**MOST_DIGITS:
         return "whole", Decimal(whole)
     try:
-        return "float", float(whole)
+        number = float(whole)
     except OverflowError:
-        return "float", float("inf") if whole > 0 else float("-inf")
+        number = float("inf") if whole > 0 else float("-inf")
+    return _named(number, f"{whole:x}")
 
 
 def _read_numpy(cell: Any) -> Cell:
@@ -118,18 +163,28 @@ def _read_numpy(cell: Any) -> Cell:
     kind = type(cell)
     if kind is np.float32 or kind is np.float16:
         return kind.__name__, cell
-    if kind is np.float64 or kind is np.longdouble:
-        return "float", float(cell)  # a wider one is rounded, as a column of them is
+    if kind is np.float64:
+        return "float", float(cell)
+    if kind is np.longdouble:
+        number = float(cell)  # rounded, as a column of them is
+        is_whole = cell == number or cell != cell
+        return ("float", number) if is_whole else _named(number, np.format_float_scientific(cell))
     if kind is np.bool_:
         return "bool", bool(cell)
-    return _read_int(int(cell)) if kind in _NUMPY_INTEGERS else UNREADABLE
+    return _read_int(int(cell)) if _is_one_of(kind, _NUMPY_INTEGERS) else UNREADABLE
 
 
 def _read_decimal(cell: Decimal) -> Cell:
     plain = Decimal(cell)
     if plain.is_finite() and plain.adjusted() < MOST_DIGITS and plain == plain.to_integral_value():
         return _read_int(int(plain))  # a whole number keeps all its digits, as an int does
-    return "float", float(plain)  # infinite beyond the largest
+    number = float(plain)  # infinite beyond the largest
+    if not plain.is_finite() or Decimal(repr(number)) == plain:
+        return "float", number
+    sign, digits, exponent = plain.as_tuple()
+    written = "".join(map(str, digits))
+    short = written.rstrip("0")
+    return _named(number, f"{'-' * sign}{short}e{int(exponent) + len(written) - len(short)}")
 
 
 def _read_fraction(cell: Fraction) -> Cell:
@@ -137,9 +192,11 @@ def _read_fraction(cell: Fraction) -> Cell:
     if type(above) is not int or type(below) is not int:
         return UNREADABLE
     try:
-        return "float", above / below
+        number = above / below
     except OverflowError:
-        return "float", float("inf") if above > 0 else float("-inf")
+        number = float("inf") if above > 0 else float("-inf")
+    is_exact = math.isfinite(number) and Fraction(number) == Fraction(above, below)
+    return ("float", number) if is_exact else _named(number, f"{above:x}/{below:x}")
 
 
 def _read_date(cell: datetime.date) -> Cell:
@@ -147,7 +204,8 @@ def _read_date(cell: datetime.date) -> Cell:
 
 
 def _read_datetime(cell: datetime.datetime) -> Cell:
-    if type(cell) in (of_pandas("Timestamp"), type(of_pandas("NaT"))):  # with a unit of its own; that of NaT is no number
+    moments = (of_pandas("Timestamp"), type(of_pandas("NaT")))
+    if _is_one_of(type(cell), moments):  # with a unit of its own; that of NaT is no number
         return _read_datetime64(cell.asm8)  # type: ignore[attr-defined]
     zone = datetime.datetime.tzinfo.__get__(cell)
     if not _is_known_zone(zone):
@@ -159,20 +217,36 @@ def _read_datetime(cell: datetime.datetime) -> Cell:
 
 
 def _read_time(cell: datetime.time) -> Cell:
-    known = _is_known_zone(datetime.time.tzinfo.__get__(cell))
-    return ("text", datetime.time.isoformat(cell)) if known else UNREADABLE
+    zone = datetime.time.tzinfo.__get__(cell)
+    if zone is not None:
+        return ("text", datetime.time.isoformat(cell)) if _is_known_zone(zone) else UNREADABLE
+    hour, minute, second, microsecond = (part.__get__(cell) for part in _TIME_PARTS)
+    return "time", ((hour * 60 + minute) * 60 + second) * 10**6 + microsecond
 
 
 def _is_known_zone(zone: object) -> bool:
     """Whether a zone is of a class whose answers are its own: time zones are objects that answer when they are asked."""
-    if zone is None or type(zone) in (datetime.timezone, zoneinfo.ZoneInfo):
+    kind = type(zone)
+    if zone is None or _is_one_of(kind, (datetime.timezone, zoneinfo.ZoneInfo)):
         return True
     dateutil, pytz = sys.modules.get("dateutil.tz"), sys.modules.get("pytz.tzinfo")
-    if dateutil is not None and type(zone) in (dateutil.tzutc, dateutil.tzoffset, dateutil.tzlocal, dateutil.tzfile):
-        return True
+    if dateutil is not None and _is_one_of(kind, (dateutil.tzutc, dateutil.tzoffset, dateutil.tzlocal, dateutil.tzfile)):
+        return _has_methods_of_its_class(zone)
     # pytz makes a class of every zone, with facts and no code in it
-    made = pytz is not None and _bases(type(zone))[1] in (pytz.DstTzInfo, pytz.StaticTzInfo, pytz.BaseTzInfo)
-    return made and type(zone).__module__.partition(".")[0] == "pytz"
+    made = pytz is not None and _is_one_of(_bases(kind)[1], (pytz.DstTzInfo, pytz.StaticTzInfo, pytz.BaseTzInfo))
+    return made and type(kind) is type and kind.__module__.partition(".")[0] == "pytz" and _has_methods_of_its_class(zone)
+
+
+def _has_methods_of_its_class(zone: object) -> bool:
+    """Whether nobody set a method on this very object, which would be called in place of its class's."""
+    own = [name for name in getattr(zone, "__dict__", {}) if type(name) is str]
+    methods = (_own_names(base).get(name) for base in _bases(type(zone)) for name in own)
+    return not any(type(method) is FunctionType for method in methods)
+
+
+def _is_one_of(kind: type, kinds: Iterable[type]) -> bool:
+    """Whether a class is one of these: asked by identity, because a metaclass may have its own idea of what is equal."""
+    return any(kind is other for other in kinds)
 
 
 def _read_timedelta(cell: datetime.timedelta) -> Cell:
@@ -194,19 +268,24 @@ def _read_timedelta64(cell: np.timedelta64) -> Cell:
 
 def _read_units(cell: np.datetime64 | np.timedelta64, kind: str) -> Cell:
     unit, step = np.datetime_data(cell.dtype)
-    return UNREADABLE if np.isnat(cell) or step != 1 else _counted(f"{kind}{unit}", int(cell.view(np.int64)))
+    if np.isnat(cell):
+        return UNREADABLE
+    count = int(cell.view(np.int64))
+    return _counted(f"{kind}{unit}", count) if step == 1 else _unreadable(f"{kind}{step} {unit} {count}")
 
 
 def _counted(kind: str, count: int) -> Cell:
     """A time as a count of units, if there is such a kind and it has room for the count."""
-    return (kind, count) if kind in TIMES and abs(count) < 2 ** (31 if kind == "D" else 63) else UNREADABLE
+    has_room = kind in TIMES and abs(count) < 2 ** (31 if kind == "D" else 63)
+    return (kind, count) if has_room else _unreadable(f"{kind} {count}")
 
 
 _NUMPY_INTEGERS = [np.dtype(code).type for code in "bhilqBHILQ"]
 _READ: dict[type, Callable[[Any], Cell]] = {
     str: _read_str,
-    bytes: lambda cell: ("text", bytes.decode(cell, "utf-8", "replace")),
-    bytearray: lambda cell: ("text", bytearray.decode(cell, "utf-8", "replace")),
+    bytes: lambda cell: ("bytes", bytes.__getitem__(cell, slice(None))),
+    bytearray: lambda cell: ("bytes", bytes(bytearray.__getitem__(cell, slice(None)))),
+    tuple: _read_tuple,
     uuid.UUID: _read_uuid,
     bool: lambda cell: ("bool", cell),
     float: lambda cell: ("float", float.__float__(cell)),

@@ -12,7 +12,7 @@ import pyarrow as pa
 from cloister.errors import SourceError
 from cloister.sources.columnar import ColumnarSource, from_dataset
 from cloister.sources.in_memory import from_array, from_stream, from_table
-from cloister.sources.pandas_frames import from_frame
+from cloister.sources.pandas_frames import from_frame, is_frame
 from cloister.sources.places import Place, find
 from cloister.sources.python_tables import from_columns, from_rows, is_rows
 from cloister.sources.recognize import open_file
@@ -30,6 +30,10 @@ class SeveralSources:
 
     parts: tuple[Source, ...]
     in_memory: bool = False
+
+    def keeping_kinds(self) -> SeveralSources:
+        """The same rows, in which every cell keeps its kind."""
+        return SeveralSources(tuple(part.keeping_kinds() if hasattr(part, "keeping_kinds") else part for part in self.parts))
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -99,6 +103,8 @@ def open_source(data: object, names: StatedNames = NOTHING_STATED) -> Source:
 
 
 def _open_in_memory(data: object, names: StatedNames) -> Source:
+    if is_frame(data):  # asked first: the columns of a frame are its attributes, whatever they are called
+        return from_frame(data)
     if isinstance(data, Source):
         return data
     if isinstance(data, np.ndarray):
@@ -111,8 +117,6 @@ def _open_in_memory(data: object, names: StatedNames) -> Source:
         return from_table(pa.Table.from_batches([data]))
     module = type(data).__module__.partition(".")[0]
     name = type(data).__name__
-    if module == "pandas" and name == "DataFrame":
-        return from_frame(data)
     if module == "pyarrow" and name.endswith("Dataset"):
         return from_dataset(data)
     if hasattr(data, "__arrow_c_stream__"):

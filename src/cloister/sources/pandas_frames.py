@@ -15,10 +15,11 @@ from typing import Any
 import pyarrow as pa
 
 from cloister.sources.in_memory import ArraySource, Objects, array_column, is_plain, rows_only
-from cloister.sources.python_cells import cell_column, text_column
-from cloister.sources.source import BATCH_ROWS, distinct, nested_names, present
+from cloister.sources.object_rules import is_a, of_pandas
+from cloister.sources.python_cells import cell_column, raw_text_column, text_column
+from cloister.sources.source import BATCH_ROWS, distinct, nested_names, present, text_names
 
-__all__ = ["FrameSource", "frame_column", "from_frame"]
+__all__ = ["FrameSource", "frame_column", "from_frame", "is_frame"]
 
 
 @dataclass(frozen=True)
@@ -41,14 +42,12 @@ class FrameSource:
 
         A Categorical is one of them whatever its categories are: those come from the rows as often as not.
         """
-        kinds = zip(self.names, self.frame.dtypes, strict=True)
-        return tuple(name for name, kind in kinds if str(kind) in ("str", "string", "object", "category"))
+        return text_names(self._schema())
 
     @property
     def nested(self) -> tuple[str, ...]:
         """The columns that hold lists or structs, by their dtype."""
-        kinds = [(name, _declared(self._cells(name)) or pa.large_string()) for name in self.names]
-        return nested_names(pa.schema(kinds))
+        return nested_names(self._schema())
 
     def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         """The rows; columns of Python objects are read as text, cell by cell."""
@@ -60,12 +59,23 @@ class FrameSource:
         chosen = pa.table([self._columns[name] for name in columns], names=list(columns))
         return iter(chosen.to_batches(max_chunksize=BATCH_ROWS))
 
+    def _schema(self) -> pa.Schema:
+        """What the dtypes say; text where they say nothing."""
+        return pa.schema([(name, _declared(self._cells(name)) or pa.large_string()) for name in self.names])
+
     def _cells(self, name: str) -> Any:
         return self.frame.iloc[:, self.names.index(name)]
 
 
+def is_frame(data: object) -> bool:
+    """Whether this is a pandas frame, of a class made from it too."""
+    return is_a(data, of_pandas("DataFrame"))
+
+
 def from_frame(frame: Any) -> ArraySource | FrameSource:
-    """A source over a pandas frame."""
+    """A source over a pandas frame; what a class made from it adds is not asked."""
+    if type(frame) is not of_pandas("DataFrame"):
+        frame = of_pandas("DataFrame")(frame)
     names = distinct([str(name) for name in frame.columns], "the data frame")
     kinds = set(frame.dtypes)
     if len(kinds) == 1 and is_plain(kinds.pop()):
@@ -97,14 +107,14 @@ def frame_column(cells: Any, objects: Objects) -> pa.Array | pa.ChunkedArray:
     try:
         return pa.array(cells, kind, from_pandas=True)
     except (pa.ArrowException, TypeError, ValueError, OverflowError):
-        return pa.array([_scalar(cell, kind) for cell in cells], kind)  # one by one, to the same type
+        if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
+            return pa.array([_scalar(cell, kind) for cell in cells], kind)  # one by one, to the same type
+        return raw_text_column(cells, kind) if objects is cell_column else text_column(cells).cast(kind)
 
 
 def _scalar(cell: object, kind: pa.DataType) -> Any:
     """A cell that its column's type can hold, or None."""
     try:
-        if pa.types.is_string(kind) or pa.types.is_large_string(kind):
-            return text_column([cell])[0].as_py()
         return pa.scalar(cell, kind, from_pandas=True).as_py()
     except Exception:  # a cell may be any Python object
         return None

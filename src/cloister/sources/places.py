@@ -10,7 +10,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote, unquote_to_bytes, urlsplit
 
 import pyarrow as pa
 from pyarrow import fs
@@ -31,7 +31,7 @@ class Place:
     files: Any  # pyarrow.fs.FileSystem
     path: str
     shown: str
-    partition: tuple[tuple[str, str | None], ...] = ()
+    partition: tuple[tuple[str, bytes | None], ...] = ()  # not all of what folders are called is UTF-8
 
     def open(self) -> AbstractContextManager[Any]:
         """The file, for reading at any place."""
@@ -116,9 +116,9 @@ def _in_folder(files: Any, base: str, shown: str) -> list[Place]:
     return sorted(places, key=lambda place: place.path)
 
 
-def _partition(inside: str) -> Iterator[tuple[str, str | None]]:
+def _partition(inside: str) -> Iterator[tuple[str, bytes | None]]:
     """The columns that writers keep in the names of folders, as in year=2024/part-0.parquet."""
     for folder in inside.split("/")[:-1]:
         name, equals, value = folder.partition("=")
         if name and equals:
-            yield unquote(name), None if value == _NULL_PARTITION else unquote(value)
+            yield unquote(name), None if value == _NULL_PARTITION else unquote_to_bytes(value)

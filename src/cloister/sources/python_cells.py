@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from cloister.sources.object_rules import KINDS, MOST_DIGITS, TIMES, of_pandas, read_cell
 
-__all__ = ["cell_column", "named_cells", "row_cells", "text_column", "unmasked"]
+__all__ = ["cell_column", "named_cells", "raw_text_column", "row_cells", "text_column", "unmasked"]
 
 _CODES = {kind: code for code, kind in enumerate(KINDS)}
 
@@ -37,13 +37,20 @@ def cell_column(cells: Iterable[object]) -> pa.Array:
         codes.append(_CODES[kind])
         offsets.append(len(values[kind]))
         values[kind].append(value)
-    children = [pa.array(values[kind], TIMES.get(kind, type)).cast(type) for kind, type in KINDS.items()]
+    children = [_child(values[kind], kind) for kind in KINDS]
     return pa.UnionArray.from_dense(pa.array(codes, pa.int8()), pa.array(offsets, pa.int32()), children, list(KINDS))
 
 
 def text_column(cells: Iterable[object]) -> pa.Array:
     """Cells as a column of texts, for a holder who writes them down; null where a cell cannot be read."""
     return pa.array([_text(*read_cell(cell)) for cell in cells], pa.large_string())
+
+
+def raw_text_column(cells: Iterable[object], type: pa.DataType) -> pa.Array:
+    """Cells as a column of texts of this type; a text that UTF-8 lacks keeps its bytes, a cell that is no text is null."""
+    read = [read_cell(cell) for cell in cells]
+    raw = [value if kind == "text" else _text(kind, value) for kind, value in read]
+    return _of_raw(raw, type)
 
 
 def row_cells(row: object, width: int) -> Sequence[object]:
@@ -72,9 +79,23 @@ def unmasked(cells: NDArray[Any]) -> NDArray[Any]:
     """An array without a mask: a masked cell holds nothing."""
     if not isinstance(cells, np.ma.MaskedArray):
         return np.asarray(cells)
-    bare: NDArray[Any] = np.ma.getdata(cells).astype(object)
+    stored = np.asarray(np.ma.getdata(cells))
+    # each cell as NumPy's own scalar: .astype(object) makes plain integers of nanoseconds, and wider numbers of narrow ones
+    bare: NDArray[Any] = np.fromiter(stored.flat, dtype=object, count=stored.size).reshape(stored.shape)
     bare[np.ma.getmaskarray(cells)] = None
     return bare
+
+
+def _child(values: list[Any], kind: str) -> pa.Array:
+    """The cells of one kind."""
+    type = KINDS[kind]
+    return _of_raw(values, type) if kind == "text" else pa.array(values, TIMES.get(kind, type)).cast(type)
+
+
+def _of_raw(texts: list[Any], type: pa.DataType) -> pa.Array:
+    """Texts as an array of this type, which Arrow does not look into: some may be bytes that are not UTF-8."""
+    wide = pa.types.is_large_string(type)
+    return pa.array(texts, pa.large_binary() if wide else pa.binary()).view(type)
 
 
 def _cells(row: object, width: int) -> list[object]:
@@ -85,7 +106,7 @@ def _cells(row: object, width: int) -> list[object]:
 
 
 def _array_cells(row: NDArray[Any], width: int) -> Iterable[object]:
-    if isinstance(row, np.ma.MaskedArray):
+    if issubclass(type(row), np.ma.MaskedArray):  # by its real class, not by what it says of itself
         return unmasked(row[:width]) if type(row) is np.ma.MaskedArray and row.ndim == 1 else ()
     bare = np.asarray(row)  # of a subclass, too, without its methods
     return bare[:width] if bare.ndim == 1 else ()
@@ -102,13 +123,14 @@ _ROW_TYPES: dict[type, Callable[[Any, int], Iterable[object]]] = {
 
 def _text(kind: str, value: Any) -> str | None:
     """The text that `schema.cell_values` gives the same value in a column of its own kind."""
-    if value is None or kind == "text":
-        return value if value is None else str(value)
-    if kind.startswith("duration"):
+    if value is None:
         return None
+    if kind in ("text", "bytes"):
+        return str(value) if isinstance(value, str) else value.decode("utf-8", "replace")
+    if kind == "named":
+        return _text("float", value[0])
     if kind in TIMES:
-        written = str(np.array([value]).view(f"datetime64[{kind}]")[0]).replace("T", " ")
-        return written.rstrip("0").rstrip(".") if "." in written else written
+        return _time_text(kind, value)
     if kind == "bool":
         return "true" if value else "false"
     if kind in ("int", "uint", "whole"):
@@ -118,3 +140,13 @@ def _text(kind: str, value: Any) -> str | None:
     if abs(value) < 10**MOST_DIGITS and value == int(value):
         return str(int(value))
     return str(np.float64(value) if kind == "float" else value)  # the shortest text of its own width
+
+
+def _time_text(kind: str, count: int) -> str | None:
+    """A day, a moment or a time of day; a duration has no text."""
+    if kind.startswith("duration"):
+        return None
+    unit = "us" if kind == "time" else kind
+    written = str(np.array([count]).view(f"datetime64[{unit}]")[0]).replace("T", " ")
+    short = written.rstrip("0").rstrip(".") if "." in written else written
+    return short[len("1970-01-01 ") :] if kind == "time" else short

@@ -9,7 +9,6 @@ many cells, and whether it is a list or a dict at all, says nothing about other 
 from __future__ import annotations
 
 import array
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -19,8 +18,10 @@ import pyarrow as pa
 
 from cloister.errors import SourceError, raise_alone
 from cloister.sources.in_memory import Objects, array_column, rows_only
+from cloister.sources.object_rules import has_method, is_a
 from cloister.sources.pandas_frames import frame_column
 from cloister.sources.python_cells import cell_column, named_cells, text_column, unmasked
+from cloister.sources.sound_batches import sound_batch
 from cloister.sources.source import BATCH_ROWS, distinct, nested_names, present, text_names
 
 __all__ = ["ColumnsSource", "RowsSource", "from_columns", "from_rows", "is_rows", "is_unnamed"]
@@ -100,7 +101,12 @@ def is_rows(data: object) -> bool:
     """Whether this is a list of rows. A list of nothing but texts and paths is one of files."""
     if not isinstance(data, list | tuple):
         return False
-    return not (data and all(issubclass(type(item), (str, os.PathLike)) for item in data))
+    return not (data and all(_is_path(item) for item in data))
+
+
+def _is_path(item: object) -> bool:
+    """Whether this is a text or a path, by its bases alone: an item may be a row, and no code of its class is run."""
+    return is_a(item, str) or has_method(item, "__fspath__")
 
 
 def is_unnamed(data: object) -> bool:
@@ -144,6 +150,14 @@ def _library(cells: Any) -> str | None:
     return kind.__module__.partition(".")[0] if kind.__name__ == "Series" else None
 
 
+def _arrow_column(cells: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
+    """An Arrow array; a decimal with more digits than its type has is unreadable, as in a table."""
+    if not pa.types.is_decimal(cells.type):
+        return cells
+    batches = [sound_batch(batch) for batch in pa.table([cells], names=["cells"]).to_batches()]
+    return pa.chunked_array([batch.column(0) for batch in batches], cells.type)
+
+
 def _kind(cells: Any) -> pa.DataType:
     """What a column says that it holds, without a row; text where it says nothing."""
     if isinstance(cells, OBJECTS):
@@ -160,8 +174,8 @@ def _column(cells: Any, objects: Objects) -> pa.Array | pa.ChunkedArray:
     if _library(cells) == "pandas":
         return frame_column(cells, objects)
     if isinstance(cells, pa.Array | pa.ChunkedArray):
-        return cells
+        return _arrow_column(cells)
     try:
-        return pa.chunked_array(cells)  # a polars Series hands itself over as an Arrow stream
+        return _arrow_column(pa.chunked_array(cells))  # a polars Series hands itself over as an Arrow stream
     except (pa.ArrowException, TypeError, ValueError):
         raise_alone(SourceError("a column cannot be read as an Arrow array. Convert it with list(...)."))

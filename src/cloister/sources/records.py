@@ -1,7 +1,8 @@
 """Delimited text cut into whole records, and records cut into fields, by one grammar.
 
 A field may be quoted; a quote inside it is doubled; a quoted field may hold delimiters and line ends. A quote that does
-not open a field is a character like any other. Lines end in LF, CRLF or CR; blank lines are no records.
+not open a field is a character like any other. Lines end in LF, CRLF or CR. Blank lines are no records, except in files of one
+column, whose grammar has no delimiter: there a blank line is a record without a value.
 
 The result does not depend on where blocks end. One rule sees to that: a record that is longer than a window has a stray
 quote, and its first line alone is the record, with quotes as plain characters.
@@ -39,7 +40,7 @@ class RecordRun:
 
 @dataclass(frozen=True)
 class Grammar:
-    """Records whose fields are parted by `delimiter`."""
+    """Records whose fields are parted by `delimiter`; "" in files of one column, whose records are single fields."""
 
     delimiter: str
 
@@ -49,14 +50,16 @@ class Grammar:
         d = re.escape(self.delimiter)
         # possessive throughout: no step back, so that the time is linear in the text
         field = rf'(?:"[^"]*+(?:""[^"]*+)*+"[^{d}\r\n]*+|[^"{d}\r\n][^{d}\r\n]*+|)'
-        record = rf"{field}(?:{d}{field})*+(?:\r\n?|\n)"
+        more_fields = rf"(?:{d}{field})*+" if d else ""
+        record = rf"{field}{more_fields}(?:\r\n?|\n)"
         return re.compile(record.encode()), re.compile(rf"(?:{record})*+".encode())
 
     @cached_property
     def _field(self) -> re.Pattern[str]:
         d = re.escape(self.delimiter)
         # text that ends without a line end still matches: a search that fails would begin again at every character
-        return re.compile(rf'(?:"([^"]*+(?:""[^"]*+)*+)"([^{d}\r\n]*+)|([^{d}\r\n]*+))({d}|\r\n|\r|\n|\Z)')
+        parted = rf"{d}|" if d else ""
+        return re.compile(rf'(?:"([^"]*+(?:""[^"]*+)*+)"([^{d}\r\n]*+)|([^{d}\r\n]*+))({parted}\r\n|\r|\n|\Z)')
 
     def runs(self, stream: Readable, window: int = WINDOW) -> Iterator[RecordRun]:
         """Cut a stream into runs of whole records. Memory holds two windows, whatever the file."""
@@ -65,7 +68,8 @@ class Grammar:
             view = ahead.buffer[:window]
             cut = self.whole(view)
             if cut:
-                yield RecordRun(view[:cut])
+                cut = ahead.whole_line_end(cut)
+                yield RecordRun(ahead.buffer[:cut])
                 ahead.drop(cut)
             elif not view.endswith((b"\n", b"\r"), 0, _line_end(view)):
                 yield RecordRun(view, quoted=False)
@@ -95,7 +99,7 @@ class Grammar:
                 if began < start:
                     yield RecordRun(buffer[began:start], quoted)
                 began, quoted = start, is_whole
-            start = line_end
+            start = ahead.whole_line_end(line_end)
         if began < start:
             yield RecordRun(buffer[began:start], quoted)
         ahead.drop(start)
@@ -106,9 +110,12 @@ class Grammar:
         return record.end() if record else _line_end(run.raw)
 
     def rows(self, text: str, quoted: bool = True) -> Iterator[list[str]]:
-        """The fields of each record of a run, slowly; blank lines are left out."""
+        """The fields of each record of a run, slowly."""
         if not quoted:
-            yield from (line.split(self.delimiter) for line in re.split(r"\r\n?|\n", text) if line)
+            lines = re.split(r"\r\n?|\n", text.removesuffix("\n").removesuffix("\r"))
+            for line in lines:
+                if line or not self.delimiter:
+                    yield line.split(self.delimiter) if self.delimiter else [line]
             return
         row: list[str] = []
         for field in self._field.finditer(text):
@@ -116,8 +123,8 @@ class Grammar:
             if not end and not row and not plain and inner is None:
                 return  # the end of a text whose last line has its line end
             row.append(plain if inner is None else inner.replace('""', '"') + rest)
-            if end != self.delimiter:
-                if len(row) > 1 or row[0] or inner is not None:
+            if not self.delimiter or end != self.delimiter:
+                if len(row) > 1 or row[0] or inner is not None or not self.delimiter:
                     yield row
                 row = []
 
@@ -155,6 +162,13 @@ class _Ahead:
             self.buffer += b"\n"
         return bool(self.buffer)
 
+    def whole_line_end(self, end: int) -> int:
+        """The place behind a line end, which may have been cut between CR and LF."""
+        if not self.buffer.endswith(b"\r", 0, end):
+            return end
+        self.fill(end + 1)
+        return end + self.buffer.startswith(b"\n", end)
+
     def drop(self, used: int) -> None:
         """Forget what was used."""
         self.buffer = self.buffer[used:]
@@ -164,6 +178,6 @@ class _Ahead:
         self.drop(window)
         while self.buffer or self.fill(window):
             line_end = re.search(rb"[\r\n]", self.buffer)
-            self.drop(line_end.end() if line_end else len(self.buffer))
+            self.drop(self.whole_line_end(line_end.end()) if line_end else len(self.buffer))
             if line_end:
                 return

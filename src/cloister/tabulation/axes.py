@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -15,13 +14,12 @@ from cloister.encode import Codes, DayGrid, Encoding, Grid, MadeUp
 from cloister.errors import SchemaError, UsageError
 from cloister.schema import Category, Date, Number, Schema
 from cloister.schema.kinds import OTHER
+from cloister.schema.value_steps import ValueSteps
 from cloister.tabulation.day_bins import cut_days, day_number
+from cloister.tabulation.number_bins import cut_numbers, has_bin_for_each_value
 
 __all__ = ["Axis", "TableLayout", "lay_out"]
 
-MOST_BINS = 2**18
-MOST_VALUES = 50  # a number with a step and no more values than this gets a bin for each
-BINS = 10
 LARGEST = 1e100  # that a summed number may be: sums are squared for their errors
 HALF = 2**20  # grid steps from the middle of a number's bounds to their end
 
@@ -99,8 +97,8 @@ def lay_out(
             if isinstance(kind, Date):
                 grid, (edges, labels) = day_grid(name, kind), cut_days(name, kind, bins.get(name))
             else:
-                grid, (edges, labels) = grid_of(name, kind), cut(name, kind, bins.get(name))
-            inner = tuple(int(edge) for edge in grid.put(np.array(edges[1:-1], dtype=np.float64)))
+                grid, (edges, labels) = axis_grid(name, kind, bins.get(name)), cut_numbers(name, kind, bins.get(name))
+            inner = inner_edges(grid, edges)
             if len(set(inner)) < len(inner):
                 raise UsageError(f'the bins of "{name}" are too narrow for its bounds. Use wider ones.')
             grids.append(grid)
@@ -211,14 +209,21 @@ def measure_of(name: str, kind: Number) -> Grid:
 
 
 def grid_of(name: str, kind: Number) -> Grid:
-    """A fine grid over the bounds; over a coarse public step, that step's own."""
+    """A fine grid from bound to bound, on which the values of a coarse public step lie."""
     assert kind.bounds is not None
-    low, high = kind.bounds
-    if kind.step is not None and (high - low) / kind.step <= HALF:
-        return Grid.over(name, (low, high), kind.step, kind.fallback, kind.form)
-    grid = Grid(name, low + (high - low) / 2, (high - low) / (2 * HALF), HALF, form=kind.form)
-    default = int(grid.put(np.array([kind.fallback], dtype=np.float64))[0])
-    return replace(grid, default=default)
+    is_coarse = kind.worlds is not None and kind.worlds <= HALF
+    return Grid.over(name, kind.bounds, kind.step if is_coarse else None, kind.fallback, kind.form, finest=HALF)
+
+
+def axis_grid(name: str, kind: Number, wanted: Any) -> Grid:
+    """The grid of a number that makes cells. Where each of its values has one, the default is a value, too."""
+    grid = grid_of(name, kind)
+    if not has_bin_for_each_value(kind, wanted):
+        return grid
+    assert kind.bounds is not None
+    assert kind.step is not None
+    default = ValueSteps(kind.bounds[0], kind.step, *kind.bounds).nearest(np.array([kind.fallback], dtype=np.float64))
+    return replace(grid, default=int(grid.put(default)[0]))
 
 
 def day_grid(name: str, kind: Date) -> Grid:
@@ -230,27 +235,7 @@ def day_grid(name: str, kind: Date) -> Grid:
     return DayGrid(name, grid.center, grid.step, grid.half, grid.default, grid.form)
 
 
-def cut(name: str, kind: Number, wanted: Any) -> tuple[list[float], tuple[str, ...]]:
-    """Edges from the lowest to the highest, and a label for each bin."""
-    assert kind.bounds is not None
-    low, high = kind.bounds
-    if wanted is None and kind.worlds is not None and kind.worlds <= MOST_VALUES:
-        values = [low + i * float(kind.step or 1) for i in range(kind.worlds)]
-        return [low, *values[1:], high], tuple(f"{value:g}" for value in values)
-    if wanted is None or isinstance(wanted, int | np.integer):
-        count = BINS if wanted is None else int(wanted)
-        if count > MOST_BINS:
-            raise UsageError(f'bins of "{name}": at most {MOST_BINS:,} are possible. Use fewer.')
-        if isinstance(wanted, bool) or count < 1:
-            raise UsageError(f'bins of "{name}": give a number of bins of at least 1, or rising edges.')
-        edges = [low + (high - low) * i / count for i in range(count + 1)]
-    else:
-        try:
-            edges = [float(edge) for edge in wanted]
-        except (TypeError, ValueError):
-            raise UsageError(f'bins of "{name}": give a number of bins of at least 1, or rising edges.') from None
-        is_rising = all(a < b for a, b in itertools.pairwise(edges))  # not where one of them is no number
-        if len(edges) < 2 or not is_rising or not np.isfinite(edges).all() or edges[0] > low or edges[-1] < high:
-            raise UsageError(f'the edges of "{name}" must rise and cover its bounds, {low:g} to {high:g}.')
-    labels = [f"[{a:g}, {b:g})" for a, b in itertools.pairwise(edges)]
-    return edges, (*labels[:-1], labels[-1][:-1] + "]")
+def inner_edges(grid: Grid, edges: Sequence[float]) -> tuple[int, ...]:
+    """Where bins begin on the grid, but for the first; one that begins above the upper bound is out of reach of every row."""
+    places = np.rint((np.array(edges[1:-1], dtype=np.float64) - grid.center) / grid.step)
+    return tuple(int(place) for place in np.clip(places, -grid.half, grid.half + 1))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,8 +11,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from cloister.errors import UsageError
+from cloister.kernels.per_unit import people
 from cloister.schema import Neighbours
-from cloister.schema.cell_values import texts
 from cloister.schema.unit import Unit
 from cloister.sources.opening import open_source
 from cloister.sources.source import Source
@@ -38,6 +38,15 @@ class ChangedSource:
     def names(self) -> tuple[str, ...]:
         """The names of the columns."""
         return self.source.names
+
+    def keeping_kinds(self) -> ChangedSource:
+        """The same rows, in which every cell keeps its kind, as the source itself is read."""
+        return replace(self, source=_keeping_kinds(self.source))
+
+    @property
+    def nested(self) -> tuple[str, ...]:
+        """The columns that hold lists or structs."""
+        return tuple(getattr(self.source, "nested", ()))
 
     @property
     def texts(self) -> tuple[str, ...]:
@@ -108,11 +117,15 @@ def audit_rows(
 
 
 def owners_of(source: Source, unit: Unit | None) -> NDArray[Any]:
-    """Whose row each is, (n, 1); without a unit only their number counts."""
-    wanted = [unit.column] if unit else []
-    counts, names = 0, []
-    for batch in source.batches(wanted or list(source.names[:1])):
-        counts += batch.num_rows
-        if unit:
-            names += texts(batch.column(0)).fill_null("").to_pylist()
-    return np.array(names, dtype=object)[:, None] if unit else np.zeros((counts, 1))
+    """Whose row each is, as a release tells people apart, (n, 2); without a unit only their number counts."""
+    rows, wanted = _keeping_kinds(source), [unit.column] if unit else []
+    owners = [np.empty((0, 2), np.uint64)]
+    for batch in rows.batches(wanted or list(source.names[:1])):
+        owners.append(people(batch.column(0)) if unit else np.zeros((batch.num_rows, 2), np.uint64))
+    return np.concatenate(owners)
+
+
+def _keeping_kinds(source: Source) -> Source:
+    """The source as the private verbs read it."""
+    kept: Source = source.keeping_kinds() if hasattr(source, "keeping_kinds") else source
+    return kept

@@ -135,8 +135,9 @@ def test_files_with_different_columns_are_refused(classic: Host, tmp_path: Path)
         (gzip.compress(b"id,x\nzoe,2\n"), "the file is no text"),
         (b'id,"x\nzoe,2\n', "a quote in the header line is not closed"),
         (b"\n\r\n", "the file is empty"),
+        (b"id\nzoe\n\nzoe\n", "a CSV file of one column"),
     ],
-    ids=["UTF-16", "compressed in secret", "line break in a name", "blank"],
+    ids=["UTF-16", "compressed in secret", "line break in a name", "blank", "one column"],
 )
 def test_what_spark_cannot_read_is_told(classic: Host, tmp_path: Path, content: bytes, message: str) -> None:
     """Files that would be read otherwise than locally are refused, without a word of what stands in them."""

@@ -34,7 +34,7 @@ class LocalBackend(Backend):
 
     def open_data(self, data: Any) -> Source:
         """A source, or whatever a source can be made of."""
-        return data if isinstance(data, Source) else open_source(data)
+        return open_source(data)
 
     def make_engine(self, data: Source, encoding: Encoding, unit: Unit | None, once: bool) -> LocalEngine:
         """An engine over a source."""

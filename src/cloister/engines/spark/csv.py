@@ -149,6 +149,11 @@ def layout_of(line: bytes, shown: str) -> CsvLayout:
             f"{shown}: the file is no text. If it is compressed, Spark must see it by the end of its name: .gz, .bz2, .zst."
         )
     grammar, names = read_header(line.removeprefix(codecs.BOM_UTF8).strip(b"\r\n"), shown)
+    if not grammar.delimiter:
+        raise SourceError(
+            f"{shown}: a CSV file of one column is not read on Spark, which loses blank lines: they are rows without a value. "
+            "Save it as Parquet, or read it locally."
+        )
     return CsvLayout(grammar.delimiter, names)
 
 

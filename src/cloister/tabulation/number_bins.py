@@ -1,0 +1,74 @@
+"""Bins of a number column, from public facts: the edges that a user names, bins of equal width, or one for each value."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from cloister.errors import UsageError
+from cloister.schema import Number
+from cloister.schema.numerals import label_text
+
+__all__ = ["cut_numbers", "has_bin_for_each_value"]
+
+MOST_BINS = 2**18
+MOST_VALUES = 50  # a number with a step and no more values than this gets a bin for each
+BINS = 10
+LABEL_ERROR = 1e-4  # of the narrowest bin: how far an edge with endless digits may be from its label
+
+
+def has_bin_for_each_value(kind: Number, wanted: Any) -> bool:
+    """Whether the bins of a column are the values of its step."""
+    return wanted is None and kind.worlds is not None and kind.worlds <= MOST_VALUES
+
+
+def cut_numbers(name: str, kind: Number, wanted: Any) -> tuple[list[float], tuple[str, ...]]:
+    """Edges from the lowest to the highest, and a label for each bin."""
+    assert kind.bounds is not None
+    low, high = kind.bounds
+    if has_bin_for_each_value(kind, wanted):
+        assert kind.worlds is not None
+        assert kind.step is not None
+        values = [low + i * kind.step for i in range(kind.worlds)]
+        halfway = [low + (i - 0.5) * kind.step for i in range(1, kind.worlds)]
+        return [low, *halfway, high], edge_texts(values)
+    if wanted is None or isinstance(wanted, int | np.integer):
+        count = BINS if wanted is None else int(wanted)
+        if count > MOST_BINS:
+            raise UsageError(f'bins of "{name}": at most {MOST_BINS:,} are possible. Use fewer.')
+        if isinstance(wanted, bool) or count < 1:
+            raise UsageError(f'bins of "{name}": give a number of bins of at least 1, or rising edges.')
+        edges = [low + (high - low) * i / count for i in range(count + 1)]
+    else:
+        try:
+            edges = [float(edge) for edge in wanted]
+        except (TypeError, ValueError):
+            raise UsageError(f'bins of "{name}": give a number of bins of at least 1, or rising edges.') from None
+        is_rising = all(a < b for a, b in itertools.pairwise(edges))  # not where one of them is no number
+        if len(edges) < 2 or not is_rising or not np.isfinite(edges).all() or edges[0] > low or edges[-1] < high:
+            raise UsageError(
+                f'the edges of "{name}" must rise and cover its bounds, {label_text(low)} to {label_text(high)}.'
+            )
+    texts = edge_texts(edges)
+    labels = [f"[{a}, {b})" for a, b in itertools.pairwise(texts)]
+    return edges, (*labels[:-1], labels[-1][:-1] + "]")
+
+
+def edge_texts(edges: Sequence[float]) -> tuple[str, ...]:
+    """Rising numbers as texts that differ: all digits where they are few, else as many as tell neighbours apart.
+
+    >>> edge_texts([0, 100 / 3, 100]), edge_texts([20240101, 20240102])
+    (('0', '33.3333', '100'), ('20240101', '20240102'))
+    """
+    narrowest = min((b - a for a, b in itertools.pairwise(edges)), default=0.0)
+    return tuple(edge_text(edge, LABEL_ERROR * narrowest) for edge in edges)
+
+
+def edge_text(edge: float, error: float) -> str:
+    """A number with the digits that it was typed with, up to 12, or else with those that leave no larger error."""
+    if float(label_text(edge)) == edge:
+        return label_text(edge)
+    return next(text for digits in (6, 9, 12, 17) if abs(float(text := f"{edge:.{digits}g}") - edge) <= error)
