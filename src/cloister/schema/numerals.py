@@ -8,11 +8,14 @@ from fractions import Fraction
 from typing import Any
 
 __all__ = [
+    "MOST_DIGITS",
     "Number",
     "amount_text",
     "coordinate_text",
     "exact_number",
     "exact_text",
+    "has_few_digits",
+    "is_short_decimal",
     "label_text",
     "read_exact_text",
     "short_decimal",
@@ -23,6 +26,7 @@ Number = int | float | str | Decimal | Fraction
 
 LONGEST = 400  # decimal places before or after the point: more is a slip, and would fill the memory
 LONGEST_TEXT = 1_000  # characters of a number that a user types
+MOST_DIGITS = 60  # of an amount, above and below its fraction bar: any decimal and any float of a sensible size has fewer
 LONGEST_BITS = 4096  # larger integers are written in hexadecimal: Python refuses decimal ones of more than 4,300 digits
 LONGEST_EXACT = 1 << 16  # characters of a number that Cloister wrote: fractions of an accounting have a few thousand
 
@@ -76,6 +80,24 @@ def _plain(value: Any) -> object:
         return value.item()
     except Exception:
         raise ValueError("not a number") from None
+
+
+def has_few_digits(value: Fraction) -> bool:
+    """Whether an amount can be added to others and written down: at most `MOST_DIGITS` digits above and below the bar.
+
+    >>> has_few_digits(Fraction(0.1)), has_few_digits(Fraction(10**80 + 1, 10**80))
+    (True, False)
+    """
+    return max(abs(value.numerator), value.denominator) <= 10**MOST_DIGITS
+
+
+def is_short_decimal(value: Fraction) -> bool:
+    """Whether a number has at most `MOST_DIGITS` decimal places: sums of such numbers have no more.
+
+    >>> is_short_decimal(Fraction(1, 8)), is_short_decimal(Fraction(1, 3))
+    (True, False)
+    """
+    return 10**MOST_DIGITS % value.denominator == 0
 
 
 def exact_text(value: Fraction) -> str:
