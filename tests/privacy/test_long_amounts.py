@@ -46,7 +46,7 @@ def test_amounts_of_many_digits_are_refused_everywhere(power: int, ledger: Ledge
         lambda: ledger.create("v", "add-remove", 1, small),
     ]
     for use in uses:
-        with pytest.raises(UsageError, match="more than 60 digits. Round it"):
+        with pytest.raises(UsageError, match="more than 60 digits"):
             use()
     assert [account.epsilon_spent for account in ledger.accounts()] == [0, 0]
 
@@ -72,10 +72,14 @@ def test_the_longest_amount_makes_a_certificate_that_reads_back(method: str, led
 def test_a_sum_of_unlike_fractions_stays_readable(ledger: Ledger) -> None:
     """Denominators without a common factor multiply in a sum: a fraction is refused in the end, a decimal never is."""
     chance = random.Random(0)
-    with pytest.raises(UsageError, match="no short exact sum.*Round it up to a decimal such as 0.001"):
-        for _ in range(100):
-            bottom = chance.getrandbits(190) | 1
+    bottoms = [chance.getrandbits(190) | 1 for _ in range(100)]
+
+    def charge_all() -> None:
+        for bottom in bottoms:
             ledger.charge("t", "add-remove", Fraction(bottom // 1000, bottom), 0, "x")
+
+    with pytest.raises(UsageError, match="no short exact sum"):
+        charge_all()
     spent = ledger.account("t").epsilon_spent
     for amount in (Fraction("0.5"), Fraction(0.1), Fraction(1, 10**MOST_DIGITS)):
         ledger.charge("t", "add-remove", amount, 0, "x")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal, InvalidOperation
+from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal, DivisionByZero, InvalidOperation, Overflow
 from fractions import Fraction
 from typing import Any
 
@@ -12,6 +12,7 @@ __all__ = [
     "Number",
     "amount_text",
     "coordinate_text",
+    "decimal_context",
     "exact_number",
     "exact_text",
     "has_few_digits",
@@ -29,6 +30,16 @@ LONGEST_TEXT = 1_000  # characters of a number that a user types
 MOST_DIGITS = 60  # of an amount, above and below its fraction bar: any decimal and any float of a sensible size has fewer
 LONGEST_BITS = 4096  # larger integers are written in hexadecimal: Python refuses decimal ones of more than 4,300 digits
 LONGEST_EXACT = 1 << 16  # characters of a number that Cloister wrote: fractions of an accounting have a few thousand
+
+
+def decimal_context(digits: int, rounding: str = ROUND_HALF_EVEN) -> Context:
+    """The context of every computation with decimals: all of it is set here, nothing is the thread's or the process's own.
+
+    A program may round its own decimals as it likes (`decimal.getcontext`, `decimal.DefaultContext`); amounts, certificates
+    and probabilities do not follow.
+    """
+    traps = [DivisionByZero, InvalidOperation, Overflow]
+    return Context(digits, rounding, -999_999, 999_999, capitals=1, clamp=0, flags=[], traps=traps)
 
 
 def exact_number(value: object) -> Fraction:
@@ -108,7 +119,7 @@ def exact_text(value: Fraction) -> str:
     """
     if max(value.numerator.bit_length(), value.denominator.bit_length()) > LONGEST_BITS:
         return f"{value.numerator:#x}/{value.denominator:#x}"
-    decimal = Context(prec=30).divide(Decimal(value.numerator), Decimal(value.denominator))
+    decimal = decimal_context(30).divide(Decimal(value.numerator), Decimal(value.denominator))
     return f"{decimal:f}" if Fraction(decimal) == value and decimal.adjusted() > -20 else str(value)
 
 
@@ -139,7 +150,7 @@ def short_decimal(value: Fraction, *, up: bool = False) -> str:
     >>> short_decimal(Fraction(2, 3)), short_decimal(Fraction(2, 3), up=True), short_decimal(Fraction(1, 10**6))
     ('0.666666', '0.666667', '1e-6')
     """
-    digits = Context(prec=6, rounding=ROUND_CEILING if up else ROUND_FLOOR)
+    digits = decimal_context(6, ROUND_CEILING if up else ROUND_FLOOR)
     decimal = digits.divide(Decimal(value.numerator), Decimal(value.denominator)).normalize(digits)
     return f"{decimal:f}" if decimal == 0 or -5 < decimal.adjusted() < 12 else f"{decimal:e}"
 
@@ -150,11 +161,12 @@ def amount_text(value: Fraction) -> str:
     >>> amount_text(Fraction(1, 10)), amount_text(Fraction(2, 3)), amount_text(Fraction(1, 10**12))
     ('0.1', '0.666667', '1e-12')
     """
-    decimal = Context(prec=28).divide(Decimal(value.numerator), Decimal(value.denominator))
-    if Fraction(decimal) == value and len(decimal.normalize().as_tuple().digits) <= 12:
-        text = f"{decimal.normalize():f}"
-        return text if len(text) <= 12 else f"{decimal.normalize():E}".replace("E", "e")
-    rounded = Context(prec=6, rounding=ROUND_CEILING).divide(Decimal(value.numerator), Decimal(value.denominator))
+    digits = decimal_context(28)
+    decimal = digits.divide(Decimal(value.numerator), Decimal(value.denominator)).normalize(digits)
+    if Fraction(decimal) == value and len(decimal.as_tuple().digits) <= 12:
+        text = f"{decimal:f}"
+        return text if len(text) <= 12 else f"{decimal:E}".replace("E", "e")
+    rounded = decimal_context(6, ROUND_CEILING).divide(Decimal(value.numerator), Decimal(value.denominator))
     return f"{float(rounded):.6g}"
 
 

@@ -7,11 +7,12 @@ are not UTF-8, which some writers leave in columns of text, are replaced by U+FF
 
 from __future__ import annotations
 
-from decimal import Context, Decimal
+from decimal import Decimal
 from os import PathLike, fspath
 
 import pyarrow as pa
 
+from cloister.schema.numerals import decimal_context
 from cloister.sources.source import retold
 
 __all__ = ["read_table", "sound_batch"]
@@ -99,7 +100,7 @@ def _sound_decimals(column: pa.Array) -> pa.Array:
         kind, raw = column.type, column.buffers()[1].to_pybytes()
         starts = range(column.offset * kind.byte_width, (column.offset + len(column)) * kind.byte_width, kind.byte_width)
         digits = [int.from_bytes(raw[start : start + kind.byte_width], "little", signed=True) for start in starts]
-        wide = Context(prec=100)
+        wide = decimal_context(100)
         cells = [
             Decimal(number).scaleb(-kind.scale, wide) if there and abs(number) < 10**kind.precision else None
             for number, there in zip(digits, column.is_valid().to_pylist(), strict=True)
