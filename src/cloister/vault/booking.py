@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from cloister.errors import UsageError
 from cloister.privacy.budgets import Budget
+from cloister.privacy.kept_releases import remember_charged
 from cloister.privacy.ledger import Ledger, Receipt
 from cloister.privacy.notes import earlier_releases_note
 from cloister.schema import Neighbours
@@ -44,6 +45,7 @@ class Booking:
         if self._ledger is not None and self.table is not None:
             amounts = budget.epsilon, budget.delta
             self._receipt = self._ledger.book_charge(self.table, neighbours.value, *amounts, purpose, unit)
+            remember_charged(self._ledger)
             self._notes = earlier_releases_note(self._receipt, amounts)
 
     def record_holder(self, purpose: str) -> None:
