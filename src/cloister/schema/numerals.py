@@ -28,6 +28,7 @@ Number = int | float | str | Decimal | Fraction
 LONGEST = 400  # decimal places before or after the point: more is a slip, and would fill the memory
 LONGEST_TEXT = 1_000  # characters of a number that a user types
 MOST_DIGITS = 60  # of an amount, above and below its fraction bar: any decimal and any float of a sensible size has fewer
+_LONGEST_AMOUNT: int = 10**MOST_DIGITS
 LONGEST_BITS = 4096  # larger integers are written in hexadecimal: Python refuses decimal ones of more than 4,300 digits
 LONGEST_EXACT = 1 << 16  # characters of a number that Cloister wrote: fractions of an accounting have a few thousand
 
@@ -99,7 +100,7 @@ def has_few_digits(value: Fraction) -> bool:
     >>> has_few_digits(Fraction(0.1)), has_few_digits(Fraction(10**80 + 1, 10**80))
     (True, False)
     """
-    return max(abs(value.numerator), value.denominator) <= 10**MOST_DIGITS
+    return max(abs(value.numerator), value.denominator) <= _LONGEST_AMOUNT
 
 
 def is_short_decimal(value: Fraction) -> bool:
@@ -108,7 +109,7 @@ def is_short_decimal(value: Fraction) -> bool:
     >>> is_short_decimal(Fraction(1, 8)), is_short_decimal(Fraction(1, 3))
     (True, False)
     """
-    return 10**MOST_DIGITS % value.denominator == 0
+    return _LONGEST_AMOUNT % value.denominator == 0
 
 
 def exact_text(value: Fraction) -> str:
