@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from cloister.errors import SourceError, raise_alone
+from cloister.errors import CloisterError, DataError, SourceError, raise_alone
 from cloister.sources.python_cells import cell_column, row_cells, text_column, unmasked
 from cloister.sources.source import BATCH_ROWS, distinct, nested_names, present, retold, text_names
 
@@ -147,9 +147,18 @@ class StreamSource:
     def _batches(self, names: list[str]) -> Iterator[pa.RecordBatch]:
         with self._reading:
             if self._table is None:
-                with retold("the stream"):
-                    self._table = self._reader.read_all()
+                self._table = self._read()
         yield from self._table.select(names).to_batches(max_chunksize=BATCH_ROWS)
+
+    def _read(self) -> pa.Table:
+        """All rows. What a generator of the user's raises is retold, as it may quote a value; a Ctrl-C in it stays one."""
+        try:
+            with retold("the stream"):
+                return self._reader.read_all()
+        except CloisterError:
+            raise
+        except Exception:
+            raise_alone(DataError("the stream breaks while it is read: what makes its batches failed. Look there."))
 
 
 def from_array(array: NDArray[Any], names: Sequence[str] | None = None) -> ArraySource:
@@ -184,7 +193,8 @@ def from_rows(rows: Sequence[object], width: int) -> RowsSource:
 def from_stream(stream: Any) -> StreamSource:
     """A source over anything with the Arrow C stream. Names and types are looked at, no row is read."""
     try:
-        reader = pa.RecordBatchReader.from_stream(stream)
+        # A reader is taken as it is: through the C stream every error of its batches is one of Arrow's, Ctrl-C included.
+        reader = stream if type(stream) is pa.RecordBatchReader else pa.RecordBatchReader.from_stream(stream)
     except (pa.ArrowException, TypeError, ValueError):
         raise_alone(
             SourceError(
