@@ -11,6 +11,7 @@ import pytest
 from pyarrow import csv
 
 from cloister.datasets import STUDENTS, students
+from cloister.privacy.ledger import Ledger
 
 
 @pytest.fixture
@@ -37,3 +38,13 @@ def folder(tmp_path: Path) -> Path:
     csv.write_csv(students(1000), tmp_path / "students.csv")
     (tmp_path / "students.toml").write_text(dataclasses.replace(STUDENTS, table=None).to_toml())
     return tmp_path
+
+
+@pytest.fixture
+def home(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A table of points, its schema, its ledger, and a data folder of the user."""
+    monkeypatch.setenv("XDG_DATA_HOME", str(folder / "data"))
+    column = '[columns.{}]\nkind = "number"\nbounds = [0, 100]\n'
+    (folder / "points.toml").write_text('table = "points"\n' + column.format("x") + column.format("y"))
+    Ledger(folder / "ledger.sqlite").create("points", "add-remove", 10)
+    return folder

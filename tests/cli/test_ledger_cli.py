@@ -68,6 +68,18 @@ def test_show_one_table_as_json(place: str) -> None:
     ]
 
 
+def test_a_holders_use_of_which_nothing_was_published_is_not_called_released(place: str) -> None:
+    """A run that was refused or stopped, or risks for the holder alone: begun. A table that was published: released."""
+    ledger = Ledger(place)
+    ledger.create("students", "add-remove", 1)
+    ledger.record_holder("students", "k-anonymous table, k = 5")
+    assert "Begun: " in runner.invoke(app, ["show", "students"]).stdout
+    ledger.complete(ledger.record_holder("students", "k-anonymous table, k = 10"), "ab" * 32)
+    entries = machine("show", "students")["entries"]
+    assert isinstance(entries, list)
+    assert [entry["status"] for entry in entries] == ["begun", "released"]
+
+
 def test_show_for_people(place: str) -> None:
     """People read what is left of what, and a name with brackets is not taken for markup."""
     Ledger(place).create("pupils [red]", "add-remove", 3)

@@ -4,12 +4,8 @@ from __future__ import annotations
 
 import errno
 import json
-import os
 import signal
-import sqlite3
-import threading
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, closing, contextmanager
+from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -18,7 +14,6 @@ import pytest
 from typer.testing import CliRunner
 
 from cloister.cli import app
-from cloister.interrupts import Interrupted
 from cloister.privacy import kept_releases
 from cloister.privacy.ledger import Ledger
 from cloister.sinks import Staged
@@ -30,16 +25,6 @@ VERBS = {
     "table.json": ["tabulate", "--by", "x", "--bins", "x=4"],
     "table.parquet": ["tabulate", "--by", "x", "--bins", "x=4"],
 }
-
-
-@pytest.fixture
-def home(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A table of points, its schema, its ledger, and a data folder of the user."""
-    monkeypatch.setenv("XDG_DATA_HOME", str(folder / "data"))
-    column = '[columns.{}]\nkind = "number"\nbounds = [0, 100]\n'
-    (folder / "points.toml").write_text('table = "points"\n' + column.format("x") + column.format("y"))
-    Ledger(folder / "ledger.sqlite").create("points", "add-remove", 10)
-    return folder
 
 
 def run(home: Path, name: str, *more: str, ledgered: bool = True) -> Any:
@@ -200,110 +185,6 @@ def test_whatever_stops_the_writing_tells_of_the_kept_release(
     assert failed.exit_code == (130 if error is KeyboardInterrupt else 1)
     assert 'Entry 1 of table "points" stays charged' in failed.stderr
     assert "ledger recover 1" in failed.stderr
-
-
-@contextmanager
-def locked(ledger: Path) -> Iterator[None]:
-    """Somebody else writes into the ledger all the time."""
-    with closing(sqlite3.connect(ledger, isolation_level=None)) as other:
-        other.execute("BEGIN IMMEDIATE")
-        yield
-        other.execute("ROLLBACK")
-
-
-@pytest.fixture
-def waits_briefly(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nobody waits long for a locked ledger."""
-    from cloister.privacy import store
-
-    monkeypatch.setattr(store, "WAIT_SECONDS", 1)
-
-
-def interrupt(number: int, _: object) -> None:
-    """What commands do at a signal."""
-    raise Interrupted(number)
-
-
-@pytest.mark.usefixtures("waits_briefly")
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-@pytest.mark.parametrize("name", ["clusters", "cells.parquet", "table.csv"])
-def test_a_signal_while_the_ledger_is_locked_leaves_the_result_kept(
-    home: Path, monkeypatch: pytest.MonkeyPatch, name: str, number: signal.Signals
-) -> None:
-    """The noise is drawn, the ledger is locked by somebody, and the user gives up: what was paid for is kept, and told of."""
-    from cloister.vault.doors import Vault
-
-    release = Vault.release
-
-    def release_locked(self: Vault, *arguments: Any) -> Any:
-        locks.enter_context(locked(home / "ledger.sqlite"))
-        timer.start()
-        return release(self, *arguments)
-
-    timer = threading.Timer(0.3, os.kill, (os.getpid(), number))
-    before = signal.signal(number, interrupt)
-    try:
-        with ExitStack() as locks, monkeypatch.context() as patch:
-            patch.setattr(Vault, "release", release_locked)
-            stopped = run(home, name)
-    finally:
-        timer.join()
-        signal.signal(number, before)
-    assert stopped.exit_code == 128 + number
-    assert 'Entry 1 of table "points" stays charged: epsilon 1' in stopped.stderr
-    assert f"cloister ledger recover 1 --out PATH --ledger {home}" in stopped.stderr
-    out = home / f"again{Path(name).suffix}"
-    assert recover(home, "1", "--out", str(out)).exit_code == 0
-    verified = CliRunner().invoke(app, ["verify", str(out), "--ledger", str(home / "ledger.sqlite")])
-    assert verified.exit_code == 0, verified.stderr
-
-
-@pytest.mark.parametrize("name", ["clusters", "cells.parquet", "table.csv"])
-def test_a_signal_once_everything_is_paid_waits_until_the_result_is_kept(
-    home: Path, monkeypatch: pytest.MonkeyPatch, name: str
-) -> None:
-    """It comes after the last noise was drawn, while what was released is being made into a result."""
-    from cloister.vault.doors import Vault
-
-    release = Vault.release
-
-    def release_signalled(self: Vault, *arguments: Any) -> Any:
-        os.kill(os.getpid(), signal.SIGINT)
-        return release(self, *arguments)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(Vault, "release", release_signalled)
-        stopped = run(home, name)
-    assert stopped.exit_code == 130
-    assert "ledger recover 1" in stopped.stderr
-    assert recover(home, "1", "--out", str(home / f"again{Path(name).suffix}")).exit_code == 0
-
-
-def test_a_ledger_that_went_away_leaves_the_result_written_and_kept(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its folder is gone when the release is booked: it is not made anew, and the message says what is left to do."""
-    from cloister.vault.doors import Vault
-
-    release = Vault.release
-    books, away = home / "books", home / "away"
-    books.mkdir()
-    Ledger(books / "ledger.sqlite").create("points", "add-remove", 10)
-
-    def release_without(self: Vault, *arguments: Any) -> Any:
-        books.rename(away)
-        return release(self, *arguments)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(Vault, "release", release_without)
-        failed = run(home, "clusters", "--ledger", str(books / "ledger.sqlite"))
-    assert failed.exit_code == 1
-    assert not books.exists()
-    assert "cloister ledger recover" in failed.stderr
-    assert (home / "clusters" / "release.json").exists()
-    away.rename(books)
-    told = CliRunner().invoke(app, ["ledger", "recover", "--ledger", str(books / "ledger.sqlite")])
-    assert "Nothing is kept" in told.stdout
-    verify = ["verify", str(home / "clusters"), "--ledger", str(books / "ledger.sqlite")]
-    assert CliRunner().invoke(app, verify).exit_code == 0
 
 
 def test_what_cannot_be_recovered_is_told(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:

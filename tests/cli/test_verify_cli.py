@@ -301,7 +301,7 @@ def test_a_k_anonymous_table_is_signed_and_its_entry_is_known(folder: Path) -> N
 def anonymize_students(folder: Path) -> Path:
     """A k-anonymous table with a guard; its certificate."""
     out = folder / "safe.csv"
-    words = ("--quasi", "age,level", "--sensitive", "gender", "--l-diversity", 2, "--schema", folder / "students.toml")
+    words = ("--quasi", "age,grade", "--sensitive", "level", "--l-diversity", 2, "--schema", folder / "students.toml")
     run("anonymize", folder / "students.csv", "--k", 5, *words, "--out", out)
     return folder / "safe.csv.release.json"
 
@@ -397,3 +397,51 @@ def test_what_ledger_key_prints_is_a_key_file(folder: Path, words: tuple[str, ..
     assert "signed by another key" in run("verify", out, "--key", folder / "theirs.txt", code=1)
     (folder / "both.txt").write_text(f"{host_key().public}\n{forger().public}\n")
     assert "a public key is" in run("verify", out, "--key", folder / "both.txt", code=2)
+
+
+def damage(key: Path) -> None:
+    """Something else is in the file of the key."""
+    key.write_text("something else")
+    key.chmod(0o600)
+
+
+def open_to_all(key: Path) -> None:
+    """Others may read the key."""
+    key.chmod(0o644)
+
+
+@pytest.mark.parametrize("spoil", [damage, open_to_all])
+def test_a_key_that_cannot_be_used_is_told_and_never_costs_a_charge(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, spoil: Callable[[Path], None]
+) -> None:
+    """Without a ledger the result is there, unsigned, with one warning that says what to do; with one nothing is charged."""
+    made, ledger, key = folder / "s.parquet", folder / "ledger.sqlite", folder / "host.key"
+    monkeypatch.setenv("CLOISTER_KEY", str(key))
+    bounds = ("--columns", "x,y", "--bounds", "0,100", "--epsilon", 1)
+    run("synopsis", folder / "points.csv", *bounds, "--out", made)
+    run("ledger", "create", "points", "--epsilon", 3, "--ledger", ledger)
+    spoil(key)
+    told = {
+        folder / "c": run("cluster", "--synopsis", made, "--k", 2, "--out", folder / "c"),
+        folder / "u": run("cluster", folder / "points.csv", *bounds, "--k", 2, "--out", folder / "u"),
+        folder / "safe.csv": run(
+            "anonymize",
+            folder / "points.csv",
+            "--k",
+            5,
+            "--quasi",
+            "x,y",
+            "--identifiers",
+            "none",
+            "--out",
+            folder / "safe.csv",
+        ),
+    }
+    for out, said in told.items():
+        assert said.count("Warning: this certificate is not signed") == 1
+        assert "CLOISTER_KEY=FILE" in said or "chmod 600" in said
+        assert "Not signed" in run("verify", out)
+    charged = ("--table", "points", "--ledger", ledger)
+    run("cluster", folder / "points.csv", *bounds, "--k", 2, *charged, "--out", folder / "l", code=2)
+    key.unlink()
+    assert Ledger(ledger).account("points").epsilon_spent == 0

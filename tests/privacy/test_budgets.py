@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,6 +13,7 @@ from hypothesis import strategies as st
 
 from cloister.errors import UsageError
 from cloister.privacy.budgets import ApproxDP, Identifiability, PureDP, as_budget, relation
+from cloister.privacy.ledger import Ledger
 from cloister.schema import Neighbours
 
 
@@ -56,3 +59,22 @@ def test_rho_is_spent_under_replace_one() -> None:
     assert relation(budget, None) is Neighbours.REPLACE_ONE
     with pytest.raises(UsageError, match="replace-one"):
         relation(budget, Neighbours.ADD_REMOVE)
+
+
+@pytest.mark.parametrize("epsilon", ["1000000001", "1e10", "1e400", 10**100])
+def test_an_epsilon_beyond_all_sense_is_refused(epsilon: Any, tmp_path: Path) -> None:
+    """In one sentence, by budgets and by the ledger; the largest one is taken."""
+    ledger = Ledger(tmp_path / "ledger.sqlite")
+    ledger.create("t", "add-remove", 10**9)
+    refused = (
+        lambda: PureDP(epsilon),
+        lambda: ApproxDP(epsilon, 1e-6),
+        lambda: ledger.create("u", "add-remove", epsilon),
+        lambda: ledger.charge("t", "add-remove", epsilon, 0, "test"),
+    )
+    for make in refused:
+        with pytest.raises(UsageError, match="at most 1,000,000,000"):
+            make()
+    assert PureDP(10**9).epsilon == 10**9
+    with pytest.raises(UsageError, match="worlds must be at most"):
+        Identifiability(0.5, 10**400)

@@ -111,3 +111,15 @@ def test_a_public_key_is_given_as_text_or_in_a_file(place: Path, tmp_path: Path)
     for wrong in ("", "ed25519:00", str(tmp_path), str(place), "\0"):
         with pytest.raises(UsageError, match="cloister ledger key"):
             read_public_key(wrong)
+
+
+def test_a_key_of_another_user_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever owns the file can sign in its name."""
+    key = tmp_path / "signing.key"
+    monkeypatch.setenv("CLOISTER_KEY", str(key))
+    host_key()
+    if key.stat().st_uid == 0:
+        os.chown(key, 4242, 4242)
+    monkeypatch.setattr(os, "geteuid", lambda: key.stat().st_uid + 1)
+    with pytest.raises(UsageError, match="belongs to another user"):
+        host_key()

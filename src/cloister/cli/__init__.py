@@ -32,8 +32,8 @@ class Verbs(TyperGroup):
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", UntoldLedger)  # `write_release` tries again, and says it in its own words
-                warnings.simplefilter("once", UnsignedRelease)  # a certificate is made more than once: kept, then written
-                warnings.showwarning = partial(_show_warning, warnings.showwarning)
+                warnings.simplefilter("always", UnsignedRelease)
+                warnings.showwarning = partial(_show_warning, warnings.showwarning, set())
                 return super().invoke(ctx)
         except CloisterError as error:
             _tell(f"{type(error).__name__}: {error}", error)
@@ -63,12 +63,15 @@ def _tell(sentence: str, error: BaseException) -> None:
     typer.echo(escape_controls("\n".join([sentence, *getattr(error, "__notes__", ())])), err=True)
 
 
-def _show_warning(otherwise: Callable[..., None], message: Warning | str, category: type[Warning], *place: Any) -> None:
-    """One line for a warning of Cloister's own."""
-    if issubclass(category, UnsignedRelease):
-        typer.echo(escape_controls(f"Warning: {message}"), err=True)
-    else:
+def _show_warning(
+    otherwise: Callable[..., None], shown: set[str], message: Warning | str, category: type[Warning], *place: Any
+) -> None:
+    """One line for a warning of Cloister's own, once a command: a certificate is made when it is kept and when it is written."""
+    if not issubclass(category, UnsignedRelease):
         otherwise(message, category, *place)
+    elif str(message) not in shown:
+        shown.add(str(message))
+        typer.echo(escape_controls(f"Warning: {message}"), err=True)
 
 
 def _is_printing(error: Exception) -> bool:

@@ -12,6 +12,7 @@ from typing import Any
 
 from cloister.privacy.guarantees import Syntactic
 from cloister.privacy.release import Release
+from cloister.report.one_line import one_line
 
 __all__ = ["find_contradiction"]
 
@@ -78,7 +79,7 @@ def _of_k(release: Release, guarantee: Syntactic, fewest: int | None) -> Iterato
 def _of_guards(also: Sequence[str], parameters: Mapping[str, Any], fewest: int | None) -> Iterator[str]:
     """Of the guards beside k; `fewest` as in `_of_k`."""
     asked = parameters.get("guards", also)
-    columns = parameters.get("sensitive", ())
+    columns = [one_line(column) for column in parameters.get("sensitive", ())]
     stated = len(asked) == len(also) and all(
         words in (guard, *(f"{guard} ({column})" for column in columns)) for guard, words in zip(asked, also, strict=True)
     )
