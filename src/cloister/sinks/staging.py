@@ -101,7 +101,7 @@ def stage(path: str | PathLike[str], *, directory: bool, with_certificate: bool 
                 os.mkdir(staged.path)
             yield staged
         except OSError as error:
-            if error.errno in _NO_ROOM or not reservation.folder.is_dir():  # somebody removed the folder it is in
+            if error.errno in _NO_ROOM or not reservation.staging.is_dir():  # full, or its folder is gone
                 raise unwritable(staged.target, error) from None
             raise
         finally:

@@ -12,7 +12,6 @@ from os import PathLike, fspath
 
 import pyarrow as pa
 
-from cloister.schema.numerals import decimal_context
 from cloister.sources.source import retold
 
 __all__ = ["read_table", "sound_batch"]
@@ -100,10 +99,14 @@ def _sound_decimals(column: pa.Array) -> pa.Array:
         kind, raw = column.type, column.buffers()[1].to_pybytes()
         starts = range(column.offset * kind.byte_width, (column.offset + len(column)) * kind.byte_width, kind.byte_width)
         digits = [int.from_bytes(raw[start : start + kind.byte_width], "little", signed=True) for start in starts]
-        wide = decimal_context(100)
         cells = [
-            Decimal(number).scaleb(-kind.scale, wide) if there and abs(number) < 10**kind.precision else None
+            _decimal(number, kind.scale) if there and abs(number) < 10**kind.precision else None
             for number, there in zip(digits, column.is_valid().to_pylist(), strict=True)
         ]
         return pa.array(cells, kind)
     return column
+
+
+def _decimal(number: int, scale: int) -> Decimal:
+    """A whole number with its point moved; built of its digits, since arithmetic would follow the thread's own context."""
+    return Decimal((int(number < 0), tuple(int(digit) for digit in str(abs(number))), -scale))
