@@ -51,6 +51,7 @@ __all__ = [
     "UntoldLedger",
     "UnwrittenRelease",
     "UsageError",
+    "out_of_memory",
     "raise_alone",
 ]
 
@@ -208,6 +209,14 @@ class PlanError(CloisterError):
 
 class ReleaseFailed(CloisterError):
     """A release stopped after it was charged, for a reason that would have been a `UsageError` before."""
+
+
+def out_of_memory(when: str) -> EngineError:
+    """What is said where memory ran out, whoever noticed it."""
+    return EngineError(
+        f"there was not enough memory when {when}. Give the process more, or give it fewer columns, fewer clusters or a coarser "
+        "grid."
+    )
 
 
 def raise_alone(error: Exception) -> NoReturn:

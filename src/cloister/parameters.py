@@ -9,10 +9,24 @@ from typing import Any
 
 from cloister.errors import UsageError
 
-__all__ = ["check_facts", "check_flag", "check_names", "check_path", "check_text", "check_whole", "unknown_choice"]
+__all__ = [
+    "check_facts",
+    "check_flag",
+    "check_names",
+    "check_path",
+    "check_reach",
+    "check_text",
+    "check_whole",
+    "unknown_choice",
+]
 
 
 MOST = 10**15  # more rows, rounds or columns than there are
+
+
+FARTHEST = (
+    1e100  # that bounds may reach, and its inverse how near they may be: lengths are squared, for distances and for errors
+)
 
 
 LONGEST_QUOTED = 40  # characters of an option that a message repeats
@@ -29,6 +43,18 @@ def unknown_choice(what: str, value: object, choices: Iterable[str]) -> UsageErr
     is_short = isinstance(value, str) and len(value) <= LONGEST_QUOTED and value.isprintable()
     quoted = f'{what} "{value}"' if is_short else f"this {what}"
     return UsageError(f"{quoted} is not known. Choose one of: {', '.join(choices)}.")
+
+
+def check_reach(low: float, high: float, what: str) -> None:
+    """Refuse bounds between which squared distances, sums or their errors could not be told in floating-point numbers.
+
+    Privacy: before a charge. What is computed between bounds that pass is a finite number whatever the rows are.
+    """
+    if max(abs(low), abs(high)) > FARTHEST or high - low < 1 / FARTHEST:
+        raise UsageError(
+            f"{what} reach to {FARTHEST:g} at most and are at least {1 / FARTHEST:g} apart: what is computed with others is no "
+            "number. Give the column in another unit."
+        )
 
 
 def check_names(value: Any, what: str) -> tuple[str, ...]:

@@ -83,6 +83,16 @@ REFUSED: dict[str, Release] = {
 }
 
 
+for ends in ((-1e300, 1e300), (-1e155, 1e155), (0, 1e101), (0, 1e-200), (1e300, 1.0000000001e300), (0, 5e-324)):
+    for scale in ("bounds", None):
+        REFUSED[f"clusters between {ends}, {scale}"] = clusters(np.zeros((5, 2)), bounds=ends, scale=scale)
+    REFUSED[f"cells between {ends}"] = lambda ledger, ends=ends: cl.synopsis(  # type: ignore[misc]
+        np.zeros((5, 2)), 1, ends, table="t", ledger=ledger
+    )
+for ball in (cl.Ball(1e300), cl.Ball(1e-200), cl.Ball(1.0, (0.0, 1e300))):
+    REFUSED[f"clusters in {ball}"] = clusters(np.zeros((5, 2)), bounds=ball)
+
+
 @pytest.mark.parametrize("name", REFUSED)
 def test_nothing_is_charged_for_what_cannot_be_done(name: str, ledger: Ledger) -> None:
     """The refusal is a usage error, and the ledger has no entry."""
@@ -90,6 +100,18 @@ def test_nothing_is_charged_for_what_cannot_be_done(name: str, ledger: Ledger) -
         REFUSED[name](ledger)
     assert ledger.account("t").epsilon_spent == 0
     assert not ledger.entries("t")
+
+
+@pytest.mark.parametrize("method", ["votes", "lloyd", "adaptive-grid", "uniform-grid", "tree"])
+@pytest.mark.parametrize("bounds", [(-1e100, 1e100), (0.0, 2e-100), cl.Ball(1e100), cl.Ball(1e-100)], ids=str)
+def test_everything_between_the_widest_and_the_narrowest_bounds_is_a_number(method: str, bounds: Any) -> None:
+    """The certificate reads back, which one with an infinite loss does not."""
+    high = bounds.radius if isinstance(bounds, cl.Ball) else bounds[1]
+    rows = np.random.default_rng(0).random((50, 2)) * high
+    for scale in ("bounds", None):
+        for budget in (1, cl.ApproxDP(1, 1e-6)):
+            release = cl.KMeans(2, budget, bounds=bounds, scale=scale, method=method).fit(rows).release_
+            assert cl.Release.from_json(release.to_json()).digest() == release.digest()
 
 
 def sizes_of(monkeypatch: pytest.MonkeyPatch, rows: float) -> None:

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 
 from cloister.encode import Codes, Encoding, Grid
-from cloister.errors import SourceError
+from cloister.errors import DataError, SourceError
 from cloister.schema.cell_values import texts
 from cloister.sources.opening import open_source
 from cloister.sources.source import BATCH_ROWS
@@ -161,3 +161,31 @@ def test_texts_of_objects_are_those_of_typed_columns() -> None:
 def test_a_masked_cell_holds_nothing() -> None:
     """What stands under a mask is not read."""
     assert columns_of(np.ma.masked_greater(SQUARE, 9))["x2"] == ["2", "5", "8", None]
+
+
+def breaking_reader(error: BaseException) -> pa.RecordBatchReader:
+    """A stream whose second batch does not come."""
+
+    def batches() -> Iterator[pa.RecordBatch]:
+        yield pa.record_batch({"a": [1.0]})
+        raise error
+
+    return pa.RecordBatchReader.from_batches(pa.schema([("a", pa.float64())]), batches())
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), SystemExit(3)], ids=repr)
+def test_what_ends_the_program_ends_it_from_within_a_stream(error: BaseException) -> None:
+    """A Ctrl-C while batches are made is no fault of the data."""
+    source = open_source(breaking_reader(error))
+    with pytest.raises(type(error)):
+        list(source.batches(["a"]))
+
+
+@pytest.mark.parametrize("error", [ValueError("secret"), pa.ArrowInvalid("secret"), OSError("secret")], ids=repr)
+def test_what_goes_wrong_in_a_stream_is_retold(error: Exception) -> None:
+    """The message may quote a cell, and is not passed on."""
+    source = open_source(breaking_reader(error))
+    with pytest.raises(DataError, match=r"the stream.* breaks while it is read") as caught:
+        list(source.batches(["a"]))
+    assert "secret" not in str(caught.value)
+    assert caught.value.__context__ is None

@@ -16,7 +16,7 @@ import typer
 from typer.core import TyperGroup
 
 from cloister.cli import anonymize, audit, calibrate, cluster, demo, ledger, risk, schema, synopsis, tabulate, verify
-from cloister.errors import CloisterError, UnsignedRelease, UntoldLedger
+from cloister.errors import CloisterError, UnsignedRelease, UntoldLedger, out_of_memory
 from cloister.interrupts import handle_interrupts
 from cloister.report.one_line import escape_controls
 
@@ -43,6 +43,9 @@ class Verbs(TyperGroup):
             raise typer.Exit(getattr(error, "exit_code", 130)) from None
         except (BrokenPipeError, typer.Exit, typer.Abort):
             raise
+        except MemoryError as error:
+            _tell(f"EngineError: {out_of_memory('the command ran')} What was charged to a ledger stays charged.", error)
+            raise typer.Exit(1) from None
         except Exception as error:
             # A traceback may quote rows: it is for whoever debugs with made-up data.
             if os.environ.get("CLOISTER_DEBUG") or _is_usage(error) or _is_printing(error):

@@ -102,13 +102,13 @@ def cluster(
     if labels:
         check_labels(request.engine)
     labelled = data if labels else None
-    with reserved(target), paid_result():
+    with reserved(target) as held, paid_result():
         with output.progress(everywhere.as_json) as step:
             clusters = request.fit(data, step)
         certificate = output.write_release(
             clusters.release_,
             request.ledger,
-            target,
+            held.target,
             write=lambda path: clusters.save(path, label=labelled),
             save=clusters.save,
             as_data=clusters.release_.as_dict,

@@ -80,11 +80,11 @@ def synopsis(
         raise UsageError("where should the synopsis go? Give --out FILE.parquet, a file that does not exist yet.")
     if out.suffix.lower() != ".parquet":
         raise UsageError("a synopsis is a Parquet file. Give --out a name that ends in .parquet.")
-    with reserved(out), paid_result():
+    with reserved(out) as held, paid_result():
         with output.progress(everywhere.as_json) as step:
             released = request.release(data, step)
         certificate = output.write_release(
-            released.release_, request.ledger, out, write=released.save, as_data=released.release_.as_dict
+            released.release_, request.ledger, held.target, write=released.save, as_data=released.release_.as_dict
         )
         if everywhere.as_json:
             output.print_json({"out": str(out), **certificate.as_dict()})

@@ -67,13 +67,13 @@ def tabulate(
         output.print_plan(plan_table(open_data(data, where["engine"]).names, **terms), everywhere.as_json)
         return
     path = check_out(out)
-    with reserved(path, with_certificate=is_csv(path)), paid_result():
+    with reserved(path, with_certificate=is_csv(path)) as held, paid_result():
         with output.progress(everywhere.as_json) as step:
             table = release_table(data, **terms, **where, progress=step)
         assert table.release is not None
         rows = list(table.rows())
         as_data = {"out": str(path), "rows": rows, **table.release.as_dict()}
-        output.write_release(table.release, access.ledger, path, write=table.save, as_data=lambda: as_data)
+        output.write_release(table.release, access.ledger, held.target, write=table.save, as_data=lambda: as_data)
         if everywhere.as_json:
             output.print_json(as_data)
             return

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from cloister.encode import Encoding, Grid
 from cloister.errors import SchemaError, UsageError
 from cloister.kernels import BallClip, BoxClip, Clip
+from cloister.parameters import check_reach
 from cloister.schema.cell_format import PLAIN, CellFormat
 from cloister.schema.value_steps import ValueSteps
 
@@ -122,6 +123,8 @@ def from_bounds(
     written = [PLAIN] * columns if forms is None else forms
     if isinstance(bounds, Ball):
         center = spread(0.0 if bounds.center is None else bounds.center, columns, "the centre of the ball")
+        for place in center.tolist():
+            check_reach(place - float(bounds.radius), place + float(bounds.radius), "the ends of a ball")
         step = float(bounds.radius) / half
         grids = tuple(
             Grid(name, float(c), step, half, form=form) for name, c, form in zip(names, center, written, strict=True)
@@ -194,8 +197,8 @@ def pair(bounds: Any, columns: int) -> tuple[NDArray[np.float64], NDArray[np.flo
             "every low bound must lie below its high bound. Give bounds=(low, high), or ([low, ...], [high, ...]) with one a "
             "column."
         )
-    if not np.isfinite(high - low).all():
-        raise UsageError("the bounds are too far apart for floating-point numbers. Give narrower ones.")
+    for ends in zip(low.tolist(), high.tolist(), strict=True):
+        check_reach(*ends, "bounds")
     return low, high
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, TypeVar
 
-from cloister.errors import CloisterError, EngineError, raise_alone
+from cloister.errors import CloisterError, EngineError, out_of_memory, raise_alone
 
 __all__ = ["in_order"]
 
@@ -32,6 +32,8 @@ def in_order(items: Iterable[Any], work: Callable[..., T]) -> Generator[T]:
             yield in_flight.popleft().result()
     except CloisterError:
         raise
+    except MemoryError:
+        raise_alone(out_of_memory("the rows were gone through"))
     except Exception as error:
         raise_alone(EngineError(f"the pass over the rows failed ({type(error).__name__}). Nothing was released."))
     finally:

@@ -20,6 +20,7 @@ from math import exp, sqrt
 from typing import TYPE_CHECKING
 
 from cloister.privacy.identifiability import DIGITS, PLACES
+from cloister.schema.numerals import decimal_context
 
 if TYPE_CHECKING:
     import numpy as np
@@ -105,8 +106,7 @@ def gaussian_precision(epsilon: Fraction, delta: Fraction) -> Fraction:
 
 def amplified_epsilon(epsilon: Fraction, rate: Fraction) -> Fraction:
     """What a pure epsilon on a Poisson sample costs on the table: ln(1 + q (e^epsilon - 1)), rounded up."""
-    with localcontext() as context:
-        context.prec = DIGITS
+    with localcontext(decimal_context(DIGITS)):
         grown = (Decimal(epsilon.numerator) / Decimal(epsilon.denominator)).exp() - 1
         cost = (1 + Decimal(rate.numerator) / Decimal(rate.denominator) * grown).ln()
         return min(epsilon, Fraction(cost.quantize(PLACES, rounding=ROUND_CEILING)))
@@ -114,8 +114,7 @@ def amplified_epsilon(epsilon: Fraction, rate: Fraction) -> Fraction:
 
 def epsilon_before_sampling(cost: Fraction, rate: Fraction) -> Fraction:
     """The pure epsilon that may be spent on a Poisson sample for this cost on the table, rounded down."""
-    with localcontext() as context:
-        context.prec = DIGITS
+    with localcontext(decimal_context(DIGITS)):
         grown = (Decimal(cost.numerator) / Decimal(cost.denominator)).exp() - 1
         log = (1 + grown * Decimal(rate.denominator) / Decimal(rate.numerator)).ln()
         epsilon = Fraction(log.quantize(PLACES, rounding=ROUND_FLOOR))

@@ -14,9 +14,20 @@ from typing import Any
 from cloister.errors import UsageError
 from cloister.privacy.identifiability import check_worlds, epsilon_from_rho
 from cloister.schema import Neighbours
-from cloister.schema.numerals import Number, amount_text, exact_number
+from cloister.schema.numerals import MOST_DIGITS, Number, amount_text, exact_number, has_few_digits
 
-__all__ = ["ApproxDP", "LARGEST_EPSILON", "Budget", "Identifiability", "Number", "Parts", "PureDP", "as_budget", "exact"]
+__all__ = [
+    "ApproxDP",
+    "LARGEST_EPSILON",
+    "Budget",
+    "Identifiability",
+    "Number",
+    "Parts",
+    "PureDP",
+    "as_budget",
+    "check_digits",
+    "exact",
+]
 
 HINTS = {
     "epsilon": " Give a number such as 0.5 or 1; with a delta, ApproxDP(epsilon, delta).",
@@ -55,7 +66,14 @@ def sensible(epsilon: Fraction) -> Fraction:
         )
     if epsilon < SMALLEST_EPSILON:
         raise UsageError("epsilon must be at least 0.0001: below that nothing is left but noise. Raise --epsilon.")
+    check_digits(epsilon, "epsilon")
     return epsilon
+
+
+def check_digits(amount: Fraction, name: str) -> None:
+    """Refuse an amount whose digits would fill ledgers and certificates."""
+    if not has_few_digits(amount):
+        raise UsageError(f"{name} has more than {MOST_DIGITS} digits. Round it to a decimal such as 0.333333.")
 
 
 class Parts(Mapping[str, Fraction]):
@@ -143,6 +161,7 @@ class ApproxDP:
             raise UsageError("delta must be at least 1e-20, or left out for none: smaller ones cannot be computed.")
         if self.delta >= 1:
             raise UsageError("delta must be below 1, and well below one over the number of rows. Try 1e-6.")
+        check_digits(self.delta, "delta")
 
     def __str__(self) -> str:
         return f"epsilon {amount_text(self.epsilon)}, delta {amount_text(self.delta)}"
@@ -167,6 +186,7 @@ class Identifiability(_Pure):
 
     def __init__(self, rho: Number, worlds: int) -> None:
         object.__setattr__(self, "rho", exact(rho, "rho"))
+        check_digits(self.rho, "rho")
         object.__setattr__(self, "worlds", check_worlds(worlds))
         object.__setattr__(self, "epsilon", epsilon_from_rho(self.rho, self.worlds))
 

@@ -12,7 +12,7 @@ until the error cannot reach the last place).
 from __future__ import annotations
 
 from collections.abc import Callable
-from decimal import Context, Decimal
+from decimal import ROUND_HALF_EVEN, Context, Decimal
 from fractions import Fraction
 from functools import lru_cache
 from math import ceil, floor
@@ -60,7 +60,9 @@ def expand(exponent: Fraction, law: Callable[[Decimal, Context], Decimal]) -> by
     """
     precision = 100
     while True:
-        context = Context(prec=precision, Emin=-999, Emax=999, traps=[])
+        context = Context(
+            precision, ROUND_HALF_EVEN, -999, 999, capitals=1, clamp=0, flags=[], traps=[]
+        )  # nothing is the thread's
         # copy_negate and not a minus sign, which would round to the precision of the thread's own context.
         argument = context.divide(Decimal(exponent.numerator), Decimal(exponent.denominator)).copy_negate()
         value = Fraction(law(context.exp(argument), context)) * UNIT

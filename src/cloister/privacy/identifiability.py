@@ -16,12 +16,13 @@ from fractions import Fraction
 
 from cloister.errors import UsageError
 from cloister.schema import Neighbours
+from cloister.schema.numerals import decimal_context
 
 __all__ = ["check_worlds", "epsilon_from_rho", "rho_from_epsilon"]
 
 DIGITS = 50  # working precision of the logarithms
 MOST_WORLDS = 10**18
-PLACES = Decimal(1).scaleb(-15)  # what they are rounded to
+PLACES = Decimal("1e-15")  # what they are rounded to
 
 
 def check_worlds(worlds: object) -> int:
@@ -44,8 +45,7 @@ def epsilon_from_rho(rho: Fraction, worlds: int) -> Fraction:
         hint = "lower it" if rho >= 1 else f"raise it above {1 / worlds:.3g}, or raise the number of worlds"
         raise UsageError(f"rho must lie above 1/{worlds} (a blind guess among the worlds) and below 1: {hint}.")
     odds = (worlds - 1) * rho / (1 - rho)
-    with localcontext() as context:
-        context.prec = DIGITS
+    with localcontext(decimal_context(DIGITS)):
         log = (Decimal(odds.numerator) / Decimal(odds.denominator)).ln()
         return Fraction(log.quantize(PLACES, rounding=ROUND_FLOOR))
 
@@ -60,8 +60,7 @@ def rho_from_epsilon(epsilon: Fraction, worlds: int, neighbours: Neighbours = Ne
     """
     check_worlds(worlds)
     factor = 2 if neighbours is Neighbours.ADD_REMOVE else 1
-    with localcontext() as context:
-        context.prec = DIGITS
+    with localcontext(decimal_context(DIGITS)):
         exponent = -Decimal(factor * epsilon.numerator) / Decimal(epsilon.denominator)
         rho = 1 / (1 + (worlds - 1) * exponent.exp())
         return float(min(Decimal(1), rho.quantize(PLACES, rounding=ROUND_CEILING)))

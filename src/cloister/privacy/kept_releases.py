@@ -33,14 +33,32 @@ from cloister.privacy.release import Release
 from cloister.privacy.signing import host_key
 from cloister.sinks import certificate_path, file_hash, file_hashes, reserved, stage, written_files
 
-__all__ = ["KeptRelease", "find_kept", "keep", "kept_releases", "paid_result", "will_be_kept", "write_release"]
+__all__ = [
+    "KeptRelease",
+    "find_kept",
+    "keep",
+    "kept_releases",
+    "paid_result",
+    "remember_charged",
+    "will_be_kept",
+    "write_release",
+]
 
 ABOUT, RESULT, SEAL = "about.json", "result", "seal.json"  # in the folder of a kept release
 CERTIFICATE = "release.json"  # in a folder of results
 OTHERS = 0o077  # permissions of anybody but the owner
 
 T = TypeVar("T")
-_is_kept: ContextVar[bool] = ContextVar("_is_kept", default=False)
+
+
+@dataclass(slots=True)
+class _PaidResult:
+    """A block of `paid_result`: the ledger that was charged in it, as it was found before the charge."""
+
+    charged: Ledger | None = None
+
+
+_paid: ContextVar[_PaidResult | None] = ContextVar("_paid", default=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,17 +178,23 @@ def paid_result() -> Iterator[None]:
 
     From the last step on, a signal waits until the release is kept; the ledger is told of it after that.
     """
-    token = _is_kept.set(True)
+    token = _paid.set(_PaidResult())
     try:
         with holdable():
             yield
     finally:
-        _is_kept.reset(token)
+        _paid.reset(token)
 
 
 def will_be_kept() -> bool:
     """Whether a release that is made here is kept, and the ledger told of it, by `write_release`."""
-    return _is_kept.get()
+    return _paid.get() is not None
+
+
+def remember_charged(ledger: Ledger) -> None:
+    """Note the ledger that was charged: `write_release` must not look it up again, by a path that may lead elsewhere by then."""
+    if (paid := _paid.get()) is not None:
+        paid.charged = ledger
 
 
 def write_release(
@@ -183,7 +207,7 @@ def write_release(
     release : Release
     ledger : str, Ledger or None
         Where the release was charged, as the user named it.
-    out : path, reserved before the charge
+    out : path, reserved before the charge, from the root on
     save : writes the release alone to a path
     write : writes it to `out`, with whatever belongs to it
 
@@ -192,7 +216,8 @@ def write_release(
     UnwrittenRelease
         If it cannot be written. What was charged, and how to get the result, is in the message.
     """
-    book = Ledger.find(ledger) if release.ledger is not None else None
+    paid = _paid.get()
+    book = None if release.ledger is None else paid.charged if paid and paid.charged else Ledger.find(ledger)
     kept, untold = None, None
     with reserved(out) as held:
         try:
@@ -371,7 +396,7 @@ def advice(release: Release, ledger: Ledger | None, kept: KeptRelease | None) ->
 
 def flag(ledger: Ledger | None) -> str:
     """The flag that leads the command line to a ledger that it would not find by itself."""
-    with contextlib.suppress(CloisterError):
+    with contextlib.suppress(CloisterError, OSError):  # OSError: the working directory is gone
         if ledger is None or ledger.place == Ledger.default().place:
             return ""
     assert ledger is not None

@@ -47,7 +47,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cloister.errors import UsageError
-from cloister.kernels.loops.choose import Effort
+from cloister.kernels.loops.choose import Effort, can_compile
 from cloister.privacy.expansions import geometric_expansion, root_expansion
 
 __all__ = [
@@ -386,7 +386,7 @@ def _samplers(bytes_used: int | None) -> ModuleType:
 
     None: the number is secret, and must not decide.
     """
-    if bytes_used is None or _effort.pays_to_compile(bytes_used):
+    if can_compile() if bytes_used is None else _effort.pays_to_compile(bytes_used):
         from cloister.privacy import samplers
 
         return samplers

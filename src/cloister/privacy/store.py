@@ -349,7 +349,7 @@ def open_store(
 
 
 def _file_store(text: str, kind: str, version: int, error: type[CloisterError], tables: Callable[[], MetaData]) -> Store:
-    path = Path(text).expanduser().absolute()
+    path = _from_root(Path(text).expanduser())
     return Store(kind, version, f"sqlite:///{path}", str(path), error, tables)
 
 
@@ -431,3 +431,13 @@ def _meta(kind: str) -> Table:
 
     name = f"cloister_{kind}_meta"
     return Table(name, MetaData(), Column("key", String, primary_key=True), Column("value", String, nullable=False))
+
+
+def _from_root(path: Path) -> Path:
+    """A path from the root on, without the ``..`` at its start: the working directory they lead out of may be removed."""
+    if path.is_absolute():
+        return path
+    folder, parts = Path.cwd(), path.parts
+    while parts[:1] == ("..",):
+        folder, parts = folder.parent, parts[1:]
+    return folder.joinpath(*parts)

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import math
-from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal, InvalidOperation
+from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal, DivisionByZero, InvalidOperation, Overflow
 from fractions import Fraction
 from typing import Any
 
 __all__ = [
+    "MOST_DIGITS",
     "Number",
     "amount_text",
     "coordinate_text",
+    "decimal_context",
     "exact_number",
     "exact_text",
+    "has_few_digits",
+    "is_short_decimal",
     "label_text",
     "read_exact_text",
     "short_decimal",
@@ -23,8 +27,20 @@ Number = int | float | str | Decimal | Fraction
 
 LONGEST = 400  # decimal places before or after the point: more is a slip, and would fill the memory
 LONGEST_TEXT = 1_000  # characters of a number that a user types
+MOST_DIGITS = 60  # of an amount, above and below its fraction bar: any decimal and any float of a sensible size has fewer
+_LONGEST_AMOUNT: int = 10**MOST_DIGITS
 LONGEST_BITS = 4096  # larger integers are written in hexadecimal: Python refuses decimal ones of more than 4,300 digits
 LONGEST_EXACT = 1 << 16  # characters of a number that Cloister wrote: fractions of an accounting have a few thousand
+
+
+def decimal_context(digits: int, rounding: str = ROUND_HALF_EVEN) -> Context:
+    """The context of every computation with decimals: all of it is set here, nothing is the thread's or the process's own.
+
+    A program may round its own decimals as it likes (`decimal.getcontext`, `decimal.DefaultContext`); amounts, certificates
+    and probabilities do not follow.
+    """
+    traps = [DivisionByZero, InvalidOperation, Overflow]
+    return Context(digits, rounding, -999_999, 999_999, capitals=1, clamp=0, flags=[], traps=traps)
 
 
 def exact_number(value: object) -> Fraction:
@@ -78,6 +94,24 @@ def _plain(value: Any) -> object:
         raise ValueError("not a number") from None
 
 
+def has_few_digits(value: Fraction) -> bool:
+    """Whether an amount can be added to others and written down: at most `MOST_DIGITS` digits above and below the bar.
+
+    >>> has_few_digits(Fraction(0.1)), has_few_digits(Fraction(10**80 + 1, 10**80))
+    (True, False)
+    """
+    return max(abs(value.numerator), value.denominator) <= _LONGEST_AMOUNT
+
+
+def is_short_decimal(value: Fraction) -> bool:
+    """Whether a number has at most `MOST_DIGITS` decimal places: sums of such numbers have no more.
+
+    >>> is_short_decimal(Fraction(1, 8)), is_short_decimal(Fraction(1, 3))
+    (True, False)
+    """
+    return _LONGEST_AMOUNT % value.denominator == 0
+
+
 def exact_text(value: Fraction) -> str:
     """Write a fraction as text that loses nothing, for `read_exact_text`.
 
@@ -86,7 +120,7 @@ def exact_text(value: Fraction) -> str:
     """
     if max(value.numerator.bit_length(), value.denominator.bit_length()) > LONGEST_BITS:
         return f"{value.numerator:#x}/{value.denominator:#x}"
-    decimal = Context(prec=30).divide(Decimal(value.numerator), Decimal(value.denominator))
+    decimal = decimal_context(30).divide(Decimal(value.numerator), Decimal(value.denominator))
     return f"{decimal:f}" if Fraction(decimal) == value and decimal.adjusted() > -20 else str(value)
 
 
@@ -117,7 +151,7 @@ def short_decimal(value: Fraction, *, up: bool = False) -> str:
     >>> short_decimal(Fraction(2, 3)), short_decimal(Fraction(2, 3), up=True), short_decimal(Fraction(1, 10**6))
     ('0.666666', '0.666667', '1e-6')
     """
-    digits = Context(prec=6, rounding=ROUND_CEILING if up else ROUND_FLOOR)
+    digits = decimal_context(6, ROUND_CEILING if up else ROUND_FLOOR)
     decimal = digits.divide(Decimal(value.numerator), Decimal(value.denominator)).normalize(digits)
     return f"{decimal:f}" if decimal == 0 or -5 < decimal.adjusted() < 12 else f"{decimal:e}"
 
@@ -128,11 +162,12 @@ def amount_text(value: Fraction) -> str:
     >>> amount_text(Fraction(1, 10)), amount_text(Fraction(2, 3)), amount_text(Fraction(1, 10**12))
     ('0.1', '0.666667', '1e-12')
     """
-    decimal = Context(prec=28).divide(Decimal(value.numerator), Decimal(value.denominator))
-    if Fraction(decimal) == value and len(decimal.normalize().as_tuple().digits) <= 12:
-        text = f"{decimal.normalize():f}"
-        return text if len(text) <= 12 else f"{decimal.normalize():E}".replace("E", "e")
-    rounded = Context(prec=6, rounding=ROUND_CEILING).divide(Decimal(value.numerator), Decimal(value.denominator))
+    digits = decimal_context(28)
+    decimal = digits.divide(Decimal(value.numerator), Decimal(value.denominator)).normalize(digits)
+    if Fraction(decimal) == value and len(decimal.as_tuple().digits) <= 12:
+        text = f"{decimal:f}"
+        return text if len(text) <= 12 else f"{decimal:E}".replace("E", "e")
+    rounded = decimal_context(6, ROUND_CEILING).divide(Decimal(value.numerator), Decimal(value.denominator))
     return f"{float(rounded):.6g}"
 
 

@@ -29,7 +29,7 @@ try:
 except ModuleNotFoundError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
-__all__ = ["Reservation", "existing_output", "refuse_existing", "reserved", "unwritable"]
+__all__ = ["Reservation", "existing_output", "refuse_existing", "reserved", "reserved_outputs", "unwritable"]
 
 SUFFIX = ".cloister.partial"
 LOCK, ROOM, NEW = "lock", "room", "new"  # in the folder: the locked file, bytes that are set aside, what is written
@@ -166,6 +166,11 @@ def reserved(path: str | PathLike[str], *, with_certificate: bool = False) -> It
         if held.committed:
             error.add_note(f"{target} was written before that, and is whole.")
         raise
+
+
+def reserved_outputs() -> tuple[Path, ...]:
+    """The outputs whose names are held here, from the root on."""
+    return tuple(_HELD.get())
 
 
 def absolute(path: str | PathLike[str]) -> Path:

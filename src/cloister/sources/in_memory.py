@@ -19,7 +19,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from cloister.errors import SourceError, raise_alone
+from cloister.errors import CloisterError, DataError, SourceError, raise_alone
 from cloister.sources.python_cells import cell_column, text_column, unmasked
 from cloister.sources.sound_batches import plain_batch
 from cloister.sources.source import BATCH_ROWS, distinct, nested_names, present, retold, text_names
@@ -143,9 +143,18 @@ class StreamSource:
             if not self._tables:
                 if isinstance(self._stream, pa.RecordBatchReader):
                     _READ.add(self._stream)
-                with retold("the stream"):
-                    self._tables.append(self._reader.read_all())
+                self._tables.append(self._read())
         yield from _plain_batches(self._tables[0].select(names), "the stream", self._keep_bytes)
+
+    def _read(self) -> pa.Table:
+        """All rows. What a generator of the user's raises is retold, as it may quote a value; a Ctrl-C in it stays one."""
+        try:
+            with retold("the stream"):
+                return self._reader.read_all()
+        except CloisterError:
+            raise
+        except Exception:
+            raise_alone(DataError("the stream breaks while it is read: what makes its batches failed. Look there."))
 
 
 def _plain_batches(table: pa.Table, shown: str, keep_bytes: bool) -> Iterator[pa.RecordBatch]:
@@ -181,7 +190,8 @@ def from_stream(stream: Any) -> StreamSource:
     """A source over anything with the Arrow C stream. Names and types are looked at, no row is read."""
     _check_stream(stream)
     try:
-        reader = pa.RecordBatchReader.from_stream(stream)
+        # A reader is taken as it is: through the C stream every error of its batches is one of Arrow's, Ctrl-C included.
+        reader = stream if type(stream) is pa.RecordBatchReader else pa.RecordBatchReader.from_stream(stream)
     except (pa.ArrowException, TypeError, ValueError):
         raise_alone(
             SourceError(

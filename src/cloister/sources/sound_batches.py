@@ -8,7 +8,7 @@ the private verbs: two people whose names are repaired alike are two people.
 
 from __future__ import annotations
 
-from decimal import Context, Decimal
+from decimal import Decimal
 from os import PathLike, fspath
 
 import pyarrow as pa
@@ -143,10 +143,14 @@ def _sound_decimals(column: pa.Array) -> pa.Array:
         kind, raw = column.type, column.buffers()[1].to_pybytes()
         starts = range(column.offset * kind.byte_width, (column.offset + len(column)) * kind.byte_width, kind.byte_width)
         digits = [int.from_bytes(raw[start : start + kind.byte_width], "little", signed=True) for start in starts]
-        wide = Context(prec=100)
         cells = [
-            Decimal(number).scaleb(-kind.scale, wide) if there and abs(number) < 10**kind.precision else None
+            _decimal(number, kind.scale) if there and abs(number) < 10**kind.precision else None
             for number, there in zip(digits, column.is_valid().to_pylist(), strict=True)
         ]
         return pa.array(cells, kind)
     return column
+
+
+def _decimal(number: int, scale: int) -> Decimal:
+    """A whole number with its point moved; built of its digits, since arithmetic would follow the thread's own context."""
+    return Decimal((int(number < 0), tuple(int(digit) for digit in str(abs(number))), -scale))

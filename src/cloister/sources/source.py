@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Protocol, runtime_checkable
@@ -9,7 +10,7 @@ from typing import Protocol, runtime_checkable
 import pyarrow as pa
 
 from cloister.column_names import missing_column
-from cloister.errors import DataError, SourceError, raise_alone
+from cloister.errors import DataError, SourceError, out_of_memory, raise_alone
 
 __all__ = ["BATCH_ROWS", "Source", "distinct", "nested_names", "present", "retold", "text_names"]
 
@@ -87,7 +88,11 @@ def retold(shown: str) -> Iterator[None]:
     """Replace what Arrow raises about a broken file by an error of ours: its own messages may quote a field."""
     try:
         yield
+    except MemoryError:  # Arrow's is one too
+        raise_alone(out_of_memory(f"{shown} was read"))
     except PermissionError:
         raise_alone(SourceError(f"{shown}: you may not read this file. Ask for permission, or give another one."))
-    except (pa.ArrowException, OSError, EOFError, UnicodeError):
+    except (pa.ArrowException, OSError, EOFError, UnicodeError) as error:
+        if getattr(error, "errno", None) == errno.ENOMEM:
+            raise_alone(out_of_memory(f"{shown} was read"))
         raise_alone(DataError(f"{shown}: the file breaks while it is read; it may be damaged or incomplete. Get it anew."))

@@ -12,6 +12,7 @@ import numpy as np
 from cloister.column_names import missing_column
 from cloister.encode import Codes, DayGrid, Encoding, Grid, MadeUp
 from cloister.errors import SchemaError, UsageError
+from cloister.parameters import check_reach
 from cloister.schema import Category, Date, Number, Schema
 from cloister.schema.kinds import OTHER
 from cloister.schema.value_steps import ValueSteps
@@ -20,7 +21,6 @@ from cloister.tabulation.number_bins import cut_numbers, has_bin_for_each_value
 
 __all__ = ["Axis", "TableLayout", "lay_out"]
 
-LARGEST = 1e100  # that a summed number may be: sums are squared for their errors
 HALF = 2**20  # grid steps from the middle of a number's bounds to their end
 
 
@@ -199,12 +199,7 @@ def codes_of(name: str, kind: Category) -> Codes:
 def measure_of(name: str, kind: Number) -> Grid:
     """The grid of a number that is summed: sums and the squares of their errors must be numbers, however many rows there are."""
     assert kind.bounds is not None
-    low, high = kind.bounds
-    if max(abs(low), abs(high)) > LARGEST or high - low < 1 / LARGEST:
-        raise UsageError(
-            f'sums of "{name}" could not be told within its bounds. Bounds of measures reach to {LARGEST:g} at most and are at '
-            f"least {1 / LARGEST:g} apart: give the column in another unit."
-        )
+    check_reach(*kind.bounds, f'the bounds of "{name}"')
     return grid_of(name, kind)
 
 

@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
+
 from cloister.errors import UsageError
 from cloister.privacy.budgets import Budget
+from cloister.privacy.kept_releases import remember_charged
 from cloister.privacy.ledger import Ledger, Receipt
 from cloister.privacy.notes import earlier_releases_note
 from cloister.schema import Neighbours
+from cloister.sinks import reserved_outputs
 
 __all__ = ["Booking"]
+
+ENDINGS = (
+    "",
+    "-journal",
+    "-wal",
+    "-shm",
+    ".kept",
+)  # of the files and the folder of a ledger: SQLite's own, and kept releases
 
 
 class Booking:
@@ -28,6 +41,8 @@ class Booking:
         self._receipt: Receipt | None = None
         self._notes: tuple[str, ...] = ()
         self._ledger = None if table is None else Ledger.find(ledger)
+        if self._ledger is not None:
+            refuse_names_of(self._ledger)
 
     @property
     def entry(self) -> int | None:
@@ -44,6 +59,7 @@ class Booking:
         if self._ledger is not None and self.table is not None:
             amounts = budget.epsilon, budget.delta
             self._receipt = self._ledger.book_charge(self.table, neighbours.value, *amounts, purpose, unit)
+            remember_charged(self._ledger)
             self._notes = earlier_releases_note(self._receipt, amounts)
 
     def record_holder(self, purpose: str) -> None:
@@ -61,3 +77,25 @@ class Booking:
         """How a certificate names the entry, and the last record of the ledger's chain when it was written."""
         receipt = self._receipt
         return None if receipt is None else {"table": self.table, "entry": receipt.entry, "head": receipt.head}
+
+
+def refuse_names_of(ledger: Ledger) -> None:
+    """Refuse an output under a name that the ledger needs for itself: SQLite would take it for a part of its file.
+
+    Raises
+    ------
+    UsageError
+    """
+    if "://" in ledger.place:
+        return
+    places = {ledger.place, os.path.realpath(ledger.place)}  # SQLite follows links
+    names = {place_of(f"{place}{ending}") for place in places for ending in ENDINGS}
+    for output in reserved_outputs():
+        if names & {place_of(output), *place_of(output).parents}:
+            raise UsageError(f"{output} is a name that the ledger {ledger.place} needs for itself. Give --out another name.")
+
+
+def place_of(path: str | os.PathLike[str]) -> Path:
+    """A path whose folder has no links in it."""
+    folder, name = os.path.split(path)
+    return Path(os.path.realpath(folder), name)

@@ -32,7 +32,7 @@ from cloister.interrupts import hold_interrupts
 from cloister.kernels import Histogram, Kernel, Rows, Sensitivity, Summary
 from cloister.kernels.exact import open_exact
 from cloister.kernels.keyed import KeyedKernel
-from cloister.kernels.loops.choose import expect_rows
+from cloister.kernels.loops.choose import expect_rows, try_settings
 from cloister.kernels.per_unit import for_unit
 from cloister.privacy import noise
 from cloister.privacy.budgets import Budget
@@ -125,6 +125,7 @@ class Vault:
 
     def __enter__(self) -> Vault:
         terms = self._terms
+        try_settings()
         purpose = terms.purpose + (" [seeded noise: NOT PRIVATE]" if noise.is_seeded() else "")
         self._booking.charge(terms.budget, terms.neighbours, terms.protected, purpose)
         self._process = os.getpid()

@@ -10,6 +10,7 @@ from cloister.clustering.seeding.canopy import canopy_centers
 from cloister.clustering.seeding.evolution import evolve
 from cloister.clustering.seeding.points_kmeans import Weighted, lloyd, nearest, plus_plus_seeds
 from cloister.errors import UsageError
+from cloister.kernels.loops.choose import can_compile
 from cloister.parameters import unknown_choice
 
 __all__ = ["SEEDINGS", "check_seeding", "cluster_points", "parallel_seeds"]
@@ -57,9 +58,13 @@ def cluster_points(
 
 
 def check_seeding(seeding: str) -> None:
-    """Refuse a seeding that does not exist."""
+    """Refuse a seeding that does not exist, or that cannot run here."""
     if not isinstance(seeding, str) or seeding not in SEEDINGS:
         raise unknown_choice("seeding", seeding, SEEDINGS)
+    if seeding == "evolution" and not can_compile():
+        raise UsageError(
+            'seeding "evolution" needs numba, which cannot be used here. Mend its installation, or choose another seeding.'
+        )
 
 
 def parallel_seeds(

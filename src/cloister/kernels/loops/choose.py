@@ -4,7 +4,8 @@ Both give the same numbers, to the last bit, so the choice is about time alone. 
 longer than a small job does. The rule: the twin, as long as numba is not loaded for another reason and a pass over the
 table is less work than loading. So a small job never loads numba, and a large one loses little.
 
-A worker without numba says so with `allow_compiled(False)`.
+A worker without numba says so with `allow_compiled(False)`. Where numba is there but cannot be used (it does not know the
+installed NumPy, or its settings make no sense) the twin is taken too: a loop runs after a charge, and must not fail then.
 
 Privacy
 -------
@@ -15,18 +16,23 @@ known a table counts as large.
 
 from __future__ import annotations
 
+import os
 import sys
+from functools import cache
 from math import inf
+from pathlib import Path
 from types import ModuleType
 
 __all__ = [
     "Effort",
     "allow_compiled",
+    "can_compile",
     "expect_rows",
     "interval_loops",
     "nearest_loops",
     "partition_loops",
     "pays_to_partition_compiled",
+    "try_settings",
 ]
 
 MOST_PARTITION_STEPS = 2**26  # numbers that a search by NumPy goes over in about 0.3 s, only some of them at every step
@@ -49,9 +55,27 @@ def expect_rows(rows: float = inf) -> None:
     _expected_rows = rows
 
 
+@cache
+def can_compile() -> bool:
+    """Load numba and run a loop that does nothing: whether that works, which depends on this machine alone."""
+    try:
+        from cloister.kernels.loops.compiled import add_one
+
+        return add_one(1) == 2
+    except Exception:  # whatever numba, or what it loads, raises
+        return False
+
+
+def try_settings() -> None:
+    """Where somebody changed numba's settings, try them now: before a charge, since wrong ones may end the process."""
+    if any(name.startswith("NUMBA_") for name in os.environ) or Path(".numba_config.yaml").exists():
+        can_compile()
+
+
 def pass_pays_to_compile(numbers_a_row: int) -> bool:
     """Whether a pass that goes over so many numbers for each row should take the compiled loop."""
-    return _compiled_allowed and ("numba" in sys.modules or _expected_rows * numbers_a_row > MOST_STEPS)
+    is_worth_it = "numba" in sys.modules or _expected_rows * numbers_a_row > MOST_STEPS
+    return _compiled_allowed and is_worth_it and can_compile()
 
 
 class Effort:
@@ -69,7 +93,7 @@ class Effort:
         if not _compiled_allowed:
             return False
         if "numba" in sys.modules or self.done + work > self.most:
-            return True
+            return can_compile()
         self.done += work  # two threads may overwrite each other's sum: then numba is loaded a little later
         return False
 

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import numba as nb
 from numba.core.caching import FunctionCache
 
-__all__ = ["compiled"]
+__all__ = ["add_one", "compiled"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -41,3 +41,9 @@ def compiled(**options: Any) -> Callable[[F], F]:
         return dispatcher
 
     return compile_function
+
+
+@compiled()
+def add_one(number: int) -> int:
+    """A loop to try: whether anything can be compiled here."""
+    return number + 1

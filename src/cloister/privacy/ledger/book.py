@@ -22,7 +22,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Self
 
 from cloister.errors import BudgetExceeded, LedgerError, Shortfall, UsageError
-from cloister.privacy.budgets import LARGEST_EPSILON
+from cloister.privacy.budgets import LARGEST_EPSILON, check_digits
 from cloister.privacy.ledger.accounts import RELATIONS, Account, CarriedOver, Entry, Receipt
 from cloister.privacy.ledger.chain import Chain, now, open_chain
 from cloister.privacy.ledger.chain_records import Record
@@ -42,13 +42,14 @@ from cloister.privacy.signing import HostKey, host_key
 from cloister.privacy.store import StoreMissing, StoreOutdated, open_store
 from cloister.report import notebook
 from cloister.report.document import Document, Section, Sentence
-from cloister.schema.numerals import Number, exact_number, exact_text, short_decimal
+from cloister.schema.numerals import Number, exact_number, exact_text, is_short_decimal, short_decimal
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
 __all__ = ["Ledger"]
 
+MOST_SUM_BITS = 2048  # of the denominator of what was spent; what a ledger reads back is far longer
 VERSION = 2  # of the tables; raise it when an older Cloister could misread them
 
 
@@ -117,6 +118,8 @@ class Ledger:
             raise UsageError("the total epsilon of a table must be above 0. Give it such as --epsilon 3.")
         if not 0 <= delta < 1:
             raise UsageError("the total delta of a table must be at least 0 and below 1. Leave it out for none.")
+        check_digits(epsilon, "the total epsilon of a table")
+        check_digits(delta, "the total delta of a table")
         key = host_key()
         # A ledger has its first record from the start: one without any was emptied.
         self._store.create(lambda connection: Chain(connection).append(key, "start"))
@@ -161,6 +164,8 @@ class Ledger:
             raise UsageError("a charge needs an epsilon and a delta of at least 0, and not both 0.")
         if epsilon > LARGEST_EPSILON:
             raise UsageError(f"a charge has an epsilon of at most {LARGEST_EPSILON:,}. Lower --epsilon.")
+        check_digits(epsilon, "epsilon")
+        check_digits(delta, "delta")
         key = host_key()
         with self._open(table, write=True, neighbours=neighbours) as (chain, account):
             if account.neighbours != neighbours:
@@ -175,6 +180,8 @@ class Ledger:
                 )
             if shortfalls := list(_shortfalls(account, epsilon, delta)):
                 raise BudgetExceeded.of_table(table, shortfalls)
+            _check_sum(account.epsilon_spent, epsilon, "epsilon")
+            _check_sum(account.delta_spent, delta, "delta")
             record = self._spend(chain, key, replace(account, unit=unit), epsilon, delta, purpose)
             return Receipt(record.entry, record.digest, account, self._left(chain, account))
 
@@ -435,6 +442,15 @@ def _shortfalls(account: Account, epsilon: Fraction, delta: Fraction) -> Iterato
             # What is needed is rounded up and what is left down, so that the two never look alike.
             shown = short_decimal(needed, up=True), short_decimal(left), short_decimal(total)
             yield Shortfall(parameter, *shown, is_used_up=left <= 0)
+
+
+def _check_sum(spent: Fraction, amount: Fraction, word: str) -> None:
+    """Refuse a fraction that would make an exact sum grow without end; a decimal of a few places always fits."""
+    if (spent + amount).denominator.bit_length() > MOST_SUM_BITS and not is_short_decimal(amount):
+        raise UsageError(
+            f"the {word} of this release is a fraction that has no short exact sum with what the table was charged before. "
+            f"Round it up to a decimal such as {short_decimal(amount, up=True)}."
+        )
 
 
 def _exact(value: Number, word: str) -> Fraction:

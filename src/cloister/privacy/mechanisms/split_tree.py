@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from decimal import ROUND_CEILING, Context, Decimal
+from decimal import ROUND_CEILING, Decimal
 from fractions import Fraction
 
 import numpy as np
@@ -16,6 +16,7 @@ from cloister.privacy import noise
 from cloister.privacy.events import LaplaceEvent
 from cloister.privacy.mechanisms.base import checked_scale
 from cloister.privacy.observing import observable
+from cloister.schema.numerals import decimal_context
 
 __all__ = ["SplitTree", "TreeShape", "least_decay"]
 
@@ -128,6 +129,6 @@ def least_decay(scale: Fraction) -> int:
     >>> least_decay(Fraction(3))
     3
     """
-    context = Context(prec=DIGITS)
+    context = decimal_context(DIGITS)
     product = context.divide(context.multiply(Decimal(scale.numerator), Decimal(FANOUT).ln(context)), scale.denominator)
-    return int(product.to_integral_value(rounding=ROUND_CEILING))
+    return int(product.to_integral_value(ROUND_CEILING, context))

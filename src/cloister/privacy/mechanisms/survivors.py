@@ -19,6 +19,7 @@ from cloister.privacy.expansions import PLACES, UNIT
 from cloister.privacy.mechanisms.base import checked_scale
 from cloister.privacy.mechanisms.laplace import Laplace
 from cloister.privacy.observing import observable
+from cloister.schema.numerals import decimal_context
 
 __all__ = ["MOST_CELLS", "SurvivingCells", "Survivors"]
 
@@ -117,9 +118,9 @@ def skip_expansion(scale: Fraction, threshold: int) -> NDArray[np.uint8]:
     Row i: the probability r^(2^i) / (1 + r^(2^i)) that binary digit i is 1; last: r^(2^digits), below 2**-32. Rounded down
     to a multiple of 2**-256.
     """
-    context = Context(prec=DIGITS)
+    context = decimal_context(DIGITS)
     step = context.divide(Decimal(scale.denominator), Decimal(scale.numerator))
-    a = context.exp(-step)
+    a = context.exp(step.copy_negate())  # a minus sign would round to the thread's own precision
     survives = context.divide(context.exp(context.multiply(Decimal(-threshold), step)), context.add(Decimal(1), a))
     digits = max(1, int(context.divide(Decimal(23), survives)).bit_length())  # (1 - p)^(23/p) < exp(-23) < 2**-32
     assert digits <= 62, "a skip fits into 63 bits"
