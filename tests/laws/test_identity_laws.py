@@ -64,9 +64,13 @@ def near_object(chance: random.Random) -> Any:
 
 
 def key_of_object(cell: Any) -> Any:
-    """What tells an object from others: its type and itself, a text without the blanks around it; None is no name."""
+    """What tells an object from others: its type and itself; None is no name.
+
+    A text loses the blanks around it, unless it holds lone surrogates: then it is its bytes.
+    """
     if isinstance(cell, str):
-        return ("text", cell.strip()) if cell.strip() else None
+        text = cell if any("\ud800" <= letter <= "\udfff" for letter in cell) else cell.strip()
+        return ("text", text) if text else None
     return ("number", Fraction(cell)) if isinstance(cell, int | Decimal | Fraction) else (type(cell).__name__, cell)
 
 
