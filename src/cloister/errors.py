@@ -197,14 +197,14 @@ class PlanError(CloisterError):
     def of_unplanned(cls, step: str) -> Self:
         """A step that is not pure needs a plan."""
         return cls(
-            f'step "{step}" of this release belongs to no plan, so nothing was read. This is a bug: please report it.'
+            f'step "{step}" of this release belongs to no plan, so nothing is read for it. This is a bug: please report it.'
         )
 
     @classmethod
     def of_step(cls, step: str, expected: str | None) -> Self:
         """Another step was to come."""
         plan = f'comes before "{expected}", which its plan has next' if expected else "comes after the end of its plan"
-        return cls(f'step "{step}" of this release {plan}, and nothing was read for it. This is a bug: please report it.')
+        return cls(f'step "{step}" of this release {plan}, and nothing is read for it. This is a bug: please report it.')
 
 
 class ReleaseFailed(CloisterError):

@@ -90,28 +90,28 @@ def test_no_schema_exhausts_its_reader(text: str) -> None:
 def test_no_hierarchy_exhausts_its_reader(tmp_path: Path, name: str, text: str) -> None:
     """Whatever a file of a hierarchy holds: a tree, or one sentence, soon."""
     (tmp_path / name).write_text(text)
-    began = time.perf_counter()
+    began = time.process_time()
     with pytest.raises(SchemaError):
         read_hierarchy(tmp_path / name)
-    assert time.perf_counter() - began < 5
+    assert time.process_time() - began < 5
 
 
 def test_a_hierarchy_of_many_values_is_read_in_linear_time(tmp_path: Path) -> None:
     """The line of a value is looked for only when a message needs it: 20,000 values took minutes."""
     values = ", ".join(f'"v{i}"' for i in range(20_000))
     (tmp_path / "x.json").write_text(f'{{"g": [{values}]}}')
-    began = time.perf_counter()
+    began = time.process_time()
     assert read_hierarchy(tmp_path / "x.json").leaves == 20_000
-    assert time.perf_counter() - began < 5
+    assert time.process_time() - began < 5
 
 
 def test_a_domain_of_many_values_is_read_in_linear_time() -> None:
     """50,000 values took half a minute."""
     domain = ", ".join(f'"v{i}"' for i in range(50_000))
-    began = time.perf_counter()
+    began = time.process_time()
     schema = Schema.from_text(f'[columns.a]\nkind = "category"\ndomain = [{domain}]')
     assert len(schema.columns) == 1
-    assert time.perf_counter() - began < 5
+    assert time.process_time() - began < 5
 
 
 def test_rules_beyond_reach_are_refused_in_python_too() -> None:

@@ -256,10 +256,10 @@ def test_a_large_compressed_file_is_read_whole(tmp_path: Path) -> None:
 def test_megabytes_without_a_line_end_are_read_or_refused_soon(tmp_path: Path, content: bytes) -> None:
     """4 MB without a line end never opened: every character began a search of its own."""
     path = written(tmp_path / "t.csv", content)
-    began = time.perf_counter()
+    began = time.process_time()
     with suppress(SourceError):
         cells_of(path)
-    assert time.perf_counter() - began < 5
+    assert time.process_time() - began < 5
 
 
 def test_too_many_columns_are_refused(tmp_path: Path) -> None:
@@ -271,9 +271,9 @@ def test_too_many_columns_are_refused(tmp_path: Path) -> None:
 def test_quotes_that_never_close_take_linear_time(tmp_path: Path) -> None:
     """Each of these lines opens a quote anew, and no record that begins in one ends: all were searched to the end."""
     path = written(tmp_path / "t.csv", b"a,b\n" + b'"x","\n' * 250_000)
-    began = time.perf_counter()
+    began = time.process_time()
     assert len(cells_of(path)) == 250_000
-    assert time.perf_counter() - began < 20
+    assert time.process_time() - began < 20
 
 
 ODD_STARTS = [
