@@ -148,3 +148,17 @@ def test_a_column_that_the_recoding_has_not_seen_is_not_published(saved: Recodin
         apply_recoding(saved, rows, tmp_path / "again.csv")
     apply_recoding(saved, rows, tmp_path / "again.csv", identifiers=["full name"])
     assert "full name" not in read(tmp_path / "again.csv")[0]
+
+
+def test_people_of_removed_rows_are_in_no_class(tmp_path: Path) -> None:
+    """One person's rows are published, those of forty others are not: a class of one person is no class of 41."""
+    schema = cl.Schema.from_text(
+        'unit = "who"\n[columns.who]\nkind = "text"\n[columns.city]\nkind = "category"\nrole = "quasi"\n'
+    )
+    made = cl.TopDownSpecialization(k=10, schema=schema)
+    made.publish(pa.table({"who": [f"p{i}" for i in range(30)], "city": [f"c{i}" for i in range(30)]}), tmp_path / "out.csv")
+    rows = pa.table({"who": ["victim"] * 2 + [f"q{i}" for i in range(40)], "city": ["c1"] * 2 + ["elsewhere"] * 40})
+    with pytest.raises(UsageError, match="the smallest class of these rows has 1,"):
+        apply_recoding(made.recoding_, rows, tmp_path / "refused.csv", k=10)
+    release = apply_recoding(made.recoding_, rows, tmp_path / "again.csv")
+    assert release.result == {"rows": 2, "classes": 1, "smallest": 1}

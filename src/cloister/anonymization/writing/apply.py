@@ -13,11 +13,17 @@ from cloister.anonymization.counting.count_table import number_persons
 from cloister.anonymization.counting.nearly_unique import check_confirmed, nearly_unique
 from cloister.anonymization.counting.tuple_counts import TupleCounts
 from cloister.anonymization.reporting.notes import usual_notes
-from cloister.anonymization.searching.guards import KAnonymity, distinct_persons
+from cloister.anonymization.searching.guards import KAnonymity
 from cloister.anonymization.writing.recoding import Recoding
-from cloister.anonymization.writing.recount import PlannedOutput, PublishedClasses, check_output, count_output, plan_output
+from cloister.anonymization.writing.recount import (
+    PlannedOutput,
+    PublishedClasses,
+    check_output,
+    count_output,
+    fewest_people,
+    plan_output,
+)
 from cloister.anonymization.writing.rewriting import format_of, make_rewriting, read_key
-from cloister.anonymization.writing.tuple_ranks import TupleRanks
 from cloister.column_names import missing_column
 from cloister.encode import Encoding
 from cloister.errors import SchemaError, SourceError, UsageError
@@ -189,9 +195,5 @@ def smallest_class(output: PublishedClasses, plan: PlannedOutput) -> int:
     """The size of the smallest class of the output: its rows, or its persons, where they count."""
     if not len(output.sizes):
         raise UsageError("the recoding describes none of these rows. Nothing was written; anonymize the table anew.")
-    if plan.rows.persons is None:
-        return int(output.sizes.min())
-    keys = output.tuples.codes  # one a class: there are no sensitive values
-    class_of = TupleRanks(keys).find(plan.codes.astype(np.int32))
-    inside = np.flatnonzero(class_of < len(keys))
-    return int(distinct_persons(class_of[inside], len(keys), plan.rows.take(inside)).min())
+    people = fewest_people(plan)
+    return int(output.sizes.min()) if people is None else people
