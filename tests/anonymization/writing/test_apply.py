@@ -162,3 +162,14 @@ def test_people_of_removed_rows_are_in_no_class(tmp_path: Path) -> None:
         apply_recoding(made.recoding_, rows, tmp_path / "refused.csv", k=10)
     release = apply_recoding(made.recoding_, rows, tmp_path / "again.csv")
     assert release.result == {"rows": 2, "classes": 1, "smallest": 1}
+
+
+def test_to_confirm_a_column_does_not_publish_one_that_the_recoding_has_not_seen(saved: Recoding, tmp_path: Path) -> None:
+    """--keep-unique confirms columns that the recoding publishes; a new one is refused until it is dropped."""
+    rows = people().append_column("full name", people()["name"])
+    with pytest.raises(SchemaError, match="1 of the"):
+        apply_recoding(saved, rows, tmp_path / "again.csv", keep_unique=["full name"])
+    for name in ("name", "age"):
+        with pytest.raises(UsageError, match="cannot be kept unique"):
+            apply_recoding(saved, people(), tmp_path / "again.csv", keep_unique=[name])
+    assert not (tmp_path / "again.csv").exists()

@@ -103,7 +103,7 @@ def apply_recoding(
         raise UsageError("a key is there, but the recoding has no pseudonyms. Drop the key.")
     key = read_key(key_file, key_variable) if has_key else b""
     rows = Vault.holding(X, purpose="a saved recoding, applied", engine=engine, table=table, ledger=ledger)
-    check_columns(recoding, rows.names, (*identifiers, *keep_unique))
+    check_columns(recoding, rows.names, identifiers, keep_unique)
     rows.record()
     pseudonyms = tuple(name for name in recoding.pseudonyms if has_key and name in rows.names and name not in identifiers)
     dropped = dropped_columns(recoding, identifiers)
@@ -141,9 +141,9 @@ def apply_recoding(
     return release
 
 
-def check_columns(recoding: Recoding, names: Sequence[str], identifiers: Sequence[str]) -> None:
-    """Refuse rows without the columns that a recoding needs, and an identifier that it publishes."""
-    wanted = [*recoding.names, *identifiers]
+def check_columns(recoding: Recoding, names: Sequence[str], identifiers: Sequence[str], keep_unique: Sequence[str]) -> None:
+    """Refuse rows without the columns that a recoding needs, and those that it does not say what becomes of."""
+    wanted = [*recoding.names, *identifiers, *keep_unique]
     for name in wanted:
         if name not in names:
             raise missing_column(name, names, wanted)
@@ -155,6 +155,9 @@ def check_columns(recoding: Recoding, names: Sequence[str], identifiers: Sequenc
     _refuse_unnamed(recoding, names, identifiers)
     if in_both := next((name for name in identifiers if name in recoding.names), None):
         raise UsageError(f'column "{in_both}" cannot be both a quasi-identifier and an identifier. Choose one.')
+    recoded = (*recoding.names, *dropped_columns(recoding, identifiers))
+    if in_both := next((name for name in keep_unique if name in recoded), None):
+        raise UsageError(f'column "{in_both}" is not published as it is: it cannot be kept unique. Choose one.')
 
 
 def _refuse_unnamed(recoding: Recoding, names: Sequence[str], identifiers: Sequence[str]) -> None:
