@@ -473,3 +473,24 @@ def test_the_made_up_pupils(tmp_path: Path) -> None:
     few = cl.TopDownSpecialization(**facts, hierarchies=tmp_path / "pupils" / "trees", suppression=0.01)
     few.publish(table, tmp_path / "few.csv")
     assert few.summary_.loss < 0.25 * whole.summary_.loss
+
+
+@pytest.mark.parametrize("spelled", ["Name", "name ", "e-mail"])
+def test_an_identifier_that_the_schema_spells_otherwise_is_not_published(spelled: str, tmp_path: Path) -> None:
+    """The schema drops "name": a table without it, but with a column that the schema lacks, is refused before a row is read."""
+    facts = ['[columns.name]\nkind = "text"\nrole = "identifier"\n', '[columns.letter]\nkind = "category"\nrole = "quasi"\n']
+    schema = cl.Schema.from_text("".join(facts))
+    table = pa.table({spelled: [f"p{i % 4}" for i in range(40)], "letter": ["a", "b"] * 20})
+    with pytest.raises(SchemaError, match='identifier "name".*column 1') as told:
+        cl.TopDownSpecialization(k=5, schema=schema).publish(table, tmp_path / "out.csv")
+    assert spelled not in str(told.value)
+    cl.TopDownSpecialization(k=5, schema=schema).publish(table.select(["letter"]), tmp_path / "out.csv")
+
+
+def test_a_schema_speaks_for_the_columns_it_names_alone(tmp_path: Path) -> None:
+    """A column that is named like an identifier and that the schema does not describe is refused, beside a schema too."""
+    schema = cl.Schema.from_text('[columns.letter]\nkind = "category"\nrole = "quasi"\n')
+    table = pa.table({"email": [f"p{i % 4}" for i in range(40)], "letter": ["a", "b"] * 20})
+    with pytest.raises(UsageError, match="--identifiers email"):
+        cl.TopDownSpecialization(k=5, schema=schema).publish(table, tmp_path / "out.csv")
+    cl.TopDownSpecialization(k=5, schema=schema, identifiers=[]).publish(table, tmp_path / "out.csv")
