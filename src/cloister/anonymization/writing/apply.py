@@ -14,6 +14,7 @@ from cloister.anonymization.counting.nearly_unique import check_confirmed, nearl
 from cloister.anonymization.counting.tuple_counts import TupleCounts
 from cloister.anonymization.reporting.notes import usual_notes
 from cloister.anonymization.searching.guards import KAnonymity
+from cloister.anonymization.writing.csv_header import check_header
 from cloister.anonymization.writing.recoding import Recoding
 from cloister.anonymization.writing.recount import (
     PlannedOutput,
@@ -104,9 +105,11 @@ def apply_recoding(
     key = read_key(key_file, key_variable) if has_key else b""
     rows = Vault.holding(X, purpose="a saved recoding, applied", engine=engine, table=table, ledger=ledger)
     check_columns(recoding, rows.names, identifiers, keep_unique)
-    rows.record()
     pseudonyms = tuple(name for name in recoding.pseudonyms if has_key and name in rows.names and name not in identifiers)
     dropped = dropped_columns(recoding, identifiers)
+    written = [name for name in rows.names if name not in dropped or name in pseudonyms]
+    check_header(rows.names, written, recoding.names, format)
+    rows.record()
     rewriting = make_rewriting(recoding, rows.types(rows.names), dropped, pseudonyms, key, format)
     tuples = count_tuples(rows, recoding)
     untouched = [name for name in rewriting.schema.names if name not in recoding.names and name not in pseudonyms]
