@@ -14,7 +14,7 @@ from cloister.anonymization.writing.apply import apply_recoding, read_recoding
 from cloister.anonymization.writing.recoding import Recoding
 from cloister.errors import CloisterError, SchemaError, UsageError
 from cloister.privacy.release import Release
-from cloister.schema.hierarchies import flat
+from cloister.schema.hierarchies import flat, intervals
 from tests.anonymization.test_estimator import model, people, read
 
 UNIT = cl.Schema.from_text('unit = "who"\n[columns.who]\nkind = "text"\n')
@@ -173,3 +173,16 @@ def test_to_confirm_a_column_does_not_publish_one_that_the_recoding_has_not_seen
         with pytest.raises(UsageError, match="cannot be kept unique"):
             apply_recoding(saved, people(), tmp_path / "again.csv", keep_unique=[name])
     assert not (tmp_path / "again.csv").exists()
+
+
+def test_numbers_between_the_steps_of_a_hierarchy_are_not_published_as_a_step(tmp_path: Path) -> None:
+    """16.0 and 17.3 are no 20: the table is refused, and under a saved recoding such rows are suppressed."""
+    trees = {"x": intervals(0, 100, step=10, width=50)}
+    table = pa.table({"x": [20.0, 30.0] * 20})
+    made = cl.TopDownSpecialization(k=5, quasi=["x"], hierarchies=trees)
+    with pytest.raises(SchemaError, match="4 rows hold a number that is none of the steps"):
+        made.publish(pa.table({"x": [20.0] * 40 + [16.0, 17.3, 18.9, 24.9]}), tmp_path / "refused.csv")
+    made.publish(table, tmp_path / "out.csv")
+    recoding = Recoding.from_json(made.recoding_.to_json())
+    apply_recoding(recoding, pa.table({"x": [20.0, 16.0, 17.3, 30.0]}), tmp_path / "again.csv")
+    assert [row["x"] for row in read(tmp_path / "again.csv")] == ["20", "30"]

@@ -157,4 +157,6 @@ def _tiles(spans: list[tuple[int, int]], is_shown: NDArray[np.bool_], m: int) ->
 
 def _recode_tree(name: str, tree: Hierarchy, of: NDArray[np.int32], labels: tuple[str, ...]) -> RecodedColumn:
     coder = coder_of(name, tree)
-    return RecodedColumn(name, coder.leaves, coder.edges, coder.is_date, coder.null, of, labels, coder.unknown, coder.form)
+    return RecodedColumn(
+        name, coder.leaves, coder.edges, coder.is_date, coder.null, of, labels, coder.unknown, coder.form, coder.is_grid
+    )
