@@ -19,6 +19,7 @@ from cloister.schema import Date, Number, Schema
 from cloister.schema.cell_format import PLAIN
 from cloister.schema.hierarchies import Hierarchy, flat
 from cloister.schema.hierarchies.of_columns import fit_to_cells
+from cloister.schema.numerals import WHOLE_NUMBERS
 
 __all__ = ["RangeCount", "column_from_values"]
 
@@ -51,6 +52,12 @@ def column_from_values(column: ColumnValues, schema: Schema | None, count: Range
         if wants_days:
             scale = months(np.floor(cells)) if column.is_many else Scale(np.unique(np.floor(cells)), is_date=True)
             return replace(scale, form=form)
+        if not column.is_float and np.abs(cells).max() >= WHOLE_NUMBERS:
+            raise SchemaError(
+                f'column "{column.name}" holds numbers of {WHOLE_NUMBERS:,} or more, which are not told apart one by one: labels '
+                "would name others. Call it a category in a schema, divide it, or drop it; if the number stands for a missing "
+                "value, list it there as missing."
+            )
         bounds, step = (kind.bounds, kind.step) if isinstance(kind, Number) else (None, None)
         if column.is_many:
             read = partial(replace, form=form)
