@@ -17,12 +17,12 @@ from numpy.typing import NDArray
 
 from cloister.schema.numerals import exact_label_text
 
-__all__ = ["CutGrid", "MonthGrid", "NumberGrid", "Width", "power_below", "word"]
+__all__ = ["MOST_PLACES", "CutGrid", "MonthGrid", "NumberGrid", "Width", "power_below", "word"]
 
 Width: TypeAlias = Fraction  # of numbers, or of months
 
 _EXACT = 2**53  # integers that float64 holds
-_MOST_PLACES = 2**50  # intervals between the origin and a value, so that places are exact
+MOST_PLACES = 2**50  # intervals between the origin and a value, so that places are exact
 _LARGEST = float(np.finfo(np.float64).max)
 _LEAST = Fraction(float(np.finfo(np.float64).tiny))  # a narrower width has not all digits of a float
 
@@ -77,7 +77,7 @@ class NumberGrid:
         with np.errstate(over="ignore"):
             gap = min(float(np.diff(values).min()), _LARGEST)
         finest = unit if self.step is not None else Fraction(gap) / 5
-        least = max(finest, farthest / _MOST_PLACES, _LEAST)
+        least = max(finest, farthest / MOST_PLACES, _LEAST)
         most = min(5 * max(farthest, ends[1] - ends[0]), Fraction(_LARGEST))
         widths: list[Width] = []
         power = power_below(most / unit)

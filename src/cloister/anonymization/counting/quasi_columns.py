@@ -59,6 +59,8 @@ def column_from_values(column: ColumnValues, schema: Schema | None, count: Range
                 "value, list it there as missing."
             )
         bounds, step = (kind.bounds, kind.step) if isinstance(kind, Number) else (None, None)
+        if step is None and column.is_whole and (bounds is None or bounds[0].is_integer()):
+            step = 1.0
         if column.is_many:
             read = partial(replace, form=form)
             return read(intervals_of_range(cells, bounds, step, lambda intervals: count(read(intervals))))
