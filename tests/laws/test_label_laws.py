@@ -436,6 +436,13 @@ def test_an_interval_of_one_step_is_a_value(cells: pa.Array, middle: str, scope:
     assert pq.read_table(tmp_path / "others.parquet")["n"].to_pylist() == expected
 
 
+@pytest.mark.parametrize("cells", [pa.array([True, False] * 20), pa.array(["true", "false"] * 20)])
+def test_true_and_false_are_labels(cells: pa.Array, tmp_path: Path) -> None:
+    """There are no others: the bounds of such a column are 0 and 1."""
+    cl.TopDownSpecialization(k=5, quasi=["b"]).publish(pa.table({"b": cells}), tmp_path / "out.parquet")
+    assert set(pq.read_table(tmp_path / "out.parquet")["b"].to_pylist()) == {"0", "1"}
+
+
 def test_bounds_and_step_make_the_outermost_labels_values(tmp_path: Path) -> None:
     """Between public bounds the last value is a label of its own; cells that are not on the step's grid make intervals."""
     facts = '[columns.n]\nkind = "number"\nrole = "quasi"\nbounds = [{}, 12]\nstep = {}\n'

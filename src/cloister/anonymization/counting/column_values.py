@@ -47,6 +47,11 @@ class ColumnValues:
         return len(self.numbers) > 0 and bool(np.isfinite(self.numbers).all()) and not self.is_code
 
     @property
+    def is_boolean(self) -> bool:
+        """Whether these are true and false, which are read as 1 and 0."""
+        return not self.is_many and all(word.lower() in ("true", "false") for word in self.words)
+
+    @property
     def is_calendar(self) -> bool:
         """Whether these are days."""
         return len(self.days) > 0 and bool(np.isfinite(self.days).all()) and (self.is_date or not self.is_numeric)
