@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import cloister as cl
-from cloister.errors import CloisterError, UsageError
+from cloister.errors import CloisterError, SchemaError, UsageError
 
 N = 60
 CODES = [i % 3 for i in range(N)]
@@ -168,3 +168,14 @@ def test_a_frame_of_polars(tmp_path: Path) -> None:
     frame = polars.DataFrame({"q": WORDS, "other": WORDS[::-1]})
     cl.TopDownSpecialization(k=5, quasi=["q"], identifiers=[]).publish(frame, tmp_path / "out.csv")
     assert (tmp_path / "out.csv").read_text().splitlines()[1] == f'"{WORDS[0]}","{WORDS[-1]}"'
+
+
+@pytest.mark.parametrize("write", [lambda table: table, lambda table: table.cast(pa.schema([("n", pa.string())]))])
+def test_whole_numbers_that_one_float_stands_for_are_refused(write: Any, tmp_path: Path) -> None:
+    """2^53 and 2^53 + 1 are one float: a label would name a number that some of its rows do not hold."""
+    cells = [5] * 20 + [2**53] * 20 + [2**53 + 1] * 20
+    made = cl.TopDownSpecialization(k=5, quasi=["n"], identifiers=[])
+    with pytest.raises(SchemaError, match='column "n" holds numbers of 9,007,199,254,740,992 or more'):
+        made.publish(write(pa.table({"n": cells})), tmp_path / "out.csv")
+    made.publish(write(pa.table({"n": [cell // 2 for cell in cells]})), tmp_path / "out.csv")
+    made.publish(pa.table({"n": [float(cell) for cell in cells]}), tmp_path / "floats.csv")

@@ -16,10 +16,10 @@ from cloister.errors import CloisterError
 
 @pytest.mark.parametrize("scope", ["global", "local"])
 def test_a_population_is_counted_under_the_label_that_is_published(scope: str, tmp_path: Path) -> None:
-    """k-map with a label of one value: those of the population who hold that value are k, not those of the whole block."""
-    table = pa.table({"age": [25] * 6 + [60] * 6, "sex": ["m"] * 12})
+    """k-map with a label of one value: those of the population who hold that value are k, not those around it."""
+    table = pa.table({"age": [age for age in (24, 25, 26, 59, 60, 61) for _ in range(6)], "sex": ["m"] * 36})
     others = [21, 22, 23, 24, 26, 27, 28, 29] * 5
-    population = pa.table({"age": [25] * 2 + others + [60] * 40, "sex": ["m"] * 82})
+    population = pa.table({"age": [25] * 2 + others + [59, 60, 61] * 20, "sex": ["m"] * 102})
     settings: dict[str, Any] = {"k": 3, "quasi": ["age", "sex"], "identifiers": [], "k_map": 20, "scope": scope}
     cl.TopDownSpecialization(**settings, population=population).publish(table, tmp_path / "out.csv")
     with (tmp_path / "out.csv").open() as file:

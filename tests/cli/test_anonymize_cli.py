@@ -69,9 +69,9 @@ def test_a_changed_table_does_not_verify(folder: Path, tmp_path: Path) -> None:
 
 
 def test_a_recoding_and_its_table_are_two_files(folder: Path, tmp_path: Path) -> None:
-    """One name for both, or for the recoding and the certificate, is refused before anything is written."""
+    """One name for both, or for the recoding and the certificate, is refused however it is spelled, before a file is written."""
     out = tmp_path / "a.csv"
-    for name in (out, tmp_path / "a.csv.release.json"):
+    for name in (out, tmp_path / "a.csv.release.json", tmp_path / ".." / tmp_path.name / "a.csv"):
         result = run("anonymize", *flags(folder, "--k", 10, "--out", out, "--save-recoding", name))
         assert result.exit_code == 2
         assert "same file" in result.output

@@ -22,10 +22,13 @@ import pytest
 import cloister as cl
 from cloister.anonymization.counting import put_on_grid
 from cloister.anonymization.counting.count_table import CountedTable
-from cloister.anonymization.counting.scale import Scale
+from cloister.anonymization.counting.public_grid import word
+from cloister.anonymization.counting.scale import CutBins, Scale
 from cloister.anonymization.counting.tuple_counts import TupleCounts
 from cloister.anonymization.searching.localize import localize
 from cloister.anonymization.searching.specialize import specialize
+from cloister.anonymization.writing.apply import apply_recoding
+from cloister.anonymization.writing.recoding import Recoding
 from cloister.errors import UsageError
 
 TABLES = int(os.environ.get("CLOISTER_FUZZ", "250"))
@@ -67,7 +70,7 @@ class Published:
 def make_column(random: np.random.Generator, n: int) -> Column:
     kind = random.integers(0, 9)
     if kind == 0:
-        return Column(random.integers(17, 90, n).astype(float))
+        return Column(random.integers(17, 90, n).astype(float), step=1.0)
     if kind == 1:  # whole numbers between bounds, on a step
         step = float(random.choice([1, 5, 0.5]))
         return Column(20 + step * random.integers(0, 60, n), bounds=(20.0, 20 + 60 * step), step=step)
@@ -79,7 +82,8 @@ def make_column(random: np.random.Generator, n: int) -> Column:
         return Column(np.round(random.lognormal(8, 2, n), 2), unit=0.01)
     if kind == 5:  # a few values that many share, and single ones between them
         few = random.integers(0, 200, 4).astype(float)
-        return Column(np.where(random.random(n) < 0.9, random.choice(few, n), random.integers(-50, 250, n)))
+        step = 1.0 if random.random() < 0.5 else None  # declared as whole numbers, or not
+        return Column(np.where(random.random(n) < 0.9, random.choice(few, n), random.integers(-50, 250, n)), step=step)
     if kind == 6:
         return Column(random.normal(0, 10.0 ** random.integers(-6, 7), n), unit=0.0)
     days = random.integers(-10_000, 15_000) + np.floor(random.beta(2, 2, n) * random.choice([60, 4000, 30_000]))
@@ -201,15 +205,20 @@ def check_labels(published: Published) -> int:
                 assert text == "*" or np.isnan(cells).all()
                 continue
             match = INTERVAL.fullmatch(text)
-            if match is None:  # a value: all rows of the label hold it, and they are k
-                value = float(read_end(text, column.is_date) or 0)
-                assert np.allclose(cells, value, rtol=1e-11)
-                assert published.is_local or published.holders(np.isin(np.arange(len(column.cells)), rows)) >= published.k
-                tiles.append((value, value))
-                continue
-            low, high = (read_end(match[side], column.is_date) for side in (2, 3))
+            if match is None:  # a value: the interval of one public step that begins at it
+                assert column.step is not None, text
+                low = Fraction(text)
+                high = low + Fraction(repr(column.step))
+                if column.bounds is not None:
+                    high = min(high, Fraction(column.bounds[1]))
+                assert (cells == float(low)).all()
+            else:
+                low, high = (read_end(match[side], column.is_date) for side in (2, 3))
+                is_step = column.step is not None and None not in (low, high) and high - low == Fraction(repr(column.step))
+                assert not is_step or match[4] == "]", "one step is written as its value"
             ends = (-np.inf if low is None else float(low), np.inf if high is None else float(high))
-            assert ((cells >= ends[0]) & ((cells < ends[1]) | (cells <= ends[1] if match[4] == "]" else False))).all()
+            is_closed = match is None or match[4] == "]"
+            assert ((cells >= ends[0]) & ((cells < ends[1]) | (cells <= ends[1] if is_closed else False))).all()
             for end in (low, high):
                 is_outer = end is not None and column.bounds is not None and float(end) in column.bounds
                 assert end is None or is_outer or is_answered(end, column, published), (text, column.step)
@@ -220,13 +229,10 @@ def check_labels(published: Published) -> int:
 
 
 def check_tiles(tiles: list[tuple[float, float]], column: Column) -> None:
-    """Intervals meet where a neighbour is an interval too; values lie between; the outermost reach to the public ends."""
+    """A label begins where the one before it ends (a value ends one step on); the outermost reach to the public ends."""
     low, high = column.bounds or (-np.inf, np.inf)
-    for (begin, end), (start, after) in itertools.pairwise(tiles):
-        assert end <= start
-        assert end == start or after == start or begin == end, "a gap"
-    assert tiles[0][0] == low or tiles[0][0] == tiles[0][1]
-    assert tiles[-1][1] == high or tiles[-1][0] == tiles[-1][1]
+    assert all(end == start for (_, end), (start, _) in itertools.pairwise(tiles)), "a gap"
+    assert (tiles[0][0], tiles[-1][1]) == (low, high)
 
 
 def nearness(tables: Iterator[Published]) -> tuple[float, float]:
@@ -310,9 +316,20 @@ def test_cuts_beside_cells_are_caught(rule: Callable[..., np.ndarray], monkeypat
         sum(check_labels(published) for published in fuzz(12, 60))
 
 
-def labels_of(cells: np.ndarray, k: int, persons: np.ndarray | None = None) -> list[str]:
+def test_values_that_rows_decide_are_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Planted: the rule as it was, a value wherever all rows between two cuts hold it."""
+
+    def shared(bins: CutBins, low: int, high: int) -> float | None:
+        return float(bins.low[low]) if bins.held[low:high].sum() == 1 else None
+
+    monkeypatch.setattr(CutBins, "single", shared)
+    with pytest.raises(AssertionError):
+        sum(check_labels(published) for published in fuzz(12, 60))
+
+
+def labels_of(cells: np.ndarray, k: int, persons: np.ndarray | None = None, step: float | None = None) -> list[str]:
     """The labels of a column that is cut alone; a row that was removed has none."""
-    scale = Column(cells).scale
+    scale = Column(cells, step=step).scale
     codes = np.searchsorted(scale.values, cells)[:, None].astype(np.int32)
     counted = CountedTable(TupleCounts(codes, np.ones(len(cells), np.int64), persons=persons), [scale], ["q"])
     found = specialize(counted, k, gain="loss", suppression=0.05, beam=1)
@@ -326,9 +343,10 @@ def test_one_extreme_row_does_not_decide_the_resolution(extreme: float, by_peopl
     """Forty ages that are published one by one stay so, but for the bin that the extreme row falls into."""
     ages = np.repeat(np.arange(20.0, 60.0), 10)
     persons = np.arange(len(ages)) if by_people else None
-    before = labels_of(ages, 5, persons)
+    before = labels_of(ages, 5, persons, 1.0)
+    assert {"(-inf, 21)", "21", "58", "[59, inf)"} <= set(before)
     assert len(set(before)) == 40
-    after = labels_of(np.append(ages, extreme), 5, None if persons is None else np.append(persons, len(ages)))
+    after = labels_of(np.append(ages, extreme), 5, None if persons is None else np.append(persons, len(ages)), 1.0)
     outer = ages == (ages.max() if extreme > 0 else ages.min())
     assert [a for a, own in zip(after, outer, strict=False) if not own] == [
         b for b, own in zip(before, outer, strict=True) if not own
@@ -371,8 +389,70 @@ def test_the_largest_numbers_have_a_finite_loss(gain: str) -> None:
 
 
 @pytest.mark.parametrize("value", [2.0**53, 2.0**53 + 2, 2.0**60 + 2.0**9, 123456789012345.0, 0.1 + 0.2, 1 / 3, -(2.0**70)])
-def test_a_label_of_one_value_reads_back_as_it(value: float) -> None:
+def test_a_value_reads_back_from_its_label(value: float) -> None:
     """All digits that a number has, however large, and no exponent where it can be helped."""
-    labels = set(labels_of(np.repeat([0.0, value], 20), 5))
-    assert value in {float(text) for text in labels}
-    assert "e" not in "".join(labels)
+    assert float(word(value, is_date=False)) == value
+    assert "e" not in word(value, is_date=False)
+
+
+@pytest.mark.parametrize("scope", ["global", "local"])
+def test_the_width_of_a_label_does_not_show_a_value_that_fewer_than_k_rows_hold(scope: str, tmp_path: Path) -> None:
+    """Nobody is 30, or one person is: the labels are the same."""
+    shown = []
+    ages = [age for age in range(20, 40) for _ in range(10) if age != 30]
+    for at, more in enumerate([[], [30]]):
+        out = tmp_path / f"{at}.parquet"
+        settings = {"suppression": 0.05} if scope == "global" else {"scope": scope}
+        cl.TopDownSpecialization(k=5, quasi=["age"], **settings).publish(pa.table({"age": [*ages, *more]}), out)
+        shown.append(set(pq.read_table(out)["age"].to_pylist()))
+    assert shown[0] == shown[1]
+    assert {"(-inf, 21)", "29", "[30, 32)", "32", "[39, inf)"} <= shown[0]
+
+
+WHOLE = [10, 11, 12] * 20
+
+
+@pytest.mark.parametrize(
+    ("cells", "middle"),
+    [
+        (pa.array(WHOLE), "11"),
+        (pa.array([str(cell) for cell in WHOLE]), "11"),  # texts, as in a CSV file: every cell is whole
+        (pa.array([str(cell) for cell in [*WHOLE[:-1], 12.5]]), "[11, 12)"),
+        (pa.array(WHOLE, pa.float64()), "[11, 12)"),
+        (pa.array(WHOLE, pa.decimal128(9, 0)), "11"),
+        (pa.array(WHOLE, pa.decimal128(9, 2)), "[11, 12)"),
+    ],
+)
+@pytest.mark.parametrize("scope", ["global", "local"])
+def test_an_interval_of_one_step_is_a_value(cells: pa.Array, middle: str, scope: str, tmp_path: Path) -> None:
+    """Of whole numbers the step is 1; of others none is known, and every label is an interval."""
+    made = cl.TopDownSpecialization(k=5, quasi=["n"], scope=scope)
+    made.publish(pa.table({"n": cells}), tmp_path / "out.parquet")
+    assert set(pq.read_table(tmp_path / "out.parquet")["n"].to_pylist()) == {"(-inf, 11)", middle, "[12, inf)"}
+    again = Recoding.from_json(made.recoding_.to_json())
+    others = pa.table({"n": pa.array([10.5, 11.0, 11.5])})
+    apply_recoding(again, others, tmp_path / "others.parquet")
+    expected = ["(-inf, 11)", middle] + ([middle] if middle.startswith("[") else [])  # 11.5 is no 11, and not published
+    assert pq.read_table(tmp_path / "others.parquet")["n"].to_pylist() == expected
+
+
+@pytest.mark.parametrize("cells", [pa.array([True, False] * 20), pa.array(["true", "false"] * 20)])
+def test_true_and_false_are_labels(cells: pa.Array, tmp_path: Path) -> None:
+    """There are no others: the bounds of such a column are 0 and 1."""
+    cl.TopDownSpecialization(k=5, quasi=["b"]).publish(pa.table({"b": cells}), tmp_path / "out.parquet")
+    assert set(pq.read_table(tmp_path / "out.parquet")["b"].to_pylist()) == {"0", "1"}
+
+
+def test_bounds_and_step_make_the_outermost_labels_values(tmp_path: Path) -> None:
+    """Between public bounds the last value is a label of its own; cells that are not on the step's grid make intervals."""
+    facts = '[columns.n]\nkind = "number"\nrole = "quasi"\nbounds = [{}, 12]\nstep = {}\n'
+    for low, step, expected in [
+        (10, 1, {"10", "11", "12"}),
+        (10, 2, {"10", "12"}),
+        (9.5, 1, {"[9.5, 10.5)", "[10.5, 11.5)", "[11.5, 12]"}),
+        (10, 0.5, {"[10, 11)", "[11, 12)", "12"}),
+    ]:
+        out = tmp_path / f"{low}-{step}.parquet"
+        made = cl.TopDownSpecialization(k=5, schema=cl.Schema.from_text(facts.format(low, step)))
+        made.publish(pa.table({"n": [cell for cell in WHOLE if step != 2 or cell != 11]}), out)
+        assert set(pq.read_table(out)["n"].to_pylist()) == expected

@@ -180,9 +180,9 @@ def test_codes_of_numbers() -> None:
 
 
 def test_codes_on_a_grid() -> None:
-    """On a grid a number belongs to the nearest grid value."""
+    """On a grid every value has a leaf of its own."""
     tree = intervals(0, 3, step=1, cuts=[2])
-    assert tree.codes(pa.array([0, 1.4, 1.6, 3, 3.4])).tolist() == [0, 1, 2, 3, 3]
+    assert tree.codes(pa.array([0, 1, 2, 3, 4])).tolist() == [0, 1, 2, 3, UNKNOWN]
 
 
 def test_codes_of_dates() -> None:
@@ -243,7 +243,8 @@ def test_prefix() -> None:
 def test_intervals_are_trees_of_neighbours(low: int, span: int, width: int, fanout: int, has_step: bool) -> None:
     """Every node of any intervals holds a run of leaves, and every value in the bounds has a leaf."""
     tree = intervals(low, low + span, width=width, fanout=fanout, step=1 if has_step else None)
-    assert tree.codes(pa.array(np.linspace(low, low + span, 50))).min() >= 0
+    values = np.arange(low, low + span + 1) if has_step else np.linspace(low, low + span, 50)
+    assert tree.codes(pa.array(values)).min() >= 0
     for level in tree.levels:
         assert (np.diff(np.flatnonzero(np.diff(level))) > 0).all()
         assert len(np.unique(level)) == 1 + int((np.diff(level) != 0).sum())
@@ -297,3 +298,23 @@ def test_drafts_from_values_hold_every_value(tmp_path: Path, kind: Number | Date
     column = pa.array(values)
     tree = read_hierarchy(written(tmp_path, *draft_from_values(Column("x", kind), column)))
     assert (tree.codes(column) != UNKNOWN).all()
+
+
+def test_a_cell_between_two_steps_is_unknown() -> None:
+    """A leaf of one value holds that value alone, as it is computed and as float32 holds it."""
+    tree = intervals(0, 100, step=10, width=50)
+    assert tree.codes(pa.array([16.0, 17.3, 18.9, 24.9, 20.001, -4.0, 104.0, None])).tolist() == [UNKNOWN] * 7 + [MISSING]
+    assert tree.codes(pa.array([0.0, 20.0, 100.0])).tolist() == [0, 2, 10]
+    tenths = intervals(-1, 2000, step=0.1, width=1)
+    values = np.arange(-10, 20_001) / 10
+    for cells in (values, -1 + 0.1 * np.arange(len(values)), values.astype(np.float32)):
+        assert tenths.codes(pa.array(cells)).tolist() == list(range(len(values)))
+
+
+def test_steps_of_many_digits_have_labels_of_their_own() -> None:
+    """Fourteen digits are written out; from 2^53 on whole numbers are not told apart, and a step there is refused."""
+    tree = intervals(20261116130500, 20261116130520, step=1, width=10)
+    assert tree.nodes[1] == "20261116130501"
+    assert len(set(tree.nodes)) == len(tree.nodes)
+    with pytest.raises(SchemaError, match="one by one"):
+        intervals(2**53, 2**53 + 100, step=1, width=10)

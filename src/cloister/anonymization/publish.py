@@ -59,7 +59,7 @@ def publish_table(
     """
     format = format_of(out, format)
     check_free_with_certificate(out)
-    opened = open_tables(request, X, request.purpose)
+    opened = open_tables(request, X, request.purpose, format)
     table, fitted = opened.table, opened.request
 
     progress("counting")

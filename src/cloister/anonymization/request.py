@@ -112,14 +112,28 @@ class Request:
         if len(quasi) < len(self.quasi):
             missing = next(name for name in self.quasi if name not in names)
             raise SchemaError(f'the schema names the quasi-identifier "{missing}", which the data does not have.')
-        used = {*quasi, *self.sensitive, *self.dropped, self.target}
-        unassigned = [name for name in names if name not in used and role_of_name(name) is Role.IDENTIFIER]
+        self._check_identifiers(names)
+        return replace(self, dropped=tuple(name for name in self.dropped if name in names))
+
+    def _check_identifiers(self, names: Sequence[str]) -> None:
+        """Refuse columns that may be identifiers and that nobody described: a schema speaks for the columns it names alone."""
+        described = self.schema.names if self.schema is not None else ()
+        used = {*self.quasi, *self.sensitive, *self.dropped, *self.keep_unique, self.target, *described}
+        undescribed = [name for name in names if name not in used]
+        absent = next((name for name in self.dropped if name not in names), None)
+        if absent is not None and undescribed:
+            place = list(names).index(undescribed[0]) + 1
+            raise SchemaError(
+                f'the schema names the identifier "{absent}", which the data does not have, while the schema lacks '
+                f"{len(undescribed):,} of the data's columns (the first is column {place}). It may be spelled otherwise there: "
+                "correct the schema, or describe every column in it."
+            )
+        unassigned = [name for name in undescribed if role_of_name(name) is Role.IDENTIFIER]
         if unassigned and not self.names_identifiers:
             raise UsageError(
                 f'column "{unassigned[0]}" is named like an identifier, and nobody said what to do with it. Drop it '
                 f"({flag_hint('--identifiers', unassigned)}), or say that there are none (--identifiers none)."
             )
-        return replace(self, dropped=tuple(name for name in self.dropped if name in names))
 
     def untouched(self, names: Sequence[str]) -> tuple[str, ...]:
         """Those of a table's columns that are published as they are."""
@@ -174,7 +188,7 @@ def read_request(settings: Settings) -> Request:
         k=settings.k, quasi=quasi, gain=gain, suppression=suppression, scope=settings.scope, sensitive=sensitive,
         guards=guards, ordered=settings.ordered and settings.t_closeness is not None, target=target, dropped=dropped,
         named=named, keep_unique=(*keep_unique, *sensitive, *_with_role(schema, Role.SENSITIVE)),
-        names_identifiers=schema is not None or settings.identifiers is not None, pseudonyms=pseudonyms,
+        names_identifiers=settings.identifiers is not None, pseudonyms=pseudonyms,
         key=_key(settings, pseudonyms), shuffle=bool(settings.shuffle), schema=schema, person=person,
         hierarchies=settings.hierarchies, population=settings.population,
         table=settings.table or (schema.table if schema else None), ledger=settings.ledger, engine=settings.engine,

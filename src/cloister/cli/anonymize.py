@@ -176,7 +176,7 @@ def publish(model: TopDownSpecialization, data: list[str], out: Path, save_recod
     from cloister.sinks import certificate_path, reserved
 
     format_of(out)
-    if save_recoding is not None and save_recoding.absolute() in (out.absolute(), certificate_path(out.absolute())):
+    if save_recoding is not None and save_recoding.resolve() in (out.resolve(), certificate_path(out.resolve())):
         raise UsageError("--save-recoding and --out are the same file. Give the recoding a name of its own.")
     with ExitStack() as names:
         if save_recoding is not None:

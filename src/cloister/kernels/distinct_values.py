@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from cloister.errors import SchemaError
 from cloister.schema.cell_format import PLAIN, CellFormat
 from cloister.schema.cell_values import days, numbers, texts
-from cloister.schema.plain_arrays import different_cells
+from cloister.schema.plain_arrays import different_cells, plain_type
 from cloister.sources.source import nested_names
 
 __all__ = ["CODE_PATTERN", "DistinctValues"]
@@ -28,6 +28,11 @@ _FORM = pa.schema(
         ("is_date", pa.bool_()),  # whether the column is typed as dates or times
         ("is_many", pa.bool_()),  # whether there were too many values to list, and these are the ends of all
         ("is_code", pa.bool_()),  # whether it is written like a code, with a zero in front; of many: whether any is
+        ("is_float", pa.bool_()),  # whether the column is typed as floating-point numbers
+        (
+            "is_whole",
+            pa.bool_(),
+        ),  # whether it is a whole number, in a column of a type without decimals; of many: whether all are
     ]
 )
 
@@ -76,6 +81,8 @@ class DistinctValues:
         is_date = pa.types.is_temporal(different.type) and not is_time
         # a time of day is a word: as a number it would be a share of a day, which nobody reads as one
         as_numbers, as_days = (np.full(count, np.nan) if is_time else read(different, form) for read in (numbers, days))
+        kind = plain_type(different.type)
+        has_decimals = pa.types.is_floating(kind) or (pa.types.is_decimal(kind) and kind.scale > 0)
         columns = [
             pa.array(np.full(count, j), pa.int32()),
             words.cast(pa.string()),
@@ -84,6 +91,8 @@ class DistinctValues:
             pa.array(np.full(count, is_date)),
             pa.array(np.full(count, False)),
             pc.match_substring_regex(words, CODE_PATTERN),
+            pa.array(np.full(count, pa.types.is_floating(kind))),
+            pa.array(np.full(count, not has_decimals) & (np.floor(as_numbers) == as_numbers)),  # NaN is not whole
         ]
         return _within(self.limits[j], pa.Table.from_arrays(columns, schema=_FORM))
 
@@ -101,5 +110,7 @@ def _within(limit: int, values: pa.Table) -> pa.Table:
         "is_date": values["is_date"].to_pylist()[:1] * 2,
         "is_many": [True, True],
         "is_code": [pc.any(values["is_code"]).as_py()] * 2,
+        "is_float": [pc.all(values["is_float"]).as_py()] * 2,
+        "is_whole": [pc.all(values["is_whole"]).as_py()] * 2,
     }
     return pa.Table.from_pydict(ends, _FORM)

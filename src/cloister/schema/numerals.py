@@ -9,10 +9,12 @@ from typing import Any
 
 __all__ = [
     "MOST_DIGITS",
+    "WHOLE_NUMBERS",
     "Number",
     "amount_text",
     "coordinate_text",
     "decimal_context",
+    "exact_label_text",
     "exact_number",
     "exact_text",
     "has_few_digits",
@@ -29,6 +31,8 @@ LONGEST = 400  # decimal places before or after the point: more is a slip, and w
 LONGEST_TEXT = 1_000  # characters of a number that a user types
 MOST_DIGITS = 60  # of an amount, above and below its fraction bar: any decimal and any float of a sensible size has fewer
 _LONGEST_AMOUNT: int = 10**MOST_DIGITS
+WHOLE_NUMBERS = 2**53  # from here on two whole numbers may be one float
+_ALL_DIGITS = 1e22  # whole numbers below it are written without an exponent
 LONGEST_BITS = 4096  # larger integers are written in hexadecimal: Python refuses decimal ones of more than 4,300 digits
 LONGEST_EXACT = 1 << 16  # characters of a number that Cloister wrote: fractions of an accounting have a few thousand
 
@@ -174,6 +178,18 @@ def amount_text(value: Fraction) -> str:
 def label_text(value: float) -> str:
     """Write a number that stands in a label, such as the end of an interval: twelve digits, no zeros at the end."""
     return format(value, ".12g")
+
+
+def exact_label_text(value: float) -> str:
+    """Write a number that stands in a label, as text that reads back as the same: no exponent where it can be helped.
+
+    >>> exact_label_text(2.0**53), exact_label_text(0.1), exact_label_text(20261116130501.0)
+    ('9007199254740992', '0.1', '20261116130501')
+    """
+    short = label_text(value)
+    if float(short) == value:
+        return short
+    return str(int(value)) if abs(value) < _ALL_DIGITS and float(value).is_integer() else repr(float(value))
 
 
 def coordinate_text(value: float) -> str:

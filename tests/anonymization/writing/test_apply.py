@@ -14,7 +14,7 @@ from cloister.anonymization.writing.apply import apply_recoding, read_recoding
 from cloister.anonymization.writing.recoding import Recoding
 from cloister.errors import CloisterError, SchemaError, UsageError
 from cloister.privacy.release import Release
-from cloister.schema.hierarchies import flat
+from cloister.schema.hierarchies import flat, intervals
 from tests.anonymization.test_estimator import model, people, read
 
 UNIT = cl.Schema.from_text('unit = "who"\n[columns.who]\nkind = "text"\n')
@@ -148,3 +148,41 @@ def test_a_column_that_the_recoding_has_not_seen_is_not_published(saved: Recodin
         apply_recoding(saved, rows, tmp_path / "again.csv")
     apply_recoding(saved, rows, tmp_path / "again.csv", identifiers=["full name"])
     assert "full name" not in read(tmp_path / "again.csv")[0]
+
+
+def test_people_of_removed_rows_are_in_no_class(tmp_path: Path) -> None:
+    """One person's rows are published, those of forty others are not: a class of one person is no class of 41."""
+    schema = cl.Schema.from_text(
+        'unit = "who"\n[columns.who]\nkind = "text"\n[columns.city]\nkind = "category"\nrole = "quasi"\n'
+    )
+    made = cl.TopDownSpecialization(k=10, schema=schema)
+    made.publish(pa.table({"who": [f"p{i}" for i in range(30)], "city": [f"c{i}" for i in range(30)]}), tmp_path / "out.csv")
+    rows = pa.table({"who": ["victim"] * 2 + [f"q{i}" for i in range(40)], "city": ["c1"] * 2 + ["elsewhere"] * 40})
+    with pytest.raises(UsageError, match="the smallest class of these rows has 1,"):
+        apply_recoding(made.recoding_, rows, tmp_path / "refused.csv", k=10)
+    release = apply_recoding(made.recoding_, rows, tmp_path / "again.csv")
+    assert release.result == {"rows": 2, "classes": 1, "smallest": 1}
+
+
+def test_to_confirm_a_column_does_not_publish_one_that_the_recoding_has_not_seen(saved: Recoding, tmp_path: Path) -> None:
+    """--keep-unique confirms columns that the recoding publishes; a new one is refused until it is dropped."""
+    rows = people().append_column("full name", people()["name"])
+    with pytest.raises(SchemaError, match="1 of the"):
+        apply_recoding(saved, rows, tmp_path / "again.csv", keep_unique=["full name"])
+    for name in ("name", "age"):
+        with pytest.raises(UsageError, match="cannot be kept unique"):
+            apply_recoding(saved, people(), tmp_path / "again.csv", keep_unique=[name])
+    assert not (tmp_path / "again.csv").exists()
+
+
+def test_numbers_between_the_steps_of_a_hierarchy_are_not_published_as_a_step(tmp_path: Path) -> None:
+    """16.0 and 17.3 are no 20: the table is refused, and under a saved recoding such rows are suppressed."""
+    trees = {"x": intervals(0, 100, step=10, width=50)}
+    table = pa.table({"x": [20.0, 30.0] * 20})
+    made = cl.TopDownSpecialization(k=5, quasi=["x"], hierarchies=trees)
+    with pytest.raises(SchemaError, match="4 rows hold a number that is none of the steps"):
+        made.publish(pa.table({"x": [20.0] * 40 + [16.0, 17.3, 18.9, 24.9]}), tmp_path / "refused.csv")
+    made.publish(table, tmp_path / "out.csv")
+    recoding = Recoding.from_json(made.recoding_.to_json())
+    apply_recoding(recoding, pa.table({"x": [20.0, 16.0, 17.3, 30.0]}), tmp_path / "again.csv")
+    assert [row["x"] for row in read(tmp_path / "again.csv")] == ["20", "30"]

@@ -22,7 +22,7 @@ from tests.anonymization.tables import Table, tables
 
 # sex a/b and a number that is null once in a while
 ROWS = TupleCounts(np.array([[0, 0], [0, 1], [1, 1], [1, 2]], np.int32), np.array([5, 5, 5, 5]))
-COLUMNS = [flat(["a", "b"]), Scale(np.array([10.0, 20.0]), has_null=True)]
+COLUMNS = [flat(["a", "b"]), Scale(np.array([10.0, 20.0]), has_null=True, bounds=(10.0, 20.0), step=10.0)]
 
 
 @settings(max_examples=40, deadline=None)
@@ -72,9 +72,9 @@ def test_batches_do_not_matter() -> None:
 
 
 def test_a_single_value_does_not_stand_for_others() -> None:
-    """A number beyond a value that is published by itself is suppressed: the recoding does not know it."""
+    """A number beside a value that is published by itself is suppressed: the recoding does not know it."""
     recoding = specialize(CountedTable(ROWS, COLUMNS, ["sex", "age"]), 5).recoding
-    batch = pa.record_batch({"sex": ["a", "a", "b"], "age": [9.0, 10.0, 21.0]})
+    batch = pa.record_batch({"sex": ["a", "a", "a", "b"], "age": [9.0, 10.0, 15.0, 21.0]})
     assert recoding.rewriter()(batch).to_pydict() == {"sex": ["a"], "age": ["10"]}
 
 

@@ -38,11 +38,18 @@ class ColumnValues:
     is_date: bool  # whether the column's type is that of dates or times
     is_many: bool  # more than the limit: the words are incomplete, of numbers and days at least the extremes are there
     is_code: bool  # whether some cells are written like codes, with zeros in front
+    is_float: bool  # whether the column's type is that of floating-point numbers
+    is_whole: bool  # whether all cells are whole numbers, and the column's type has no decimals
 
     @property
     def is_numeric(self) -> bool:
         """Whether these are quantities: all numbers, none written like a code with zeros in front."""
         return len(self.numbers) > 0 and bool(np.isfinite(self.numbers).all()) and not self.is_code
+
+    @property
+    def is_boolean(self) -> bool:
+        """Whether these are true and false, which are read as 1 and 0."""
+        return not self.is_many and all(word.lower() in ("true", "false") for word in self.words)
 
     @property
     def is_calendar(self) -> bool:
@@ -78,4 +85,5 @@ def _joined(name: str, cells: pa.Table, limit: int) -> ColumnValues:
     is_many = bool(pc.any(cells["is_many"]).as_py()) or len(words) > limit
     as_numbers, as_days = (cells[key].to_numpy() for key in ("number", "day"))
     is_date, is_code = (bool(pc.any(cells[key]).as_py()) for key in ("is_date", "is_code"))
-    return ColumnValues(name, words, as_numbers, as_days, is_date, is_many, is_code)
+    is_float, is_whole = (bool(pc.all(cells[key]).as_py()) for key in ("is_float", "is_whole"))
+    return ColumnValues(name, words, as_numbers, as_days, is_date, is_many, is_code, is_float, is_whole)

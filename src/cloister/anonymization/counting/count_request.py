@@ -14,6 +14,7 @@ from cloister.anonymization.counting.leaf_coder import value_coder
 from cloister.anonymization.counting.quasi_columns import column_from_values
 from cloister.anonymization.counting.scale import Scale
 from cloister.anonymization.request import Request
+from cloister.anonymization.writing.csv_header import check_header
 from cloister.schema.hierarchies import Hierarchy
 from cloister.schema.hierarchies.of_columns import read_hierarchies
 from cloister.sources.stated_names import StatedNames
@@ -32,8 +33,11 @@ class OpenedTables:
     population: Holder | None
 
 
-def open_tables(request: Request, X: Any, purpose: str) -> OpenedTables:
-    """Open what a request needs and check the columns; the ledger records it, and no row is read yet."""
+def open_tables(request: Request, X: Any, purpose: str, format: str | None = None) -> OpenedTables:
+    """Open what a request needs and check the columns; the ledger records it, and no row is read yet.
+
+    `format` is that of the output, where there is one.
+    """
     stated = StatedNames(schema=None if request.schema is None else request.schema.names)
     rows = open_data(X, request.engine, stated)
     table = Vault.holding(rows, purpose=purpose, engine=request.engine, table=request.table, ledger=request.ledger)
@@ -44,6 +48,9 @@ def open_tables(request: Request, X: Any, purpose: str) -> OpenedTables:
         everybody = open_data(fitted.population, fitted.engine, stated)
         population = Vault.holding(everybody, purpose="k-map", engine=fitted.engine)
         fitted.check_population(population.names)
+    if format is not None:
+        written = [name for name in table.names if name not in fitted.dropped or name in fitted.pseudonyms]
+        check_header(table.names, written, [*fitted.quasi, *fitted.sensitive], format)
     table.record()
     return OpenedTables(fitted, table, hierarchies, population)
 

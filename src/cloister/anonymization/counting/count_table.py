@@ -142,6 +142,11 @@ def _lacking(name: str, column: Hierarchy | Scale, rows: int) -> str:
     if isinstance(column, Scale) and column.bounds is not None:
         return f'column "{name}": {held} a value outside the bounds of the schema. Widen them, or correct the rows.'
     origin = column.origin if isinstance(column, Hierarchy) else "its values"
+    if isinstance(column, Hierarchy) and column.is_grid:
+        return (
+            f'column "{name}": {held} a number that is none of the steps of {origin}. Correct the rows, or leave out step: '
+            "then labels are intervals."
+        )
     return (
         f'column "{name}": {held} a value that {origin} lacks. Add what is missing to the hierarchy, or correct the rows '
         "(blanks need no line: they are a value of their own)."

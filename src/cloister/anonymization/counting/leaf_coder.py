@@ -36,10 +36,11 @@ class LeafCoder:
     unknown: int = UNKNOWN  # or the code of "(other)"
     form: CellFormat = PLAIN  # how the cells are written
     value_of: tuple[int, ...] | None = None  # the code of each leaf, where several are one value; None: its place
+    is_grid: bool = False  # a leaf is the number in the middle of its edges alone
 
     def look_up(self, values: pa.Array) -> NDArray[np.int32]:
         """The code of each cell."""
-        codes = leaf_codes(values, self.leaves, self.edges, is_date=self.is_date, form=self.form)
+        codes = leaf_codes(values, self.leaves, self.edges, is_date=self.is_date, form=self.form, is_grid=self.is_grid)
         if self.value_of is not None:
             codes = np.where(codes >= 0, np.array(self.value_of, np.int32)[np.maximum(codes, 0)], codes)
         codes[codes == UNKNOWN] = self.unknown
@@ -52,7 +53,8 @@ def coder_of(name: str, column: Hierarchy | Scale) -> LeafCoder:
     if isinstance(column, Scale):
         return LeafCoder(name, None, column.edges, column.is_date, form=column.form)
     words = column.nodes[: column.leaves] if column.edges is None else None
-    return LeafCoder(name, words, column.edges, column.is_date, column.null, column.unknown, column.form)
+    form, is_grid = column.form, column.is_grid
+    return LeafCoder(name, words, column.edges, column.is_date, column.null, column.unknown, form, is_grid=is_grid)
 
 
 def value_coder(column: ColumnValues, schema: Schema | None, *, is_ordered: bool = False) -> LeafCoder:

@@ -15,15 +15,14 @@ from typing import Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from cloister.schema.numerals import label_text
+from cloister.schema.numerals import exact_label_text
 
-__all__ = ["CutGrid", "MonthGrid", "NumberGrid", "Width", "power_below", "word"]
+__all__ = ["MOST_PLACES", "CutGrid", "MonthGrid", "NumberGrid", "Width", "power_below", "word"]
 
 Width: TypeAlias = Fraction  # of numbers, or of months
 
 _EXACT = 2**53  # integers that float64 holds
-_ALL_DIGITS = 1e22  # whole numbers below it are written without an exponent
-_MOST_PLACES = 2**50  # intervals between the origin and a value, so that places are exact
+MOST_PLACES = 2**50  # intervals between the origin and a value, so that places are exact
 _LARGEST = float(np.finfo(np.float64).max)
 _LEAST = Fraction(float(np.finfo(np.float64).tiny))  # a narrower width has not all digits of a float
 
@@ -78,7 +77,7 @@ class NumberGrid:
         with np.errstate(over="ignore"):
             gap = min(float(np.diff(values).min()), _LARGEST)
         finest = unit if self.step is not None else Fraction(gap) / 5
-        least = max(finest, farthest / _MOST_PLACES, _LEAST)
+        least = max(finest, farthest / MOST_PLACES, _LEAST)
         most = min(5 * max(farthest, ends[1] - ends[0]), Fraction(_LARGEST))
         widths: list[Width] = []
         power = power_below(most / unit)
@@ -167,10 +166,7 @@ def word(value: float, *, is_date: bool) -> str:
     """
     if is_date:
         return str(np.datetime64(int(value), "D"))
-    short = label_text(value)
-    if float(short) == value:
-        return short
-    return str(int(value)) if abs(value) < _ALL_DIGITS and float(value).is_integer() else repr(float(value))
+    return exact_label_text(value)
 
 
 def _nearest(number: Fraction) -> float:

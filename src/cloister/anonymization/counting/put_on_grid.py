@@ -27,36 +27,29 @@ class GridTable:
         The tuples in the order of the counted table. A tuple of bins occurs as often as tuples of values fall into it.
     columns : sequence of Hierarchy or CutBins
     names : sequence of str
-    cells : sequence of array of float64, (t,), or None
-        The value of each tuple in a column of bins, where it is known: for labels of rows that all hold the same.
     """
 
     rows: TupleCounts
     columns: Sequence[Hierarchy | CutBins]
     names: Sequence[str]
-    cells: Sequence[NDArray[np.float64] | None]
 
     def take(self, rows: NDArray[np.int64]) -> GridTable:
         """Some of the tuples."""
-        cells = [None if each is None else each[rows] for each in self.cells]
-        return replace(self, rows=self.rows.take(rows), cells=cells)
+        return replace(self, rows=self.rows.take(rows))
 
 
 def put_on_grid(table: CountedTable, k: int) -> GridTable:
     """Join the values of ordered columns to bins of at least k rows (people) between public cuts."""
     codes = table.rows.codes.copy()
     columns: list[Hierarchy | CutBins] = []
-    cells: list[NDArray[np.float64] | None] = []
     for j, column in enumerate(table.columns):
         if isinstance(column, Hierarchy):
             columns.append(column)
-            cells.append(None)
             continue
         bins, bin_of = make_bins(column, codes[:, j].astype(np.int64), table.rows, k)
         columns.append(bins)
-        cells.append(np.append(column.values, np.nan)[codes[:, j]] if bins.is_fine else None)
         codes[:, j] = bin_of[codes[:, j]]
-    return GridTable(replace(table.rows, codes=codes), columns, table.names, cells)
+    return GridTable(replace(table.rows, codes=codes), columns, table.names)
 
 
 def make_bins(scale: Scale, codes: NDArray[np.int64], rows: TupleCounts, k: int) -> tuple[CutBins, NDArray[np.int32]]:
@@ -69,6 +62,6 @@ def make_bins(scale: Scale, codes: NDArray[np.int64], rows: TupleCounts, k: int)
     bin_of = np.searchsorted(cuts, values, side="right")
     first = np.searchsorted(bin_of, np.arange(len(cuts) + 1))  # every bin holds values: k rows hold them
     last = np.append(first[1:], m) - 1
-    held, is_fine = last - first + 1, scale.width is None
-    bins = CutBins(cuts, values[first], values[last], held, scale.ends, scale.has_null, scale.is_date, is_fine, scale.form)
+    held, step = last - first + 1, scale.value_step
+    bins = CutBins(cuts, values[first], values[last], held, scale.ends, scale.has_null, scale.is_date, step, scale.form)
     return bins, np.append(bin_of, len(first)).astype(np.int32)

@@ -19,6 +19,8 @@ from cloister.schema import Date, Number, Schema
 from cloister.schema.cell_format import PLAIN
 from cloister.schema.hierarchies import Hierarchy, flat
 from cloister.schema.hierarchies.of_columns import fit_to_cells
+from cloister.schema.kinds import Kind
+from cloister.schema.numerals import WHOLE_NUMBERS
 
 __all__ = ["RangeCount", "column_from_values"]
 
@@ -51,21 +53,36 @@ def column_from_values(column: ColumnValues, schema: Schema | None, count: Range
         if wants_days:
             scale = months(np.floor(cells)) if column.is_many else Scale(np.unique(np.floor(cells)), is_date=True)
             return replace(scale, form=form)
-        bounds, step = (kind.bounds, kind.step) if isinstance(kind, Number) else (None, None)
-        if column.is_many:
-            read = partial(replace, form=form)
-            return read(intervals_of_range(cells, bounds, step, lambda intervals: count(read(intervals))))
-        values = np.unique(cells)
-        if bounds is not None:  # what lies outside is refused when it is counted
-            values = values[(bounds[0] <= values) & (values <= bounds[1])]
-            values = values if len(values) else np.array(bounds[:1])
-        return Scale(values, bounds=bounds, step=step, form=form)
+        return _number_scale(column, kind, cells, count)
     if column.is_many:
         raise SchemaError(
             f'column "{column.name}" has more than {MOST_CODES:,} different texts and no hierarchy. Give it one '
             "(cloister schema --hierarchies DIR drafts it), or name it an identifier."
         )
     return fit_to_cells(flat(column.words), kind)
+
+
+def _number_scale(column: ColumnValues, kind: Kind | None, cells: NDArray[np.float64], count: RangeCount) -> Scale:
+    """The numbers of a column, with the bounds and the step that are known of it."""
+    if not column.is_float and np.abs(cells).max() >= WHOLE_NUMBERS:
+        raise SchemaError(
+            f'column "{column.name}" holds numbers of {WHOLE_NUMBERS:,} or more, which are not told apart one by one: labels '
+            "would name others. Call it a category in a schema, divide it, or drop it; if the number stands for a missing "
+            "value, list it there as missing."
+        )
+    bounds, step, form = (kind.bounds, kind.step, kind.form) if isinstance(kind, Number) else (None, None, PLAIN)
+    if kind is None and column.is_boolean:
+        bounds, step = (0.0, 1.0), 1.0
+    elif step is None and column.is_whole and (bounds is None or bounds[0].is_integer()):
+        step = 1.0
+    if column.is_many:
+        read = partial(replace, form=form)
+        return read(intervals_of_range(cells, bounds, step, lambda intervals: count(read(intervals))))
+    values = np.unique(cells)
+    if bounds is not None:  # what lies outside is refused when it is counted
+        values = values[(bounds[0] <= values) & (values <= bounds[1])]
+        values = values if len(values) else np.array(bounds[:1])
+    return Scale(values, bounds=bounds, step=step, form=form)
 
 
 def months(days: NDArray[np.float64]) -> Scale:

@@ -8,10 +8,10 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from cloister.anonymization.counting.public_grid import CutGrid, MonthGrid, NumberGrid, word
+from cloister.anonymization.counting.public_grid import MOST_PLACES, CutGrid, MonthGrid, NumberGrid, word
 from cloister.schema.cell_format import PLAIN, CellFormat
 
-__all__ = ["CutBins", "Scale", "value_text"]
+__all__ = ["CutBins", "Scale"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -33,7 +33,7 @@ class Scale:
         Public bounds of the column: what the outermost intervals are published with. Without them those are open:
         ``(-inf, 20)``, ``[60, inf)``. A value outside belongs to no code.
     step : float, optional
-        The public distance between two values.
+        The public distance between two values: that of the schema, 1 for a column of whole numbers.
     form : CellFormat
         How the cells of the column are written.
 
@@ -77,13 +77,27 @@ class Scale:
     @property
     def grid(self) -> CutGrid:
         """Where the column may be cut: by public facts alone."""
-        if self.is_date:
-            return MonthGrid()
+        return MonthGrid() if self.is_date else self._numbers
+
+    @property
+    def _numbers(self) -> NumberGrid:
         if self.step is None:
             return NumberGrid(self.width)
         step, low = Fraction(repr(self.step)), Fraction(repr(self.ends[0])) if self.bounds else Fraction(0)
         finest = step if self.width is None else self.width
         return NumberGrid(finest, Fraction(0) if low % step == 0 else low)
+
+    @property
+    def value_step(self) -> Fraction | None:
+        """How wide an interval is that holds one value; None where none is: days, or cells that are not on the step's grid."""
+        if self.step is None or self.is_date or self.width is not None or not len(self.values):
+            return None
+        step, grid = Fraction(repr(self.step)), self._numbers
+        is_far = np.abs(self.values) >= float(step) * (MOST_PLACES // 2)  # one by one: places are not exact there
+        near, far = self.values[~is_far], self.values[is_far]
+        is_on_grid = bool((grid.starts(grid.places(near, step), step) == near).all())
+        is_on_grid = is_on_grid and all((Fraction(value) - grid.origin) % step == 0 for value in far.tolist())
+        return step if is_on_grid else None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -102,12 +116,13 @@ class CutBins:
         What the outermost intervals are published with.
     has_null, is_date, form
         As in `Scale`.
-    is_fine : bool
-        Whether values are known one by one: where all rows with a label hold the same one, that is the label.
+    step : Fraction, optional
+        How wide an interval is that holds one value, and is labelled by it.
 
     Privacy
     -------
-    Intervals of bins end at public cuts or at public ends.
+    Intervals of bins end at public cuts or at public ends, and how they are written does not depend on what their rows hold:
+    a label that named a value because all rows between two cuts hold it would show where others, fewer than k, do not.
     """
 
     cuts: NDArray[np.float64]
@@ -117,7 +132,7 @@ class CutBins:
     ends: tuple[float, float]
     has_null: bool = False
     is_date: bool = False
-    is_fine: bool = True
+    step: Fraction | None = None
     form: CellFormat = PLAIN
 
     @property
@@ -131,16 +146,22 @@ class CutBins:
         return np.concatenate([[self.ends[0]], self.cuts, [self.ends[1]]])
 
     def label(self, low: int, high: int) -> str:
-        """The interval of the bins from `low` up to `high`; ``*`` for everything."""
+        """The interval of the bins from `low` up to `high`, or the one value in it; ``*`` for everything."""
         if low == 0 and high == len(self.low) and not self.has_null:
             return "*"
+        if (value := self.single(low, high)) is not None:
+            return word(value, is_date=False)
         first, last = float(self.edges[low]), float(self.edges[high])
         start = "(-inf" if first == -np.inf else f"[{word(first, is_date=self.is_date)}"
         if last == np.inf:
             return f"{start}, inf)"
         return f"{start}, {word(last, is_date=self.is_date)}{']' if high == len(self.low) else ')'}"
 
-
-def value_text(value: float, *, is_date: bool) -> str:
-    """A value as a label: its text reads back as the same number."""
-    return word(value, is_date=is_date)
+    def single(self, low: int, high: int) -> float | None:
+        """The value that the bins from `low` up to `high` begin with, where the step leaves room for no other; else None."""
+        first, last = float(self.edges[low]), float(self.edges[high])
+        if self.step is None or not (np.isfinite(first) and np.isfinite(last)):
+            return None
+        width = Fraction(repr(last)) - Fraction(repr(first))
+        is_one = width < self.step if high == len(self.low) else width == self.step  # the last interval holds its end
+        return first if is_one else None

@@ -11,7 +11,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from cloister.anonymization.counting.scale import CutBins, value_text
+from cloister.anonymization.counting.scale import CutBins
 from cloister.schema.hierarchies import Hierarchy
 
 __all__ = ["binary_tree", "level_costs", "loss_by_values", "vectors_by_cost"]
@@ -61,12 +61,7 @@ def vectors_by_cost(costs: Sequence[NDArray[np.float64]], limit: int = LIMIT) ->
 
 
 def binary_tree(bins: CutBins, counts: NDArray[np.float64]) -> Hierarchy:
-    """A tree over bins: every interval is halved where its rows are, until single bins are left.
-
-    Notes
-    -----
-    A leaf of which all rows of the table hold one value is labelled by it: local recoding removes no row.
-    """
+    """A tree over bins: every interval is halved where its rows are, until single bins are left."""
     m = len(bins.low)
     spans = [(code, code + 1) for code in range(m)]
     above: dict[tuple[int, int], tuple[int, int]] = {}
@@ -86,8 +81,6 @@ def binary_tree(bins: CutBins, counts: NDArray[np.float64]) -> Hierarchy:
     index = {span: i for i, span in enumerate(spans)}
     parent = np.array([index[above[span]] if span in above else -1 for span in spans], np.int32)
     labels = [bins.label(*span) for span in spans]
-    for code in np.flatnonzero((bins.held == 1) & bins.is_fine).tolist():
-        labels[code] = value_text(float(bins.low[code]), is_date=bins.is_date)
     if m > 1:
         labels[-1] = "*"
     tree = Hierarchy(tuple(labels), parent, m, bins.edges, bins.is_date, form=bins.form)

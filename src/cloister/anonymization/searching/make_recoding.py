@@ -1,9 +1,8 @@
 """What a search ends in, as a recoding: from the blocks of a cut, or from classes of tuples.
 
-Labels of numbers and days are made here, from what is published alone. Where all published rows of a block, at least k, and
-the population that k-map counts in it hold one value, the label is that value; otherwise it is an interval between public
-cuts. A block whose rows were all removed has no label of its own: the interval beside it reaches over it, so that no gap
-shows where they were.
+A label of numbers and days is what lies between two public cuts, whatever the rows there hold; it is written as a value where
+the step of the column leaves room for one alone. A block whose rows were all removed has no label of its own: the interval
+beside it reaches over it, so that no gap shows where they were.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from numpy.typing import NDArray
 
 from cloister.anonymization.counting.leaf_coder import coder_of
 from cloister.anonymization.counting.put_on_grid import GridTable
-from cloister.anonymization.counting.scale import CutBins, value_text
+from cloister.anonymization.counting.scale import CutBins
 from cloister.anonymization.searching.column_blocks import Block
 from cloister.anonymization.writing.recoding import STAR, RecodedColumn, Recoding
 from cloister.schema.hierarchies import Hierarchy
@@ -47,11 +46,9 @@ def make_global(
             of[block.codes] = at
         classes[:, j] = of[table.rows.codes[samples, j]]
         if isinstance(column, CutBins):
-            cells, block_of = table.cells[j], of[table.rows.codes[published, j]]
+            block_of = of[table.rows.codes[published, j]]
             is_shown = np.bincount(block_of[table.rows.counts[published] > 0], minlength=len(own_blocks)) > 0
-            made, loss = _recode_bins(
-                name, column, own_blocks, is_shown, block_of, None if cells is None else cells[published]
-            )
+            made, loss = _recode_bins(name, column, own_blocks, is_shown)
         else:
             made = _recode_tree(name, column, of, tuple(block.label for block in own_blocks))
             loss = np.array([block.loss for block in own_blocks])
@@ -74,41 +71,27 @@ def make_local(
         if not isinstance(column, CutBins):
             recoded.append(_recode_tree(name, tree, np.arange(tree.leaves, dtype=np.int32), tree.nodes))
             continue
-        is_single = (column.held == 1) & column.is_fine
-        singles = [float(low) if single else None for low, single in zip(column.low, is_single, strict=True)]
-        spans = [(i, i + 1) for i in range(len(singles))]
+        spans = [(i, i + 1) for i in range(len(column.low))]
+        singles = [column.single(*span) for span in spans]
         recoded.append(_recoded_numbers(name, column, spans, singles, (*tree.nodes, STAR)))
     kept = members >= 0
     return Recoding(tuple(recoded), tuples[kept], members[kept].astype(np.int32), classes, is_starred=False)
 
 
 def _recode_bins(
-    name: str,
-    bins: CutBins,
-    blocks: Sequence[Block],
-    is_shown: NDArray[np.bool_],
-    block_of: NDArray[np.int32],
-    cells: NDArray[np.float64] | None,
+    name: str, bins: CutBins, blocks: Sequence[Block], is_shown: NDArray[np.bool_]
 ) -> tuple[RecodedColumn, NDArray[np.float64]]:
-    """A column of bins, by the block and the value (where it is known) of each published tuple; and what its labels lose.
-
-    `is_shown` are the blocks with published rows. Tuples of the population alone count among the values of a block: k-map
-    counts them under its label, which must describe them.
-    """
+    """A column of bins, and what its labels lose; `is_shown` are the blocks with published rows."""
     m, total = len(bins.low), int(bins.held.sum()) + bins.has_null
     spans = [(int(block.codes.min()), int(block.codes.max()) + 1) for block in blocks]
     labels, losses, singles = [], [], []
-    for at, (low, high) in enumerate(_tiles(spans, is_shown, m)):
-        inside = cells[block_of == at] if cells is not None and is_shown[at] and high <= m else np.zeros(0)
-        single = float(inside[0]) if len(inside) and inside.min() == inside.max() else None
+    for low, high in _tiles(spans, is_shown, m):
         if high > m:  # nulls, alone or with everything
             label, under = ("", 1) if low == m else (STAR, total)
-        elif single is not None:
-            label, under = value_text(single, is_date=bins.is_date), 1
         else:
             label, under = bins.label(low, high), int(bins.held[low:high].sum())
         labels.append(label)
-        singles.append(single)
+        singles.append(bins.single(low, high) if high <= m else None)
         losses.append((under - 1) / max(total - 1, 1))
     numbers = [span for span in spans if span[1] <= m]
     made = _recoded_numbers(name, bins, numbers, singles[: len(numbers)], (*labels, STAR))
@@ -118,22 +101,19 @@ def _recode_bins(
 def _recoded_numbers(
     name: str, bins: CutBins, spans: Sequence[tuple[int, int]], singles: Sequence[float | None], labels: tuple[str, ...]
 ) -> RecodedColumn:
-    """A column whose code i is the i-th span of bins, or of it one single value; the code after those is that of nulls.
+    """A column whose code i is the i-th span of bins, or of it the value that it begins with; the code after is that of nulls.
 
-    The last label is nobody's: cells that the label of their span does not describe have its code, which no class has.
+    The last label is nobody's: other rows may hold numbers between two steps, which have its code, and no class has that.
     """
     edges, nowhere = bins.edges, len(labels) - 1
     starts, of = [], []
     for code, ((low, high), single) in enumerate(zip(spans, singles, strict=True)):
         first, last = float(edges[low]), float(edges[high])
-        if single is None:
-            starts.append(first)
-            of.append(code)
-            continue
-        after = single + 1 if bins.is_date else float(np.nextafter(single, np.inf))
-        pieces = [(first, nowhere, first < single), (single, code, True), (after, nowhere, after < last)]
-        starts += [start for start, _, is_there in pieces if is_there]
-        of += [own for _, own, is_there in pieces if is_there]
+        starts.append(first)
+        of.append(code)
+        if single is not None and (after := float(np.nextafter(single, np.inf))) < last:
+            starts.append(after)
+            of.append(nowhere)
     if not spans:  # numbers and nulls are one block
         starts, of = [bins.ends[0]], [0]
     null = len(of) if bins.has_null else -1
@@ -157,4 +137,6 @@ def _tiles(spans: list[tuple[int, int]], is_shown: NDArray[np.bool_], m: int) ->
 
 def _recode_tree(name: str, tree: Hierarchy, of: NDArray[np.int32], labels: tuple[str, ...]) -> RecodedColumn:
     coder = coder_of(name, tree)
-    return RecodedColumn(name, coder.leaves, coder.edges, coder.is_date, coder.null, of, labels, coder.unknown, coder.form)
+    return RecodedColumn(
+        name, coder.leaves, coder.edges, coder.is_date, coder.null, of, labels, coder.unknown, coder.form, coder.is_grid
+    )

@@ -13,11 +13,18 @@ from cloister.anonymization.counting.count_table import number_persons
 from cloister.anonymization.counting.nearly_unique import check_confirmed, nearly_unique
 from cloister.anonymization.counting.tuple_counts import TupleCounts
 from cloister.anonymization.reporting.notes import usual_notes
-from cloister.anonymization.searching.guards import KAnonymity, distinct_persons
+from cloister.anonymization.searching.guards import KAnonymity
+from cloister.anonymization.writing.csv_header import check_header
 from cloister.anonymization.writing.recoding import Recoding
-from cloister.anonymization.writing.recount import PlannedOutput, PublishedClasses, check_output, count_output, plan_output
+from cloister.anonymization.writing.recount import (
+    PlannedOutput,
+    PublishedClasses,
+    check_output,
+    count_output,
+    fewest_people,
+    plan_output,
+)
 from cloister.anonymization.writing.rewriting import format_of, make_rewriting, read_key
-from cloister.anonymization.writing.tuple_ranks import TupleRanks
 from cloister.column_names import missing_column
 from cloister.encode import Encoding
 from cloister.errors import SchemaError, SourceError, UsageError
@@ -97,10 +104,12 @@ def apply_recoding(
         raise UsageError("a key is there, but the recoding has no pseudonyms. Drop the key.")
     key = read_key(key_file, key_variable) if has_key else b""
     rows = Vault.holding(X, purpose="a saved recoding, applied", engine=engine, table=table, ledger=ledger)
-    check_columns(recoding, rows.names, (*identifiers, *keep_unique))
-    rows.record()
+    check_columns(recoding, rows.names, identifiers, keep_unique)
     pseudonyms = tuple(name for name in recoding.pseudonyms if has_key and name in rows.names and name not in identifiers)
     dropped = dropped_columns(recoding, identifiers)
+    written = [name for name in rows.names if name not in dropped or name in pseudonyms]
+    check_header(rows.names, written, recoding.names, format)
+    rows.record()
     rewriting = make_rewriting(recoding, rows.types(rows.names), dropped, pseudonyms, key, format)
     tuples = count_tuples(rows, recoding)
     untouched = [name for name in rewriting.schema.names if name not in recoding.names and name not in pseudonyms]
@@ -135,9 +144,9 @@ def apply_recoding(
     return release
 
 
-def check_columns(recoding: Recoding, names: Sequence[str], identifiers: Sequence[str]) -> None:
-    """Refuse rows without the columns that a recoding needs, and an identifier that it publishes."""
-    wanted = [*recoding.names, *identifiers]
+def check_columns(recoding: Recoding, names: Sequence[str], identifiers: Sequence[str], keep_unique: Sequence[str]) -> None:
+    """Refuse rows without the columns that a recoding needs, and those that it does not say what becomes of."""
+    wanted = [*recoding.names, *identifiers, *keep_unique]
     for name in wanted:
         if name not in names:
             raise missing_column(name, names, wanted)
@@ -149,6 +158,9 @@ def check_columns(recoding: Recoding, names: Sequence[str], identifiers: Sequenc
     _refuse_unnamed(recoding, names, identifiers)
     if in_both := next((name for name in identifiers if name in recoding.names), None):
         raise UsageError(f'column "{in_both}" cannot be both a quasi-identifier and an identifier. Choose one.')
+    recoded = (*recoding.names, *dropped_columns(recoding, identifiers))
+    if in_both := next((name for name in keep_unique if name in recoded), None):
+        raise UsageError(f'column "{in_both}" is not published as it is: it cannot be kept unique. Choose one.')
 
 
 def _refuse_unnamed(recoding: Recoding, names: Sequence[str], identifiers: Sequence[str]) -> None:
@@ -189,9 +201,5 @@ def smallest_class(output: PublishedClasses, plan: PlannedOutput) -> int:
     """The size of the smallest class of the output: its rows, or its persons, where they count."""
     if not len(output.sizes):
         raise UsageError("the recoding describes none of these rows. Nothing was written; anonymize the table anew.")
-    if plan.rows.persons is None:
-        return int(output.sizes.min())
-    keys = output.tuples.codes  # one a class: there are no sensitive values
-    class_of = TupleRanks(keys).find(plan.codes.astype(np.int32))
-    inside = np.flatnonzero(class_of < len(keys))
-    return int(distinct_persons(class_of[inside], len(keys), plan.rows.take(inside)).min())
+    people = fewest_people(plan)
+    return int(output.sizes.min()) if people is None else people

@@ -44,6 +44,7 @@ class RecodedColumn:
     labels: tuple[str, ...]
     unknown: int = UNKNOWN
     form: CellFormat = PLAIN  # how the cells are written
+    is_grid: bool = False  # a leaf is the number in the middle of its edges alone
 
     def codes(self, values: pa.Array) -> NDArray[np.int32]:
         """The code of each value; negative for a value that the recoding does not know."""
@@ -53,7 +54,8 @@ class RecodedColumn:
     @property
     def coder(self) -> LeafCoder:
         """How the values become leaves."""
-        return LeafCoder(self.name, self.leaves, self.edges, self.is_date, self.null, self.unknown, self.form)
+        form, is_grid = self.form, self.is_grid
+        return LeafCoder(self.name, self.leaves, self.edges, self.is_date, self.null, self.unknown, form, is_grid=is_grid)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

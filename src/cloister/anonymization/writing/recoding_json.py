@@ -24,7 +24,7 @@ __all__ = ["read_fields", "recoding_json"]
 
 VERSION = 3  # 1 did not say which columns must not be published, 2 had no hash and did not name the untouched columns
 COLUMN_KEYS = {"name", "leaves", "edges", "is_date", "null", "of", "labels"}
-FORMAT_KEYS = {"unknown", "form"}  # only where they are not the usual ones
+FORMAT_KEYS = {"unknown", "form", "is_grid"}  # only where they are not the usual ones
 KEYS = {"kind", "version", "is_starred", "dropped", "pseudonyms", "person", "columns", "keys", "members", "classes"}
 ADDED_KEYS = {"untouched", "sha256"}  # since version 3
 FOREIGN = "this is not a recoding that this version can read. Make it again."
@@ -52,6 +52,8 @@ class WrittenColumn(Protocol):
     def unknown(self) -> int: ...
     @property
     def form(self) -> CellFormat: ...
+    @property
+    def is_grid(self) -> bool: ...
 
 
 class Written(Protocol):
@@ -90,6 +92,7 @@ def recoding_json(recoding: Written) -> str:
             "labels": list(column.labels),
             **({} if column.unknown == UNKNOWN else {"unknown": column.unknown}),
             **({} if column.form == PLAIN else {"form": {**asdict(column.form), "missing": list(column.form.missing)}}),
+            **({"is_grid": True} if column.is_grid else {}),
         }
         for column in recoding.columns
     ]
@@ -152,6 +155,7 @@ def _column(entry: Any) -> dict[str, Any]:
     _need(type(null) is int and -1 <= null < len(of))
     _need(type(unknown) is int and UNKNOWN <= unknown < len(of))
     form = _form(entry["form"]) if "form" in entry else PLAIN
+    _need("is_grid" not in entry or (entry["is_grid"] is True and edges is not None))
     _need(len(of) >= (len(leaves) if leaves is not None else len(edges) - 1 if edges is not None else 0))
     return {**entry, "labels": labels, "of": of, "leaves": leaves, "edges": edges, "unknown": unknown, "form": form}
 

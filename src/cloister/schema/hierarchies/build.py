@@ -12,7 +12,7 @@ import numpy as np
 
 from cloister.errors import SchemaError
 from cloister.schema.hierarchies.tree import Hierarchy, spliced
-from cloister.schema.numerals import label_text
+from cloister.schema.numerals import WHOLE_NUMBERS, exact_label_text
 
 __all__ = ["calendar", "flat", "intervals", "prefix"]
 
@@ -73,7 +73,8 @@ def intervals(
     low, high : float
         Public bounds of the column; the last interval holds `high` too.
     step : float, optional
-        The grid of the column: its values become the leaves. None: the finest intervals are the leaves.
+        The grid of the column: its values become the leaves, and a cell between two of them is unknown. None: the finest
+        intervals are the leaves.
     width : float, optional
         Width of the finest intervals. None, and no cuts: a round width that makes about twenty.
     cuts : sequence of float, optional
@@ -100,9 +101,14 @@ def intervals(
         levels: list[list[float]] = []
     else:
         starts = _grid(low, high, step, origin)
+        if max(-low, high) >= WHOLE_NUMBERS:
+            raise SchemaError(
+                f"{origin}: numbers of {WHOLE_NUMBERS:,} or more are not told apart one by one. Leave out step, or list the "
+                "values."
+            )
         half = step / 2
         edges = np.array([starts[0] - half, *(np.array(starts[1:]) - half), starts[-1] + half])
-        names = [label_text(start) for start in starts]
+        names = [exact_label_text(start) for start in starts]
         levels = [finest]
     coarser = finest[::fanout]
     while len(coarser) > 1:
@@ -111,7 +117,8 @@ def intervals(
     labels = [
         [_interval(a, b, closed=b == high) for a, b in zip(level, [*level[1:], high], strict=True)] for level in levels
     ]
-    return _stacked(starts, names, levels, labels, edges, is_date=False, origin=origin)
+    tree = _stacked(starts, names, levels, labels, edges, is_date=False, origin=origin)
+    return replace(tree, is_grid=step is not None)
 
 
 def calendar(first: date, last: date, *, cuts: Sequence[date] | None = None, origin: str = "the calendar") -> Hierarchy:
@@ -203,7 +210,7 @@ def round_width(width: float) -> float:
 
 
 def _interval(start: float, end: float, *, closed: bool) -> str:
-    return f"[{label_text(start)}, {label_text(end)}{']' if closed else ')'}"
+    return f"[{exact_label_text(start)}, {exact_label_text(end)}{']' if closed else ')'}"
 
 
 def _masked(value: str, length: int) -> str:

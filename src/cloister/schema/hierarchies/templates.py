@@ -14,7 +14,7 @@ from cloister.schema.cell_values import days, numbers, texts
 from cloister.schema.hierarchies.build import flat, round_width
 from cloister.schema.hierarchies.read import file_stem
 from cloister.schema.kinds import Category, Date, Number
-from cloister.schema.numerals import label_text
+from cloister.schema.numerals import exact_label_text, label_text
 from cloister.schema.table import Column
 
 __all__ = ["draft", "draft_from_values"]
@@ -85,4 +85,6 @@ def _listed(name: str, values: list[str]) -> tuple[str, str]:
 
 def _rule(low: float, high: float, step: str) -> str:
     width = label_text(round_width((high - low) / 20))
-    return f"[intervals]\nlow = {label_text(low)}\nhigh = {label_text(high)}\n{step}width = {width}\nfanout = 2\n"
+    return (
+        f"[intervals]\nlow = {exact_label_text(low)}\nhigh = {exact_label_text(high)}\n{step}width = {width}\nfanout = 2\n"
+    )

@@ -23,6 +23,7 @@ UNKNOWN = -2  # the code of a value that the hierarchy lacks
 
 MOST_LEVELS = 256  # from a value to the root
 _MANY = 256
+_ROUNDING = 1e-6  # of a step
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -42,6 +43,8 @@ class Hierarchy:
         end too. Without edges a value belongs to the leaf whose label is its text.
     is_date : bool
         Whether the edges are days.
+    is_grid : bool
+        Whether a leaf is one number, the middle between its edges, and what lies beside it is in no leaf.
     origin : str
         Where the hierarchy came from, for messages.
     form : CellFormat
@@ -71,6 +74,7 @@ class Hierarchy:
     origin: str = "the hierarchy"
     form: CellFormat = PLAIN
     has_other: bool = False
+    is_grid: bool = False
 
     @classmethod
     def from_paths(
@@ -119,7 +123,8 @@ class Hierarchy:
     def codes(self, values: pa.Array) -> NDArray[np.int32]:
         """The leaf of each value; MISSING for a null, UNKNOWN for a value that the hierarchy lacks."""
         leaves = self.nodes[: self.leaves]
-        codes = leaf_codes(values, leaves if self.edges is None else None, self.edges, is_date=self.is_date, form=self.form)
+        words = leaves if self.edges is None else None
+        codes = leaf_codes(values, words, self.edges, is_date=self.is_date, form=self.form, is_grid=self.is_grid)
         codes[codes == MISSING] = self.null
         codes[codes == UNKNOWN] = self.unknown
         return codes
@@ -175,14 +180,18 @@ def leaf_codes(
     *,
     is_date: bool,
     form: CellFormat = PLAIN,
+    is_grid: bool = False,
 ) -> NDArray[np.int32]:
-    """The place of each value among texts or between edges; MISSING for a null or blank, UNKNOWN for anything else."""
+    """The place of each value among texts or between edges; MISSING for a null or blank, UNKNOWN for anything else.
+
+    On a grid only the middle between two edges has a place.
+    """
     is_coded = pa.types.is_dictionary(values.type)
     if is_coded or (len(values) > _MANY and _is_plain_text(values.type)):
         encoded = values if is_coded else values.dictionary_encode()
         if is_coded or len(encoded.dictionary) < len(values) // 2:  # most columns repeat few texts: each is looked up once
             places = to_numbers(encoded.indices.cast(pa.int64()), null=len(encoded.dictionary))
-            once = leaf_codes(encoded.dictionary, leaves, edges, is_date=is_date, form=form)
+            once = leaf_codes(encoded.dictionary, leaves, edges, is_date=is_date, form=form, is_grid=is_grid)
             looked_up: NDArray[np.int32] = np.append(once, np.int32(MISSING))[places]
             return looked_up
     if edges is not None:
@@ -192,6 +201,8 @@ def leaf_codes(
         codes = np.searchsorted(edges, cells, side="right").astype(np.int32) - 1
         codes[cells == edges[-1]] = bins - 1
         codes[(codes < 0) | (codes >= bins)] = UNKNOWN  # NaN sorts last: what is no number is unknown too
+        if is_grid:
+            codes[~_are_middles(cells, edges, codes)] = UNKNOWN
         codes[are_missing(values, form, read)] = MISSING
         return codes
     assert leaves is not None
@@ -199,6 +210,17 @@ def leaf_codes(
     codes = to_numbers(pc.index_in(words, from_texts(leaves).cast(words.type)), null=UNKNOWN).astype(np.int32)
     codes[to_numbers(pc.binary_length(words), null=0) == 0] = MISSING
     return codes
+
+
+def _are_middles(cells: NDArray[np.float64], edges: NDArray[np.float64], codes: NDArray[np.int32]) -> NDArray[np.bool_]:
+    """Which cells are the value in the middle of their edges, as floats are computed and as float32 holds it."""
+    at = np.maximum(codes, 0)
+    middles = (edges[at] + edges[at + 1]) / 2
+    apart = np.maximum(_ROUNDING * (edges[1] - edges[0]), 4 * np.spacing(np.abs(middles)))
+    with np.errstate(over="ignore"):
+        as_float32 = middles.astype(np.float32).astype(np.float64)
+    are: NDArray[np.bool_] = (codes >= 0) & ((np.abs(cells - middles) <= apart) | (cells == as_float32))
+    return are
 
 
 def _is_plain_text(kind: pa.DataType) -> bool:
