@@ -66,7 +66,7 @@ def test_a_plain_count_of_people_agrees(rows: list[tuple[int, str, str]]) -> Non
 @given(ROWS)
 @settings(max_examples=60)
 def test_l_and_t_are_those_of_the_guards(rows: list[tuple[int, str, str]]) -> None:
-    """What risk measures is exactly what the guards of `anonymize` let pass: rows or people, blanks aside."""
+    """What risk measures is what the guards of `anonymize` let pass: rows or people, blanks aside."""
     data = table_of(rows)
     where = np.unique(data["where"].to_pylist(), return_inverse=True)[1].astype(np.int64)
     words = [*sorted({ill for _, _, ill in rows if ill}), ""]  # a blank is coded last
@@ -83,9 +83,10 @@ def test_l_and_t_are_those_of_the_guards(rows: list[tuple[int, str, str]]) -> No
 
         assert holds(Diversity(max(1, told.l))) is (told.l > 0)
         assert not holds(Diversity(told.l + 1))
-        assert holds(EntropyDiversity(told.entropy_l))
+        # a tie is decided by the last bit, which depends on the order of a sum
+        assert holds(EntropyDiversity(max(1.0, told.entropy_l - 1e-9)))
         assert not holds(EntropyDiversity(told.entropy_l + 1e-6))
-        assert holds(Closeness(min(1.0, told.t)))
+        assert holds(Closeness(min(1.0, told.t + 1e-9)))
         assert told.t < 1e-9 or not holds(Closeness(told.t - 1e-6))
 
 

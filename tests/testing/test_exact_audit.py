@@ -177,7 +177,7 @@ def test_an_exact_size_is_found(monkeypatch: pytest.MonkeyPatch, method: str) ->
         size.append(float(len(rows)))
         if method == "votes":
             return ClusterRequest(n_clusters=2, bounds=(0, 1), random_state=0).fit(rows)
-        return SynopsisRequest(bounds=(0, 1), method=method).release(rows)
+        return SynopsisRequest(budget=1, bounds=(0, 1), method=method).release(rows)
 
     assert audit(mechanism, (ONE_MORE, CROWD)).holds
     monkeypatch.setattr(module, "buy_size", buy_size)
