@@ -121,6 +121,13 @@ def test_the_folder_where_somebody_stands_is_verified(folder: Path, monkeypatch:
         assert "has no certificate: no release.json is in it" in " ".join(run("verify", nothing, code=2).split())
 
 
+def test_a_file_of_a_folder_is_verified_with_its_folder(folder: Path) -> None:
+    """`verify clusters/centers.csv` said that there is no certificate, though it stands right there."""
+    out = cluster_points(folder)
+    told = " ".join(run("verify", out / "centers.csv", code=2).split())
+    assert "is part of a release. Give its folder, where release.json stands." in told
+
+
 def cluster_points(folder: Path, *words: object) -> Path:
     """Clusters of a table that has an account in the ledger `ledger.sqlite`, with labels for the holder."""
     out, ledger = folder / "clusters", folder / "ledger.sqlite"

@@ -36,6 +36,12 @@ def test_a_request_is_checked_without_rows() -> None:
         TabulationRequest(["school"]).plan(["school"])
 
 
+def test_bins_of_a_category_are_refused() -> None:
+    """They were ignored, and the table was charged without them."""
+    with pytest.raises(UsageError, match=r'bins are given for "level", which is a category'):
+        TabulationRequest(["level"], 1, bins={"level": 3}, **FACTS).plan(["level"])
+
+
 def test_one_name_is_not_taken_for_its_letters() -> None:
     """`by="school"` is refused with the form that is wanted, by the function and by its request."""
     rows = pa.table({"school": ["A", "B"]})

@@ -84,6 +84,8 @@ def read_release(path: Path) -> tuple[Release, Path, Path | None]:
     except (OSError, ValueError, RecursionError, pa.ArrowException):
         raise SourceError(f"{path} cannot be read as a release. {WANTED}.") from None
     if certificate is None:
+        if (place.parent / "release.json").is_file():
+            raise SourceError(f"{path} is part of a release. Give its folder, where release.json stands.")
         raise SourceError(
             f"{path} has no certificate: none is inside it, and no {certificate_path(place).name} stands beside it. {WANTED}."
         )

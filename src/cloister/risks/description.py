@@ -95,7 +95,8 @@ def describe_sensitive(risks: Sequence[SensitiveRisk], counted: str) -> Section:
             TextTable.of(heads, rows),
             Sentence(f"{diversity} t: largest distance of a class's values to those of all {counted};"),
             Sentence(
-                f"known for certain: {counted} in classes with one value alone, so that whoever finds the class knows it."
+                f"known for certain: {counted} in classes in which everybody has a value in common, so that whoever finds the "
+                "class knows it."
             ),
         )
     )

@@ -206,7 +206,8 @@ class SensitiveRisk:
     `values` is how many different values the table has, blanks aside. `l` is the fewest in a class, `entropy_l` the fewest
     equally frequent values with the entropy of a class, `t` the largest distance between the values of a class and those of
     the table: all values equally far, and for numbers and days also in their order. `certain` is the share of rows (people)
-    in classes with one value alone, blanks aside: whoever finds the class knows it. `class_values` says how people count.
+    in classes in which everybody has a value in common, blanks aside: whoever finds the class knows it. `class_values` says
+    how people count.
     """
 
     column: str

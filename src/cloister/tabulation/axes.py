@@ -91,6 +91,10 @@ def lay_out(
     for name in by:
         kind = kind_of(name, bounds, domains, schema)
         if isinstance(kind, Category):
+            if name in bins:
+                raise UsageError(
+                    f'bins are given for "{name}", which is a category: its cells are the values of its domain.'
+                )
             categories.append(codes_of(name, kind))
             axes.append(Axis(name, kind.cells))
         else:

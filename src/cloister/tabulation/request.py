@@ -85,7 +85,9 @@ class TabulationRequest:
 
     def __post_init__(self) -> None:
         # before it becomes a tuple: a string would become its letters
-        by = check_names(None if isinstance(self.by, str) else self.by, "by")
+        if isinstance(self.by, str):
+            raise UsageError("by is a list of columns. Give by=[...] or --by A,B.")
+        by = check_names(self.by, "by")
         if not by:
             raise UsageError("which columns make the cells? Give by=[...] or --by A,B.")
         object.__setattr__(self, "by", by)
