@@ -15,6 +15,7 @@ from typer.testing import CliRunner
 
 from cloister.cli import app
 from cloister.privacy import kept_releases
+from cloister.privacy.kept_releases import KeptRelease
 from cloister.privacy.ledger import Ledger
 from cloister.sinks import Staged
 
@@ -335,16 +336,80 @@ def name_other_entry(kept: Path) -> None:
     (kept / "about.json").write_text(json.dumps({**about, "id": "2"}))
 
 
-@pytest.mark.parametrize("harm", [change_cells, link_cells, invent_certificate, open_folder, name_other_entry])
+def put_true_cells_beside(kept: Path) -> None:
+    """The true cells one level up, where their name sorts last, and other counts in their place."""
+    (kept / "table.csv").write_bytes((kept / "result" / "table.csv").read_bytes())
+    change_cells(kept)
+
+
+def put_file_beside(kept: Path) -> None:
+    """A file that nobody listed, beside the result."""
+    (kept / "result.txt").write_text("theirs")
+
+
+def name_certificate(kept: Path) -> None:
+    """The certificate under the name of the result, which would be thrown away."""
+    about = json.loads((kept / "about.json").read_text())
+    out = str(Path(about["out"]).with_name("table.csv.release.json"))
+    (kept / "about.json").write_text(json.dumps({**about, "out": out}))
+
+
+def name_folder(kept: Path) -> None:
+    """The whole folder under the name of the result."""
+    about = json.loads((kept / "about.json").read_text())
+    (kept / "about.json").write_text(json.dumps({**about, "out": "/nowhere/.."}))
+
+
+HARMS = [
+    change_cells,
+    link_cells,
+    invent_certificate,
+    open_folder,
+    name_other_entry,
+    put_true_cells_beside,
+    put_file_beside,
+    name_certificate,
+    name_folder,
+]
+
+
+@pytest.mark.parametrize("harm", HARMS)
 def test_only_what_this_host_kept_is_handed_out(
     home: Path, monkeypatch: pytest.MonkeyPatch, harm: Callable[[Path], None]
 ) -> None:
     """Nothing that was put into the folder by others is written, or signed under a new name."""
-    harm(keep_one(home, monkeypatch))
-    refused = recover(home, "--out", str(home / "again.csv"))
-    assert refused.exit_code != 0
-    assert "was changed" in refused.stderr or "nothing is kept" in refused.stderr
-    assert not list(home.glob("again.csv*"))
+    kept = keep_one(home, monkeypatch)
+    harm(kept)
+    for name in ("again.csv", "again.json", "table.csv"):
+        refused = recover(home, "--out", str(home / name))
+        assert refused.exit_code != 0
+        assert "was changed" in refused.stderr or "nothing is kept" in refused.stderr
+        assert not list(home.glob(f"{name}*"))
+    assert kept.is_dir()
+
+
+@pytest.mark.parametrize("name", ["clusters", "table.csv"])
+@pytest.mark.parametrize("out", ["as wanted", "renamed"])
+def test_what_changes_while_it_is_copied_is_not_handed_out(
+    home: Path, monkeypatch: pytest.MonkeyPatch, name: str, out: str
+) -> None:
+    """Somebody changes a kept file after it was compared: the copy is compared too, before it is signed."""
+    kept = keep_one(home, monkeypatch, name)
+    release = KeptRelease.release
+
+    def changed_after(self: KeptRelease) -> Any:
+        seal = release(self)
+        cells = kept / "result" / name
+        (cells / "centers.csv" if cells.is_dir() else cells).write_text("x,count\n1,1\n")
+        return seal
+
+    monkeypatch.setattr(KeptRelease, "release", changed_after)
+    target = home / (name if out == "as wanted" else f"again{Path(name).suffix}")
+    refused = recover(home, "--out", str(target))
+    assert refused.exit_code == 1
+    assert "was changed" in refused.stderr
+    assert not target.exists()
+    assert kept.is_dir()
 
 
 @pytest.mark.parametrize("table", ["points", "other"])
