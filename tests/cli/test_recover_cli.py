@@ -15,9 +15,9 @@ from typer.testing import CliRunner
 
 from cloister.cli import app
 from cloister.privacy import kept_releases
-from cloister.privacy.kept_releases import KeptRelease
+from cloister.privacy.kept_releases import KeptRelease, hash_all
 from cloister.privacy.ledger import Ledger
-from cloister.sinks import Staged
+from cloister.sinks import Staged, certificate_path
 
 VERBS = {
     "clusters": ["cluster", "--k", "2"],
@@ -291,12 +291,12 @@ def test_a_ledger_that_fails_at_the_end_costs_no_result(
     assert not (home / "ledger.sqlite.kept").exists()
 
 
-def keep_one(home: Path, monkeypatch: pytest.MonkeyPatch, name: str = "table.csv") -> Path:
+def keep_one(home: Path, monkeypatch: pytest.MonkeyPatch, name: str = "table.csv", ledgered: bool = True) -> Path:
     """The folder of a release that could not be written."""
     with monkeypatch.context() as patch:
         patch.setattr(Staged, "commit", fill_disk(name))
-        assert run(home, name).exit_code == 1
-    (about,) = (home / "ledger.sqlite.kept").rglob("about.json")
+        assert run(home, name, ledgered=ledgered).exit_code == 1
+    (about,) = (home / ("ledger.sqlite.kept" if ledgered else "data")).rglob("about.json")
     return about.parent
 
 
@@ -315,13 +315,15 @@ def link_cells(kept: Path) -> None:
 
 
 def invent_certificate(kept: Path) -> None:
-    """A certificate that nobody signed, with hashes that fit."""
+    """Other counts under a certificate that nobody signed, with hashes that fit."""
     from cloister.privacy.certificate_json import fingerprint
 
-    for path in (kept / "seal.json", kept / "result" / "table.csv.release.json"):
+    change_cells(kept)
+    cells = kept / "result" / "table.csv"
+    for path, covered in ((certificate_path(cells), cells), (kept / "seal.json", kept / "result")):
         facts = json.loads(path.read_text())
         facts.pop("sha256")
-        facts["signature"] = None
+        facts |= {"signature": None, "files": hash_all(covered, "" if covered.is_dir() else covered.name)}
         path.write_text(json.dumps({**facts, "sha256": fingerprint(facts)}))
 
 
@@ -480,3 +482,42 @@ def test_a_signal_while_the_release_is_kept_tells_of_it(home: Path, monkeypatch:
     assert failed.exit_code == 130
     assert "ledger recover 1" in failed.stderr
     assert recover(home, "1", "--out", str(home / "again.csv")).exit_code == 0
+
+
+@pytest.mark.parametrize("ledgered", [True, False])
+@pytest.mark.parametrize("harm", [None, invent_certificate])
+def test_nothing_is_handed_out_that_cannot_be_checked(
+    home: Path, monkeypatch: pytest.MonkeyPatch, harm: Callable[[Path], None] | None, ledgered: bool
+) -> None:
+    """Others may read the key of this host, so it vouches for nothing, a certificate without a signature least of all."""
+    kept = keep_one(home, monkeypatch, ledgered=ledgered)
+    if harm is not None:
+        harm(kept)
+    with monkeypatch.context() as patch:
+        patch.setenv("CLOISTER_KEY", str(open_key(home)))
+        refused = recover(home, "--out", str(home / "again.csv"))
+        assert refused.exit_code == 2
+        assert "chmod 600" in refused.stderr
+        assert "handed out once that is mended" in refused.stderr
+        assert len(json.loads(recover(home, "--json").stdout)["kept"]) == 1
+    assert not list(home.glob("again.csv*"))
+    assert recover(home, "--out", str(home / "again.csv")).exit_code == (0 if harm is None else 1)
+
+
+def test_what_cannot_be_sealed_is_printed(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without a key that can be used, a copy could not be told from a forged one: there is none, and the result is shown."""
+    monkeypatch.setenv("CLOISTER_KEY", str(open_key(home)))
+    monkeypatch.setattr(Staged, "commit", fill_disk("table.csv"))
+    failed = run(home, "table.csv", ledgered=False)
+    assert failed.exit_code == 1
+    assert "cannot use its signing key" in failed.stderr
+    assert json.loads(failed.stdout)["rows"]
+    assert not json.loads(recover(home, "--json").stdout)["kept"]
+
+
+def open_key(home: Path) -> Path:
+    """A key file that others may read."""
+    place = home / "open.key"
+    place.write_text("not a secret")
+    place.chmod(0o644)
+    return place

@@ -91,7 +91,13 @@ class KeptRelease:
         ------
         DataError
             Something in the folder is not what this host put there.
+        UsageError
+            The key of this host cannot be used, so nobody can say.
         """
+        try:
+            own = host_key().public
+        except UsageError as error:
+            raise UsageError(f"{error} What is kept stays where it is, and is handed out once that is mended.") from None
         try:
             check_place(self.folder.parent)
             hashes = hash_all(self.folder)
@@ -104,12 +110,15 @@ class KeptRelease:
         kept = {file.removeprefix(inside): hash for file, hash in hashes.items() if file.startswith(inside)}
         is_named = all(file in (name, certificate_path(Path(name)).name) or file.startswith(f"{name}/") for file in kept)
         is_whole = found == {ABOUT, RESULT, SEAL} and dict(seal.files) == kept and is_named
-        if signer != own_key() or not is_whole or self.id != name_of(seal):
+        if signer != own or not is_whole or self.id != name_of(seal):
             raise self._changed()
         return seal
 
     def _changed(self) -> DataError:
-        return DataError(f"{self.folder} does not hold what this host kept there: it was changed. Nothing is handed out.")
+        return DataError(
+            f"{self.folder} does not hold what this host kept there: it was changed, or the key of this host was. Nothing is "
+            "handed out."
+        )
 
     def is_written(self) -> bool:
         """Whether the very files are where they were wanted: the process died after that."""
@@ -168,7 +177,7 @@ class KeptRelease:
         """Tell the ledger that was charged of this release; whether it knows of it now."""
         try:
             return tell_ledger(ledger, self.release()) is None
-        except DataError:
+        except CloisterError:
             return False
 
     def drop(self) -> None:
@@ -267,7 +276,9 @@ def tell_ledger(ledger: Ledger | None, release: Release) -> CloisterError | None
 
 
 def keep(release: Release, ledger: Ledger | None, out: Path, save: Callable[[Path], object]) -> KeptRelease | None:
-    """Write a release into the first place that has room for it; None if none has."""
+    """Write a release into the first place that has room for it; None if none has, or if this host cannot sign what it keeps."""
+    if not can_sign():
+        return None
     digest = release.digest()[:8]
     entry = str(release.ledger["entry"]) if release.ledger else ""
     when = datetime.now(UTC).isoformat(timespec="seconds")
@@ -367,12 +378,13 @@ def hash_all(output: Path, name: str = "") -> dict[str, str]:
     return hashes
 
 
-def own_key() -> str | None:
-    """The public key of this host; None where it has none and cannot make one: then nothing is signed."""
+def can_sign() -> bool:
+    """Whether the key of this host can be used; without it a kept release could not be told from a forged one."""
     try:
-        return host_key().public
+        host_key()
     except UsageError:
-        return None
+        return False
+    return True
 
 
 def name_of(release: Release) -> str:
@@ -401,6 +413,10 @@ def advice(release: Release, ledger: Ledger | None, kept: KeptRelease | None) ->
     charged = "No ledger was charged for it."
     if release.ledger:
         charged = f'Entry {release.ledger["entry"]} of table "{release.ledger["table"]}" stays charged: {release.guarantee}.'
+    if kept is None and not can_sign():
+        return (
+            f"{charged} The result is not kept either: this host cannot use its signing key, so nothing would vouch for it."
+        )
     if kept is None:
         return f"{charged} There was no room to keep the result either."
     return f"{charged} The result is kept. Get it at no cost: cloister ledger recover {kept.id} --out PATH{flag(ledger)}"
