@@ -63,6 +63,11 @@ def put_file_beside(kept: Path) -> None:
     (kept / "result.txt").write_text("theirs")
 
 
+def put_folder_inside(kept: Path) -> None:
+    """An empty folder, whose name would be handed out."""
+    (kept / "result" / "table.csv.d").mkdir()
+
+
 def name_certificate(kept: Path) -> None:
     """The certificate under the name of the result, which would be thrown away."""
     about = json.loads((kept / "about.json").read_text())
@@ -84,6 +89,7 @@ HARMS = [
     name_other_entry,
     put_true_cells_beside,
     put_file_beside,
+    put_folder_inside,
     name_certificate,
     name_folder,
 ]

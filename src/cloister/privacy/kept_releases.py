@@ -365,7 +365,7 @@ def hash_all(output: Path, name: str = "") -> dict[str, str]:
     Raises
     ------
     OSError
-        If there is anything but files and folders of this user.
+        If there is anything but files and folders of this user, or a folder with nothing in it.
     """
     hashes = {}
     for path in [output, *sorted(output.rglob("*"))]:
@@ -373,6 +373,8 @@ def hash_all(output: Path, name: str = "") -> dict[str, str]:
         is_own = os.name != "posix" or facts.st_uid == os.geteuid()
         if not is_own or not (stat.S_ISDIR(facts.st_mode) or stat.S_ISREG(facts.st_mode)):
             raise PermissionError(errno.EPERM, "not a file of this user", str(path))
+        if stat.S_ISDIR(facts.st_mode) and not any(path.iterdir()):  # its name would be all that it says
+            raise FileNotFoundError(errno.ENOENT, "nothing is in it", str(path))
         if stat.S_ISREG(facts.st_mode):
             hashes[(Path(name) / path.relative_to(output)).as_posix()] = file_hash(path)
     return hashes
