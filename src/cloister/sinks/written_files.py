@@ -45,7 +45,7 @@ def written_files(path: Path, name: str | None = None) -> dict[str, Path]:
 
 
 def everything_in(folder: Path) -> set[str]:
-    """Whatever lies in a folder, by its name below it: hidden files, links and empty folders too; of other folders what is in them.
+    """Whatever lies in a folder, by its name below it: hidden files, links and empty folders too; other folders by their content.
 
     Links are not followed. Left out are the checksums that Spark keeps of its own files, ``.NAME.crc`` beside ``NAME``.
     """
