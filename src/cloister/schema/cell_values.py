@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from cloister.schema.arrow_numpy import from_numbers, from_texts, to_mask, to_numbers
+from cloister.schema.calendar_days import calendar_days
 from cloister.schema.cell_format import PLAIN, CellFormat
 from cloister.schema.dates_in_text import days_in_text
 
@@ -59,9 +60,13 @@ def numbers(values: pa.Array, form: CellFormat = PLAIN) -> NDArray[np.float64]:
 
 
 def days(values: pa.Array, form: CellFormat = PLAIN) -> NDArray[np.float64]:
-    """Each cell as a number of days since 1970-01-01; NaN where there is no date to read.
+    """Each cell as a whole number of days since 1970-01-01; NaN where there is no date to read.
 
-    Text holds dates as the format says, without one ISO dates. With a format whole numbers are read by their digits.
+    Text holds dates as the format says, without one ISO dates. With a format whole numbers are read by their digits. A moment
+    is the day that a calendar shows at it: in the zone of its column, as it stands where there is none.
+
+    >>> days(pa.array([-1, 0]).cast(pa.timestamp("s", "+02:00"))).tolist()
+    [0.0, 0.0]
     """
     kind = values.type
     if pa.types.is_union(kind):
@@ -72,7 +77,11 @@ def days(values: pa.Array, form: CellFormat = PLAIN) -> NDArray[np.float64]:
         return _without_missing(days, values, form)
     if _is_text(kind) or (form.date is not None and (pa.types.is_integer(kind) or pa.types.is_floating(kind))):
         return days_in_text(texts(values), form.date_pattern)
-    return numbers(values)
+    if pa.types.is_timestamp(kind) or pa.types.is_date64(kind):
+        return calendar_days(values)
+    if isinstance(values, pa.ExtensionArray):
+        return days(values.storage, form)
+    return np.floor(numbers(values))
 
 
 def texts(values: pa.Array, form: CellFormat = PLAIN) -> pa.Array:
@@ -170,8 +179,7 @@ def _without_missing(read: Read, values: pa.Array, form: CellFormat) -> NDArray[
     as_written = replace(form, missing=())
     cells = read(values, as_written)
     listed = read(from_texts([word for word in form.missing if word not in ("true", "false")]), as_written)
-    known = np.floor(cells) if read is days else cells  # the time of day does not matter
-    is_missing = np.isin(known, listed[~np.isnan(listed)])
+    is_missing = np.isin(cells, listed[~np.isnan(listed)])
     kind = values.type
     if not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)):
         written = texts(values)
