@@ -192,3 +192,25 @@ def test_the_day_of_a_moment_with_a_zone_is_that_of_its_zone(zone: str, minutes:
     assert days(pa.array(seconds).cast(pa.timestamp("s", zone))).tolist() == ((seconds + 60 * minutes) // 86_400).tolist()
     far = pa.array([2**63 - 1, -(2**63)]).cast(pa.timestamp("ns", zone))
     assert np.abs(days(far) - [106_751, -106_752]).max() <= 1
+
+
+@pytest.mark.parametrize("kind", [pa.decimal128(38, scale) for scale in (0, 6, 7, 10, 37, -3)] + [pa.decimal256(76, 60)])
+def test_a_decimal_is_written_with_all_its_digits(kind: pa.DataType) -> None:
+    """Zero of scale 10 was "0E-10", and 3000 of scale -3 "3E+3": no domain lists those. Neighbours do not matter."""
+    step = Decimal(f"1e{-kind.scale}")
+    cells = [Decimal(0), step, -step, 12 * step, Decimal(10) ** max(0, -kind.scale), None]
+    written = texts(pa.array(cells, kind)).to_pylist()
+    assert written == [texts(pa.array([cell], kind))[0].as_py() for cell in cells]
+    assert written[0] == "0"
+    for cell, text in zip(cells[:-1], written[:-1], strict=True):
+        assert cell is not None
+        assert re.fullmatch(r"-?(0|[1-9][0-9]*)(\.[0-9]*[1-9])?", text)
+        assert Decimal(text) == cell
+
+
+def test_a_decimal_is_found_in_its_domain() -> None:
+    """A column of money with ten decimals: zeros counted as what is in no domain."""
+    codes = Codes("fee", ("0", "0.0000001", "3000", "(other)"), 3)
+    cells = [Decimal(0), Decimal("1e-7"), Decimal(3000), Decimal(7)]
+    assert codes.look_up(pa.array(cells, pa.decimal128(38, 10))).tolist() == [0, 1, 2, 3]
+    assert codes.look_up(pa.array(cells[::2], pa.decimal128(10, -3))).tolist() == [0, 2]

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from decimal import Decimal
 
 import numpy as np
 import pyarrow as pa
@@ -105,7 +106,9 @@ def texts(values: pa.Array, form: CellFormat = PLAIN) -> pa.Array:
         return pa.concat_arrays([*cells, pa.nulls(0, pa.large_string())]).take(from_numbers(places))
     if pa.types.is_floating(kind):
         return _float_texts(values)
-    if pa.types.is_decimal(kind) or pa.types.is_time(kind):  # a time of day has one text, whatever it is counted in
+    if pa.types.is_decimal(kind):
+        return _without_zeros(_decimal_texts(values))
+    if pa.types.is_time(kind):  # a time of day has one text, whatever it is counted in
         return _without_zeros(values.cast(pa.string()))
     if pa.types.is_timestamp(kind):
         return _moment_texts(values)
@@ -300,6 +303,17 @@ def _moment_texts(values: pa.Array) -> pa.Array:
     )  # without a zone: no time zone database is needed
     written = pc.if_else(pc.starts_with(written, "<"), pa.scalar(None, pa.string()), written)
     return _without_zeros(written)
+
+
+def _decimal_texts(values: pa.Array) -> pa.Array:
+    """Decimals with all their digits: Arrow writes small ones, and zeros of a fine scale, with exponents (0E-10)."""
+    written = values.cast(pa.string())
+    is_short = pc.fill_null(pc.match_substring(written, "E"), False)
+    if not pc.any(is_short).as_py():
+        return written
+    known = pc.if_else(is_short, written, pa.scalar(None, pa.string())).dictionary_encode()
+    plain = pa.array([f"{Decimal(text):f}" for text in known.dictionary.to_pylist()], pa.string())
+    return pc.if_else(is_short, plain.take(known.indices), written)
 
 
 def _without_zeros(written: pa.Array) -> pa.Array:
