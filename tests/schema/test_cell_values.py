@@ -214,3 +214,12 @@ def test_a_decimal_is_found_in_its_domain() -> None:
     cells = [Decimal(0), Decimal("1e-7"), Decimal(3000), Decimal(7)]
     assert codes.look_up(pa.array(cells, pa.decimal128(38, 10))).tolist() == [0, 1, 2, 3]
     assert codes.look_up(pa.array(cells[::2], pa.decimal128(10, -3))).tolist() == [0, 2]
+
+
+def test_a_moment_with_a_name_beside_it_is_of_its_own_day() -> None:
+    """In whole numbers, too: the last microsecond of a day of the year 9999 is no share of a day."""
+    moment = pa.array([datetime.datetime(9999, 12, 30, 23, 59, 59, 999_999)], pa.timestamp("us"))
+    named = pa.StructArray.from_arrays([moment, pa.array([b"x"])], ["number", "name"])
+    assert days(named).tolist() == days(moment).tolist() == [2_932_895]
+    written = pa.StructArray.from_arrays([pa.array(["30.12.9999"]), pa.array([b"x"])], ["number", "name"])
+    assert days(written, CellFormat(date="%d.%m.%Y")).tolist() == [2_932_895]

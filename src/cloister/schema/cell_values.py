@@ -80,9 +80,8 @@ def days(values: pa.Array, form: CellFormat = PLAIN) -> NDArray[np.float64]:
         return days_in_text(texts(values), form.date_pattern)
     if pa.types.is_timestamp(kind) or pa.types.is_date64(kind):
         return calendar_days(values)
-    if isinstance(values, pa.ExtensionArray):
-        return days(values.storage, form)
-    return np.floor(numbers(values))
+    inner = _unwrapped(values)
+    return np.floor(numbers(values)) if inner is None else days(inner, form)
 
 
 def texts(values: pa.Array, form: CellFormat = PLAIN) -> pa.Array:
