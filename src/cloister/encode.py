@@ -9,6 +9,7 @@ be read becomes its column's public default; no row is dropped, counted or shown
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Protocol
@@ -24,7 +25,7 @@ from cloister.schema.cell_format import PLAIN, CellFormat
 from cloister.schema.cell_values import days, numbers, shared_values, texts
 from cloister.schema.value_steps import ValueSteps, short_text
 
-__all__ = ["Bins", "Coder", "Codes", "Encoded", "Encoding", "Grid", "MadeUp", "pull_into_ball"]
+__all__ = ["BinGrid", "Bins", "Coder", "Codes", "Encoded", "Encoding", "Grid", "MadeUp", "pull_into_ball"]
 
 _CHUNK = 8_192  # rows at a time: the temporaries of a column stay in the cache
 _INT32 = 2**31 - 1
@@ -132,6 +133,40 @@ class DayGrid(Grid):
     def read(self, values: pa.Array) -> NDArray[np.float64]:
         """Each cell as a day; NaN where there is none."""
         return days(values, self.form)
+
+
+@dataclass(frozen=True, slots=True)
+class BinGrid(Grid):
+    """A number column cut into bins: a grid integer is how many cuts lie at or below a value, from 0 to `half`.
+
+    Each value is compared with the cuts itself: on a grid over wide bounds, values beside a cut would be rounded across it.
+    """
+
+    cuts: tuple[float, ...] = ()  # ascending
+    ends: tuple[float, float] = (-math.inf, math.inf)  # public bounds: what lies beyond counts as one of them
+    stated: float = 0.0  # the default, as a value
+
+    @classmethod
+    def cut(
+        cls, name: str, cuts: Sequence[float], ends: tuple[float, float], default: float, form: CellFormat = PLAIN
+    ) -> BinGrid:
+        """The bins between public cuts.
+
+        >>> BinGrid.cut("pay", (100.0, 1000.0), (0, 1e7), 0.0).put(np.array([99, 100, 1e9, np.nan])).tolist()
+        [0.0, 1.0, 2.0, 0.0]
+        """
+        grid = cls(name, 0.0, 1.0, len(cuts), form=form, cuts=tuple(cuts), ends=ends, stated=default)
+        return replace(grid, default=int(grid.put(np.array([default], dtype=np.float64))[0]))
+
+    @property
+    def default_value(self) -> float:
+        """What a cell that cannot be read counts as, in the column's own units."""
+        return self.stated
+
+    def put(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Numbers, NaN where unreadable -> how many cuts lie at or below each."""
+        placed = np.searchsorted(self.cuts, np.clip(values, *self.ends), side="right").astype(np.float64)
+        return np.where(np.isnan(values), float(self.default), placed)
 
 
 @dataclass(frozen=True, slots=True)

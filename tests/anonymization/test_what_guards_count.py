@@ -51,6 +51,18 @@ def test_spellings_of_a_value_are_not_diverse(cells: list[str], facts: str | Non
         cl.TopDownSpecialization(**settings, schema=schema).publish(table, tmp_path / "out.csv")
 
 
+@pytest.mark.parametrize("facts", [None, '[columns.s]\nkind = "date"\n'])
+def test_moments_of_one_day_are_not_diverse(facts: str | None, tmp_path: Path) -> None:
+    """18:00 and 23:00 in New York are two days in UTC, and one where they were written down; `risk` says the same."""
+    moments = pa.array([23 * 3_600, 28 * 3_600] * 20).cast(pa.timestamp("s", "America/New_York"))
+    table = pa.table({"sex": ["m"] * 20 + ["f"] * 20, "s": moments})
+    settings: dict[str, Any] = {"k": 5, "quasi": ["sex"], "identifiers": [], "sensitive": "s", "l_diversity": 2}
+    schema = None if facts is None else cl.Schema.from_text(facts)
+    with pytest.raises(CloisterError, match="l-diversity"):
+        cl.TopDownSpecialization(**settings, schema=schema).publish(table, tmp_path / "out.csv")
+    assert cl.risk(table, ["sex"], sensitive="s", schema=schema).sensitive[0].l == 1
+
+
 @pytest.mark.parametrize("kind", [pa.date32(), pa.timestamp("us")])
 def test_a_column_of_dates_is_compared_without_a_schema(kind: pa.DataType, tmp_path: Path) -> None:
     """Typed dates are values: they once all read as blanks, and then every class was as close as it could be."""

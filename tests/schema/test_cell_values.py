@@ -158,3 +158,68 @@ def test_a_time_of_day_reads_alike_in_every_column(time: datetime.time) -> None:
     columns = [pa.array([time], unit) for unit in units] + [cell_column([time])]
     assert len({numbers(column)[0] for column in columns}) == 1
     assert len({texts(column)[0].as_py() for column in columns} | {text_column([time])[0].as_py()}) == 1
+
+
+LATE = [
+    datetime.datetime(1999, 12, 31, 18),
+    datetime.datetime(1969, 12, 31, 23, 59, 59, 999_999),
+    datetime.datetime(2000, 1, 1),
+]
+
+
+@pytest.mark.parametrize("unit", ["us", "ns"])
+def test_a_moment_belongs_to_the_day_that_it_shows(unit: str) -> None:
+    """1999-12-31 18:00 was counted in 2000: a typed moment is of the same day as its text, to the last nanosecond of it."""
+    expected = [(moment.date() - datetime.date(1970, 1, 1)).days for moment in LATE]
+    assert days(pa.array(LATE, pa.timestamp(unit))).tolist() == expected
+    assert days(pa.array([moment.isoformat(" ") for moment in LATE])).tolist() == expected
+    assert days(cell_column(LATE)).tolist() == expected
+    assert days(pa.array([86_400_000 - 1, -1], pa.int64()).cast(pa.timestamp("ms")).cast(pa.date64(), safe=False))[0] == 0
+    ends = pa.array([20_000 * 86_400 * 10**9 - 1, None, -(2**63), 2**63 - 1]).cast(pa.timestamp("ns"))
+    assert np.array_equal(days(ends), [19_999, math.nan, -106_752, 106_751], equal_nan=True)
+
+
+@pytest.mark.parametrize(
+    ("zone", "minutes"),
+    [
+        ("UTC", 0), ("+02:00", 120), ("GMT+2", 120), ("-05:30", -330), ("Europe/Berlin", 60), ("America/New_York", -300),
+        ("Nowhere/At-All", 0),
+    ],
+)  # fmt: skip
+def test_the_day_of_a_moment_with_a_zone_is_that_of_its_zone(zone: str, minutes: int) -> None:
+    """As a text with an offset has its own written day; a zone that nobody knows is read as UTC."""
+    seconds = 10_957 * 86_400 + 1_800 * np.arange(-48, 48)  # around 2000-01-01
+    assert days(pa.array(seconds).cast(pa.timestamp("s", zone))).tolist() == ((seconds + 60 * minutes) // 86_400).tolist()
+    far = pa.array([2**63 - 1, -(2**63)]).cast(pa.timestamp("ns", zone))
+    assert np.abs(days(far) - [106_751, -106_752]).max() <= 1
+
+
+@pytest.mark.parametrize("kind", [pa.decimal128(38, scale) for scale in (0, 6, 7, 10, 37, -3)] + [pa.decimal256(76, 60)])
+def test_a_decimal_is_written_with_all_its_digits(kind: pa.DataType) -> None:
+    """Zero of scale 10 was "0E-10", and 3000 of scale -3 "3E+3": no domain lists those. Neighbours do not matter."""
+    step = Decimal(f"1e{-kind.scale}")
+    cells = [Decimal(0), step, -step, 12 * step, Decimal(10) ** max(0, -kind.scale), None]
+    written = texts(pa.array(cells, kind)).to_pylist()
+    assert written == [texts(pa.array([cell], kind))[0].as_py() for cell in cells]
+    assert written[0] == "0"
+    for cell, text in zip(cells[:-1], written[:-1], strict=True):
+        assert cell is not None
+        assert re.fullmatch(r"-?(0|[1-9][0-9]*)(\.[0-9]*[1-9])?", text)
+        assert Decimal(text) == cell
+
+
+def test_a_decimal_is_found_in_its_domain() -> None:
+    """A column of money with ten decimals: zeros counted as what is in no domain."""
+    codes = Codes("fee", ("0", "0.0000001", "3000", "(other)"), 3)
+    cells = [Decimal(0), Decimal("1e-7"), Decimal(3000), Decimal(7)]
+    assert codes.look_up(pa.array(cells, pa.decimal128(38, 10))).tolist() == [0, 1, 2, 3]
+    assert codes.look_up(pa.array(cells[::2], pa.decimal128(10, -3))).tolist() == [0, 2]
+
+
+def test_a_moment_with_a_name_beside_it_is_of_its_own_day() -> None:
+    """In whole numbers, too: the last microsecond of a day of the year 9999 is no share of a day."""
+    moment = pa.array([datetime.datetime(9999, 12, 30, 23, 59, 59, 999_999)], pa.timestamp("us"))
+    named = pa.StructArray.from_arrays([moment, pa.array([b"x"])], ["number", "name"])
+    assert days(named).tolist() == days(moment).tolist() == [2_932_895]
+    written = pa.StructArray.from_arrays([pa.array(["30.12.9999"]), pa.array([b"x"])], ["number", "name"])
+    assert days(written, CellFormat(date="%d.%m.%Y")).tolist() == [2_932_895]

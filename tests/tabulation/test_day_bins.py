@@ -73,3 +73,26 @@ def test_bins_on_the_command_line() -> None:
     }
     with pytest.raises(UsageError, match=r"with a point, such as 0\.5"):
         read_bins(["pay=0:0,5:1"])
+
+
+EVENING = datetime.datetime(1999, 12, 31, 23)
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        pa.array([EVENING]),
+        pa.array([EVENING]).cast(pa.timestamp("ns", "+00:00")),
+        pa.array(["1999-12-31T23:00:00"]),
+        pa.array(["1999-12-31T23:30:00-05:00"]),
+        pa.array([EVENING + datetime.timedelta(hours=5)]).cast(pa.timestamp("us", "America/New_York")),
+        pd.Series([pd.Timestamp("1999-12-31 23:30", tz="America/New_York")]),
+        pd.Series([EVENING], dtype=object),
+    ],
+    ids=["typed", "utc", "text", "offset", "zone", "pandas", "objects"],
+)
+def test_an_evening_is_counted_on_its_own_day(cells: object) -> None:
+    """1999-12-31 23:00 was counted in 2000, and 23:30 in New York too."""
+    rows = pd.DataFrame({"seen": cells}) if isinstance(cells, pd.Series) else pa.table({"seen": cells})
+    bounds = {"seen": (datetime.date(1999, 1, 1), datetime.date(2001, 1, 1))}
+    assert cl.tabulate(rows, ["seen"], 1e6, bounds=bounds).counts.round().tolist()[:2] == [1, 0]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 import cloister as cl
@@ -63,3 +64,35 @@ def test_bins_of_large_numbers_have_different_labels() -> None:
     assert tabulated([], (0, 100), None, bins={"x": 3}).labels == (("[0, 33.3333)", "[33.3333, 66.6667)", "[66.6667, 100]"),)
     (many,) = tabulated([], (1e15, 1e15 + 8), None, bins={"x": 8}).labels
     assert len(set(many)) == 8
+
+
+def test_values_beside_an_edge_stay_on_their_side_of_it() -> None:
+    """Bounds of 10^7 made a grid of about 5: 98 and 99 counted in "[100, 1000)"."""
+    facts = '[columns.x]\nkind = "number"\nbounds = [0, 10_000_000]\nstep = 1\ndefault = 99\n'
+    cells = [0, 95, 98, 99, 100, 101, 999, 1_000, 10_000_000, 10**12, -5, None]
+    for kind in (pa.int64(), pa.float64(), pa.string()):
+        rows = pa.table({"x": pa.array(cells, pa.int64()).cast(kind)})
+        made = cl.tabulate(rows, ["x"], 1e6, bins={"x": [0, 100, 1_000, 10_000_000]}, schema=cl.Schema.from_text(facts))
+        assert made.counts.round().tolist() == [6, 3, 3]
+        assert made.release_ is not None
+        assert made.release_.parameters["defaults"] == {"x": 99.0}
+
+
+@pytest.mark.parametrize("kind", [pa.float64(), pa.float32(), pa.string(), pa.decimal128(5, 1)])
+@pytest.mark.parametrize("bounds", [(0, 1), (-0.1, 1.1), (-50, 50)])
+@pytest.mark.parametrize("named", [True, False])
+def test_an_edge_belongs_to_the_bin_that_begins_with_it(kind: pa.DataType, bounds: tuple[float, float], named: bool) -> None:
+    """0.7 is in [0.7, 0.8) however it is held: as float32 it is a little less."""
+    tenths = [str(tenth / 10) for tenth in range(11)]
+    cells = pa.array(tenths)
+    cells = cells.cast(pa.float64()).cast(kind) if pa.types.is_floating(kind) else cells.cast(kind)
+    low, high = bounds
+    edges = [*([low] if low < 0 else []), *map(float, tenths), *([high] if high > 1 else [])]
+    count = round((high - low) * 10)
+    made = cl.tabulate(pa.table({"x": cells}), ["x"], 1e6, bins={"x": edges if named else count}, bounds={"x": bounds})
+    counted = dict(zip(made.labels[0], made.counts.round().tolist(), strict=True))
+    filled = {label: count for label, count in counted.items() if count}
+    last = "[0.9, 1]" if high == 1 else "[0.9, 1)"
+    assert {label: filled.get(label, 0) for label in ("[0, 0.1)", "[0.3, 0.4)", "[0.7, 0.8)", last)} == {
+        "[0, 0.1)": 1, "[0.3, 0.4)": 1, "[0.7, 0.8)": 1, last: 2 if high == 1 else 1,
+    }  # fmt: skip

@@ -51,7 +51,9 @@ class ListedCells:
             return nothing, nothing
         words = self.words
         is_code = to_mask(pc.fill_null(pc.match_substring_regex(words, CODE_PATTERN), False))
-        return np.where(is_code, np.nan, numbers(words)), days(words)
+        kind = self.different.type  # the text of a moment does not say its zone
+        is_calendar = pa.types.is_date(kind) or pa.types.is_timestamp(kind)
+        return np.where(is_code, np.nan, numbers(words)), days(self.different if is_calendar else words)
 
 
 def list_cells(cells: pa.Array, name: str, kind: Kind | None = None) -> ListedCells:
@@ -83,7 +85,6 @@ def plain_words(cells: pa.Array, kind: Kind | None = None) -> pa.Array:
     read = days if isinstance(kind, Date) else numbers
     values = read(cells, kind.form)
     if isinstance(kind, Date):
-        values = np.floor(values)
         is_read = (values >= _DAYS[0]) & (values <= _DAYS[1])
         plain = texts(from_numbers(np.where(is_read, values, 0).astype(np.int64)).cast(pa.int32()).cast(pa.date32()))
     else:

@@ -74,12 +74,12 @@ def code_values(
 def _quantities(kind: Kind | None, numbers: NDArray[np.float64], days: NDArray[np.float64]) -> NDArray[np.float64] | None:
     """The cells as numbers or days, NaN for what stands for none; None where they are texts."""
     if isinstance(kind, Date):
-        return np.floor(days)
+        return days
     if isinstance(kind, Number):
         return numbers
     if kind is None and len(numbers):
         if np.isfinite(numbers).all():
             return numbers
         if np.isfinite(days).all():
-            return np.floor(days)
+            return days
     return None

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from decimal import Decimal
 
 import numpy as np
 import pyarrow as pa
@@ -18,6 +19,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from cloister.schema.arrow_numpy import from_numbers, from_texts, to_mask, to_numbers
+from cloister.schema.calendar_days import calendar_days
 from cloister.schema.cell_format import PLAIN, CellFormat
 from cloister.schema.dates_in_text import days_in_text
 
@@ -59,9 +61,13 @@ def numbers(values: pa.Array, form: CellFormat = PLAIN) -> NDArray[np.float64]:
 
 
 def days(values: pa.Array, form: CellFormat = PLAIN) -> NDArray[np.float64]:
-    """Each cell as a number of days since 1970-01-01; NaN where there is no date to read.
+    """Each cell as a whole number of days since 1970-01-01; NaN where there is no date to read.
 
-    Text holds dates as the format says, without one ISO dates. With a format whole numbers are read by their digits.
+    Text holds dates as the format says, without one ISO dates. With a format whole numbers are read by their digits. A moment
+    is the day that a calendar shows at it: in the zone of its column, as it stands where there is none.
+
+    >>> days(pa.array([-1, 0]).cast(pa.timestamp("s", "+02:00"))).tolist()
+    [0.0, 0.0]
     """
     kind = values.type
     if pa.types.is_union(kind):
@@ -72,7 +78,10 @@ def days(values: pa.Array, form: CellFormat = PLAIN) -> NDArray[np.float64]:
         return _without_missing(days, values, form)
     if _is_text(kind) or (form.date is not None and (pa.types.is_integer(kind) or pa.types.is_floating(kind))):
         return days_in_text(texts(values), form.date_pattern)
-    return numbers(values)
+    if pa.types.is_timestamp(kind) or pa.types.is_date64(kind):
+        return calendar_days(values)
+    inner = _unwrapped(values)
+    return np.floor(numbers(values)) if inner is None else days(inner, form)
 
 
 def texts(values: pa.Array, form: CellFormat = PLAIN) -> pa.Array:
@@ -96,7 +105,9 @@ def texts(values: pa.Array, form: CellFormat = PLAIN) -> pa.Array:
         return pa.concat_arrays([*cells, pa.nulls(0, pa.large_string())]).take(from_numbers(places))
     if pa.types.is_floating(kind):
         return _float_texts(values)
-    if pa.types.is_decimal(kind) or pa.types.is_time(kind):  # a time of day has one text, whatever it is counted in
+    if pa.types.is_decimal(kind):
+        return _without_zeros(_decimal_texts(values))
+    if pa.types.is_time(kind):  # a time of day has one text, whatever it is counted in
         return _without_zeros(values.cast(pa.string()))
     if pa.types.is_timestamp(kind):
         return _moment_texts(values)
@@ -170,8 +181,7 @@ def _without_missing(read: Read, values: pa.Array, form: CellFormat) -> NDArray[
     as_written = replace(form, missing=())
     cells = read(values, as_written)
     listed = read(from_texts([word for word in form.missing if word not in ("true", "false")]), as_written)
-    known = np.floor(cells) if read is days else cells  # the time of day does not matter
-    is_missing = np.isin(known, listed[~np.isnan(listed)])
+    is_missing = np.isin(cells, listed[~np.isnan(listed)])
     kind = values.type
     if not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)):
         written = texts(values)
@@ -292,6 +302,17 @@ def _moment_texts(values: pa.Array) -> pa.Array:
     )  # without a zone: no time zone database is needed
     written = pc.if_else(pc.starts_with(written, "<"), pa.scalar(None, pa.string()), written)
     return _without_zeros(written)
+
+
+def _decimal_texts(values: pa.Array) -> pa.Array:
+    """Decimals with all their digits: Arrow writes small ones, and zeros of a fine scale, with exponents (0E-10)."""
+    written = values.cast(pa.string())
+    is_short = pc.fill_null(pc.match_substring(written, "E"), False)
+    if not pc.any(is_short).as_py():
+        return written
+    known = pc.if_else(is_short, written, pa.scalar(None, pa.string())).dictionary_encode()
+    plain = pa.array([f"{Decimal(text):f}" for text in known.dictionary.to_pylist()], pa.string())
+    return pc.if_else(is_short, plain.take(known.indices), written)
 
 
 def _without_zeros(written: pa.Array) -> pa.Array:

@@ -14,6 +14,7 @@ from cloister.schema.numerals import label_text
 __all__ = ["ValueSteps", "short_text"]
 
 MOST_DECIMALS = 15
+ROUNDING = 1e-12  # of a number of steps: what floating-point division may be off by
 FEW_DIGITS, MOST_DIGITS = 7, 12
 
 
@@ -44,6 +45,23 @@ class ValueSteps:
         decimals = max(_decimals(self.origin), _decimals(self.step))
         values: NDArray[np.float64] = self.origin + places * self.step
         return np.round(values, decimals) if decimals <= MOST_DECIMALS else values
+
+    def span(self, low: float, high: float) -> tuple[float, float]:
+        """What the values from low to high stand for, both included: half a step to either side of the first and the last.
+
+        A range that reaches a bound has no end there. One that holds no value ends before it begins.
+
+        >>> ValueSteps(0, 1, 0, 99).span(7, 7), ValueSteps(0, 1, 0, 99).span(6.8, 200), ValueSteps(0, 1, 0, 99).span(7.2, 7.8)
+        ((6.5, 7.5), (6.5, inf), (7.5, 7.5))
+        """
+        first, last = low, high
+        if math.isfinite(low):
+            place = (low - self.origin) / self.step
+            first = self.origin + (math.ceil(place - ROUNDING * max(1.0, abs(place))) - 0.5) * self.step
+        if math.isfinite(high):
+            place = (high - self.origin) / self.step
+            last = self.origin + (math.floor(place + ROUNDING * max(1.0, abs(place))) + 0.5) * self.step
+        return (-math.inf if low <= self.low else first), (math.inf if high >= self.high else last)
 
 
 def short_text(number: float, error: float) -> str:

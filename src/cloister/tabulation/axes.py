@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from cloister.column_names import missing_column
-from cloister.encode import Codes, DayGrid, Encoding, Grid, MadeUp
+from cloister.encode import BinGrid, Codes, DayGrid, Encoding, Grid, MadeUp
 from cloister.errors import SchemaError, UsageError
 from cloister.parameters import check_reach
 from cloister.schema import Category, Date, Number, Schema
@@ -21,7 +21,9 @@ from cloister.tabulation.number_bins import cut_numbers, has_bin_for_each_value
 
 __all__ = ["Axis", "TableLayout", "lay_out"]
 
-HALF = 2**20  # grid steps from the middle of a number's bounds to their end
+HALF = 2**20  # grid steps from the middle of a summed number's bounds to their end
+AS_FLOAT32 = 2.0**-23  # how far from a number its float32 may lie, relative to it
+NEAR = 1e-3  # of a bin: no more than that counts as its upper edge
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,13 +100,17 @@ def lay_out(
             categories.append(codes_of(name, kind))
             axes.append(Axis(name, kind.cells))
         else:
+            grid: Grid
             if isinstance(kind, Date):
-                grid, (edges, labels) = day_grid(name, kind), cut_days(name, kind, bins.get(name))
+                edges, labels = cut_days(name, kind, bins.get(name))
+                grid = day_grid(name, kind)
+                inner = inner_edges(grid, edges)
+                if len(set(inner)) < len(inner):
+                    raise UsageError(f'the bins of "{name}" are too narrow for its bounds. Use wider ones.')
             else:
-                grid, (edges, labels) = axis_grid(name, kind, bins.get(name)), cut_numbers(name, kind, bins.get(name))
-            inner = inner_edges(grid, edges)
-            if len(set(inner)) < len(inner):
-                raise UsageError(f'the bins of "{name}" are too narrow for its bounds. Use wider ones.')
+                edges, labels = cut_numbers(name, kind, bins.get(name))
+                grid = bin_grid(name, kind, bins.get(name), edges)
+                inner = tuple(range(1, len(edges) - 1))
             grids.append(grid)
             axes.append(Axis(name, labels, inner))
     summed = tuple(measure_of(name, number_of(name, bounds, schema)) for name in measures)
@@ -214,15 +220,25 @@ def grid_of(name: str, kind: Number) -> Grid:
     return Grid.over(name, kind.bounds, kind.step if is_coarse else None, kind.fallback, kind.form, finest=HALF)
 
 
-def axis_grid(name: str, kind: Number, wanted: Any) -> Grid:
-    """The grid of a number that makes cells. Where each of its values has one, the default is a value, too."""
-    grid = grid_of(name, kind)
-    if not has_bin_for_each_value(kind, wanted):
-        return grid
+def bin_grid(name: str, kind: Number, wanted: Any, edges: Sequence[float]) -> BinGrid:
+    """The bins of a number that makes cells. Where each of its values has one, the default is a value, too."""
     assert kind.bounds is not None
-    assert kind.step is not None
-    default = ValueSteps(kind.bounds[0], kind.step, *kind.bounds).nearest(np.array([kind.fallback], dtype=np.float64))
-    return replace(grid, default=int(grid.put(default)[0]))
+    assert kind.fallback is not None
+    default = kind.fallback
+    if has_bin_for_each_value(kind, wanted):
+        assert kind.step is not None
+        default = float(ValueSteps(kind.bounds[0], kind.step, *kind.bounds).nearest(np.array([default]))[0])
+    cuts = cuts_before(edges)
+    if not (np.diff(cuts) > 0).all():
+        raise UsageError(f'the bins of "{name}" are too narrow for its bounds. Use wider ones.')
+    return BinGrid.cut(name, cuts, kind.bounds, default, kind.form)
+
+
+def cuts_before(edges: Sequence[float]) -> list[float]:
+    """Where bins begin, but for the first: so little before each edge that 0.7 as float32 holds it belongs to [0.7, ...)."""
+    below, at = np.array(edges[:-2], dtype=np.float64), np.array(edges[1:-1], dtype=np.float64)
+    cuts: list[float] = (at - np.minimum(np.abs(at) * AS_FLOAT32, NEAR * (at - below))).tolist()
+    return cuts
 
 
 def day_grid(name: str, kind: Date) -> Grid:

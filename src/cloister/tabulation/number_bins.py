@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -41,7 +42,8 @@ def cut_numbers(name: str, kind: Number, wanted: Any) -> tuple[list[float], tupl
             raise UsageError(f'bins of "{name}": at most {MOST_BINS:,} are possible. Use fewer.')
         if isinstance(wanted, bool) or count < 1:
             raise UsageError(f'bins of "{name}": give a number of bins of at least 1, or rising edges.')
-        edges = [low + (high - low) * i / count for i in range(count + 1)]
+        first, last = (Fraction(repr(float(end))) for end in (low, high))  # as they are typed: -0.1 + 0.3 / 3 is 0
+        edges = [float(first + (last - first) * i / count) for i in range(count + 1)]
     else:
         try:
             edges = [float(edge) for edge in wanted]

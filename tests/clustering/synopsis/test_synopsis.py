@@ -103,6 +103,24 @@ def test_the_whole_box_counts_everybody() -> None:
     assert made.count({}).value == pytest.approx(made.cells.counts.sum())
 
 
+AGES = cl.Schema.from_text('[columns.age]\nkind = "number"\nbounds = [0, 9]\nstep = 1\n')
+
+
+@pytest.mark.parametrize("method", ["tree", "uniform-grid"])
+def test_values_of_a_step_are_counted_as_a_whole(method: str) -> None:
+    """count({"age": (7, 7)}) was 0.0 +- 0.0: the ends of a box are values, and those of all values add up to everybody."""
+    table = pa.table({"age": pa.array(np.repeat(np.arange(10), 1_000))})
+    made = cl.synopsis(table, 1_000, schema=AGES, method=method)
+    each = [made.count({"age": (age, age)}) for age in range(10)]
+    assert [answer.value for answer in each] == pytest.approx([1_000] * 10, rel=0.25)
+    assert min(answer.standard_error for answer in each) > 0
+    assert sum(answer.value for answer in each) == pytest.approx(made.count({}).value)
+    assert made.count({"age": (0, 3)}).value == pytest.approx(sum(answer.value for answer in each[:4]))
+    assert made.count({"age": (-5, 3.4)}).value == pytest.approx(made.count({"age": (0, 3)}).value)
+    assert made.count({"age": (3.2, 3.8)}).value == 0
+    assert made.count({"age": (-np.inf, np.inf)}).value == pytest.approx(made.count({}).value)
+
+
 def test_made_up_rows_follow_the_synopsis() -> None:
     """A sample lies in the bounds and its heaps are where the table's are."""
     rows = cl.synopsis(heaps(), 2.0, (0, 1), "tree").sample(3000, random_state=0)

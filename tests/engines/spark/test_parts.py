@@ -84,6 +84,18 @@ def test_days_read_on_spark_as_they_do_locally(classic: Host, tmp_path: Path) ->
 
 
 @pytest.mark.spark
+def test_an_evening_is_of_its_own_day_on_spark_too(classic: Host, tmp_path: Path) -> None:
+    """Typed moments without a zone; those with one are of the day in the zone of the session, which is the machine's."""
+    encoding = Encoding((DayGrid("seen", 0.0, 1.0, 40_000),))
+    hours = pa.array([18 * 3_600_000_000, 86_399_999_999, -1, None])
+    pq.write_table(pa.table({"seen": hours.cast(pa.timestamp("us"))}), tmp_path / "t.parquet")
+    keyed = open_exact(LocalEngine(open_source(tmp_path / "t.parquet"), encoding).fold_by_key(RowKeys(1)))
+    expected = dict(zip(map(tuple, keyed.keys.tolist()), keyed.counts.tolist(), strict=True))
+    assert expected == {(-1,): 1, (0,): 3}
+    assert classic(parts_jobs.integers, str(tmp_path / "t.parquet"), encoding) == expected
+
+
+@pytest.mark.spark
 def test_parts_that_fit_are_read(classic: Host, tmp_path: Path) -> None:
     """Names that look like patterns, other orders of columns, and how texts are laid out do not matter."""
     folder = tmp_path / "rows.parquet"

@@ -33,6 +33,7 @@ class ColumnValues:
 
     name: str
     words: list[str]
+    word_days: NDArray[np.float64]  # the day of each word, as the column is typed; NaN where it is no date
     numbers: NDArray[np.float64]  # NaN where a cell is no number
     days: NDArray[np.float64]  # since 1970, NaN where a cell is no date
     is_date: bool  # whether the column's type is that of dates or times
@@ -86,4 +87,6 @@ def _joined(name: str, cells: pa.Table, limit: int) -> ColumnValues:
     as_numbers, as_days = (cells[key].to_numpy() for key in ("number", "day"))
     is_date, is_code = (bool(pc.any(cells[key]).as_py()) for key in ("is_date", "is_code"))
     is_float, is_whole = (bool(pc.all(cells[key]).as_py()) for key in ("is_float", "is_whole"))
-    return ColumnValues(name, words, as_numbers, as_days, is_date, is_many, is_code, is_float, is_whole)
+    day_of = dict(zip(cells["text"].to_pylist(), as_days.tolist(), strict=True))
+    word_days = np.array([day_of[word] for word in words], np.float64)
+    return ColumnValues(name, words, word_days, as_numbers, as_days, is_date, is_many, is_code, is_float, is_whole)

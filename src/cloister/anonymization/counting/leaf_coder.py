@@ -72,7 +72,7 @@ def value_coder(column: ColumnValues, schema: Schema | None, *, is_ordered: bool
     cells = pa.array(words, pa.string())
     as_numbers = np.full(len(words), np.nan) if kind is None and column.is_code else numbers(cells, form)
     domain = kind.domain or () if isinstance(kind, Category) else ()
-    as_days = days(cells, PLAIN if column.is_date else form)  # typed dates are written as ISO dates
+    as_days = column.word_days if column.is_date else days(cells, form)  # the text of a moment does not say its zone
     coded = code_values(words, kind, as_numbers, as_days, [value.strip() for value in domain])
     if is_ordered and words and not coded.is_ordered:
         raise UsageError(

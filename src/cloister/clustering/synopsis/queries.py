@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,7 @@ from cloister.clustering.chance import PublicChance
 from cloister.clustering.synopsis.noisy_cells import Cells
 from cloister.errors import UsageError
 
-__all__ = ["Count", "count_in", "draw_rows", "kept_weights"]
+__all__ = ["Count", "count_in", "draw_rows", "kept_weights", "read_box", "with_rim"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +56,13 @@ def count_in(cells: Cells, low: NDArray[np.float64], high: NDArray[np.float64]) 
     shared = np.zeros(len(together))
     shared[cells.groups] = cells.common
     return Count(float(inside @ cells.counts), float(np.sqrt(max(0.0, own + float((shared * together**2).sum())))))
+
+
+def with_rim(cells: Cells, halves: NDArray[np.int64], rim: NDArray[np.float64]) -> Cells:
+    """Cells at the ends of the domain reach beyond it, (d,) grid steps: the values there are as wide as any other."""
+    lower = np.where(cells.lower <= -halves, cells.lower - rim, cells.lower)
+    upper = np.where(cells.upper >= halves, cells.upper + rim, cells.upper)
+    return replace(cells, lower=lower, upper=upper)
 
 
 def draw_rows(cells: Cells, weights: NDArray[np.float64], rows: int, random: PublicChance) -> NDArray[np.float64]:

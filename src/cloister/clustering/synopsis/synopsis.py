@@ -20,7 +20,7 @@ from cloister.clustering.seeding.canopy import Suggestion, suggest
 from cloister.clustering.seeding.weighted import cluster_points
 from cloister.clustering.synopsis.files import Contents, load, load_about, save
 from cloister.clustering.synopsis.noisy_cells import Cells, log_densities
-from cloister.clustering.synopsis.queries import Count, count_in, draw_rows, kept_weights, read_box
+from cloister.clustering.synopsis.queries import Count, count_in, draw_rows, kept_weights, read_box, with_rim
 from cloister.errors import UsageError
 from cloister.parameters import check_flag, check_whole
 from cloister.privacy.release import Release
@@ -138,14 +138,19 @@ class Synopsis:
     def count(self, box: Mapping[str, tuple[float, float]]) -> Count:
         """How many rows lie in a box, such as ``{"age": (20, 30)}``, with its standard error.
 
-        The error is the noise's. It does not hold what is lost by taking the rows of a cell to lie evenly in it.
+        Both ends belong to the box. Where the schema gave a column a step, its values are counted as a whole: ``(7, 7)`` is
+        how many rows hold 7. The error is the noise's. It does not hold what is lost by taking the rows of a cell to lie
+        evenly in it.
         """
         read = read_box(box, self.columns)
         low, high = np.full(len(self.columns), -np.inf), np.full(len(self.columns), np.inf)
+        rim = np.zeros(len(self.columns))
         for j, grid in enumerate(self.domain.encoding.numbers):
             if grid.name in read:
-                low[j], high[j] = ((end - grid.center) / grid.step for end in read[grid.name])
-        return count_in(self.cells, low, high)
+                ends = read[grid.name] if grid.values is None else grid.values.span(*read[grid.name])
+                low[j], high[j] = ((end - grid.center) / grid.step for end in ends)
+                rim[j] = 0.0 if grid.values is None else grid.values.step / grid.step / 2
+        return count_in(with_rim(self.cells, self.domain.halves, rim), low, high)
 
     def frame(self) -> pa.Table:
         """The cells in the columns' own units: edges, the point that stands for its rows, count and standard error."""

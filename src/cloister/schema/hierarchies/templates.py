@@ -65,7 +65,7 @@ def draft_from_values(column: Column, values: pa.Array) -> tuple[str, str]:
             return f"{file_stem(column.name)}.toml", _HOLDER + _rule(float(low), float(high), step)
     if isinstance(column.kind, Date):
         cells = days(values)
-        cells = np.floor(cells[np.isfinite(cells)])
+        cells = cells[np.isfinite(cells)]
         if len(cells) and cells.min() < cells.max():
             first, last = (_EPOCH + timedelta(float(end)) for end in (cells.min(), cells.max()))
             first, last = first.replace(month=1, day=1), last.replace(month=12, day=31)
