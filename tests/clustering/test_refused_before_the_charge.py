@@ -102,6 +102,15 @@ def test_nothing_is_charged_for_what_cannot_be_done(name: str, ledger: Ledger) -
     assert not ledger.entries("t")
 
 
+@pytest.mark.parametrize("method", ["votes", "lloyd"])
+@pytest.mark.parametrize("integer", [np.uint64, np.int8, np.int64])
+def test_numbers_of_numpy_are_numbers(method: str, integer: type[np.integer[Any]], ledger: Ledger) -> None:
+    """Fractions of NumPy's integers overflow: a fit with one was charged and lost."""
+    settings = {"max_iter": integer(3), "bounds": (0, 1), "method": method}
+    model = cl.KMeans(integer(2), 1, table="t", ledger=ledger, **settings).fit(np.random.default_rng(0).random((50, 2)))
+    assert model.release_.adds_up()
+
+
 @pytest.mark.parametrize("method", ["votes", "lloyd", "adaptive-grid", "uniform-grid", "tree"])
 @pytest.mark.parametrize("bounds", [(-1e100, 1e100), (0.0, 2e-100), cl.Ball(1e100), cl.Ball(1e-100)], ids=str)
 def test_everything_between_the_widest_and_the_narrowest_bounds_is_a_number(method: str, bounds: Any) -> None:

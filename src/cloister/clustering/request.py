@@ -55,7 +55,7 @@ class ClusterRequest(TableRequest):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.max_iter is not None:
-            check_whole(self.max_iter, "max_iter", 1)
+            object.__setattr__(self, "max_iter", check_whole(self.max_iter, "max_iter", 1))
         if self.max_iter is not None and self.max_iter > MOST_ROUNDS:
             raise UsageError(
                 f"max_iter must be at most {MOST_ROUNDS:,}: rounds share the budget, and each would be nothing but noise. "

@@ -100,8 +100,8 @@ class TabulationRequest:
             object.__setattr__(self, "columns", check_names(self.columns, "columns"))
         for what in ("bins", "bounds", "domains"):
             check_facts(getattr(self, what), what)
-        for name, values in (self.domains or {}).items():
-            check_names(values, f'the domain of "{name}"')
+        domains = {name: check_names(values, f'the domain of "{name}"') for name, values in (self.domains or {}).items()}
+        object.__setattr__(self, "domains", domains)
         if self.schema is not None and not isinstance(self.schema, Schema):
             object.__setattr__(self, "schema", Schema.from_toml(check_path(self.schema, "schema")))
 
