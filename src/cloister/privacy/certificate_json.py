@@ -12,12 +12,11 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Any, Protocol
 
-from cloister.errors import ChangedRelease, UnsignedRelease, UsageError
+from cloister.errors import ChangedRelease, UnsignedRelease, UsageError, warn_of_release
 from cloister.privacy.events import Event, SampledEvent, event_dict, event_from
 from cloister.privacy.guarantees import Guarantee, Syntactic
 from cloister.privacy.signing import Signature, fits, host_key
@@ -186,7 +185,7 @@ def _sign(digest: str, earlier: Signature | None) -> Signature | None:
     try:
         return host_key().sign(SUBJECT, digest)
     except UsageError as error:
-        warnings.warn(f"this certificate is not signed, so that nothing vouches for it: {error}", UnsignedRelease, 5)
+        warn_of_release(f"this certificate is not signed, so that nothing vouches for it: {error}", UnsignedRelease, 5)
         return None
 
 
