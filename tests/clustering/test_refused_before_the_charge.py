@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -81,6 +82,19 @@ REFUSED: dict[str, Release] = {
         np.zeros((5, 60)), 1, (0, 1), "uniform-grid", threshold=1, table="t", ledger=ledger
     ),
 }
+
+VERBS: dict[str, Callable[..., object]] = {
+    "clusters": lambda ledger, progress: cl.KMeans(2, bounds=(0, 1), table="t", ledger=ledger).fit(
+        np.zeros((5, 2)), progress=progress
+    ),
+    "cells": lambda ledger, progress: cl.synopsis(np.zeros((5, 2)), 1, (0, 1), table="t", ledger=ledger, progress=progress),
+    "table": lambda ledger, progress: cl.tabulate(
+        PEOPLE, ["x0"], 1, bounds={"x0": (0, 1)}, bins={"x0": 2}, table="t", ledger=ledger, progress=progress
+    ),
+}
+for verb, call in VERBS.items():
+    for no_progress in (None, 3, "text", lambda: None):
+        REFUSED[f"progress of {verb}, {type(no_progress).__name__}"] = partial(call, progress=no_progress)
 
 
 for ends in ((-1e300, 1e300), (-1e155, 1e155), (0, 1e101), (0, 1e-200), (1e300, 1.0000000001e300), (0, 5e-324)):

@@ -20,7 +20,7 @@ from cloister.clustering.progress import Progress, silent
 from cloister.clustering.table_request import TableRequest
 from cloister.clustering.task import Task
 from cloister.errors import UsageError
-from cloister.parameters import check_whole
+from cloister.parameters import check_progress, check_whole
 from cloister.privacy.notes import missing_note
 from cloister.privacy.plan import Plan
 from cloister.vault import Vault
@@ -100,6 +100,7 @@ class ClusterRequest(TableRequest):
 
     def fit(self, data: Any, progress: Progress = silent) -> Clusters:
         """Charge the budget, find the clusters in the vault, and hand out what was released."""
+        check_progress(progress)
         rows = self.read(data)
         task = self.task(rows)
         method = find_method(self.method)

@@ -12,7 +12,7 @@ from cloister.errors import UsageError
 from cloister.kernels import Histogram
 from cloister.kernels.per_unit import for_unit
 from cloister.kernels.tables import TableCounts
-from cloister.parameters import check_facts, check_names, check_path, check_text
+from cloister.parameters import check_facts, check_names, check_path, check_progress, check_text
 from cloister.privacy.budgets import Budget, Number, as_budget, relation
 from cloister.privacy.ledger import Ledger
 from cloister.privacy.mechanisms import shares
@@ -119,6 +119,7 @@ class TabulationRequest:
         progress: Callable[[str], None] = lambda _: None,
     ) -> PrivateTable:
         """Make the table in one pass over the rows; under replace-one, where their number is public, another pass counts them."""
+        check_progress(progress)
         stated = StatedNames(self.columns, None if self.schema is None else self.schema.names, advice=BY_COLUMNS)
         rows = open_data(data, engine, stated)
         planned = self.on(rows.names)
