@@ -103,6 +103,9 @@ for ends in ((-1e300, 1e300), (-1e155, 1e155), (0, 1e101), (0, 1e-200), (1e300, 
     REFUSED[f"cells between {ends}"] = lambda ledger, ends=ends: cl.synopsis(  # type: ignore[misc]
         np.zeros((5, 2)), 1, ends, table="t", ledger=ledger
     )
+for method in ("auto", "votes", "lloyd", "tree"):
+    for seeding in ("zz", None, 3):
+        REFUSED[f"seeding {seeding} of {method}"] = clusters(np.zeros((5, 2)), bounds=(0, 1), method=method, seeding=seeding)
 for ball in (cl.Ball(1e300), cl.Ball(1e-200), cl.Ball(1.0, (0.0, 1e300))):
     REFUSED[f"clusters in {ball}"] = clusters(np.zeros((5, 2)), bounds=ball)
 
@@ -268,3 +271,19 @@ def test_without_a_ledger_the_error_says_so() -> None:
     """Rows may have been read: nobody should think that it cost nothing."""
     with pytest.raises(ReleaseFailed, match=r"count epsilon 1 as spent, which no ledger keeps"):
         cl.KMeans(2, 1, (0, 1)).fit(Breaks(UsageError("no.")))
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("number", [np.float32, np.float16, np.float64, np.longdouble, np.int8, np.uint64])
+def test_a_radius_may_be_a_number_of_numpy(number: type[np.number[Any]]) -> None:
+    """NumPy warned of the largest float, which a short one cannot be compared with."""
+    assert cl.Ball(number(3)) == cl.Ball(3.0)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "radius", [np.float32("inf"), np.float32("nan"), np.complex64(3), np.timedelta64(3, "s"), 10**400, 0]
+)
+def test_a_radius_is_a_finite_number_above_0(radius: Any) -> None:
+    """NumPy's too, and a span of time is none."""
+    with pytest.raises(UsageError, match="finite radius above 0"):
+        cl.Ball(radius)

@@ -17,10 +17,11 @@ from cloister.clustering.methods import Method, find_method
 from cloister.clustering.missing_step import MissingStep, rest_of
 from cloister.clustering.number_columns import NumberColumns
 from cloister.clustering.progress import Progress, silent
+from cloister.clustering.seeding.weighted import SEEDINGS
 from cloister.clustering.table_request import TableRequest
 from cloister.clustering.task import Task
 from cloister.errors import UsageError
-from cloister.parameters import check_progress, check_whole
+from cloister.parameters import check_progress, check_whole, unknown_choice
 from cloister.privacy.notes import missing_note
 from cloister.privacy.plan import Plan
 from cloister.vault import Vault
@@ -62,6 +63,8 @@ class ClusterRequest(TableRequest):
                 "Leave it out for as many as the budget carries."
             )
         find_method(self.method)
+        if not isinstance(self.seeding, str) or self.seeding not in SEEDINGS:  # of every method: one that needs none, too
+            raise unknown_choice("seeding", self.seeding, SEEDINGS)
         number_of_clusters(self.n_clusters)
 
     def task(self, rows: Input) -> Task:
