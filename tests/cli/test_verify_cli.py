@@ -333,6 +333,10 @@ FALSE_FIGURES: dict[str, Callable[[dict[str, Any]], object]] = {
     "rows": lambda data: data["result"].update(rows=1),
     "classes": lambda data: data["result"].update(classes=data["result"]["classes"] + 1),
     "average": lambda data: data["result"].update(average=9.5),
+    "suppressed rows below 0": lambda data: data["result"].update(suppressed=-5),
+    "more rows as * than there are": lambda data: data["result"].update(suppressed=10**6, is_starred=True),
+    "a loss below 0": lambda data: data["result"].update(loss=-1),
+    "a loss above 1": lambda data: data["result"].update(loss=1.5),
     "people": lambda data: data["result"].update(people=7),
     "another guard": lambda data: data["parameters"].update(guards=["distinct l-diversity, l = 3"]),
     "columns": lambda data: data["parameters"].update(quasi=["age"]),
@@ -364,6 +368,14 @@ def test_a_note_and_a_number_of_centres_that_do_not_fit_are_found(folder: Path) 
     ):
         certificate.write_text(forge(text, change, "not"))
         assert "contradicts itself" in run("verify", certificate, code=1)
+
+
+@pytest.mark.parametrize("name", ["everybody is safe", ".hidden", "a/b"])
+def test_an_empty_folder_in_an_output_is_found(folder: Path, name: str) -> None:
+    """Its name is text that nobody signed."""
+    out = cluster_points(folder)
+    (out / name).mkdir(parents=True)
+    assert f"{name} is in the folder, and the certificate does not list it" in run("verify", out, code=1)
 
 
 def test_a_certificate_without_files_says_what_it_does_not_cover(folder: Path) -> None:

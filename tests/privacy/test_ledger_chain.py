@@ -11,11 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from cloister.errors import LedgerError, UsageError
+from cloister.errors import BrokenChain, LedgerError, UsageError
 from cloister.privacy.ledger import Account, Ledger
+from cloister.privacy.ledger.chain import CHECKED
 from cloister.privacy.ledger.chain_records import Record
 from cloister.privacy.ledger.replay import replay
-from cloister.privacy.ledger.stored_records import read_accounts, read_keys, select_records
+from cloister.privacy.ledger.stored_records import last_records, read_accounts, read_keys, select_records, write_record
 from cloister.privacy.signing import host_key
 from tests.privacy.forgery import forger
 from tests.privacy.test_ledger import storm
@@ -118,6 +119,51 @@ def test_a_record_that_is_put_in_is_found(used: Ledger) -> None:
     own = [replace(record, signer=host_key().public, signature="00" * 64) for record in rest]
     with pytest.raises(LedgerError, match="was changed"):
         replay(records[:place] + own, accounts, keys)
+
+
+def stranger_start(head: Record) -> Record:
+    """The start of a chain in the middle of one, signed by a key that no record brings in; it changes no account."""
+    key = forger()
+    start = replace(head, number=head.number + 1, kind="start", table="", entry=0, previous=head.digest, signer=key.public)
+    return start.sealed(key)
+
+
+@pytest.mark.parametrize("later", [0, 1, 5])
+def test_a_chain_starts_once(used: Ledger, later: int) -> None:
+    """A second start is found by a replay, by the links and by the next use, also when this host wrote after it."""
+    with used._store.writing() as connection:
+        (head,) = last_records(connection, 1)
+        head = stranger_start(head)
+        write_record(connection, head)
+        for _ in range(later):
+            changes = {"kind": "key", "number": head.number + 1, "previous": head.digest, "signer": host_key().public}
+            head = replace(head, **changes).sealed(host_key())
+            write_record(connection, head)
+    with pytest.raises(BrokenChain, match="record 11 of the ledger starts a chain"):
+        used.verify()
+    with pytest.raises(LedgerError):
+        used.entries("students")
+    if later < CHECKED:
+        with pytest.raises(LedgerError, match="damaged"):
+            used.charge("students", "add-remove", "0.1", 0, "release")
+
+
+def test_a_chain_begins_with_its_start(used: Ledger) -> None:
+    """The owner of the key leaves it out."""
+    records, accounts, keys = stored(used)
+    chain: list[Record] = []
+    for record in records[1:]:
+        record = replace(record, number=record.number - 1, previous=chain[-1].digest if chain else "")
+        chain.append(record.sealed(host_key()))
+    with pytest.raises(BrokenChain, match="record 1 of the ledger is not its start"):
+        replay(chain, accounts, keys)
+
+
+def test_a_kind_of_record_that_no_ledger_has_is_found(used: Ledger) -> None:
+    """Signed by the host itself: it would spend, and be shown nowhere."""
+    records, accounts, keys = stored(used)
+    with pytest.raises(BrokenChain, match="does not follow from the records before"):
+        replay([*records[:-1], replace(records[-1], kind="spend").sealed(host_key())], accounts, keys)
 
 
 def test_an_account_that_does_not_follow_is_found(used: Ledger) -> None:

@@ -17,6 +17,7 @@ from cloister.errors import CloisterError, DataError, UsageError
 from cloister.privacy.budgets import PureDP
 from cloister.privacy.events import LaplaceEvent
 from cloister.privacy.ledger import Ledger
+from cloister.privacy.ledger.chain import Chain
 from cloister.privacy.plan import Plan
 from cloister.privacy.release import Guarantee, Release, Syntactic
 from cloister.privacy.signing import host_key
@@ -163,6 +164,21 @@ def test_the_published_hash_of_a_release_makes_nobody_its_heir(
     for signed in ("not", "forger"):
         with pytest.raises(DataError, match="belongs to another release"):
             verified(forge(json.dumps(data), {}, signed), ledger)
+
+
+def test_who_started_the_chain_vouches_for_nothing(tmp_path: Path) -> None:
+    """Only a key that the ledger shows among its own does: the first record is signed before any key is brought in."""
+    ledger = Ledger(tmp_path / "started.sqlite")
+    ledger._store.create(lambda connection: Chain(connection).append(forger(), "start"))
+    ledger.create("people", "add-remove", 10)
+    genuine = release_of(ledger)
+    assert ledger.keys() == [host_key().public]
+    assert verified(genuine.to_json(), ledger).known_by == "ledger"
+    with pytest.raises(DataError, match="signed by a key that the ledger does not know"):
+        verified(forge(genuine.to_json(), FORGERIES["other files"]), ledger)
+    heir = forge(genuine.to_json(), {"result": {"synopsis": genuine.digest()}})
+    with pytest.raises(DataError, match="belongs to another release"):
+        verified(heir, ledger)
 
 
 def test_an_entry_stands_for_its_own_kind_of_guarantee(ledger: Ledger) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from cloister.report.document import Document, Section, TextTable
+from cloister.report.one_line import is_one_line, one_line
 from cloister.report.terminal import print_document, ruled, text
 from tests.report.documents import CHART, DOCUMENT, TABLE
 
@@ -59,3 +60,13 @@ def test_an_empty_table_shows_its_heads() -> None:
     """No rows, no failure."""
     assert ruled(TextTable.of(["a", "b"], [])).splitlines() == ["a  b", "-  -"]
     assert TABLE.is_right(1)
+
+
+def test_everything_that_turns_the_order_of_letters_is_written_out() -> None:
+    """The twelve characters that Unicode calls bidirectional controls; letters that are read from the right are none."""
+    turning = [*range(0x202A, 0x202F), *range(0x2066, 0x206A), 0x061C, 0x200E, 0x200F]
+    assert len(turning) == 12
+    for code in turning:
+        assert not is_one_line(f"a{chr(code)}b")
+        assert one_line(f"a{chr(code)}b") == f"a\\u{code:04x}b"
+    assert is_one_line("\u0639\u0645\u0631")

@@ -21,6 +21,7 @@ COUNTS = ("rows", "classes", "smallest")  # of the published rows
 DIVERSITY = re.compile(r"(?:distinct|entropy) l-diversity, l = ([0-9.e+]+)")
 CLOSENESS = re.compile(r"t-closeness, t = ([0-9.e+-]+)")
 STATED_K = re.compile(r"\bk = ([0-9]+)")
+ROUNDING = 1e-9  # of a mean over all cells
 PERSON = re.compile(r'person \(at most ([0-9,]+) rows? each, column "(.*)"\)')
 PER_ROW, PER_PERSON = "The guarantee is per row:", "The guarantee is per person,"  # how notes begin
 
@@ -56,8 +57,17 @@ def _of_table(release: Release, guarantee: Syntactic) -> Iterator[str]:
         yield "its classes have more rows than the table"
     if "average" in result and not math.isclose(result["average"], rows / classes if classes else 0, rel_tol=1e-9):
         yield "the average class is not rows over classes"
+    yield from _of_lost(result, rows)
     if "columns" in result and [column["name"] for column in result["columns"]] != list(parameters["quasi"]):
         yield "the columns that it shows are not its quasi-identifiers"
+
+
+def _of_lost(result: Mapping[str, Any], rows: int) -> Iterator[str]:
+    """Of what a table lost: rows that were suppressed, and the mean over its cells, from 0 to 1."""
+    if "suppressed" in result and _count(result["suppressed"]) > rows and result.get("is_starred"):
+        yield "more rows are published as * than there are"
+    if "loss" in result and not -ROUNDING <= result["loss"] <= 1 + ROUNDING:
+        yield "the information lost lies outside 0 and 1"
 
 
 def _of_k(release: Release, guarantee: Syntactic, fewest: int | None) -> Iterator[str]:

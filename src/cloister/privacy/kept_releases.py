@@ -91,19 +91,34 @@ class KeptRelease:
         ------
         DataError
             Something in the folder is not what this host put there.
+        UsageError
+            The key of this host cannot be used, so nobody can say.
         """
-        changed = DataError(f"{self.folder} does not hold what this host kept there: it was changed. Nothing is handed out.")
+        try:
+            own = host_key().public
+        except UsageError as error:
+            raise UsageError(f"{error} What is kept stays where it is, and is handed out once that is mended.") from None
         try:
             check_place(self.folder.parent)
             hashes = hash_all(self.folder)
+            found = {path.name for path in self.folder.iterdir()}
             seal = Release.from_json((self.folder / SEAL).read_text(encoding="utf-8"))
         except (OSError, ValueError):
-            raise changed from None
+            raise self._changed() from None
         signer = None if seal.signature is None else seal.signature.key
-        kept = {name.removeprefix(f"{RESULT}/"): hash for name, hash in hashes.items() if name not in (ABOUT, SEAL)}
-        if signer != own_key() or dict(seal.files) != kept or self.id != name_of(seal):
-            raise changed
+        name, inside = self.result.name, f"{RESULT}/"
+        kept = {file.removeprefix(inside): hash for file, hash in hashes.items() if file.startswith(inside)}
+        is_named = all(file in (name, certificate_path(Path(name)).name) or file.startswith(f"{name}/") for file in kept)
+        is_whole = found == {ABOUT, RESULT, SEAL} and dict(seal.files) == kept and is_named
+        if signer != own or not is_whole or self.id != name_of(seal):
+            raise self._changed()
         return seal
+
+    def _changed(self) -> DataError:
+        return DataError(
+            f"{self.folder} does not hold what this host kept there: it was changed, or the key of this host was. Nothing is "
+            "handed out."
+        )
 
     def is_written(self) -> bool:
         """Whether the very files are where they were wanted: the process died after that."""
@@ -134,31 +149,35 @@ class KeptRelease:
             If the ledger cannot be told, or does not hold the charge of this release; the copy stays.
         SinkError
         """
-        release = self.release()
+        seal = self.release()
         kept, beside = self.result, certificate_path(self.result)
         if not kept.is_dir() and out.suffix.lower() != kept.suffix.lower():
             raise UsageError(f"the kept result is a {kept.suffix} file. Give --out a name that ends so.")
         with stage(out, directory=kept.is_dir(), with_certificate=beside.exists()) as staged:
-            if untold := tell_ledger(ledger, release):
-                raise untold
-            certificate = None
             if kept.is_dir():
                 shutil.copytree(kept, staged.path, dirs_exist_ok=True)
             else:
                 shutil.copyfile(kept, staged.path)
-            if beside.exists():
-                certificate = beside.read_text(encoding="utf-8")
-                if out.name != kept.name:  # it names the file
-                    release = Release.from_json(certificate)
-                    certificate = dataclasses.replace(release, files=file_hashes(staged.path)).to_json()
-            staged.commit(certificate)
+            certificate = beside.read_bytes() if beside.exists() else None
+            # What was compared lies where it may change since; the copies do not.
+            copies = hash_all(staged.path, kept.name)
+            if certificate is not None:
+                copies[beside.name] = hashlib.sha256(certificate).hexdigest()
+            if copies != dict(seal.files):
+                raise self._changed()
+            text = None if certificate is None else certificate.decode()
+            if text is not None and out.name != kept.name:  # it names the file
+                text = dataclasses.replace(Release.from_json(text), files=file_hashes(staged.path)).to_json()
+            if untold := tell_ledger(ledger, seal):
+                raise untold
+            staged.commit(text)
         self.drop()
 
     def tell(self, ledger: Ledger) -> bool:
         """Tell the ledger that was charged of this release; whether it knows of it now."""
         try:
             return tell_ledger(ledger, self.release()) is None
-        except DataError:
+        except CloisterError:
             return False
 
     def drop(self) -> None:
@@ -257,7 +276,9 @@ def tell_ledger(ledger: Ledger | None, release: Release) -> CloisterError | None
 
 
 def keep(release: Release, ledger: Ledger | None, out: Path, save: Callable[[Path], object]) -> KeptRelease | None:
-    """Write a release into the first place that has room for it; None if none has."""
+    """Write a release into the first place that has room for it; None if none has, or if this host cannot sign what it keeps."""
+    if not can_sign():
+        return None
     digest = release.digest()[:8]
     entry = str(release.ledger["entry"]) if release.ledger else ""
     when = datetime.now(UTC).isoformat(timespec="seconds")
@@ -336,31 +357,36 @@ def check_place(place: Path) -> None:
         raise PermissionError(errno.EPERM, "not a folder of this user alone", str(place))
 
 
-def hash_all(folder: Path) -> dict[str, str]:
-    """The hash of every file below a folder, hidden ones too; no link is followed.
+def hash_all(output: Path, name: str = "") -> dict[str, str]:
+    """The hash of every file below a folder, hidden ones too, or of a file; no link is followed.
+
+    Files are named from the folder on; `name` stands before that, or for the file.
 
     Raises
     ------
     OSError
-        If there is anything but files and folders of this user.
+        If there is anything but files and folders of this user, or a folder with nothing in it.
     """
     hashes = {}
-    for path in [folder, *sorted(folder.rglob("*"))]:
+    for path in [output, *sorted(output.rglob("*"))]:
         facts = path.lstat()
         is_own = os.name != "posix" or facts.st_uid == os.geteuid()
         if not is_own or not (stat.S_ISDIR(facts.st_mode) or stat.S_ISREG(facts.st_mode)):
             raise PermissionError(errno.EPERM, "not a file of this user", str(path))
+        if stat.S_ISDIR(facts.st_mode) and not any(path.iterdir()):  # its name would be all that it says
+            raise FileNotFoundError(errno.ENOENT, "nothing is in it", str(path))
         if stat.S_ISREG(facts.st_mode):
-            hashes[path.relative_to(folder).as_posix()] = file_hash(path)
+            hashes[(Path(name) / path.relative_to(output)).as_posix()] = file_hash(path)
     return hashes
 
 
-def own_key() -> str | None:
-    """The public key of this host; None where it has none and cannot make one: then nothing is signed."""
+def can_sign() -> bool:
+    """Whether the key of this host can be used; without it a kept release could not be told from a forged one."""
     try:
-        return host_key().public
+        host_key()
     except UsageError:
-        return None
+        return False
+    return True
 
 
 def name_of(release: Release) -> str:
@@ -389,6 +415,10 @@ def advice(release: Release, ledger: Ledger | None, kept: KeptRelease | None) ->
     charged = "No ledger was charged for it."
     if release.ledger:
         charged = f'Entry {release.ledger["entry"]} of table "{release.ledger["table"]}" stays charged: {release.guarantee}.'
+    if kept is None and not can_sign():
+        return (
+            f"{charged} The result is not kept either: this host cannot use its signing key, so nothing would vouch for it."
+        )
     if kept is None:
         return f"{charged} There was no room to keep the result either."
     return f"{charged} The result is kept. Get it at no cost: cloister ledger recover {kept.id} --out PATH{flag(ledger)}"

@@ -153,11 +153,11 @@ def check_origin(release: Release, keys: Sequence[str] = (), ledger: Ledger | No
             raise DataError(f"this release is {source}. Give the key of that too, or --ledger.")
         return Origin(signer, "key" if keys else None)
     report = _ask(ledger)
-    _check_ledger(release, report, {*report.signed, *keys})
-    if release.version != 1 and signer not in report.signed and not keys:
+    _check_ledger(release, report, {*report.keys, *keys})
+    if release.version != 1 and signer not in report.keys and not keys:
         signed = "not signed" if signer is None else f"signed by a key that the ledger does not know, {signer}"
         raise DataError(f"what this release says is in the ledger, but it is {signed}: its files may be somebody else's.")
-    return Origin(signer, "key" if keys else "ledger" if signer in report.signed else None, ledger.place)
+    return Origin(signer, "key" if keys else "ledger" if signer in report.keys else None, ledger.place)
 
 
 def _ask(ledger: Ledger) -> ChainReport:

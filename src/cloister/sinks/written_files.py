@@ -45,13 +45,15 @@ def written_files(path: Path, name: str | None = None) -> dict[str, Path]:
 
 
 def everything_in(folder: Path) -> set[str]:
-    """Whatever lies in a folder and is no plain folder itself, by its name below it: hidden files and links too.
+    """Whatever lies in a folder, by its name below it: hidden files, links and empty folders too; other folders by their content.
 
     Links are not followed. Left out are the checksums that Spark keeps of its own files, ``.NAME.crc`` beside ``NAME``.
     """
     found = set()
     for place, folders, files in os.walk(folder):
         here = Path(place)
+        if not folders and not files and here != folder:
+            found.add(here.relative_to(folder).as_posix())
         links = [name for name in folders if (here / name).is_symlink()]
         found |= {(here / name).relative_to(folder).as_posix() for name in (*files, *links) if not _is_checksum(here / name)}
     return found

@@ -132,7 +132,7 @@ def _is_sound(chain: Chain, last: list[Record]) -> bool:
         follows
         and all(record.is_intact() for record in last)
         and chain.head.is_signed()
-        and chain.head.signer in chain.keys | ({chain.head.signer} if chain.head.kind == "start" else set())
+        and all(record.number == 1 if record.kind == "start" else record.signer in chain.keys for record in last)
         and chain.head.number == record_count(chain.connection)
         and chain.head.state == state_digest(chain.accounts.values(), chain.keys)
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 
 from cloister.errors import BrokenChain
@@ -13,6 +13,7 @@ from cloister.privacy.ledger.stored_records import MALFORMED
 
 __all__ = ["ChainReport", "carried_over", "check_links", "entries_of_records", "replay"]
 
+KINDS = ("start", "key", "account", "charge", "holder", "release")
 RESTORE = "Restore the ledger from a backup before the next release."
 
 
@@ -27,11 +28,13 @@ class ChainReport:
     head
         The digest of the last one; empty when there is none.
     signed
-        How many records each key signed.
+        How many records each key signed; that of the first record need not be among `keys`.
     accounts
         Every account, added up again.
     entries
         Every charge and holder's use, oldest first.
+    keys
+        The keys of the hosts that write into the ledger, each brought in by a record. No other vouches for a release.
     carried_over
         What was taken over of a ledger in which nothing was signed; None: nothing.
     """
@@ -41,6 +44,7 @@ class ChainReport:
     signed: Mapping[str, int]
     accounts: Mapping[str, Account]
     entries: Sequence[Entry] = field(repr=False)
+    keys: Set[str] = frozenset()
     carried_over: CarriedOver | None = None
 
 
@@ -74,7 +78,7 @@ def replay(records: Sequence[Record], accounts: Mapping[str, Account], keys: set
         raise BrokenChain(f"the accounts of the ledger are not those that its records add up to. {RESTORE}")
     signed = Counter(record.signer for record in records)
     head, carried = last.digest if last else "", carried_over(records[0]) if records else None
-    return ChainReport(len(records), head, signed, added, entries_of_records(records), carried)
+    return ChainReport(len(records), head, signed, added, entries_of_records(records), registered, carried)
 
 
 def carried_over(start: Record) -> CarriedOver | None:
@@ -136,6 +140,11 @@ def _check_link(record: Record, last: Record | None) -> None:
         raise _fault(record, "was changed: its digest differs")
     if record.previous != ("" if last is None else last.digest):
         raise _fault(record, "does not follow the one before: a record was changed, removed or put in")
+    # A start needs no key that was brought in, so anybody could sign one.
+    if record.kind == "start" and last is not None:
+        raise _fault(record, "starts a chain in the middle of one: it was put in")
+    if record.kind != "start" and last is None:
+        raise _fault(record, "is not its start, which was removed")
 
 
 def _apply(record: Record, accounts: dict[str, Account], entries: dict[int, tuple[str, str]]) -> None:
@@ -143,6 +152,8 @@ def _apply(record: Record, accounts: dict[str, Account], entries: dict[int, tupl
 
     `entries`: of each number the kind, empty once it was released, and the table.
     """
+    if record.kind not in KINDS:
+        raise ValueError("no ledger has such a record")
     if record.kind in ("start", "key"):
         return
     shown = read_account(record.facts()["account"])
