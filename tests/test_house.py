@@ -30,6 +30,9 @@ LATE_IMPORTS = {
     "cloister.anonymization.searching.find_recoding": "local recoding loads numba",
 }
 
+# Checks of parameters that give a plain value for what a user passed: that one is to be used.
+CONVERTING_CHECKS = {"check_names", "check_path", "check_whole"}
+
 # Names of classes that stand for the same idea in two layers.
 SAME_CLASS_TWICE: dict[str, str] = {}
 
@@ -138,6 +141,25 @@ def test_no_private_names_across_modules() -> None:
         if name.name.startswith("_") and not name.name.endswith("__")
     ]
     assert not private
+
+
+def dropped_checks(tree: ast.Module) -> list[int]:
+    """The lines where a checked parameter is not taken over, though the check gives another value than it was given."""
+    sources = (node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module == "cloister.parameters")
+    checks = {name.name for source in sources for name in source.names} & CONVERTING_CHECKS
+    calls = (node.value for node in ast.walk(tree) if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call))
+    return [call.lineno for call in calls if isinstance(call.func, ast.Name) and call.func.id in checks]
+
+
+def test_what_a_check_gives_is_what_is_used() -> None:
+    """A NumPy integer overflows where a Python one does not, and a generator is empty once it was looked through."""
+    assert not {name: lines for name in modules() if (lines := dropped_checks(tree_of(name)))}
+
+
+def test_a_dropped_check_would_be_seen() -> None:
+    """In a statement of its own, and only there."""
+    code = 'from cloister.parameters import check_whole\ncheck_whole(n, "n", 1)\nn = check_whole(n, "n", 1)'
+    assert dropped_checks(ast.parse(code)) == [2]
 
 
 def test_no_module_is_replaced() -> None:

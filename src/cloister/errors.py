@@ -26,7 +26,9 @@ release after its charge says what stays charged, at the end of its message and 
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import NoReturn, Self
 
@@ -53,6 +55,7 @@ __all__ = [
     "UsageError",
     "out_of_memory",
     "raise_alone",
+    "warn_of_release",
 ]
 
 
@@ -229,3 +232,16 @@ def raise_alone(error: Exception) -> NoReturn:
         raise error
     finally:
         error.__context__ = None
+
+
+def warn_of_release(message: str, category: type[Warning], stacklevel: int) -> None:
+    """Warn of something about a release that was paid for; where warnings are errors it is shown, and nothing is raised.
+
+    Under ``-W error`` an error would take the release away. `stacklevel` counts from the caller, as in `warnings.warn`.
+    """
+    try:
+        warnings.warn(message, category, stacklevel + 1)
+    except Exception:
+        with warnings.catch_warnings(), suppress(Exception):
+            warnings.simplefilter("always", category)
+            warnings.warn(message, category, stacklevel + 1)

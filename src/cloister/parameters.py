@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 from collections.abc import Iterable, Mapping
 from numbers import Integral  # NumPy's integers too, which need not be loaded
@@ -14,6 +15,7 @@ __all__ = [
     "check_flag",
     "check_names",
     "check_path",
+    "check_progress",
     "check_reach",
     "check_text",
     "check_whole",
@@ -119,3 +121,13 @@ def check_path(value: Any, what: str) -> str:
     if not isinstance(path, str) or not path or "\0" in path:
         raise UsageError(f"{what} must be the path of a file.")
     return check_text(path, what)
+
+
+def check_progress(value: Any) -> None:
+    """A function that is called with the name of each step: one that cannot be would fail after the charge."""
+    try:
+        inspect.signature(value).bind("size")
+    except TypeError:
+        raise UsageError("progress must be a function of one text, the name of a step, such as print.") from None
+    except ValueError:  # written in C, and says nothing of what it takes
+        return

@@ -154,6 +154,20 @@ def test_nothing_is_handed_out_that_cannot_be_checked(
     assert recover(home, "--out", str(home / "again.csv")).exit_code == (0 if harm is None else 1)
 
 
+def test_what_was_kept_under_another_key_is_said_to_be(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It was called changed; with the key that it was kept under it is handed out."""
+    with monkeypatch.context() as patch:
+        patch.setenv("CLOISTER_KEY", str(home / "first.key"))
+        keep_one(home, monkeypatch)
+    refused = recover(home, "--out", str(home / "again.csv"))
+    assert refused.exit_code == 1
+    assert "sealed with another key" in refused.stderr
+    assert "was changed" not in refused.stderr
+    assert not list(home.glob("again.csv*"))
+    monkeypatch.setenv("CLOISTER_KEY", str(home / "first.key"))
+    assert recover(home, "--out", str(home / "again.csv")).exit_code == 0
+
+
 def test_what_cannot_be_sealed_is_printed(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without a key that can be used, a copy could not be told from a forged one: there is none, and the result is shown."""
     monkeypatch.setenv("CLOISTER_KEY", str(open_key(home)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -82,6 +83,19 @@ REFUSED: dict[str, Release] = {
     ),
 }
 
+VERBS: dict[str, Callable[..., object]] = {
+    "clusters": lambda ledger, progress: cl.KMeans(2, bounds=(0, 1), table="t", ledger=ledger).fit(
+        np.zeros((5, 2)), progress=progress
+    ),
+    "cells": lambda ledger, progress: cl.synopsis(np.zeros((5, 2)), 1, (0, 1), table="t", ledger=ledger, progress=progress),
+    "table": lambda ledger, progress: cl.tabulate(
+        PEOPLE, ["x0"], 1, bounds={"x0": (0, 1)}, bins={"x0": 2}, table="t", ledger=ledger, progress=progress
+    ),
+}
+for verb, call in VERBS.items():
+    for no_progress in (None, 3, "text", lambda: None):
+        REFUSED[f"progress of {verb}, {type(no_progress).__name__}"] = partial(call, progress=no_progress)
+
 
 for ends in ((-1e300, 1e300), (-1e155, 1e155), (0, 1e101), (0, 1e-200), (1e300, 1.0000000001e300), (0, 5e-324)):
     for scale in ("bounds", None):
@@ -89,6 +103,9 @@ for ends in ((-1e300, 1e300), (-1e155, 1e155), (0, 1e101), (0, 1e-200), (1e300, 
     REFUSED[f"cells between {ends}"] = lambda ledger, ends=ends: cl.synopsis(  # type: ignore[misc]
         np.zeros((5, 2)), 1, ends, table="t", ledger=ledger
     )
+for method in ("auto", "votes", "lloyd", "tree"):
+    for seeding in ("zz", None, 3):
+        REFUSED[f"seeding {seeding} of {method}"] = clusters(np.zeros((5, 2)), bounds=(0, 1), method=method, seeding=seeding)
 for ball in (cl.Ball(1e300), cl.Ball(1e-200), cl.Ball(1.0, (0.0, 1e300))):
     REFUSED[f"clusters in {ball}"] = clusters(np.zeros((5, 2)), bounds=ball)
 
@@ -100,6 +117,15 @@ def test_nothing_is_charged_for_what_cannot_be_done(name: str, ledger: Ledger) -
         REFUSED[name](ledger)
     assert ledger.account("t").epsilon_spent == 0
     assert not ledger.entries("t")
+
+
+@pytest.mark.parametrize("method", ["votes", "lloyd"])
+@pytest.mark.parametrize("integer", [np.uint64, np.int8, np.int64])
+def test_numbers_of_numpy_are_numbers(method: str, integer: type[np.integer[Any]], ledger: Ledger) -> None:
+    """Fractions of NumPy's integers overflow: a fit with one was charged and lost."""
+    settings = {"max_iter": integer(3), "bounds": (0, 1), "method": method}
+    model = cl.KMeans(integer(2), 1, table="t", ledger=ledger, **settings).fit(np.random.default_rng(0).random((50, 2)))
+    assert model.release_.adds_up()
 
 
 @pytest.mark.parametrize("method", ["votes", "lloyd", "adaptive-grid", "uniform-grid", "tree"])
@@ -245,3 +271,19 @@ def test_without_a_ledger_the_error_says_so() -> None:
     """Rows may have been read: nobody should think that it cost nothing."""
     with pytest.raises(ReleaseFailed, match=r"count epsilon 1 as spent, which no ledger keeps"):
         cl.KMeans(2, 1, (0, 1)).fit(Breaks(UsageError("no.")))
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("number", [np.float32, np.float16, np.float64, np.longdouble, np.int8, np.uint64])
+def test_a_radius_may_be_a_number_of_numpy(number: type[np.number[Any]]) -> None:
+    """NumPy warned of the largest float, which a short one cannot be compared with."""
+    assert cl.Ball(number(3)) == cl.Ball(3.0)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "radius", [np.float32("inf"), np.float32("nan"), np.complex64(3), np.timedelta64(3, "s"), 10**400, 0]
+)
+def test_a_radius_is_a_finite_number_above_0(radius: Any) -> None:
+    """NumPy's too, and a span of time is none."""
+    with pytest.raises(UsageError, match="finite radius above 0"):
+        cl.Ball(radius)

@@ -33,4 +33,4 @@ def forge(text: str, change: dict[str, Any], signed: str = "forger") -> str:
         signature = forger().sign("certificate", fingerprint(data))
         by = {"forger": {"key": signature.key, "value": signature.value}, "not": None, "as it was": old}
         data["signature"] = by[signed]
-    return json.dumps({**data, "sha256": fingerprint(data)})
+    return json.dumps({**data, "sha256": fingerprint(data)}, indent=2, ensure_ascii=False) + "\n"

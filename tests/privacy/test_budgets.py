@@ -86,3 +86,24 @@ def test_an_epsilon_beyond_all_sense_is_refused(epsilon: Any, tmp_path: Path) ->
     assert PureDP(10**9).epsilon == 10**9
     with pytest.raises(UsageError, match="worlds must be at most"):
         Identifiability(0.5, 10**400)
+
+
+@pytest.mark.parametrize(
+    ("rho", "worlds"), [(0.5000000000000001, 2), ("0.50001", 2), ("1e-4", 10_000), ("1.00001e-4", 10_000)]
+)
+def test_a_rho_next_to_a_blind_guess_is_refused(rho: Any, worlds: int) -> None:
+    """Its epsilon is below the smallest one, and may be rounded down to 0, which was divided by."""
+    with pytest.raises(UsageError, match=r"rho must lie above|nothing is left but noise. Raise --rho"):
+        Identifiability(rho, worlds)
+
+
+def test_the_smallest_rho_has_the_smallest_epsilon() -> None:
+    """0.0001 and a little, as of every budget."""
+    assert Fraction(1, 10_000) <= Identifiability("0.500026", 2).epsilon < Fraction(11, 100_000)
+
+
+def test_an_epsilon_may_be_a_fraction_of_numpy_integers() -> None:
+    """It is the same amount, made of Python's: NumPy's have no bit_length, and overflow."""
+    epsilon = PureDP(Fraction(np.int64(1), np.int64(3))).epsilon  # type: ignore[call-overload]
+    assert epsilon == Fraction(1, 3)
+    assert (type(epsilon.numerator), type(epsilon.denominator)) == (int, int)

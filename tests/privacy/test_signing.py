@@ -6,10 +6,13 @@ import os
 import stat
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
+import cloister as cl
 from cloister.errors import UsageError
 from cloister.privacy.signing import Signature, fits, host_key, key_path, read_public_key
 from cloister.testing import seeded_noise
@@ -83,6 +86,20 @@ def test_a_key_that_others_can_read_is_refused(place: Path, mode: int) -> None:
     place.chmod(mode)
     with pytest.raises(UsageError, match="chmod 600"):
         host_key()
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_certificate_without_a_key_is_written_where_warnings_are_errors(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A release that was paid for could not be saved under ``-W error``."""
+    table = cl.tabulate(pa.table({"x": ["a"]}), ["x"], 1, domains={"x": ["a"]})
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("CLOISTER_KEY", str(tmp_path / "file" / "key"))
+    monkeypatch.setattr(warnings, "showwarning", lambda message, *_: print(message))
+    table.save(tmp_path / "t.csv")
+    assert "this certificate is not signed" in capsys.readouterr().out
+    assert (tmp_path / "t.csv").exists()
 
 
 def test_a_place_that_cannot_be_written_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

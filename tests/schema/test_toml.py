@@ -22,7 +22,7 @@ def numbers(draw: st.DrawFn) -> Number:
     """Any valid number column."""
     lo, hi = sorted(draw(st.lists(st.floats(-1e300, 1e300), min_size=2, max_size=2, unique=True)))
     bounds = draw(st.sampled_from([None, (lo, hi)]))
-    step = draw(st.one_of(st.none(), st.floats(1e-300, 1).map(lambda part: part * (hi - lo)).filter(lambda step: step > 0)))
+    step = draw(st.one_of(st.none(), st.floats(1e-17, 1).map(lambda part: part * (hi - lo)).filter(lambda step: step > 0)))
     inside = st.floats(lo, hi) if bounds else FINITE
     decimal, thousands = draw(st.sampled_from([(".", None), (",", "."), (".", ","), (",", "\u202f"), (".", "'")]))
     return Number(bounds, step, draw(st.one_of(st.none(), inside)), decimal, thousands, draw(MISSING))
@@ -110,6 +110,8 @@ FAULTS = [
     ("kind = 'number'\nstep = -1", "step"),
     ("kind = 'number'\nstep = true", "step"),
     ("kind = 'number'\nbounds = [0, 1]\nstep = 2", "step"),
+    ("kind = 'number'\nbounds = [0, 1]\nstep = 1e-320", "step"),
+    ("kind = 'number'\nbounds = [-1e300, 1e300]\nstep = 1", "step"),
     ("kind = 'number'\nbounds = [0, 1]\ndefault = 2", "default"),
     ("kind = 'number'\nbound = [0, 1]", '"bound".*"bounds"'),
     ("kind = 'number'\ndomain = ['a']", '"domain"'),

@@ -58,3 +58,18 @@ def test_values_keep_within_the_bounds() -> None:
 def test_numbers_of_few_digits_are_shown_as_they_are(number: float, error: float, text: str) -> None:
     """A coarse public step has values of few digits, and none of them is rounded to another number."""
     assert short_text(number, error) == text
+
+
+@pytest.mark.parametrize("step", [1e-320, 5e-324, 1e-100, 1e-19])
+def test_steps_that_numbers_cannot_tell_apart(step: float) -> None:
+    """Each number is a value as near as numbers go; the step of a file that was released before ended in an overflow."""
+    numbers = np.array([-1.0, 0.25, 1 / 3, 7.0])
+    assert ValueSteps(0.0, step, 0.0, 1.0).nearest(numbers).tolist() == [0.0, 0.25, 1 / 3, 1.0]
+    assert ValueSteps(-1e300, step, 0.0, 1.0).nearest(numbers).tolist() == [0.0, 0.25, 1 / 3, 1.0]
+
+
+def test_a_step_without_bounds_draws_rows() -> None:
+    """The bounds of the call say how far it reaches, after the schema was read."""
+    schema = cl.Schema.from_text('[columns.x]\nkind = "number"\nstep = 1e-320\n')
+    made = cl.synopsis(pa.table({"x": [0.5] * 50}), 1.0, (0, 1), schema=schema)
+    assert made.sample(3)["x"].to_numpy().max() <= 1

@@ -36,6 +36,12 @@ def test_a_request_is_checked_without_rows() -> None:
         TabulationRequest(["school"]).plan(["school"])
 
 
+def test_a_domain_may_be_any_list() -> None:
+    """It was looked through twice: one that can be read once was empty at the second time."""
+    table = tabulate(pa.table({"level": ["a", "b"]}), ["level"], 1, domains={"level": (name for name in "ab")})
+    assert table.labels == (("a", "b"),)
+
+
 def test_bins_of_a_category_are_refused() -> None:
     """They were ignored, and the table was charged without them."""
     with pytest.raises(UsageError, match=r'bins are given for "level", which is a category'):

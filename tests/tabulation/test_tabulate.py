@@ -15,8 +15,9 @@ from pyarrow import csv
 
 import cloister as cl
 from cloister.datasets import STUDENTS, students
-from cloister.errors import SchemaError, SinkError, UsageError
+from cloister.errors import CloisterError, SchemaError, SinkError, UsageError
 from cloister.privacy.release import Release
+from cloister.tabulation.private_table import read_certificate
 from cloister.testing import seeded_noise
 
 SCHEMA = dataclasses.replace(STUDENTS, table=None, neighbours=None)
@@ -144,6 +145,27 @@ def test_files_hold_the_table_and_its_certificate(ending: str, tmp_path: Path) -
     assert Release.from_json(text).adds_up()
     with pytest.raises(SinkError):
         made.save(path)
+
+
+@pytest.mark.parametrize("ending", ["parquet", "json"])
+@pytest.mark.parametrize("hidden", [b" \t", b"\n", b"\xef\xbb\xbf"], ids=["blanks", "lines", "mark"])
+def test_nothing_is_hidden_beside_a_certificate(ending: str, hidden: bytes, tmp_path: Path) -> None:
+    """What means the same in other bytes carries a message out under a good signature."""
+    path = tmp_path / f"table.{ending}"
+    cl.tabulate(students(500), ["level"], 1.0, schema=SCHEMA).save(path)
+    assert read_certificate(path) is not None
+
+    def edit(text: bytes) -> bytes:
+        return hidden + text if hidden[0] == 0xEF else text.replace(b": ", b":" + hidden, 1)
+
+    if ending == "parquet":
+        table = pq.read_table(path)
+        text = edit(table.schema.metadata[b"cloister.release"])
+        pq.write_table(table.replace_schema_metadata({b"cloister.release": text}), path)
+    else:
+        path.write_bytes(edit(path.read_bytes()))
+    with pytest.raises(CloisterError, match=r"changed after it was written|JSON"):
+        read_certificate(path)
 
 
 def test_values_outside_a_domain_count_as_its_default() -> None:

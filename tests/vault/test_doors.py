@@ -7,6 +7,7 @@ import pickle
 import subprocess
 import sys
 import traceback
+import warnings
 from collections.abc import Iterator
 from contextlib import ExitStack
 from fractions import Fraction
@@ -189,6 +190,28 @@ def test_a_ledger_that_fails_at_the_end_leaves_the_release(
     assert release.ledger is not None
     ledger.complete(1, release.digest(), release.ledger["head"])
     assert ledger.entries("points")[0].status == "released"
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_warning_that_is_an_error_leaves_the_release(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Under ``-W error`` the warning was raised inside the release, and what was paid for was gone."""
+    ledger = Ledger(tmp_path / "ledger.sqlite")
+    ledger.create("points", "add-remove", 1)
+    whole = calibrate(Rows().sensitivity(AR), Fraction(1))
+
+    def full(*_: object) -> None:
+        raise LedgerError("the disk is full.")
+
+    monkeypatch.setattr(Ledger, "complete", full)
+    monkeypatch.setattr(warnings, "showwarning", lambda message, *_: print(message))
+    with open_vault(Watched(), table="points", ledger=ledger) as vault:
+        vault.follow(plan_of(whole.event("size", Rows().sensitivity(AR))))
+        vault.measure(Rows(), whole, "size")
+        release = vault.release("test", {}, {})
+    assert release.ledger is not None
+    assert "ledger.complete(1, release.digest()" in capsys.readouterr().out
 
 
 FORKED = """

@@ -18,6 +18,7 @@ from cloister.anonymization.searching.guards import KAnonymity
 from cloister.anonymization.writing.recoding import Recoding
 from cloister.anonymization.writing.recount import check_output, count_output, plan_output
 from cloister.anonymization.writing.rewriting import format_of, make_rewriting
+from cloister.parameters import check_progress
 from cloister.privacy.release import Release
 from cloister.sinks import check_free_with_certificate, file_hashes, stage
 
@@ -57,6 +58,7 @@ def publish_table(
     Syntactic. The ledger records it before the first row is read, and its certificate before the table appears: a table that
     then could not be written counts as one that left.
     """
+    check_progress(progress)
     format = format_of(out, format)
     check_free_with_certificate(out)
     opened = open_tables(request, X, request.purpose, format)

@@ -41,8 +41,10 @@ class Ball:
     center: Sequence[float] | None = None
 
     def __post_init__(self) -> None:
-        is_number = isinstance(self.radius, int | float | np.number) and not isinstance(self.radius, bool)
-        if not is_number or isinstance(self.radius, np.complexfloating) or not 0 < self.radius <= sys.float_info.max:
+        if isinstance(self.radius, np.floating | np.integer) and not isinstance(self.radius, np.timedelta64):
+            object.__setattr__(self, "radius", float(self.radius))  # short ones cannot be compared with the largest float
+        is_number = isinstance(self.radius, int | float) and not isinstance(self.radius, bool)
+        if not is_number or not 0 < self.radius <= sys.float_info.max:
             raise UsageError("a ball needs a finite radius above 0.")
 
 

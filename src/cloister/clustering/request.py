@@ -17,10 +17,11 @@ from cloister.clustering.methods import Method, find_method
 from cloister.clustering.missing_step import MissingStep, rest_of
 from cloister.clustering.number_columns import NumberColumns
 from cloister.clustering.progress import Progress, silent
+from cloister.clustering.seeding.weighted import SEEDINGS
 from cloister.clustering.table_request import TableRequest
 from cloister.clustering.task import Task
 from cloister.errors import UsageError
-from cloister.parameters import check_whole
+from cloister.parameters import check_progress, check_whole, unknown_choice
 from cloister.privacy.notes import missing_note
 from cloister.privacy.plan import Plan
 from cloister.vault import Vault
@@ -55,13 +56,15 @@ class ClusterRequest(TableRequest):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.max_iter is not None:
-            check_whole(self.max_iter, "max_iter", 1)
+            object.__setattr__(self, "max_iter", check_whole(self.max_iter, "max_iter", 1))
         if self.max_iter is not None and self.max_iter > MOST_ROUNDS:
             raise UsageError(
                 f"max_iter must be at most {MOST_ROUNDS:,}: rounds share the budget, and each would be nothing but noise. "
                 "Leave it out for as many as the budget carries."
             )
         find_method(self.method)
+        if not isinstance(self.seeding, str) or self.seeding not in SEEDINGS:  # of every method: one that needs none, too
+            raise unknown_choice("seeding", self.seeding, SEEDINGS)
         number_of_clusters(self.n_clusters)
 
     def task(self, rows: Input) -> Task:
@@ -100,6 +103,7 @@ class ClusterRequest(TableRequest):
 
     def fit(self, data: Any, progress: Progress = silent) -> Clusters:
         """Charge the budget, find the clusters in the vault, and hand out what was released."""
+        check_progress(progress)
         rows = self.read(data)
         task = self.task(rows)
         method = find_method(self.method)

@@ -189,6 +189,11 @@ class Identifiability(_Pure):
         check_digits(self.rho, "rho")
         object.__setattr__(self, "worlds", check_worlds(worlds))
         object.__setattr__(self, "epsilon", epsilon_from_rho(self.rho, self.worlds))
+        if self.epsilon < SMALLEST_EPSILON:
+            raise UsageError(
+                f"rho is so close to 1/{self.worlds}, a blind guess, that its epsilon is below 0.0001: nothing is left but "
+                "noise. Raise --rho, or the number of worlds."
+            )
 
     def __str__(self) -> str:
         return f"rho {amount_text(self.rho)} among {self.worlds} worlds (epsilon {amount_text(self.epsilon)})"

@@ -12,12 +12,11 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Any, Protocol
 
-from cloister.errors import ChangedRelease, UnsignedRelease, UsageError
+from cloister.errors import ChangedRelease, UnsignedRelease, UsageError, warn_of_release
 from cloister.privacy.events import Event, SampledEvent, event_dict, event_from
 from cloister.privacy.guarantees import Guarantee, Syntactic
 from cloister.privacy.signing import Signature, fits, host_key
@@ -32,6 +31,7 @@ __all__ = [
     "certificate_json",
     "content_hash",
     "fingerprint",
+    "is_as_written",
     "read_fields",
 ]
 
@@ -109,11 +109,28 @@ def certificate_json(release: Certified) -> str:
     A release that was read keeps its signature while that fits; otherwise this host signs. A host that has no key, and cannot
     make one, leaves the certificate unsigned, and a warning says so: what was paid for is not lost over it.
     """
+    data = _certified_dict(release)
+    return _written(data, None if release.version == UNSIGNED else _sign(fingerprint(data), release.signature))
+
+
+def is_as_written(release: Certified, text: bytes) -> bool:
+    """Whether a text that a release was read from is the one that Cloister writes, byte for byte.
+
+    Blanks, escapes and the order of names mean nothing to a reader, are covered by no signature, and can carry a message.
+    """
+    return _written(_certified_dict(release), release.signature).encode() == text
+
+
+def _certified_dict(release: Certified) -> dict[str, Any]:
+    """What is signed."""
     data = certificate_dict(release)
-    data["content"] = _content_hash(data)
-    if release.version != UNSIGNED:
-        signature = _sign(fingerprint(data), release.signature)
-        data["signature"] = signature and {"key": signature.key, "value": signature.value}
+    return {**data, "content": _content_hash(data)}
+
+
+def _written(data: dict[str, Any], signature: Signature | None) -> str:
+    """The text of what was signed, with its signature and its hash."""
+    if data["version"] != UNSIGNED:
+        data = {**data, "signature": signature and {"key": signature.key, "value": signature.value}}
     return json.dumps({**data, "sha256": fingerprint(data)}, indent=2, ensure_ascii=False) + "\n"
 
 
@@ -186,7 +203,7 @@ def _sign(digest: str, earlier: Signature | None) -> Signature | None:
     try:
         return host_key().sign(SUBJECT, digest)
     except UsageError as error:
-        warnings.warn(f"this certificate is not signed, so that nothing vouches for it: {error}", UnsignedRelease, 5)
+        warn_of_release(f"this certificate is not signed, so that nothing vouches for it: {error}", UnsignedRelease, 5)
         return None
 
 

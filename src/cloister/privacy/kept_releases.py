@@ -110,8 +110,13 @@ class KeptRelease:
         kept = {file.removeprefix(inside): hash for file, hash in hashes.items() if file.startswith(inside)}
         is_named = all(file in (name, certificate_path(Path(name)).name) or file.startswith(f"{name}/") for file in kept)
         is_whole = found == {ABOUT, RESULT, SEAL} and dict(seal.files) == kept and is_named
-        if signer != own or not is_whole or self.id != name_of(seal):
+        if signer is None or not is_whole or self.id != name_of(seal):
             raise self._changed()
+        if signer != own:
+            raise DataError(
+                f"{self.folder} is sealed with another key than this host uses now: {signer}. If that is a key of yours, recover "
+                "it with CLOISTER_KEY=FILE set to it. Nothing is handed out."
+            )
         return seal
 
     def _changed(self) -> DataError:

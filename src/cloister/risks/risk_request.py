@@ -82,7 +82,7 @@ def read_request(
     if target is not None:
         check_text(target, "target")
     if search is not None:
-        check_whole(search, "search", 1)
+        search = check_whole(search, "search", 1)
     named = _listed(quasi) or _with_role(schema, Role.QUASI)
     hidden = _listed(sensitive) or [name for name in _with_role(schema, Role.SENSITIVE) if name in names]
     unit = schema.unit if schema is not None else None
@@ -119,7 +119,7 @@ def _read_trees(
     if isinstance(hierarchies, Mapping):
         given = {name: tree for name, tree in hierarchies.items() if name in quasi}
     elif hierarchies is not None:
-        check_path(hierarchies, "hierarchies")
+        given = check_path(hierarchies, "hierarchies")
     # the values of the original are the leaves where a domain has no room for others: it may hold more than the domain
     described = [column for column in schema.columns if not _is_bare_list(column.kind)] if schema is not None else []
     return read_hierarchies(given, quasi, names, Schema(tuple(described)))

@@ -16,6 +16,7 @@ from cloister.schema.cell_format import PLAIN, CellFormat
 
 __all__ = ["OTHER", "Category", "Date", "Kind", "Number", "Text", "repeated"]
 
+MOST_STEPS = 10**18  # between bounds: more values than a column has
 OTHER = "(other)"  # the cell of missing and unseen values, where a category has one
 
 End = TypeVar("End", float, date)  # of a column's bounds
@@ -93,6 +94,11 @@ class Number(Bounded[float]):
         object.__setattr__(self, "bounds", (lo, hi))
         if self.step is not None and self.step > hi - lo:
             raise SchemaError(f"step {self.step:g} is wider than the bounds [{lo:g}, {hi:g}].")
+        if self.step is not None and self.step < (hi - lo) / MOST_STEPS:
+            raise SchemaError(
+                f"step {self.step:g} is too fine for the bounds [{lo:g}, {hi:g}]: give one of at least "
+                f"{(hi - lo) / MOST_STEPS:g}, or none."
+            )
         self.check_default(lo, hi)
 
     @property

@@ -65,7 +65,9 @@ def exact_number(value: object) -> Fraction:
         if not value.is_finite() or abs(value.adjusted()) > LONGEST:
             raise ValueError("not a finite number")
         return Fraction(value)
-    number = Fraction(value)
+    number = Fraction(
+        int(value.numerator), int(value.denominator)
+    )  # int(): those of a fraction may be NumPy's, which overflow
     # 10^LONGEST and its inverse, in powers of two: no division of long integers
     if number and abs(abs(number.numerator).bit_length() - number.denominator.bit_length()) > 4 * LONGEST:
         raise ValueError("not a finite number")

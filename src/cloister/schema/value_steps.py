@@ -9,7 +9,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from cloister.schema.numerals import label_text
+from cloister.schema.numerals import WHOLE_NUMBERS, label_text
 
 __all__ = ["ValueSteps", "short_text"]
 
@@ -41,6 +41,8 @@ class ValueSteps:
         first, last = math.ceil((low - origin) / step), math.floor((high - origin) / step)
         if first > last:
             return numbers
+        if max(-first, last) > WHOLE_NUMBERS:  # finer than numbers are
+            return np.clip(numbers, self.low, self.high)
         places = np.clip(np.rint((numbers - self.origin) / self.step), float(first), float(last))
         decimals = max(_decimals(self.origin), _decimals(self.step))
         values: NDArray[np.float64] = self.origin + places * self.step

@@ -17,6 +17,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from cloister.errors import DataError, UsageError
+from cloister.privacy.certificate_json import is_as_written
 from cloister.privacy.release import Release
 from cloister.schema.strict_json import read_json
 from cloister.sinks import file_hashes, stage
@@ -155,10 +156,7 @@ class PrivateTable:
 
                 pq.write_table(self.frame().replace_schema_metadata({CERTIFICATE: certificate}), staged.path)
             elif kind == ".json":
-                text = json.dumps(
-                    {"release": json.loads(certificate), "rows": list(self.rows())}, indent=1, ensure_ascii=False
-                )
-                staged.path.write_text(text + "\n", encoding="utf-8")
+                staged.path.write_bytes(json_bytes(json.loads(certificate), list(self.rows())))
             else:
                 from pyarrow import csv
 
@@ -172,6 +170,11 @@ class PrivateTable:
     def __repr__(self) -> str:
         size = prod(self.counts.shape)
         return f"PrivateTable(by {', '.join(self.by)}: {size:,} cells, about {max(0, self.total):,.0f} rows)"
+
+
+def json_bytes(certificate: Any, rows: list[Any]) -> bytes:
+    """A table as a JSON file."""
+    return (json.dumps({"release": certificate, "rows": rows}, indent=1, ensure_ascii=False) + "\n").encode()
 
 
 def hash_of_rows(rows: Iterable[Mapping[str, Any]]) -> str:
@@ -190,15 +193,21 @@ def read_certificate(path: Path) -> Release | None:
     is_parquet = path.suffix.lower() == ".parquet"
     if is_parquet:
         table = read_table(path)
-        text = (table.schema.metadata or {}).get(CERTIFICATE.encode(), b"").decode(errors="replace")
+        text = (table.schema.metadata or {}).get(CERTIFICATE.encode(), b"")
         rows = table.to_pylist() if text else []
+        is_plain = True
     else:
-        whole = read_json(path.read_bytes(), path.name, advice="Give a table as it was written.")
-        is_table = isinstance(whole, dict) and whole.keys() == {"release", "rows"} and isinstance(whole["rows"], list)
-        text, rows = (json.dumps(whole["release"]), whole["rows"]) if is_table else ("", [])
+        read = path.read_bytes()
+        whole = read_json(read, path.name, advice="Give a table as it was written.")
+        if not isinstance(whole, dict) or whole.keys() != {"release", "rows"} or not isinstance(whole["rows"], list):
+            return None
+        text, rows = json.dumps(whole["release"], indent=2, ensure_ascii=False).encode() + b"\n", whole["rows"]
+        is_plain = read == json_bytes(whole["release"], rows)
     if not text:
         return None
-    release = Release.from_json(text)
+    release = Release.from_json(text.decode(errors="replace"))
+    if not (is_plain and is_as_written(release, text)):
+        raise DataError(f"{path.name} was changed after it was written: its certificate is not as Cloister writes it.")
     if is_parquet and not has_only(path, {CERTIFICATE.encode()}, {pa.string(), pa.float64()}):
         raise DataError(f"{path.name} was changed after it was written: it holds more than the rows of its certificate.")
     if release.result.get("rows_sha256") != hash_of_rows(rows):

@@ -12,7 +12,7 @@ from cloister.errors import UsageError
 from cloister.kernels import Histogram
 from cloister.kernels.per_unit import for_unit
 from cloister.kernels.tables import TableCounts
-from cloister.parameters import check_facts, check_names, check_path, check_text
+from cloister.parameters import check_facts, check_names, check_path, check_progress, check_text
 from cloister.privacy.budgets import Budget, Number, as_budget, relation
 from cloister.privacy.ledger import Ledger
 from cloister.privacy.mechanisms import shares
@@ -100,8 +100,8 @@ class TabulationRequest:
             object.__setattr__(self, "columns", check_names(self.columns, "columns"))
         for what in ("bins", "bounds", "domains"):
             check_facts(getattr(self, what), what)
-        for name, values in (self.domains or {}).items():
-            check_names(values, f'the domain of "{name}"')
+        domains = {name: check_names(values, f'the domain of "{name}"') for name, values in (self.domains or {}).items()}
+        object.__setattr__(self, "domains", domains)
         if self.schema is not None and not isinstance(self.schema, Schema):
             object.__setattr__(self, "schema", Schema.from_toml(check_path(self.schema, "schema")))
 
@@ -119,6 +119,7 @@ class TabulationRequest:
         progress: Callable[[str], None] = lambda _: None,
     ) -> PrivateTable:
         """Make the table in one pass over the rows; under replace-one, where their number is public, another pass counts them."""
+        check_progress(progress)
         stated = StatedNames(self.columns, None if self.schema is None else self.schema.names, advice=BY_COLUMNS)
         rows = open_data(data, engine, stated)
         planned = self.on(rows.names)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import threading
-import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -27,6 +26,7 @@ from cloister.errors import (
     UntoldLedger,
     UsageError,
     raise_alone,
+    warn_of_release,
 )
 from cloister.interrupts import hold_interrupts
 from cloister.kernels import Histogram, Kernel, Rows, Sensitivity, Summary
@@ -361,12 +361,12 @@ class Vault:
             self._booking.complete(release.digest())
         except (CloisterError, KeyboardInterrupt) as error:
             reason = str(error) if isinstance(error, CloisterError) else "it was stopped while it waited."
-            warnings.warn(
+            warn_of_release(
                 f"the release was made, but the ledger could not be told of it: {reason} Entry {self._booking.entry} stays "
                 f"charged. Tell the ledger later: ledger.complete({self._booking.entry}, release.digest(), "
                 'release.ledger["head"]).',
                 UntoldLedger,
-                stacklevel=3,
+                3,
             )
 
 

@@ -124,6 +124,50 @@ def test_changed_cells_and_certificates_are_seen(
         read(tmp_path / "edited.parquet")
 
 
+HIDDEN: dict[str, tuple[bytes, Callable[[bytes], bytes]]] = {
+    "blanks after the certificate": (b"cloister.release", lambda text: text + b" \t \t\t  \t"),
+    "blanks inside the certificate": (b"cloister.release", lambda text: text.replace(b'"kind": ', b'"kind": \t \t', 1)),
+    "letters as numbers": (b"cloister.release", lambda text: text.replace(b'"synopsis"', b'"s\\u0079nopsis"', 1)),
+    "another order": (
+        b"cloister.release",
+        lambda text: json.dumps(dict(sorted(json.loads(text).items())), indent=2).encode(),
+    ),
+    "bytes that are no text": (b"cloister.release", lambda text: text + b"\xff"),
+    "blanks after the grid": (b"cloister.synopsis", lambda text: text + b" \t \t\t  \t"),
+    "blanks inside the grid": (b"cloister.synopsis", lambda text: text.replace(b": ", b":\t \t", 1)),
+    "a mark before the grid": (b"cloister.synopsis", lambda text: b"\xef\xbb\xbf" + text),
+    "a number written otherwise": (b"cloister.synopsis", lambda text: text.replace(b'"version": 2', b'"version": 2.0', 1)),
+}
+
+
+@READERS
+@pytest.mark.parametrize("hidden", HIDDEN)
+def test_nothing_is_hidden_in_the_metadata(
+    hidden: str, read: Callable[[Path], cl.Synopsis], made: cl.Synopsis, tmp_path: Path
+) -> None:
+    """What means the same in other bytes carries a message out under a good signature."""
+    made.save(tmp_path / "s.parquet")
+    table = pq.read_table(tmp_path / "s.parquet")
+    key, edit = HIDDEN[hidden]
+    edited = {**table.schema.metadata, key: edit(table.schema.metadata[key])}
+    assert edited != table.schema.metadata
+    pq.write_table(table.replace_schema_metadata(edited), tmp_path / "hidden.parquet", compression="zstd")
+    with pytest.raises((SourceError, UsageError), match=r"changed after it was written|is damaged|JSON"):
+        read(tmp_path / "hidden.parquet")
+
+
+@pytest.mark.parametrize(("version", "told"), [("3", "has version 3"), ('"2"', "is damaged"), ("true", "is damaged")])
+def test_a_version_is_a_whole_number(version: str, told: str, made: cl.Synopsis, tmp_path: Path) -> None:
+    """The text "2" was called another version than 2."""
+    made.save(tmp_path / "s.parquet")
+    table = pq.read_table(tmp_path / "s.parquet")
+    facts = table.schema.metadata[b"cloister.synopsis"].replace(b'"version": 2', f'"version": {version}'.encode())
+    edited = table.replace_schema_metadata({**table.schema.metadata, b"cloister.synopsis": facts})
+    pq.write_table(edited, tmp_path / "other.parquet")
+    with pytest.raises(SourceError, match=told):
+        cl.Synopsis.load(tmp_path / "other.parquet")
+
+
 def test_formats_of_cells_are_in_the_file(tmp_path: Path) -> None:
     """A synopsis of German numbers labels German numbers after it was loaded; where cells are plain the file has no format."""
     pay = Number((0, 100_000), decimal=",", thousands=".", missing=("?",))

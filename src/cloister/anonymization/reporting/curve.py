@@ -14,7 +14,7 @@ from cloister.anonymization.counting.count_request import count_tables, open_tab
 from cloister.anonymization.counting.tuple_counts import TupleCounts
 from cloister.anonymization.searching.find_recoding import SearchResult, find_recoding
 from cloister.errors import Unattainable, UsageError
-from cloister.parameters import check_whole
+from cloister.parameters import check_progress, check_whole
 from cloister.report import notebook, plot, terminal
 from cloister.report.document import Block, Chart, ChartAxis, Document, Section, Sentence, Series, TextTable
 from cloister.report.numbers import percent
@@ -134,6 +134,7 @@ def curve(
     -------
     Holder-only. The ledger records it when the table has a name.
     """
+    check_progress(progress)
     asked = sorted({check_whole(k, "k", 1) for k in (ks if isinstance(ks, Iterable) else [ks])})
     if not asked:
         raise UsageError("name at least one k.")

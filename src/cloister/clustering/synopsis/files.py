@@ -23,6 +23,7 @@ from cloister.encode import Encoding, Grid
 from cloister.errors import ChangedRelease, CloisterError, SourceError
 from cloister.kernels import BallClip, BoxClip
 from cloister.parameters import check_path
+from cloister.privacy.certificate_json import is_as_written
 from cloister.privacy.release import Release
 from cloister.schema.cell_format import PLAIN, CellFormat
 from cloister.schema.strict_json import read_json
@@ -183,7 +184,7 @@ def read_about(name: str) -> About:
     try:
         about = read_json(metadata[ABOUT], name)
         version = about["version"]
-        if version == VERSION and about.keys() != KEYS:
+        if type(version) is not int or (version == VERSION and about.keys() != KEYS):
             raise ValueError
         grids = tuple(read_grid(grid) for grid in about["grids"])
         domain, total = domain_of(grids, about["radius"], about["unit"]), float(about["total"])
@@ -194,6 +195,8 @@ def read_about(name: str) -> About:
     release = Release.from_json(metadata[CERTIFICATE].decode(errors="replace"))
     if release.kind != "synopsis":
         raise SourceError(f"{name} {FOREIGN}")
+    if metadata[ABOUT] != about_of(domain, total).encode() or not is_as_written(release, metadata[CERTIFICATE]):
+        raise ChangedRelease(f"{name} was changed after it was written: its metadata is not as Cloister writes it.")
     return About(domain, total, release)
 
 

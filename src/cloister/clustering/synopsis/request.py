@@ -15,6 +15,7 @@ from cloister.clustering.synopsis.synopsis import Synopsis
 from cloister.clustering.table_request import TableRequest
 from cloister.encode import Encoding
 from cloister.errors import UsageError
+from cloister.parameters import check_progress
 from cloister.privacy.budgets import ApproxDP, Number
 from cloister.privacy.plan import Plan
 
@@ -62,6 +63,7 @@ class SynopsisRequest(TableRequest):
 
     def release(self, data: Any, progress: Progress = silent) -> Synopsis:
         """Charge the budget, release the cells in the vault, and hand them out."""
+        check_progress(progress)
         rows = self.read(data)
         domain = self.domain(rows)
         with self.open_vault(rows, domain.encoding, f"synopsis, {self.method}") as vault:

@@ -121,11 +121,11 @@ class Synopsis:
 
         With ``relative=False`` by the printed depth rule, on the distances themselves; see `cloister.clustering.seeding.canopy`.
         """
-        check_whole(most, "most", 2)
+        most = check_whole(most, "most", 2)
         check_flag(relative, "relative")
         weights = self._positive_weights()
         full = weights > 0
-        return suggest(self.cells.points[full], weights[full], int(most), log_densities(self.cells, weights)[full], relative)
+        return suggest(self.cells.points[full], weights[full], most, log_densities(self.cells, weights)[full], relative)
 
     def sample(self, n: int, random_state: Any = None) -> pa.Table:
         """n made-up rows that follow the synopsis; where the schema gave a column a step, its values lie on it."""
