@@ -417,7 +417,7 @@ WHOLE = [10, 11, 12] * 20
     [
         (pa.array(WHOLE), "11"),
         (pa.array([str(cell) for cell in WHOLE]), "11"),  # texts, as in a CSV file: every cell is whole
-        (pa.array([str(cell) for cell in [*WHOLE[:-1], 12.5]]), "[11, 12)"),
+        (pa.array([str(cell) for cell in [*WHOLE, 12.1, 12.2, 12.3, 12.4, 12.45]]), "[11, 12)"),  # k rows are not
         (pa.array(WHOLE, pa.float64()), "[11, 12)"),
         (pa.array(WHOLE, pa.decimal128(9, 0)), "11"),
         (pa.array(WHOLE, pa.decimal128(9, 2)), "[11, 12)"),
