@@ -28,6 +28,37 @@ def test_a_population_is_counted_under_the_label_that_is_published(scope: str, t
     assert "60" in labels
 
 
+@pytest.mark.parametrize("by_people", [False, True])
+def test_a_tuple_that_is_left_over_joins_a_class_with_its_people_of_the_population(by_people: bool, tmp_path: Path) -> None:
+    """Local recoding with k-map and another guard: the lone row is published, as is every other."""
+    words = ["a"] * 6 + ["b"]
+    table = pa.table({"a": words, "b": ["u"] * 7, "s": ["x", "y"] * 3 + ["y"], "who": list("1234567")})
+    population = pa.table({"a": words * 3, "b": ["u"] * 21})
+    settings: dict[str, Any] = {"k": 3, "quasi": ["a", "b"], "identifiers": ["who"], "scope": "local", "k_map": 4}
+    if by_people:
+        settings["schema"] = cl.Schema.from_text('unit = "who"\n[columns.who]\nkind = "text"\n')
+    else:
+        settings |= {"l_diversity": 2, "sensitive": "s"}
+    cl.TopDownSpecialization(**settings, population=population).publish(table, tmp_path / "out.csv")
+    with (tmp_path / "out.csv").open() as file:
+        assert len(list(csv.DictReader(file))) == 7
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_local_recoding_with_a_population_loses_no_row(seed: int, tmp_path: Path) -> None:
+    """Random tables with their population: published whole, or refused because the whole breaks a guard."""
+    random = np.random.default_rng(seed)
+    n = int(random.integers(6, 60))
+    cells = {name: random.choice(list("abcdef"), n).tolist() for name in ("a", "b")}
+    population = pa.table({name: column * 3 for name, column in cells.items()})
+    table = pa.table(cells | {"s": random.choice(["x", "y", "z"], n).tolist()})
+    settings: dict[str, Any] = {"k": 3, "quasi": ["a", "b"], "scope": "local", "k_map": 12, "l_diversity": 2}
+    model = cl.TopDownSpecialization(**settings, sensitive="s", identifiers=[], population=population)
+    model.publish(table, tmp_path / "out.csv")
+    with (tmp_path / "out.csv").open() as file:
+        assert len(list(csv.DictReader(file))) == n
+
+
 NUMBER = '[columns.s]\nkind = "number"\nbounds = [0, 50000]\n'
 
 

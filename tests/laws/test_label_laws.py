@@ -409,6 +409,25 @@ def test_the_width_of_a_label_does_not_show_a_value_that_fewer_than_k_rows_hold(
     assert {"(-inf, 21)", "29", "[30, 32)", "32", "[39, inf)"} <= shown[0]
 
 
+@pytest.mark.parametrize("kind", [pa.float64(), pa.int64(), pa.date32()])
+@pytest.mark.parametrize("bounds", [False, True])
+def test_a_removed_blank_does_not_show_in_the_label_of_everything(kind: pa.DataType, bounds: bool, tmp_path: Path) -> None:
+    """All rows hold one number, or all but one that holds none and is removed: the label is the same."""
+    shown = []
+    facts = (
+        '[columns.x]\nkind = "number"\nrole = "quasi"\nbounds = [0, 50]\n[columns.sex]\nkind = "category"\nrole = "quasi"\n'
+    )
+    settings = {"schema": cl.Schema.from_text(facts)} if bounds and kind != pa.date32() else {}
+    for at, more in enumerate([0, 1, 20]):
+        cells = pa.concat_arrays([pa.array([33] * 60, pa.int32()), pa.nulls(more, pa.int32())]).cast(kind)
+        table = pa.table({"x": cells, "sex": [*["F", "M"] * 30, *["F"] * more]})
+        out = tmp_path / f"{at}.parquet"
+        cl.TopDownSpecialization(k=10, quasi=["x", "sex"], suppression=0.1, **settings).publish(table, out)
+        shown.append(set(pq.read_table(out)["x"].to_pylist()))
+    assert shown[0] == shown[1] == {"*"}
+    assert len(shown[2]) == 2  # blanks that k rows hold are a label, beside that of the numbers
+
+
 WHOLE = [10, 11, 12] * 20
 
 
@@ -417,7 +436,7 @@ WHOLE = [10, 11, 12] * 20
     [
         (pa.array(WHOLE), "11"),
         (pa.array([str(cell) for cell in WHOLE]), "11"),  # texts, as in a CSV file: every cell is whole
-        (pa.array([str(cell) for cell in [*WHOLE[:-1], 12.5]]), "[11, 12)"),
+        (pa.array([str(cell) for cell in [*WHOLE, 12.1, 12.2, 12.3, 12.4, 12.45]]), "[11, 12)"),  # k rows are not
         (pa.array(WHOLE, pa.float64()), "[11, 12)"),
         (pa.array(WHOLE, pa.decimal128(9, 0)), "11"),
         (pa.array(WHOLE, pa.decimal128(9, 2)), "[11, 12)"),

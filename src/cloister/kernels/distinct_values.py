@@ -26,6 +26,7 @@ _FORM = pa.schema(
         ("number", pa.float64()),
         ("day", pa.float64()),
         ("is_date", pa.bool_()),  # whether the column is typed as dates or times
+        ("is_typed", pa.bool_()),  # whether the column is typed as numbers, truth values, dates or times
         ("is_many", pa.bool_()),  # whether there were too many values to list, and these are the ends of all
         ("is_code", pa.bool_()),  # whether it is written like a code, with a zero in front; of many: whether any is
         ("is_float", pa.bool_()),  # whether the column is typed as floating-point numbers
@@ -89,12 +90,20 @@ class DistinctValues:
             pa.array(as_numbers),
             pa.array(as_days),
             pa.array(np.full(count, is_date)),
+            pa.array(np.full(count, is_date or _is_number(kind))),
             pa.array(np.full(count, False)),
             pc.match_substring_regex(words, CODE_PATTERN),
             pa.array(np.full(count, pa.types.is_floating(kind))),
             pa.array(np.full(count, not has_decimals) & (np.floor(as_numbers) == as_numbers)),  # NaN is not whole
         ]
         return _within(self.limits[j], pa.Table.from_arrays(columns, schema=_FORM))
+
+
+def _is_number(kind: pa.DataType) -> bool:
+    """Whether a type has numbers or truth values for its cells."""
+    if isinstance(kind, pa.BaseExtensionType):
+        return _is_number(plain_type(kind.storage_type))
+    return pa.types.is_decimal(kind) or (pa.types.is_primitive(kind) and not pa.types.is_temporal(kind))
 
 
 def _within(limit: int, values: pa.Table) -> pa.Table:
@@ -108,6 +117,7 @@ def _within(limit: int, values: pa.Table) -> pa.Table:
         "number": [numbers.min(), numbers.max()],  # NaN stays
         "day": [days.min(), days.max()],
         "is_date": values["is_date"].to_pylist()[:1] * 2,
+        "is_typed": values["is_typed"].to_pylist()[:1] * 2,
         "is_many": [True, True],
         "is_code": [pc.any(values["is_code"]).as_py()] * 2,
         "is_float": [pc.all(values["is_float"]).as_py()] * 2,

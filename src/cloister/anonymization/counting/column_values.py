@@ -37,6 +37,7 @@ class ColumnValues:
     numbers: NDArray[np.float64]  # NaN where a cell is no number
     days: NDArray[np.float64]  # since 1970, NaN where a cell is no date
     is_date: bool  # whether the column's type is that of dates or times
+    is_typed: bool  # whether the column's type is that of numbers, truth values, dates or times
     is_many: bool  # more than the limit: the words are incomplete, of numbers and days at least the extremes are there
     is_code: bool  # whether some cells are written like codes, with zeros in front
     is_float: bool  # whether the column's type is that of floating-point numbers
@@ -44,7 +45,9 @@ class ColumnValues:
 
     @property
     def is_numeric(self) -> bool:
-        """Whether these are quantities: all numbers, none written like a code with zeros in front."""
+        """Whether these are quantities: by their type, else if all are numbers, none written like a code with zeros in front."""
+        if self.is_typed:
+            return not self.is_date
         return len(self.numbers) > 0 and bool(np.isfinite(self.numbers).all()) and not self.is_code
 
     @property
@@ -54,8 +57,10 @@ class ColumnValues:
 
     @property
     def is_calendar(self) -> bool:
-        """Whether these are days."""
-        return len(self.days) > 0 and bool(np.isfinite(self.days).all()) and (self.is_date or not self.is_numeric)
+        """Whether these are days: by their type, else if all are, and not all are numbers."""
+        if self.is_typed:
+            return self.is_date
+        return len(self.days) > 0 and bool(np.isfinite(self.days).all()) and not self.is_numeric
 
 
 def fetch_values(
@@ -86,7 +91,7 @@ def _joined(name: str, cells: pa.Table, limit: int) -> ColumnValues:
     is_many = bool(pc.any(cells["is_many"]).as_py()) or len(words) > limit
     as_numbers, as_days = (cells[key].to_numpy() for key in ("number", "day"))
     is_date, is_code = (bool(pc.any(cells[key]).as_py()) for key in ("is_date", "is_code"))
-    is_float, is_whole = (bool(pc.all(cells[key]).as_py()) for key in ("is_float", "is_whole"))
+    is_typed, is_float, is_whole = (bool(pc.all(cells[key]).as_py()) for key in ("is_typed", "is_float", "is_whole"))
     day_of = dict(zip(cells["text"].to_pylist(), as_days.tolist(), strict=True))
     word_days = np.array([day_of[word] for word in words], np.float64)
-    return ColumnValues(name, words, word_days, as_numbers, as_days, is_date, is_many, is_code, is_float, is_whole)
+    return ColumnValues(name, words, word_days, as_numbers, as_days, is_date, is_typed, is_many, is_code, is_float, is_whole)

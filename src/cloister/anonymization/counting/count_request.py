@@ -9,8 +9,15 @@ from typing import Any
 
 from cloister.anonymization.counting.column_types import check_have_text
 from cloister.anonymization.counting.column_values import MOST_CODES, MOST_VALUES, fetch_values
-from cloister.anonymization.counting.count_table import CountedTable, add_population, count_range, count_table
+from cloister.anonymization.counting.count_table import (
+    CountedTable,
+    add_population,
+    count_holders,
+    count_range,
+    count_table,
+)
 from cloister.anonymization.counting.leaf_coder import value_coder
+from cloister.anonymization.counting.mixed_cells import check_one_kind
 from cloister.anonymization.counting.quasi_columns import column_from_values
 from cloister.anonymization.counting.scale import Scale
 from cloister.anonymization.request import Request
@@ -72,6 +79,8 @@ def count_tables(opened: OpenedTables) -> CountedTable:
         if name in opened.hierarchies:
             columns[name] = opened.hierarchies[name]
             continue
+        if request.schema is None or name not in request.schema:
+            check_one_kind(values[name], request.k, partial(count_holders, table, name, request.person))
         count = partial(count_range, table, name, request.k, request.person)
         columns[name] = column_from_values(values[name], request.schema, count)
     sensitive = [value_coder(values[name], request.schema, is_ordered=request.ordered) for name in request.sensitive]

@@ -17,7 +17,7 @@ from cloister.kernels.keyed import RowKeys
 from cloister.schema.hierarchies import MISSING, UNKNOWN, Hierarchy
 from cloister.vault import Holder
 
-__all__ = ["CountedTable", "add_population", "count_range", "count_table", "number_persons"]
+__all__ = ["CountedTable", "add_population", "count_holders", "count_range", "count_table", "number_persons"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -100,6 +100,16 @@ def count_range(table: Holder, name: str, k: int, person: str | None, intervals:
     if rows[-1] < 2 * k:
         return 0, len(intervals.values) - 1
     return int(np.searchsorted(rows, k)), int(np.searchsorted(rows, rows[-1] - k + 1))
+
+
+def count_holders(table: Holder, name: str, person: str | None, words: Sequence[str]) -> int:
+    """How many rows (people) hold one of some texts in a column."""
+    coder = LeafCoder(name, tuple(words), None)
+    keyed = table.count(Encoding(categories=(coder,)), RowKeys(1), person).value
+    held = keyed.keys[:, 0] >= 0
+    if person is None:
+        return int(keyed.counts[held].sum())
+    return len(np.unique(number_persons(keyed.keys[held, -2:])))
 
 
 def add_population(counted: CountedTable, population: Holder) -> CountedTable:

@@ -47,8 +47,8 @@ def column_from_values(column: ColumnValues, schema: Schema | None, count: Range
         if not np.isfinite(cells).all():
             what = "dates" if wants_days else "numbers"
             raise SchemaError(
-                f'column "{column.name}": some cells cannot be read as {what}. Correct them or its kind in the schema, or give '
-                "it a hierarchy."
+                f'column "{column.name}": some cells are infinite, or cannot be read as {what}. Correct them or its kind in the '
+                "schema, or give it a hierarchy."
             )
         if wants_days:
             scale = months(np.floor(cells)) if column.is_many else Scale(np.unique(np.floor(cells)), is_date=True)

@@ -80,9 +80,7 @@ def binary_tree(bins: CutBins, counts: NDArray[np.float64]) -> Hierarchy:
     spans += inner[::-1]  # found from the root down: parents go after their children
     index = {span: i for i, span in enumerate(spans)}
     parent = np.array([index[above[span]] if span in above else -1 for span in spans], np.int32)
-    labels = [bins.label(*span) for span in spans]
-    if m > 1:
-        labels[-1] = "*"
+    labels = [*(bins.label(*span) for span in spans[:-1]), "*"]  # whether there are blanks or not
     tree = Hierarchy(tuple(labels), parent, m, bins.edges, bins.is_date, form=bins.form)
     return tree.with_null() if bins.has_null else tree
 

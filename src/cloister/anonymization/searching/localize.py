@@ -113,6 +113,9 @@ class _Classes:
         self.levels = [tree.levels for tree in trees]
         self.paths = [_paths(tree) for tree in trees]
         self.losses = losses
+        starts = np.append(True, (rows.codes[1:] != rows.codes[:-1]).any(axis=1))
+        tuple_of = np.cumsum(starts) - 1  # those who hold a tuple, in the table and in the population, have one class
+        self._is_held = (np.bincount(tuple_of, rows.counts) > 0)[tuple_of]
 
     def by_rounds(self, vectors: NDArray[np.int16], share: float) -> tuple[NDArray[np.int64], int]:
         """The class of each tuple, -1 for what is left in the end; and the number of rounds that finished rows."""
@@ -164,7 +167,7 @@ class _Classes:
 
     def adopted(self, labels: NDArray[np.int64]) -> NDArray[np.int64]:
         """Put every left-over tuple into the class where it costs least; where it breaks all near classes, merge several."""
-        lone = np.flatnonzero((labels < 0) & (self.rows.counts > 0))
+        lone = np.flatnonzero((labels < 0) & self._is_held)
         if not len(lone):
             return labels
         labels = labels.copy()

@@ -84,10 +84,13 @@ def _recode_bins(
     """A column of bins, and what its labels lose; `is_shown` are the blocks with published rows."""
     m, total = len(bins.low), int(bins.held.sum()) + bins.has_null
     spans = [(int(block.codes.min()), int(block.codes.max()) + 1) for block in blocks]
+    shows_null = any(shown and low == m for (low, _), shown in zip(spans, is_shown, strict=True))
     labels, losses, singles = [], [], []
     for low, high in _tiles(spans, is_shown, m):
         if high > m:  # nulls, alone or with everything
             label, under = ("", 1) if low == m else (STAR, total)
+        elif (low, high) == (0, m) and not shows_null:  # everything that shows: a removed blank does not
+            label, under = STAR, total
         else:
             label, under = bins.label(low, high), int(bins.held[low:high].sum())
         labels.append(label)

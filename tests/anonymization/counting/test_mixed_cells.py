@@ -1,0 +1,89 @@
+"""What a column is, numbers, days or words, is declared, or no fewer than k rows decide it: its labels show it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import cloister as cl
+from cloister.errors import SchemaError
+
+SEXES = ["F", "M"] * 30
+AGES = ["20"] * 20 + ["21"] * 20 + ["40"] * 20
+TRUTHS = ["true", "false"] * 30
+DAYS = ["2020-01-15"] * 20 + ["2020-02-20"] * 20 + ["2020-09-09"] * 20
+FLOATS = [20.5] * 20 + [21.25] * 20 + [40.125] * 20
+
+
+def labels(cells: pa.Array, out: Path, sexes: list[str] | None = None, **settings: object) -> set[str]:
+    """The labels of a column beside one of sexes; odd rows come last, and are removed."""
+    sexes = sexes or [*SEXES, *["X"] * (len(cells) - len(SEXES))]
+    table = pa.table({"x": cells, "sex": sexes, "person": [f"p{i}" for i in range(len(cells))]})
+    model = cl.TopDownSpecialization(**{"k": 10, "quasi": ["x", "sex"], "identifiers": ["person"], **settings})
+    model.publish(table, out)
+    return set(pq.read_table(out)["x"].to_pylist())
+
+
+@pytest.mark.parametrize(
+    ("cells", "odd"),
+    [(AGES, odd) for odd in ("007", "unknown", "30.5", "inf", "2020-01-01", "3O", "20,000")]
+    + [(TRUTHS, odd) for odd in ("0", "2", "yes", "0.5")]
+    + [(DAYS, odd) for odd in ("5", "2020-13-45", "1/2/2020", "unknown", "20200301")]
+    + [(["20200115"] * 30 + ["20200220"] * 30, "2020-03-01")],
+)
+def test_one_odd_text_is_refused(cells: list[str], odd: str, tmp_path: Path) -> None:
+    """It would change the form of all labels, and its own row be removed."""
+    shown = labels(pa.array(cells), tmp_path / "without.parquet")
+    with pytest.raises(SchemaError, match=r'column "x": .*fewer than k.*schema'):
+        assert labels(pa.array([*cells, odd]), tmp_path / "out.parquet", suppression=0.05) != shown
+    assert not (tmp_path / "out.parquet").exists()
+
+
+@pytest.mark.parametrize("odd", [float("inf"), float("-inf")])
+def test_an_infinite_number_does_not_make_words_of_a_typed_column(odd: float, tmp_path: Path) -> None:
+    """The type of the column says that these are numbers; infinity lies in no interval."""
+    assert all("inf" in text or "[" in text for text in labels(pa.array(FLOATS), tmp_path / "without.parquet"))
+    with pytest.raises(SchemaError, match="infinite"):
+        labels(pa.array([*FLOATS, odd]), tmp_path / "out.parquet", suppression=0.05)
+
+
+@pytest.mark.parametrize("number", [9, 10])
+def test_k_rows_may_decide(number: int, tmp_path: Path) -> None:
+    """Ten rows that hold words make words of the column; nine do not."""
+    cells = pa.array([*AGES, *["unknown"] * number])
+    if number < 10:
+        with pytest.raises(SchemaError, match="9 of its rows"):
+            labels(cells, tmp_path / "out.parquet", suppression=0.5)
+        return
+    assert labels(cells, tmp_path / "out.parquet") == {"20", "21", "40", "unknown"}
+
+
+def test_people_are_counted_where_they_are_the_unit(tmp_path: Path) -> None:
+    """Twenty rows of one person are one."""
+    facts = tmp_path / "facts.toml"
+    facts.write_text('unit = "person"\nmax_rows = 20\n[columns.person]\nkind = "category"\nrole = "identifier"\n')
+    table = pa.table({"x": [*AGES, *["unknown"] * 20], "person": [f"p{i}" for i in range(60)] + ["q"] * 20})
+    model = cl.TopDownSpecialization(k=10, quasi=["x"], schema=facts, suppression=0.5)
+    with pytest.raises(SchemaError, match="fewer than k"):
+        model.publish(table, tmp_path / "out.parquet")
+
+
+def test_a_schema_decides(tmp_path: Path) -> None:
+    """Words by the schema are words; numbers with a word for what is missing are numbers."""
+    facts = tmp_path / "facts.toml"
+    cells = pa.array([*AGES, "unknown"])
+    for at, (kind, expected) in enumerate(
+        [('"category"', {"20", "21", "40"}), ('"number"\nmissing = ["unknown"]', {"(-inf, 21)", "[21, 40)", "[40, inf)"})]
+    ):
+        facts.write_text(f'[columns.x]\nkind = {kind}\nrole = "quasi"\n[columns.sex]\nkind = "category"\nrole = "quasi"\n')
+        shown = labels(cells, tmp_path / f"{at}.parquet", schema=facts, suppression=0.05)
+        assert len(shown) == len(expected), shown
+
+
+def test_words_with_a_number_among_them_are_words(tmp_path: Path) -> None:
+    """They are so without it too."""
+    cells = pa.array([*["low"] * 30, *["high"] * 30, "12"])
+    assert labels(cells, tmp_path / "out.parquet", suppression=0.05) == {"low", "high"}
