@@ -20,6 +20,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from cloister.errors import CloisterError, DataError, SourceError, raise_alone
+from cloister.sources.polars_frames import check_polars_frame
 from cloister.sources.python_cells import cell_column, text_column, unmasked
 from cloister.sources.sound_batches import plain_batch
 from cloister.sources.source import BATCH_ROWS, distinct, nested_names, present, retold, text_names
@@ -189,6 +190,7 @@ def from_table(table: pa.Table) -> TableSource:
 def from_stream(stream: Any) -> StreamSource:
     """A source over anything with the Arrow C stream. Names and types are looked at, no row is read."""
     _check_stream(stream)
+    check_polars_frame(stream)
     try:
         # A reader is taken as it is: through the C stream every error of its batches is one of Arrow's, Ctrl-C included.
         reader = stream if type(stream) is pa.RecordBatchReader else pa.RecordBatchReader.from_stream(stream)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -99,7 +100,13 @@ def open_source(data: object, names: StatedNames = NOTHING_STATED) -> Source:
         if is_rows(data):
             return from_rows(data, names.of_rows())
         return _several([(place, open_file(place)) for part in data for place in find(part)])
-    return _open_in_memory(data, names)
+    return _open_in_memory(_unwrapped(data), names)
+
+
+def _unwrapped(data: Any) -> object:
+    """The frame in a wrapper of Narwhals, behind which the types of its columns cannot be seen."""
+    is_wrapper = type(data).__module__.partition(".")[0] == "narwhals" and hasattr(data, "to_native")
+    return data.to_native() if is_wrapper else data
 
 
 def _open_in_memory(data: object, names: StatedNames) -> Source:
