@@ -2,8 +2,10 @@
 
 Privacy
 -------
-With a unit the guarantee is per person. Of each person at most `max_rows` rows count, chosen by a hash of the encoded
-rows themselves: other people play no part in the choice, nor does the order of the rows, their batches or the engine.
+With a unit the guarantee is per person. Of each person at most `max_rows` rows count, chosen by a hash of the person's name and
+the encoded rows: other people play no part in the choice, nor does the order of the rows, their batches or the engine. So
+whoever comes or goes moves a summary by their own rows alone, at most `max_rows` of them. Without the name, the same of two
+rows would count for everybody who has both.
 Rows without a readable identity count as one person together. Two people never become one: cells are told apart as they are
 stored, not by what is left of them when text is repaired or a number rounded.
 """
@@ -24,7 +26,7 @@ from cloister.schema import Neighbours
 from cloister.schema.cell_values import is_named_number, kinds_apart, shared_values, texts
 from cloister.schema.unit import Unit
 
-__all__ = ["PerUnit", "at_most", "first_rows", "for_unit", "people", "row_hashes"]
+__all__ = ["PerUnit", "at_most", "first_rows", "for_unit", "owned_hashes", "people", "row_hashes"]
 
 _GOLDEN = 0x9E3779B97F4A7C15
 _MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
@@ -160,7 +162,19 @@ def _is_text(kind: pa.DataType) -> bool:
 
 def row_hashes(rows: Encoded) -> NDArray[np.uint64]:
     """A hash of each encoded row, the same wherever it is computed, (n,)."""
-    state = np.full(len(rows), _GOLDEN, dtype=np.uint64)
+    return _mixed(np.full(len(rows), _GOLDEN, dtype=np.uint64), rows)
+
+
+def owned_hashes(owners: NDArray[np.uint64], rows: Encoded) -> NDArray[np.uint64]:
+    """A hash of each encoded row and whose it is, the same wherever it is computed, (n,).
+
+    The owners are cryptographic hashes, (n, 2), so the order that they give to two rows is a fair coin of each person.
+    """
+    return _mixed(owners[:, 0] ^ np.uint64(_GOLDEN), rows)
+
+
+def _mixed(state: NDArray[np.uint64], rows: Encoded) -> NDArray[np.uint64]:
+    """One number a row, made from where it starts and the row's cells, (n,). The start is overwritten."""
     place = _GOLDEN
     with np.errstate(over="ignore"):
         for block in (rows.numbers, rows.codes):
@@ -183,13 +197,13 @@ def first_rows(owners: NDArray[np.uint64]) -> NDArray[np.bool_]:
 
 
 def at_most(owners: NDArray[np.uint64], rows: Encoded, max_rows: int) -> NDArray[np.intp]:
-    """The rows that count, person by person: of each person the `max_rows` with the smallest hashes.
+    """The rows that count, person by person: of each person the `max_rows` with the smallest `owned_hashes`.
 
     Different rows that share a hash, which somebody may have made on purpose, come in the order of their bytes: arrival, and
     with it other people, never decides. The smallest of a union are the smallest among the smallest of its pieces, so
     pieces may be cut down before they meet.
     """
-    keys = [row_hashes(rows), owners[:, 1], owners[:, 0]]
+    keys = [owned_hashes(owners, rows), owners[:, 1], owners[:, 0]]
     order = np.lexsort(keys)
     tied = np.flatnonzero(np.all([key[order][1:] == key[order][:-1] for key in keys], axis=0))
     one, other = order[tied], order[tied + 1]
