@@ -77,7 +77,9 @@ def people(values: pa.Array) -> NDArray[np.uint64]:
 
     Two people with the same bits would share one bound; with 128 bits nobody can find such a pair. What a name is:
 
-    - A text without blanks around it; a number, a date and a truth value are their texts (3, 3.0 and "3" are one person).
+    - A text without blanks around it; a number, a date and a truth value are their texts (3, 3.0 and "3" are one person). A float
+      is the number that the shortest text of 64 bits writes: 0.1 is "0.1", and 0.1 in 32 bits is 0.10000000149011612.
+    - A moment with a zone is its instant, the same in all zones, and never a moment without one.
     - A text with bytes that are not UTF-8 is these bytes; repaired, it could be somebody else's name. Cells of type binary are
       bytes throughout: `b"ann"` is not "ann".
     - What has no text (a duration, a time that no calendar has) is its count of units.
@@ -98,6 +100,11 @@ def people(values: pa.Array) -> NDArray[np.uint64]:
         return _of_distinct(values, lambda name: name and b"-" + name)
     if _is_text(values.type):
         return _of_distinct(values, _text_name)
+    if pa.types.is_float32(values.type) or pa.types.is_float16(values.type):  # their own shortest texts are of other numbers
+        return people(values.cast(pa.float64()))
+    if pa.types.is_timestamp(values.type) and values.type.tz is not None:  # as `sources.object_rules` names one
+        step = _NANOSECONDS[values.type.unit]
+        return _of_distinct(values.cast(pa.int64()).cast(pa.string()), lambda count: b"=moment %d" % (int(count) * step))
     owners = _of_distinct(texts(values), lambda text: text and b"+" + text)
     nameless = _without_text(values)
     if len(nameless):
