@@ -304,8 +304,11 @@ def _read_units(cell: np.datetime64 | np.timedelta64, kind: str) -> Cell:
     unit, step = np.datetime_data(cell.dtype)
     if np.isnat(cell):
         return UNREADABLE
-    count = int(cell.view(np.int64))
-    return _counted(f"{kind}{unit}", count) if step == 1 else _unreadable(f"{kind}{step} {unit} {count}")
+    count = int(cell.view(np.int64)) * step
+    if not kind and unit in ("Y", "M") and abs(count) < _MOST_MONTHS:
+        return _counted("D", int(cell.astype("datetime64[D]").view(np.int64)))
+    unit, factor = _COARSE.get(f"{kind}{unit}", (unit, 1))
+    return _counted(f"{kind}{unit}", count * factor)
 
 
 def _counted(kind: str, count: int) -> Cell:
@@ -314,6 +317,11 @@ def _counted(kind: str, count: int) -> Cell:
     return (kind, count) if has_room else _unreadable(f"{kind} {count}")
 
 
+_MOST_MONTHS = 10**8  # or years; the days of so many can be counted
+_COARSE = {  # units of NumPy that Arrow lacks, as so many of one that it has
+    "W": ("D", 7), "h": ("s", 3_600), "m": ("s", 60),
+    "duration W": ("s", 604_800), "duration D": ("s", 86_400), "duration h": ("s", 3_600), "duration m": ("s", 60),
+}  # fmt: skip
 _NUMPY_FLOATS = (np.float64, np.float32, np.float16, np.longdouble)
 _NUMPY_INTEGERS = [np.dtype(code).type for code in "bhilqBHILQ"]
 _READ: dict[type, Callable[[Any], Cell]] = {
