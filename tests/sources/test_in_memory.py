@@ -203,3 +203,11 @@ def test_moments_of_every_unit_of_numpy_are_read(unit: str) -> None:
     read = np.floor(days(batch.column(0)))
     assert read[0] == expected
     assert np.isnan(read[1])
+
+
+def test_moments_below_a_nanosecond_are_refused_by_their_type() -> None:
+    """They would all be the default."""
+    cells = np.zeros(2, dtype="datetime64[ps]")
+    for data in (cells[:, None], {"x": cells}):
+        with pytest.raises(SourceError):
+            open_source(data)

@@ -35,6 +35,7 @@ __all__ = [
     "from_stream",
     "from_table",
     "is_plain",
+    "is_too_fine",
     "rows_only",
 ]
 
@@ -172,7 +173,7 @@ def from_array(array: NDArray[Any], names: Sequence[str] | None = None) -> Array
         )
     if array.shape[1] == 0:
         raise SourceError("the array has 0 columns, and at least 1 is needed.")
-    if array.dtype.kind in "cV":
+    if array.dtype.kind in "cV" or is_too_fine(array.dtype):
         raise SourceError(f"the array holds {array.dtype}, which is neither numbers, dates nor text. Convert it first.")
     if names is None:
         names = [f"x{j}" for j in range(array.shape[1])]
@@ -231,6 +232,11 @@ def rows_only(count: int) -> pa.RecordBatch:
 def is_plain(kind: object) -> bool:
     """Whether a dtype is a kind of numbers that Arrow has too."""
     return isinstance(kind, np.dtype) and kind.char in _ARROW_READY
+
+
+def is_too_fine(kind: np.dtype[Any]) -> bool:
+    """Whether a dtype counts dates or durations in units below a nanosecond, which nothing here reads."""
+    return kind.kind in "mM" and np.datetime_data(kind)[0] in ("ps", "fs", "as")
 
 
 def array_column(cells: NDArray[Any], objects: Objects) -> pa.Array:

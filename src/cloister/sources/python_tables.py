@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 
 from cloister.errors import SourceError, raise_alone
-from cloister.sources.in_memory import Objects, array_column, rows_only
+from cloister.sources.in_memory import Objects, array_column, is_too_fine, rows_only
 from cloister.sources.object_rules import has_method, is_a
 from cloister.sources.pandas_frames import frame_column
 from cloister.sources.polars_frames import check_polars_column
@@ -142,7 +142,7 @@ def from_columns(columns: Mapping[Any, Any]) -> ColumnsSource:
 
 def _is_column(cells: Any) -> bool:
     if isinstance(cells, np.ndarray):
-        return cells.ndim == 1 and cells.dtype.kind not in "cV"
+        return cells.ndim == 1 and cells.dtype.kind not in "cV" and not is_too_fine(cells.dtype)
     return isinstance(cells, (*OBJECTS, pa.Array, pa.ChunkedArray)) or _library(cells) in ("pandas", "polars")
 
 
