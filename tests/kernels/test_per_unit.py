@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import datetime
+import zoneinfo
 from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 
 from cloister.kernels.per_unit import people
@@ -60,3 +63,41 @@ def test_equal_numbers_are_one_person_whatever_their_type() -> None:
 
     owners = people(cell_column([0.5, Decimal("0.50"), Fraction(1, 2), np.float32(0.5), np.longdouble(0.5), "0.5"]))
     assert len(np.unique(owners, axis=0)) == 1
+
+
+def test_cells_of_one_text_are_several_people_where_their_values_differ() -> None:
+    """Narrow floats, moments with and without a zone, spans of several lengths, numbers of which one's digits are another's."""
+    from cloister.sources.python_cells import cell_column
+
+    noon = datetime.datetime(2020, 1, 1, 12)
+    digits = "1234567" * 10 + "e10"
+    for cells in (
+        [0.1, np.float32(0.1), np.float16(0.1), 0.25],
+        [noon, noon.replace(tzinfo=datetime.UTC), noon.replace(tzinfo=datetime.timezone(datetime.timedelta(hours=1)))],
+        [pd.Timestamp(noon), pd.Timestamp(noon, tz="UTC"), pd.Timestamp(noon, tz="Europe/Berlin")],
+        [pd.Period("2020", kind) for kind in ("Y", "Y-MAR", "2Y")]
+        + [pd.Period("2020-01-01", kind) for kind in ("D", "2D", "h")],
+        [Decimal(digits), int(digits, 16)],
+    ):
+        assert len(np.unique(people(cell_column(cells)), axis=0)) == len(cells), cells
+
+
+def test_one_instant_is_one_person_in_every_zone() -> None:
+    """A moment with a zone is its instant, of whatever class and unit it is."""
+    from cloister.sources.python_cells import cell_column
+
+    noon = datetime.datetime(2020, 1, 1, 12, tzinfo=datetime.UTC)
+    berlin = zoneinfo.ZoneInfo("Europe/Berlin")
+    cells = [noon, noon.astimezone(berlin), pd.Timestamp(noon), pd.Timestamp(noon).tz_convert(berlin).as_unit("ns")]
+    assert len(np.unique(people(cell_column(cells)), axis=0)) == 1
+
+
+def test_a_moment_with_a_zone_shows_the_day_of_its_zone() -> None:
+    """As a text with an offset has the day that is written."""
+    from cloister.schema.cell_values import days, texts
+    from cloister.sources.python_cells import cell_column, text_column
+
+    zone = datetime.timezone(datetime.timedelta(hours=-5))
+    cells = [datetime.datetime(1970, 1, 2, 22, tzinfo=zone), pd.Timestamp("1970-01-02 22:00", tz="America/New_York")]
+    assert np.floor(days(cell_column(cells))).tolist() == [1, 1]
+    assert texts(cell_column(cells)).to_pylist() == text_column(cells).to_pylist() == ["1970-01-03 03:00:00"] * 2

@@ -189,3 +189,25 @@ def test_what_goes_wrong_in_a_stream_is_retold(error: Exception) -> None:
         list(source.batches(["a"]))
     assert "secret" not in str(caught.value)
     assert caught.value.__context__ is None
+
+
+@pytest.mark.parametrize("unit", ["Y", "M", "W", "D", "h", "m", "10s", "s", "2W", "100ms"])
+def test_moments_of_every_unit_of_numpy_are_read(unit: str) -> None:
+    """Columns of years, months, weeks, hours, minutes or tens of seconds silently became the default."""
+    from cloister.schema.cell_values import days
+
+    cells = np.array([["2020-01-02T12:00:00"], ["NaT"]], dtype=f"datetime64[{unit}]")
+    source = open_source(cells).keeping_kinds()  # type: ignore[attr-defined]
+    (batch,) = source.batches(source.names)
+    expected = cells[0, 0].astype("datetime64[D]").astype(int)
+    read = np.floor(days(batch.column(0)))
+    assert read[0] == expected
+    assert np.isnan(read[1])
+
+
+def test_moments_below_a_nanosecond_are_refused_by_their_type() -> None:
+    """They would all be the default."""
+    cells = np.zeros(2, dtype="datetime64[ps]")
+    for data in (cells[:, None], {"x": cells}):
+        with pytest.raises(SourceError):
+            open_source(data)

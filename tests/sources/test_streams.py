@@ -118,3 +118,42 @@ def test_a_decimal_with_too_many_digits_reads_alike_in_every_table() -> None:
     cells = pa.Array.from_buffers(pa.decimal128(3, 0), 2, [None, pa.py_buffer(raw)])
     assert cells_of({"n": cells}) == cells_of(pa.table({"n": cells}))
     assert cells_of({"n": cells})[0] == {"n": None}
+
+
+class Wrapper:
+    """A frame as Narwhals wraps it."""
+
+    __module__ = "narwhals.dataframe"
+
+    def __init__(self, frame: Any) -> None:
+        self.frame = frame
+
+    def to_native(self) -> Any:
+        return self.frame
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> Any:
+        return self.frame.__arrow_c_stream__(requested_schema)
+
+
+@pytest.mark.parametrize("wrapped", ["frame", "subclass", "columns", "narwhals"])
+def test_polars_objects_are_refused_before_the_charge(wrapped: str) -> None:
+    """Polars hands over the addresses of objects: as names of people, each row would be another person."""
+
+    class Members(pl.DataFrame):
+        """A frame of a class of the user's."""
+
+    columns = {"who": pl.Series("who", ["ann"] * 4, dtype=pl.Object), "x": pl.Series("x", [1.0] * 4)}
+    data: Any = {
+        "frame": lambda: pl.DataFrame(columns),
+        "subclass": lambda: Members(columns),
+        "columns": lambda: columns,
+        "narwhals": lambda: Wrapper(pl.DataFrame(columns)),
+    }[wrapped]()
+    with pytest.raises(SourceError, match='"who" is of the Polars type Object'):
+        open_source(data)
+
+
+def test_a_narwhals_frame_is_the_frame_that_it_wraps() -> None:
+    """The kind of a cell among Python objects depends on the cell alone, behind a wrapper too."""
+    frame = pd.DataFrame({"c": pd.Series([1, "x", None], dtype=object)})
+    assert cells_of(Wrapper(frame)) == cells_of(frame)

@@ -2,8 +2,10 @@
 
 Privacy
 -------
-With a unit the guarantee is per person. Of each person at most `max_rows` rows count, chosen by a hash of the encoded
-rows themselves: other people play no part in the choice, nor does the order of the rows, their batches or the engine.
+With a unit the guarantee is per person. Of each person at most `max_rows` rows count, chosen by a hash of the person's name and
+the encoded rows: other people play no part in the choice, nor does the order of the rows, their batches or the engine. So
+whoever comes or goes moves a summary by their own rows alone, at most `max_rows` of them. Without the name, the same of two
+rows would count for everybody who has both.
 Rows without a readable identity count as one person together. Two people never become one: cells are told apart as they are
 stored, not by what is left of them when text is repaired or a number rounded.
 """
@@ -24,7 +26,7 @@ from cloister.schema import Neighbours
 from cloister.schema.cell_values import is_named_number, kinds_apart, shared_values, texts
 from cloister.schema.unit import Unit
 
-__all__ = ["PerUnit", "at_most", "first_rows", "for_unit", "people", "row_hashes"]
+__all__ = ["PerUnit", "at_most", "first_rows", "for_unit", "owned_hashes", "people", "row_hashes"]
 
 _GOLDEN = 0x9E3779B97F4A7C15
 _MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
@@ -75,7 +77,9 @@ def people(values: pa.Array) -> NDArray[np.uint64]:
 
     Two people with the same bits would share one bound; with 128 bits nobody can find such a pair. What a name is:
 
-    - A text without blanks around it; a number, a date and a truth value are their texts (3, 3.0 and "3" are one person).
+    - A text without blanks around it; a number, a date and a truth value are their texts (3, 3.0 and "3" are one person). A float
+      is the number that the shortest text of 64 bits writes: 0.1 is "0.1", and 0.1 in 32 bits is 0.10000000149011612.
+    - A moment with a zone is its instant, the same in all zones, and never a moment without one.
     - A text with bytes that are not UTF-8 is these bytes; repaired, it could be somebody else's name. Cells of type binary are
       bytes throughout: `b"ann"` is not "ann".
     - What has no text (a duration, a time that no calendar has) is its count of units.
@@ -96,6 +100,11 @@ def people(values: pa.Array) -> NDArray[np.uint64]:
         return _of_distinct(values, lambda name: name and b"-" + name)
     if _is_text(values.type):
         return _of_distinct(values, _text_name)
+    if pa.types.is_float32(values.type) or pa.types.is_float16(values.type):  # their own shortest texts are of other numbers
+        return people(values.cast(pa.float64()))
+    if pa.types.is_timestamp(values.type) and values.type.tz is not None:  # as `sources.object_rules` names one
+        step = _NANOSECONDS[values.type.unit]
+        return _of_distinct(values.cast(pa.int64()).cast(pa.string()), lambda count: b"=moment %d" % (int(count) * step))
     owners = _of_distinct(texts(values), lambda text: text and b"+" + text)
     nameless = _without_text(values)
     if len(nameless):
@@ -160,7 +169,19 @@ def _is_text(kind: pa.DataType) -> bool:
 
 def row_hashes(rows: Encoded) -> NDArray[np.uint64]:
     """A hash of each encoded row, the same wherever it is computed, (n,)."""
-    state = np.full(len(rows), _GOLDEN, dtype=np.uint64)
+    return _mixed(np.full(len(rows), _GOLDEN, dtype=np.uint64), rows)
+
+
+def owned_hashes(owners: NDArray[np.uint64], rows: Encoded) -> NDArray[np.uint64]:
+    """A hash of each encoded row and whose it is, the same wherever it is computed, (n,).
+
+    The owners are cryptographic hashes, (n, 2), so the order that they give to two rows is a fair coin of each person.
+    """
+    return _mixed(owners[:, 0] ^ np.uint64(_GOLDEN), rows)
+
+
+def _mixed(state: NDArray[np.uint64], rows: Encoded) -> NDArray[np.uint64]:
+    """One number a row, made from where it starts and the row's cells, (n,). The start is overwritten."""
     place = _GOLDEN
     with np.errstate(over="ignore"):
         for block in (rows.numbers, rows.codes):
@@ -183,13 +204,13 @@ def first_rows(owners: NDArray[np.uint64]) -> NDArray[np.bool_]:
 
 
 def at_most(owners: NDArray[np.uint64], rows: Encoded, max_rows: int) -> NDArray[np.intp]:
-    """The rows that count, person by person: of each person the `max_rows` with the smallest hashes.
+    """The rows that count, person by person: of each person the `max_rows` with the smallest `owned_hashes`.
 
     Different rows that share a hash, which somebody may have made on purpose, come in the order of their bytes: arrival, and
     with it other people, never decides. The smallest of a union are the smallest among the smallest of its pieces, so
     pieces may be cut down before they meet.
     """
-    keys = [row_hashes(rows), owners[:, 1], owners[:, 0]]
+    keys = [owned_hashes(owners, rows), owners[:, 1], owners[:, 0]]
     order = np.lexsort(keys)
     tied = np.flatnonzero(np.all([key[order][1:] == key[order][:-1] for key in keys], axis=0))
     one, other = order[tied], order[tied + 1]

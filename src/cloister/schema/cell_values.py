@@ -76,6 +76,8 @@ def days(values: pa.Array, form: CellFormat = PLAIN) -> NDArray[np.float64]:
         return _looked_up(days(shared[0], form), shared[1])
     if form.missing:
         return _without_missing(days, values, form)
+    if is_named_number(kind) and kind.num_fields > 2:  # what is named has a day of its own, as a moment in a zone of its own
+        return _floats(values.field(2))
     if _is_text(kind) or (form.date is not None and (pa.types.is_integer(kind) or pa.types.is_floating(kind))):
         return days_in_text(texts(values), form.date_pattern)
     if pa.types.is_timestamp(kind) or pa.types.is_date64(kind):
@@ -168,7 +170,7 @@ def is_named_number(kind: pa.DataType) -> bool:
 
     Other structs do not come here: they are refused by their types.
     """
-    return bool(pa.types.is_struct(kind)) and [field.name for field in kind] == ["number", "name"]
+    return bool(pa.types.is_struct(kind)) and [field.name for field in kind][:2] == ["number", "name"]
 
 
 def _listed(form: CellFormat, kind: pa.DataType) -> pa.Array:

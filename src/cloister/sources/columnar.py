@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import pyarrow as pa
 
 from cloister.errors import SourceError
+from cloister.sources.file_sets import check_once, file_identity
 from cloister.sources.places import Place
 from cloister.sources.sound_batches import plain_batch
 from cloister.sources.source import BATCH_ROWS, distinct, nested_names, present, retold, text_names
@@ -119,6 +120,7 @@ def from_dataset(dataset: Any) -> DatasetSource:
     """
     distinct(dataset.schema.names, "the dataset")
     with retold("the dataset"):
+        check_once(piece for part in dataset.get_fragments() for piece in _pieces(part))
         for part in dataset.get_fragments():
             if getattr(getattr(part, "format", None), "default_extname", None) in ("csv", "json"):
                 raise SourceError(
@@ -139,6 +141,13 @@ def from_dataset(dataset: Any) -> DatasetSource:
                         "with one type, or give the paths of the files in place of the dataset."
                     )
     return DatasetSource(dataset)
+
+
+def _pieces(part: Any) -> Iterator[tuple[Hashable, str]]:
+    """Which rows of which file a part of a dataset holds, as far as it says; a part may be some groups of a file's rows."""
+    if path := getattr(part, "path", None):
+        groups = getattr(part, "row_groups", None) or [None]
+        yield from (((file_identity(part.filesystem, path), getattr(group, "id", None)), path) for group in groups)
 
 
 def open_columnar(place: Place, reader: ColumnarReader) -> ColumnarSource:

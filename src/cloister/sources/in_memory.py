@@ -20,6 +20,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from cloister.errors import CloisterError, DataError, SourceError, raise_alone
+from cloister.sources.polars_frames import check_polars_frame
 from cloister.sources.python_cells import cell_column, text_column, unmasked
 from cloister.sources.sound_batches import plain_batch
 from cloister.sources.source import BATCH_ROWS, distinct, nested_names, present, retold, text_names
@@ -34,6 +35,7 @@ __all__ = [
     "from_stream",
     "from_table",
     "is_plain",
+    "is_too_fine",
     "rows_only",
 ]
 
@@ -171,7 +173,7 @@ def from_array(array: NDArray[Any], names: Sequence[str] | None = None) -> Array
         )
     if array.shape[1] == 0:
         raise SourceError("the array has 0 columns, and at least 1 is needed.")
-    if array.dtype.kind in "cV":
+    if array.dtype.kind in "cV" or is_too_fine(array.dtype):
         raise SourceError(f"the array holds {array.dtype}, which is neither numbers, dates nor text. Convert it first.")
     if names is None:
         names = [f"x{j}" for j in range(array.shape[1])]
@@ -189,6 +191,7 @@ def from_table(table: pa.Table) -> TableSource:
 def from_stream(stream: Any) -> StreamSource:
     """A source over anything with the Arrow C stream. Names and types are looked at, no row is read."""
     _check_stream(stream)
+    check_polars_frame(stream)
     try:
         # A reader is taken as it is: through the C stream every error of its batches is one of Arrow's, Ctrl-C included.
         reader = stream if type(stream) is pa.RecordBatchReader else pa.RecordBatchReader.from_stream(stream)
@@ -229,6 +232,11 @@ def rows_only(count: int) -> pa.RecordBatch:
 def is_plain(kind: object) -> bool:
     """Whether a dtype is a kind of numbers that Arrow has too."""
     return isinstance(kind, np.dtype) and kind.char in _ARROW_READY
+
+
+def is_too_fine(kind: np.dtype[Any]) -> bool:
+    """Whether a dtype counts dates or durations in units below a nanosecond, which nothing here reads."""
+    return kind.kind in "mM" and np.datetime_data(kind)[0] in ("ps", "fs", "as")
 
 
 def array_column(cells: NDArray[Any], objects: Objects) -> pa.Array:

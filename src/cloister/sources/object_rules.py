@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import datetime
 import math
+import re
 import sys
 import uuid
 import zoneinfo
@@ -39,6 +40,11 @@ KINDS = {
     "bool": pa.bool_(),
     "bytes": pa.large_binary(),
     "named": pa.struct([("number", pa.float64()), ("name", pa.large_binary())]),  # NaN: there is no number to read
+    "named text": pa.struct([("number", pa.large_string()), ("name", pa.large_binary()), ("day", pa.int64())]),
+    **{
+        f"zoned {unit}": pa.struct([("number", pa.timestamp(unit)), ("name", pa.large_binary()), ("day", pa.int64())])
+        for unit in ("s", "ms", "us", "ns")
+    },
     "D": pa.date32(),
     **{unit: pa.timestamp(unit) for unit in ("s", "ms", "us", "ns")},
     **{f"duration {unit}": pa.duration(unit) for unit in ("s", "ms", "us", "ns")},
@@ -50,9 +56,11 @@ TIMES = {kind: pa.int32() if kind == "D" else pa.int64() for kind, type in KINDS
 Cell = tuple[str, Any]
 """The kind of a cell, a key of `KINDS`, and its value; None: there is none to read. A text that UTF-8 lacks comes as bytes."""
 UNREADABLE: Cell = ("text", None)
+_DAY = re.compile(r"\d{4}-\d{2}-\d{2}(?!/)")
 _WIDEST = 1_000  # cells of a tuple that is told from others
 
 _EPOCH = datetime.datetime(1970, 1, 1)
+_NANOSECONDS = {"s": 10**9, "ms": 10**6, "us": 10**3, "ns": 1}
 _MICROSECOND = datetime.timedelta(microseconds=1)
 _PARTS = [
     getattr(datetime.datetime, part)
@@ -102,13 +110,26 @@ class _Nothing:
 
 def _read_span(cell: Any) -> Cell:
     if type(cell) is of_pandas("Period"):
-        return "text", str(cell)
+        return _read_period(cell)
     if type(cell) is of_pandas("Interval"):
         moments = (of_pandas("Timestamp"), of_pandas("Timedelta"))
         plain = all(_is_one_of(type(end), (int, float, np.int64, np.float64, *moments)) for end in (cell.left, cell.right))
         if plain and _is_known_zone(getattr(cell.left, "tzinfo", None)):
             return "text", str(cell)
     return UNREADABLE
+
+
+def _read_period(cell: Any) -> Cell:
+    """A span of time is its text, and has a name beside it where that text is also one of spans of another length."""
+    written = str(cell)
+    try:
+        is_plain = type(cell)(written).freqstr == cell.freqstr
+    except ValueError:  # such as a week's text, which is that of nothing else
+        is_plain = False
+    if is_plain:
+        return "text", written
+    day = cell.start_time.toordinal() - _EPOCH.toordinal() if _DAY.match(written) else None
+    return "named text", (written, f"period {cell.freqstr} {cell.ordinal}".encode(), day)
 
 
 def _read_str(cell: str) -> Cell:
@@ -120,7 +141,7 @@ def _read_str(cell: str) -> Cell:
 
 
 def _named(number: float, name: str) -> Cell:
-    """A number that other cells read as too."""
+    """A number that other cells read as too. Names begin with what they are of: digits may be those of several kinds."""
     return "named", (number, name.encode())
 
 
@@ -135,7 +156,7 @@ def _read_tuple(cell: tuple[object, ...]) -> Cell:
     if not parts or any(base is tuple for part in parts for base in _bases(type(part))):
         return UNREADABLE
     written = [f"{kind} {value!r}" for kind, value in map(read_cell, parts)]
-    return _unreadable("".join(f"{len(part)} {part}" for part in written))
+    return _unreadable("tuple " + "".join(f"{len(part)} {part}" for part in written))
 
 
 def _read_uuid(cell: uuid.UUID) -> Cell:
@@ -155,23 +176,23 @@ def _read_int(cell: int) -> Cell:
         number = float(whole)
     except OverflowError:
         number = float("inf") if whole > 0 else float("-inf")
-    return _named(number, f"{whole:x}")
+    return _named(number, f"int {whole:x}")
 
 
 def _read_numpy(cell: Any) -> Cell:
-    """A number of NumPy's own types."""
-    kind = type(cell)
+    """A number of NumPy's own types; of a subclass what its base has stored."""
+    kind: Any = next(base for base in _bases(type(cell)) if _is_one_of(base, (*_NUMPY_FLOATS, *_NUMPY_INTEGERS, np.bool_)))
     if kind is np.float32 or kind is np.float16:
-        return kind.__name__, cell
+        return kind.__name__, kind(kind.__float__(cell))
     if kind is np.float64:
-        return "float", float(cell)
-    if kind is np.longdouble:
+        return "float", float.__float__(cell)
+    if kind is np.longdouble and type(cell) is kind:
         number = float(cell)  # rounded, as a column of them is
         is_whole = cell == number or cell != cell
-        return ("float", number) if is_whole else _named(number, np.format_float_scientific(cell))
+        return ("float", number) if is_whole else _named(number, f"float {np.format_float_scientific(cell)}")
     if kind is np.bool_:
         return "bool", bool(cell)
-    return _read_int(int(cell)) if _is_one_of(kind, _NUMPY_INTEGERS) else UNREADABLE
+    return _read_int(kind.__int__(cell)) if _is_one_of(kind, _NUMPY_INTEGERS) else UNREADABLE
 
 
 def _read_decimal(cell: Decimal) -> Cell:
@@ -184,7 +205,7 @@ def _read_decimal(cell: Decimal) -> Cell:
     sign, digits, exponent = plain.as_tuple()
     written = "".join(map(str, digits))
     short = written.rstrip("0")
-    return _named(number, f"{'-' * sign}{short}e{int(exponent) + len(written) - len(short)}")
+    return _named(number, f"decimal {'-' * sign}{short}e{int(exponent) + len(written) - len(short)}")
 
 
 def _read_fraction(cell: Fraction) -> Cell:
@@ -196,7 +217,7 @@ def _read_fraction(cell: Fraction) -> Cell:
     except OverflowError:
         number = float("inf") if above > 0 else float("-inf")
     is_exact = math.isfinite(number) and Fraction(number) == Fraction(above, below)
-    return ("float", number) if is_exact else _named(number, f"{above:x}/{below:x}")
+    return ("float", number) if is_exact else _named(number, f"fraction {above:x}/{below:x}")
 
 
 def _read_date(cell: datetime.date) -> Cell:
@@ -205,15 +226,28 @@ def _read_date(cell: datetime.date) -> Cell:
 
 def _read_datetime(cell: datetime.datetime) -> Cell:
     moments = (of_pandas("Timestamp"), type(of_pandas("NaT")))
-    if _is_one_of(type(cell), moments):  # with a unit of its own; that of NaT is no number
-        return _read_datetime64(cell.asm8)  # type: ignore[attr-defined]
     zone = datetime.datetime.tzinfo.__get__(cell)
     if not _is_known_zone(zone):
         return UNREADABLE
+    if _is_one_of(type(cell), moments):  # with a unit of its own; that of NaT is no number
+        return _read_datetime64(cell.asm8) if zone is None else _read_zoned_timestamp(cell)  # type: ignore[attr-defined]
     fold = datetime.datetime.fold.__get__(cell)
     plain = datetime.datetime(*(part.__get__(cell) for part in _PARTS), fold=fold)
     naive = plain if zone is None else plain.astimezone(datetime.UTC).replace(tzinfo=None)
-    return "us", (naive - _EPOCH) // _MICROSECOND
+    count = (naive - _EPOCH) // _MICROSECOND
+    return ("us", count) if zone is None else _zoned("us", count, plain)
+
+
+def _read_zoned_timestamp(cell: Any) -> Cell:
+    """A moment of pandas that knows its zone."""
+    unit, _ = np.datetime_data(cell.asm8.dtype)
+    return _zoned(unit, int(cell.asm8.view(np.int64)), cell)
+
+
+def _zoned(unit: str, count: int, moment: datetime.datetime) -> Cell:
+    """An instant, which is its name in whatever zone, and the day that a calendar of the cell's own zone shows."""
+    day = moment.toordinal() - _EPOCH.toordinal()
+    return f"zoned {unit}", (count, b"moment %d" % (count * _NANOSECONDS[unit]), day)
 
 
 def _read_time(cell: datetime.time) -> Cell:
@@ -270,8 +304,11 @@ def _read_units(cell: np.datetime64 | np.timedelta64, kind: str) -> Cell:
     unit, step = np.datetime_data(cell.dtype)
     if np.isnat(cell):
         return UNREADABLE
-    count = int(cell.view(np.int64))
-    return _counted(f"{kind}{unit}", count) if step == 1 else _unreadable(f"{kind}{step} {unit} {count}")
+    count = int(cell.view(np.int64)) * step
+    if not kind and unit in ("Y", "M") and abs(count) < _MOST_MONTHS:
+        return _counted("D", int(cell.astype("datetime64[D]").view(np.int64)))
+    unit, factor = _COARSE.get(f"{kind}{unit}", (unit, 1))
+    return _counted(f"{kind}{unit}", count * factor)
 
 
 def _counted(kind: str, count: int) -> Cell:
@@ -280,6 +317,12 @@ def _counted(kind: str, count: int) -> Cell:
     return (kind, count) if has_room else _unreadable(f"{kind} {count}")
 
 
+_MOST_MONTHS = 10**8  # or years; the days of so many can be counted
+_COARSE = {  # units of NumPy that Arrow lacks, as so many of one that it has
+    "W": ("D", 7), "h": ("s", 3_600), "m": ("s", 60),
+    "duration W": ("s", 604_800), "duration D": ("s", 86_400), "duration h": ("s", 3_600), "duration m": ("s", 60),
+}  # fmt: skip
+_NUMPY_FLOATS = (np.float64, np.float32, np.float16, np.longdouble)
 _NUMPY_INTEGERS = [np.dtype(code).type for code in "bhilqBHILQ"]
 _READ: dict[type, Callable[[Any], Cell]] = {
     str: _read_str,

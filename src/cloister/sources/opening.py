@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -13,7 +14,7 @@ from cloister.errors import SourceError
 from cloister.sources.columnar import ColumnarSource, from_dataset
 from cloister.sources.in_memory import from_array, from_stream, from_table
 from cloister.sources.pandas_frames import from_frame, is_frame
-from cloister.sources.places import Place, find
+from cloister.sources.places import Place, find_all
 from cloister.sources.python_tables import from_columns, from_rows, is_rows
 from cloister.sources.recognize import open_file
 from cloister.sources.source import Source, present
@@ -94,12 +95,18 @@ def open_source(data: object, names: StatedNames = NOTHING_STATED) -> Source:
     ('x0', 'x1')
     """
     if isinstance(data, (str, os.PathLike)):
-        return _several([(place, open_file(place)) for place in find(data)])
+        return _several([(place, open_file(place)) for place in find_all([data])])
     if isinstance(data, (list, tuple)):
         if is_rows(data):
             return from_rows(data, names.of_rows())
-        return _several([(place, open_file(place)) for part in data for place in find(part)])
-    return _open_in_memory(data, names)
+        return _several([(place, open_file(place)) for place in find_all(data)])
+    return _open_in_memory(_unwrapped(data), names)
+
+
+def _unwrapped(data: Any) -> object:
+    """The frame in a wrapper of Narwhals, behind which the types of its columns cannot be seen."""
+    is_wrapper = type(data).__module__.partition(".")[0] == "narwhals" and hasattr(data, "to_native")
+    return data.to_native() if is_wrapper else data
 
 
 def _open_in_memory(data: object, names: StatedNames) -> Source:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import fnmatch
 import glob
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,8 +16,9 @@ import pyarrow as pa
 from pyarrow import fs
 
 from cloister.errors import SourceError
+from cloister.sources.file_sets import check_once, check_without_log, file_identity
 
-__all__ = ["Place", "find"]
+__all__ = ["Place", "find", "find_all"]
 
 _NEVER_EMPTY = (".parquet", ".pq", ".arrow", ".feather", ".ipc", ".arrows")  # formats with a frame around their rows
 _NULL_PARTITION = "__HIVE_DEFAULT_PARTITION__"
@@ -47,6 +48,13 @@ class Place:
         return opened
 
 
+def find_all(data: Iterable[str | os.PathLike[str]]) -> list[Place]:
+    """The files that paths, folders, globs and URLs stand for together, none of them twice."""
+    places = [place for part in data for place in find(part)]
+    check_once((file_identity(place.files, place.path), place.shown) for place in places)
+    return places
+
+
 def find(data: str | os.PathLike[str]) -> list[Place]:
     """The files that a path, folder, glob or URL stands for, in order of their names."""
     text = os.fspath(data)
@@ -57,9 +65,12 @@ def find(data: str | os.PathLike[str]) -> list[Place]:
     if os.path.isdir(path):
         return _in_folder(local, Path(path).as_posix(), text)
     if os.path.exists(path):
+        check_without_log(local, os.path.dirname(path), (), text)
         return [Place(local, path, text)]
     matches = sorted(match for match in glob.glob(path, recursive=True) if os.path.isfile(match))
     if matches:
+        for folder in sorted({os.path.dirname(match) for match in matches}):
+            check_without_log(local, folder, (), text)
         return [Place(local, match, os.path.relpath(match) if not os.path.isabs(text) else match) for match in matches]
     if glob.has_magic(text):
         raise SourceError(f"{text}: no file matches.")
@@ -83,6 +94,7 @@ def _find_url(url: str) -> list[Place]:
     if info.type == fs.FileType.Directory:
         return _in_folder(files, path, shown)
     if info.type == fs.FileType.File:
+        check_without_log(files, os.path.dirname(path), (), shown)
         return [Place(files, path, shown)]
     raise SourceError(f"{shown}: no such file. Check the URL.")
 
@@ -90,8 +102,10 @@ def _find_url(url: str) -> list[Place]:
 def _matching(files: Any, base: str, pattern: str, shown: str) -> list[Place]:
     wanted = pattern.split("/")
     selector = fs.FileSelector(base, recursive=len(wanted) > 1, allow_not_found=True)
+    found = files.get_file_info(selector)
+    check_without_log(files, base, (info.path[len(base) :].strip("/") for info in found), shown)
     matching = []
-    for info in files.get_file_info(selector):
+    for info in found:
         parts = info.path[len(base) :].strip("/").split("/")
         fits = len(parts) == len(wanted) and all(map(fnmatch.fnmatchcase, parts, wanted))
         if fits and info.type == fs.FileType.File:
@@ -102,8 +116,10 @@ def _matching(files: Any, base: str, pattern: str, shown: str) -> list[Place]:
 
 
 def _in_folder(files: Any, base: str, shown: str) -> list[Place]:
+    found = files.get_file_info(fs.FileSelector(base, recursive=True))
+    check_without_log(files, base, (info.path[len(base) :].strip("/") for info in found), shown)
     places = []
-    for info in files.get_file_info(fs.FileSelector(base, recursive=True)):
+    for info in found:
         inside = info.path[len(base) :].strip("/")
         # markers and temporary files of writers begin with an underscore or a dot
         hidden = any(part.startswith((".", "_")) for part in inside.split("/"))

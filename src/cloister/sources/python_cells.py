@@ -26,6 +26,11 @@ from cloister.sources.object_rules import KINDS, MOST_DIGITS, TIMES, of_pandas, 
 __all__ = ["cell_column", "named_cells", "raw_text_column", "row_cells", "text_column", "unmasked"]
 
 _CODES = {kind: code for code, kind in enumerate(KINDS)}
+_NAMED = {
+    "named": "float",
+    "named text": "text",
+    **{f"zoned {unit}": unit for unit in ("s", "ms", "us", "ns")},
+}  # what the cells with a name beside them read as
 
 
 def cell_column(cells: Iterable[object]) -> pa.Array:
@@ -127,8 +132,8 @@ def _text(kind: str, value: Any) -> str | None:
         return None
     if kind in ("text", "bytes"):
         return str(value) if isinstance(value, str) else value.decode("utf-8", "replace")
-    if kind == "named":
-        return _text("float", value[0])
+    if kind in _NAMED:
+        return _text(_NAMED[kind], value[0])
     if kind in TIMES:
         return _time_text(kind, value)
     if kind == "bool":

@@ -17,9 +17,10 @@ import numpy as np
 import pyarrow as pa
 
 from cloister.errors import SourceError, raise_alone
-from cloister.sources.in_memory import Objects, array_column, rows_only
+from cloister.sources.in_memory import Objects, array_column, is_too_fine, rows_only
 from cloister.sources.object_rules import has_method, is_a
 from cloister.sources.pandas_frames import frame_column
+from cloister.sources.polars_frames import check_polars_column
 from cloister.sources.python_cells import cell_column, named_cells, text_column, unmasked
 from cloister.sources.sound_batches import sound_batch
 from cloister.sources.source import BATCH_ROWS, distinct, nested_names, present, text_names
@@ -133,6 +134,7 @@ def from_columns(columns: Mapping[Any, Any]) -> ColumnsSource:
                 f'column "{name}" is neither a list, a NumPy array of one dimension, a Series nor an Arrow array. Convert it '
                 "with list(...)."
             )
+        check_polars_column(name, cells)
     if len({len(cells) for cells in columns.values()}) > 1:
         raise SourceError("the columns differ in length. Give every column one value a row, None where there is none.")
     return ColumnsSource(dict(columns))
@@ -140,7 +142,7 @@ def from_columns(columns: Mapping[Any, Any]) -> ColumnsSource:
 
 def _is_column(cells: Any) -> bool:
     if isinstance(cells, np.ndarray):
-        return cells.ndim == 1 and cells.dtype.kind not in "cV"
+        return cells.ndim == 1 and cells.dtype.kind not in "cV" and not is_too_fine(cells.dtype)
     return isinstance(cells, (*OBJECTS, pa.Array, pa.ChunkedArray)) or _library(cells) in ("pandas", "polars")
 
 

@@ -12,7 +12,7 @@ from cloister.kernels.keyed import RowKeys
 from tests.engines.spark.jobs import attempt
 
 
-def charged_fit(path: str, columns: list[str], url: str | None) -> tuple[str, str]:
+def charged_fit(path: str | list[str], columns: list[str], url: str | None) -> tuple[str, str]:
     """The error of a fit that would be charged."""
     table = "people" if url else None
     return attempt(cl.KMeans(2, 1.0, (0, 1), columns=columns, table=table, ledger=url, engine="spark").fit, path)

@@ -155,3 +155,25 @@ def test_any_value_reads_on_spark_as_it_does_locally(classic: Host, tmp_path: Pa
     for number in range(len(SPARK_TYPES)):
         path = str(tmp_path / f"{number}" / "rows.parquet")
         assert classic(parts_jobs.integers, path, ENCODING) == locally(path), SPARK_TYPES[number]
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("kind", ["parquet", "csv"])
+def test_files_that_are_named_twice_or_have_a_log_are_refused_alike(classic: Host, tmp_path: Path, kind: str) -> None:
+    """Two names of one file, and a table of Delta Lake: the same verdict in the same words."""
+    folder = tmp_path / "rows"
+    folder.mkdir()
+    file = folder / f"0.{kind}"
+    if kind == "csv":
+        file.write_text("x0,x1\n0.5,0.1\n")
+    else:
+        pq.write_table(pa.table(GOOD), file)
+    (tmp_path / f"link.{kind}").symlink_to(file)
+    for names in ([file, file], [file, tmp_path / f"link.{kind}"], [file, f"file:{file}"], [folder, file]):
+        told = classic(parts_jobs.charged_fit, [str(name) for name in names], NAMES, None)
+        assert told[0] == "SourceError"
+        assert "rows would count twice" in told[1]
+    (folder / "_delta_log").mkdir()
+    told = classic(parts_jobs.charged_fit, str(folder), NAMES, None)
+    assert told[0] == "SourceError"
+    assert "whose log says" in told[1]

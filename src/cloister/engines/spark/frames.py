@@ -17,6 +17,8 @@ from cloister.engines.spark.fault_messages import retold_opening
 from cloister.engines.spark.options import Spark, is_spark_frame
 from cloister.engines.spark.session import find_session
 from cloister.errors import SchemaError, SourceError, UsageError
+from cloister.sources.file_sets import check_urls_once
+from cloister.sources.places import find_all
 from cloister.sources.source import distinct
 
 __all__ = ["SparkRows", "check_types", "open_spark", "quoted"]
@@ -90,6 +92,7 @@ def read(session: Any, names: list[str]) -> SparkRows:
     formats = {format_of(name) for name in names}
     if formats == {None} and len(names) == 1 and "/" not in names[0] and session.catalog.tableExists(names[0]):
         return with_names(session.table(names[0]), names[0])
+    check_files(names)
     if None in formats:
         inside = {format_of(file) for file in session.read.format("binaryFile").load(names).inputFiles()}
         formats = inside - {None} or {"parquet"}  # Spark and its like write folders of Parquet
@@ -105,6 +108,14 @@ def read(session: Any, names: list[str]) -> SparkRows:
         frame = read_csv(session, names)
         return SparkRows(frame, FirstLine(distinct(frame.columns, names[0])), typed=False)
     return read_typed(session, format, names)
+
+
+def check_files(names: Sequence[str]) -> None:
+    """Refuse files that would be read twice or against the log of their table, as locally; those elsewhere by names alone."""
+    here = {name: re.sub("^file:/+", "/", name) for name in names}
+    found = [name for name in names if "://" not in here[name] and (os.path.exists(here[name]) or glob(here[name]))]
+    find_all([here[name] for name in found])
+    check_urls_once([name for name in names if name not in found])
 
 
 def read_typed(session: Any, format: str, names: list[str]) -> SparkRows:

@@ -21,7 +21,7 @@ from cloister.errors import CloisterError, raise_alone
 from cloister.kernels import Kernel
 from cloister.kernels.distinct_values import DistinctValues
 from cloister.kernels.loops.choose import allow_compiled
-from cloister.kernels.per_unit import at_most, first_rows, people, row_hashes
+from cloister.kernels.per_unit import at_most, first_rows, owned_hashes, people, row_hashes
 from cloister.kernels.row_maps import RowMap
 from cloister.schema.unit import Unit
 
@@ -85,11 +85,12 @@ class Own:
             kept = at_most(owners, rows, self.unit.max_rows)
             rows = Encoded(rows.numbers[kept], rows.codes[kept])
             who = owners[kept].view(np.int64)
+            places = owned_hashes(owners[kept], rows) ^ TOP_BIT  # signed numbers in the order of the unsigned
             yield pa.RecordBatch.from_pydict(
                 {
                     "person_1": who[:, 0].copy(),
                     "person_2": who[:, 1].copy(),
-                    "place": (row_hashes(rows) ^ TOP_BIT).view(np.int64),  # signed numbers in the order of the unsigned
+                    "place": places.view(np.int64),
                     "numbers": one_a_line(rows.numbers),
                     "codes": one_a_line(rows.codes),
                 }
