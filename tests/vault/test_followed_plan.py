@@ -77,7 +77,7 @@ def test_the_kind_of_a_step_cannot_be_chosen_on_the_way() -> None:
     with open_vault() as vault:
         vault.follow(plan_of(GaussianEvent("one", WHOLE / 50), GaussianEvent("two", WHOLE * 49 / 50)))
         vault.measure(Rows(), buying(Precision(WHOLE / 50)), "one")
-        with pytest.raises(PlanError, match="nothing was read"):
+        with pytest.raises(PlanError, match="nothing is read"):
             vault.measure(Rows(), buying(Fraction(7, 2)), "two")
 
 
