@@ -158,7 +158,8 @@ def shared_values(values: pa.Array) -> tuple[pa.Array, NDArray[np.int64]] | None
 def kinds_apart(values: pa.Array) -> tuple[list[pa.Array], NDArray[np.int64]]:
     """Cells that keep their kinds (`sources.python_cells`): an array of each kind, and where each cell stands in all of them.
 
-    >>> cells = pa.UnionArray.from_dense(pa.array([1, 0], pa.int8()), pa.array([0, 0]), [pa.array(["a"]), pa.array([7])])
+    >>> kinds, offsets = pa.array([1, 0], pa.int8()), pa.array([0, 0], pa.int32())
+    >>> cells = pa.UnionArray.from_dense(kinds, offsets, [pa.array(["a"]), pa.array([7])])
     >>> [some.to_pylist() for some in kinds_apart(cells)[0]], kinds_apart(cells)[1].tolist()
     ([['a'], [7]], [1, 0])
     """
