@@ -23,15 +23,11 @@ VERBS = {
 
 
 @pytest.fixture
-def home(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A table with its ledger, and a folder ``work`` below them that is the working directory."""
-    monkeypatch.setenv("XDG_DATA_HOME", str(folder / "data"))
-    column = '[columns.{}]\nkind = "number"\nbounds = [0, 100]\n'
-    (folder / "points.toml").write_text('table = "points"\n' + column.format("x") + column.format("y"))
-    Ledger(folder / "ledger.sqlite").create("points", "add-remove", 10)
-    (folder / "work").mkdir()
-    monkeypatch.chdir(folder / "work")
-    return folder
+def home(home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The table with its ledger, and a folder ``work`` below them that is the working directory."""
+    (home / "work").mkdir()
+    monkeypatch.chdir(home / "work")
+    return home
 
 
 def after_the_release(monkeypatch: pytest.MonkeyPatch, happen: Callable[[], object]) -> None:
