@@ -102,13 +102,19 @@ class Store:
         """The SQLite file, or None for PostgreSQL."""
         return Path(self.url.removeprefix("sqlite:///")) if self.url.startswith("sqlite") else None
 
-    def create(self, fill: Callable[[Connection], object] = lambda _: None) -> None:
-        """Make the store with its tables and what `fill` puts into them, all at once, unless it is there already."""
+    def create(self, fill: Callable[[Connection], object] = lambda _: None) -> bool:
+        """Make the store with its tables and what `fill` puts into them, all at once, unless it is there already.
+
+        Returns
+        -------
+        bool
+            Whether it was made: what `fill` did is in no store otherwise, even if it was called.
+        """
         try:
             with self._connection(write=False):
-                return
+                return False
         except StoreOutdated:
-            return
+            return False
         except StoreMissing:
             pass
         if self.path is None:
@@ -118,30 +124,36 @@ class Store:
                 connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({key})")
                 try:
                     self._check(connection)
+                    return False
                 except StoreMissing:
                     self._create_tables(connection, fill)
-            return
+            return True
         if self.make_folder:
             self._make_folder(self.path.parent)
         try:
-            self._create_file(self.path, fill)
+            return self._create_file(self.path, fill)
         except OSError as fault:
             reason = fault.strerror or "refused"
             raise self.error(f"the {self.kind} {self.shown} cannot be created: {reason}. Name another place.") from fault
 
-    def _create_file(self, path: Path, fill: Callable[[Connection], object]) -> None:
-        """Make a SQLite file beside its place, then give it its name: a file that can be seen is never half made."""
+    def _create_file(self, path: Path, fill: Callable[[Connection], object]) -> bool:
+        """Make a SQLite file beside its place, then give it its name: a file that can be seen is never half made.
+
+        Whether it was given the name: of several processes that do so at once the first one wins.
+        """
         folder = Path(tempfile.mkdtemp(prefix=staging_prefix(path), suffix=STAGED, dir=path.parent))
         try:
             finished = folder / FINISHED
             try:
                 self._fill_file(finished, fill)
-                place_new_file(finished, path)
+                is_placed = place_new_file(finished, path)
                 finished.unlink(missing_ok=True)
+                return is_placed
             except OSError as fault:
                 if fault.errno not in NO_LINKS:
                     raise
                 self._fill_file(path, fill)
+                return True
         finally:
             shutil.rmtree(folder, ignore_errors=True)
 

@@ -121,14 +121,14 @@ class Ledger:
         check_digits(epsilon, "the total epsilon of a table")
         check_digits(delta, "the total delta of a table")
         key = host_key()
-        # A ledger has its first record from the start: one without any was emptied.
-        self._store.create(lambda connection: Chain(connection).append(key, "start"))
         account = Account(table, neighbours, epsilon, delta, Fraction(0), Fraction(0), 0, 0, now())
-        with self._chain(write=True) as chain:
-            if table in chain.accounts:
-                problem = f'table "{table}" is in the ledger {self.place} already, with a total that stays as it is.'
-                raise UsageError(f"{problem} See it with: cloister ledger show{self._flag()}")
-            chain.append(key, "account", account=account)
+        # A new ledger appears with its first account: one without any record was emptied.
+        if not self._store.create(lambda connection: Chain(connection).append(key, "account", account=account)):
+            with self._chain(write=True) as chain:
+                if table in chain.accounts:
+                    problem = f'table "{table}" is in the ledger {self.place} already, with a total that stays as it is.'
+                    raise UsageError(f"{problem} See it with: cloister ledger show{self._flag()}")
+                chain.append(key, "account", account=account)
         return account
 
     def charge(self, table: str, neighbours: str, epsilon: Number, delta: Number, purpose: str, unit: str = "row") -> int:
@@ -267,10 +267,13 @@ class Ledger:
         try:
             with self._chain() as chain:
                 start = first_record(chain.connection)
-                is_known = start.signer in chain.keys or start == chain.head
-                if start.kind != "start" or not start.is_signed() or not is_known:
+                if start.kind != "start" or not start.is_signed():
                     raise self._store.damaged()
+                if start.signer not in chain.keys:  # its maker died before it wrote more: the records after it vouch for it
+                    check_links(select_records(chain.connection))
                 return carried_over(start)
+        except MALFORMED:
+            raise self._store.damaged() from None
         except StoreMissing:
             return None
 
