@@ -46,6 +46,7 @@ __all__ = [
 
 ABOUT, RESULT, SEAL = "about.json", "result", "seal.json"  # in the folder of a kept release
 CERTIFICATE = "release.json"  # in a folder of results
+MOST_SHOWN = 5  # entries in a message
 OTHERS = 0o077  # permissions of anybody but the owner
 
 T = TypeVar("T")
@@ -327,9 +328,15 @@ def find_kept(ledger: Ledger, entry: str | None) -> KeptRelease:
     if not found:
         raise UsageError("nothing is kept: every release of this ledger was written, or handed out already.")
     if not matching:
-        raise UsageError(f"no release of entry {entry} is kept. See what is: cloister ledger recover")
+        ids = ", ".join(kept.id for kept in found[:MOST_SHOWN]) + " and others" * (len(found) > MOST_SHOWN)
+        which = f"Kept is entry {ids}" if len(found) == 1 else f"Kept are entries {ids}"
+        raise UsageError(
+            f"no release of entry {entry} is kept. {which}: cloister ledger recover {found[0].id} --out PATH{flag(ledger)}"
+        )
     if len(matching) > 1:
-        raise UsageError(f"{len(matching)} releases are kept. Say which one: cloister ledger recover ENTRY --out PATH")
+        raise UsageError(
+            f"{len(matching)} releases are kept. Say which one: cloister ledger recover ENTRY --out PATH{flag(ledger)}"
+        )
     return matching[0]
 
 
