@@ -12,6 +12,7 @@ from cloister.cli import flags
 from cloister.cli.output import print_json
 from cloister.errors import BrokenChain, LedgerError, NotChecked, UsageError
 from cloister.report.document import Document, Section
+from cloister.report.one_line import one_line
 from cloister.report.terminal import print_document
 
 if TYPE_CHECKING:
@@ -200,7 +201,7 @@ def recover(
     if out is not None:
         typer.echo(f"Written: {out}. Nothing was charged.")
     for kept in left if out is None else ():
-        typer.echo(f"{kept.id}  {kept.when}  {kept.what}  (for {kept.out})")
+        typer.echo(one_line(str(kept)))
     if out is None:
         get = f"Get one with: cloister ledger recover ENTRY --out PATH{flag(book)}"
         typer.echo(get if left else "Nothing is kept.")
