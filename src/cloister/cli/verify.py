@@ -41,13 +41,13 @@ def verify(
     Exit code 0: all that was asked for holds. 1: it was checked and does not hold. 2: it could not be checked.
     """
     from cloister.privacy.ledger import Ledger
-    from cloister.privacy.signing import read_public_key
+    from cloister.privacy.signing import own_public_key, read_public_key
     from cloister.privacy.verification import check_consistency, check_origin
 
     keys = [read_public_key(text) for text in key or []]
     certificate, folder, file = read_release(release)
     check_consistency(certificate, folder, file)
-    origin = check_origin(certificate, keys, None if ledger is None else Ledger(ledger))
+    origin = check_origin(certificate, keys, None if ledger is None else Ledger(ledger), own_public_key())
     if everywhere.as_json:
         facts = {"guarantee": str(certificate.guarantee), "status": certificate.status}
         print_json({"verified": True, "consistent": True, "files": list(certificate.files), **facts, **origin.as_dict()})
