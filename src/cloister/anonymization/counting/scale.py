@@ -75,6 +75,11 @@ class Scale:
         return len(self.values) + self.has_null
 
     @property
+    def is_open(self) -> bool:
+        """Whether the outermost codes hold all that lies beyond them."""
+        return self.width is not None and self.bounds is None and not self.is_date
+
+    @property
     def grid(self) -> CutGrid:
         """Where the column may be cut: by public facts alone."""
         return MonthGrid() if self.is_date else self._numbers
