@@ -99,6 +99,7 @@ def test_a_recoding_is_saved_and_applied(folder: Path, tmp_path: Path) -> None:
         (["--k", 10, "--out", "{out}", "--quasi", "sexx"], "Its columns are not listed"),
         (["--k", 10, "--out", "{out}", "--quasi", "system,sexx"], 'Did you mean "sex"'),
         (["--k", 99_999, "--out", "{out}"], "k = 99999"),
+        (["--k", 1, "--out", "{out}"], "k must be a whole number of at least 2"),
         (["--k", 10, "--out", "{out}.xlsx"], ".parquet"),
         (["--k", 10, "--out", "{folder}/pupils.csv"], "exists"),
         (["--k", 10, "--out", "{out}", "--suppress", 2], "below 1"),

@@ -13,7 +13,6 @@ from cloister.anonymization.counting.count_table import number_persons
 from cloister.anonymization.counting.nearly_unique import check_confirmed, nearly_unique
 from cloister.anonymization.counting.tuple_counts import TupleCounts
 from cloister.anonymization.reporting.notes import usual_notes
-from cloister.anonymization.searching.guards import KAnonymity
 from cloister.anonymization.writing.csv_header import check_header
 from cloister.anonymization.writing.recoding import Recoding
 from cloister.anonymization.writing.recount import (
@@ -29,6 +28,7 @@ from cloister.column_names import missing_column
 from cloister.encode import Encoding
 from cloister.errors import SchemaError, SourceError, UsageError
 from cloister.kernels.keyed import RowKeys
+from cloister.parameters import check_whole
 from cloister.privacy.release import Release, Syntactic
 from cloister.sinks import check_free_with_certificate, file_hashes, stage
 from cloister.vault import Holder, Vault
@@ -96,7 +96,7 @@ def apply_recoding(
     dropped.
     """
     if k is not None:
-        KAnonymity(k)
+        check_whole(k, "k", 2)
     format = format_of(out, format)
     check_free_with_certificate(out)
     has_key = key_file is not None or key_variable is not None
