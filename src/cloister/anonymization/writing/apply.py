@@ -81,6 +81,8 @@ def apply_recoding(
         Columns that are published although their values are nearly unique.
     key_file, key_variable : path or str, optional
         Where the key of the pseudonyms is. Without one the columns that were pseudonyms are dropped.
+    table : str, optional
+        The name of the table in its ledger. Default: the one that the recoding carries.
 
     Raises
     ------
@@ -103,6 +105,7 @@ def apply_recoding(
     if has_key and not recoding.pseudonyms:
         raise UsageError("a key is there, but the recoding has no pseudonyms. Drop the key.")
     key = read_key(key_file, key_variable) if has_key else b""
+    table = recoding.table if table is None else table
     rows = Vault.holding(X, purpose="a saved recoding, applied", engine=engine, table=table, ledger=ledger)
     check_columns(recoding, rows.names, identifiers, keep_unique)
     pseudonyms = tuple(name for name in recoding.pseudonyms if has_key and name in rows.names and name not in identifiers)
