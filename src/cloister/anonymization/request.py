@@ -148,7 +148,7 @@ class Request:
 
 def read_request(settings: Settings) -> Request:
     """Check everything that can be checked without the table."""
-    check_whole(settings.k, "k", 2)  # with 1 nobody would look like anybody else
+    k = check_whole(settings.k, "k", 2)  # with 1 nobody would look like anybody else
     schema = settings.schema
     if schema is not None and not isinstance(schema, Schema):
         schema = Schema.from_toml(schema)
@@ -176,7 +176,7 @@ def read_request(settings: Settings) -> Request:
     named = (*_names(settings.quasi, "quasi"), *sensitive, *identifiers, *keep_unique, *pseudonyms)
     named = (*named, *([target] if target else []), *([person] if person else []))
     choices = {
-        "k": settings.k,
+        "k": k,
         "scope": settings.scope,
         "gain": str(gain),
         "suppression": suppression,
@@ -185,7 +185,7 @@ def read_request(settings: Settings) -> Request:
         "shuffled": bool(settings.shuffle),
     }
     return Request(
-        k=settings.k, quasi=quasi, gain=gain, suppression=suppression, scope=settings.scope, sensitive=sensitive,
+        k=k, quasi=quasi, gain=gain, suppression=suppression, scope=settings.scope, sensitive=sensitive,
         guards=guards, ordered=settings.ordered and settings.t_closeness is not None, target=target, dropped=dropped,
         named=named, keep_unique=(*keep_unique, *sensitive, *_with_role(schema, Role.SENSITIVE)),
         names_identifiers=settings.identifiers is not None, pseudonyms=pseudonyms,

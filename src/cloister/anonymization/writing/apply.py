@@ -97,8 +97,7 @@ def apply_recoding(
     Syntactic, and only as good as what was counted: no guard but k is looked at. Identifiers that the recoding knows are
     dropped.
     """
-    if k is not None:
-        check_whole(k, "k", 2)
+    k = None if k is None else check_whole(k, "k", 2)
     format = format_of(out, format)
     check_free_with_certificate(out)
     has_key = key_file is not None or key_variable is not None
