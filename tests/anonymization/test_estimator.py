@@ -18,8 +18,10 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 
 import cloister as cl
+from cloister.anonymization.reporting.curve import curve
 from cloister.anonymization.searching.guards import GUARDS
 from cloister.anonymization.writing import rewriting
+from cloister.anonymization.writing.apply import apply_recoding
 from cloister.anonymization.writing.recoding import Recoding
 from cloister.engines.base import Shuffle
 from cloister.engines.local import shuffle
@@ -79,7 +81,7 @@ def tables(draw: st.DrawFn) -> pa.Table:
 @given(
     table=tables(),
     quasi=st.lists(st.sampled_from(["letter", "number", "day", "word"]), min_size=1, max_size=4, unique=True),
-    k=st.one_of(st.integers(1, 5), st.just("n"), st.just("n + 1")),
+    k=st.one_of(st.integers(2, 5), st.just("n"), st.just("n + 1")),
     suppression=st.sampled_from([0.0, 0.3]),
     scope=st.sampled_from(["global", "local"]),
     gain=st.sampled_from(["loss", "entropy", "distance"]),
@@ -94,7 +96,7 @@ def test_any_table_holds_every_guard_or_is_refused(
 ) -> None:  # fmt: skip
     """Whatever goes in, what comes out passes an independent count of every guard, or a clear refusal says why not."""
     n = table.num_rows
-    k = {"n": max(n, 1), "n + 1": n + 1}.get(k, k)
+    k = {"n": max(n, 2), "n + 1": max(n + 1, 2)}.get(k, k)
     facts = [f'[columns.{name}]\nkind = "text"\n' for name in ("who",)]
     schema = cl.Schema.from_text('unit = "who"\n' + "".join(facts)) if per_person else None
     keyed = {"who": "who"} if not per_person else {}
@@ -329,7 +331,7 @@ def test_minimality_is_noted_for_global_recodings_with_guards(tmp_path: Path) ->
 def test_a_population_may_stand_in_for_rows(tmp_path: Path) -> None:
     """With a population table a rare value may be published if enough people of the population hold it."""
     table = pa.table({"letter": ["a", "b", "c", "d"] * 2})
-    settings = {"k": 1, "quasi": ["letter"], "hierarchies": {"letter": LETTERS}, "k_map": 5}
+    settings = {"k": 2, "quasi": ["letter"], "hierarchies": {"letter": LETTERS}, "k_map": 5}
     many = pa.table({"letter": list("abcd") * 5})
     few = pa.table({"letter": list("abcd") * 5 + ["unknown"] * 9}).slice(3)
     cl.TopDownSpecialization(**settings, population=many).publish(table, tmp_path / "many.csv")
@@ -473,3 +475,21 @@ def test_the_made_up_pupils(tmp_path: Path) -> None:
     few = cl.TopDownSpecialization(**facts, hierarchies=tmp_path / "pupils" / "trees", suppression=0.01)
     few.publish(table, tmp_path / "few.csv")
     assert few.summary_.loss < 0.25 * whole.summary_.loss
+
+
+@pytest.mark.parametrize("k", [1, 0, -1, True, 1.5, "2", None])
+@pytest.mark.parametrize("door", ["publish", "plan", "curve", "apply"])
+def test_k_is_two_or_more(k: Any, door: str, tmp_path: Path) -> None:
+    """With k = 1 nobody looks like anybody else: refused before the table is opened, at every door."""
+    found = model()
+    found.publish(people(), tmp_path / "out.csv")
+    if door == "apply" and k is None:  # there it is left out
+        return
+    doors: dict[str, Any] = {
+        "publish": lambda: model(k=k).publish(tmp_path / "absent.csv", tmp_path / "new.csv"),
+        "plan": lambda: model(k=k).plan(["age", "letter", "name"]),
+        "curve": lambda: curve(model(), tmp_path / "absent.csv", ks=[k, 5]),
+        "apply": lambda: apply_recoding(found.recoding_, tmp_path / "absent.csv", tmp_path / "new.csv", k=k),
+    }
+    with pytest.raises(UsageError, match="k must be a whole number of at least 2"):
+        doors[door]()

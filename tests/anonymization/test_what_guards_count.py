@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 import cloister as cl
-from cloister.errors import CloisterError
+from cloister.errors import CloisterError, UsageError
 
 
 @pytest.mark.parametrize("scope", ["global", "local"])
@@ -103,3 +103,33 @@ def test_a_column_of_dates_is_compared_without_a_schema(kind: pa.DataType, tmp_p
     cl.TopDownSpecialization(**settings).publish(table, tmp_path / "out.csv")
     with (tmp_path / "out.csv").open() as file:
         assert {row["sex"] for row in csv.DictReader(file)} == {"*"}
+
+
+def as_text(cells: list[bytes]) -> pa.Array:
+    """Bytes in a column of text, as some writers leave them."""
+    stored = pa.array(cells, pa.binary())
+    return pa.Array.from_buffers(pa.string(), len(cells), stored.buffers())
+
+
+@pytest.mark.parametrize(
+    ("names", "people"),
+    [
+        (pa.array([b"\xff%d\xfe" % i for i in range(12)], pa.binary()), 12),
+        (pa.array([f"p{i}" for i in range(12)]), 12),
+        (as_text([b"\xff" + bytes([200 + i]) for i in range(12)]), 1),  # all of them repair to one text
+        (as_text([b"%d\xff" % (i % 6) for i in range(12)]), 6),
+    ],
+)
+def test_people_whose_names_read_alike_count_as_one(names: pa.Array, people: int, tmp_path: Path) -> None:
+    """k is of too few people rather than of too many."""
+    facts = (
+        'unit = "who"\n[columns.who]\nkind = "category"\nrole = "identifier"\n[columns.x]\nkind = "number"\nrole = "quasi"\n'
+    )
+    rows = pa.table({"who": names, "x": [1] * 12})
+    for k in (people, people + 1):
+        made = cl.TopDownSpecialization(k=max(k, 2), schema=cl.Schema.from_text(facts))
+        if 2 <= k <= people:
+            made.publish(rows, tmp_path / f"{k}.csv")
+        else:
+            with pytest.raises(UsageError, match="does not hold"):
+                made.publish(rows, tmp_path / f"{k}.csv")

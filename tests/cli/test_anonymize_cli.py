@@ -12,6 +12,7 @@ from typer.testing import CliRunner, Result
 
 from cloister.cli import app
 from cloister.datasets import write_pupils
+from cloister.privacy.ledger import Ledger
 
 
 @pytest.fixture(scope="module")
@@ -91,6 +92,20 @@ def test_a_recoding_is_saved_and_applied(folder: Path, tmp_path: Path) -> None:
     assert (tmp_path / "a.csv").read_bytes() == (tmp_path / "b.csv").read_bytes()
 
 
+def test_an_applied_recoding_is_in_the_ledger_of_its_table(folder: Path, tmp_path: Path) -> None:
+    """The recoding knows which table it was: --ledger is enough, and both uses are there."""
+    saved, ledger = tmp_path / "recoding.json", tmp_path / "ledger.sqlite"
+    name = ["--table", "pupils", "--ledger", ledger]
+    made = run("ledger", "create", "pupils", "--epsilon", 3, "--ledger", ledger)
+    assert made.exit_code == 0, made.output
+    first = run("anonymize", *flags(folder, "--k", 10, "--out", tmp_path / "a.csv", "--save-recoding", saved, *name))
+    assert first.exit_code == 0, first.output
+    second = run("anonymize", folder / "pupils.csv", "--apply", saved, "--out", tmp_path / "b.csv", "--ledger", ledger)
+    assert second.exit_code == 0, second.output
+    assert [entry.status for entry in Ledger(ledger).entries("pupils")] == ["released"] * 2
+    assert json.loads((tmp_path / "b.csv.release.json").read_text())["ledger"]["table"] == "pupils"
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -99,6 +114,7 @@ def test_a_recoding_is_saved_and_applied(folder: Path, tmp_path: Path) -> None:
         (["--k", 10, "--out", "{out}", "--quasi", "sexx"], "Its columns are not listed"),
         (["--k", 10, "--out", "{out}", "--quasi", "system,sexx"], 'Did you mean "sex"'),
         (["--k", 99_999, "--out", "{out}"], "k = 99999"),
+        (["--k", 1, "--out", "{out}"], "k must be a whole number of at least 2"),
         (["--k", 10, "--out", "{out}.xlsx"], ".parquet"),
         (["--k", 10, "--out", "{folder}/pupils.csv"], "exists"),
         (["--k", 10, "--out", "{out}", "--suppress", 2], "below 1"),

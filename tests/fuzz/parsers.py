@@ -112,7 +112,9 @@ def make_parsers(folder: Path) -> dict[str, Parser]:
     )
     specialized.publish(TABLE, folder / "out.csv")
     recoding = specialized.recoding_.to_json()
-    old = {key: value for key, value in json.loads(recoding).items() if key not in ("sha256", "untouched")} | {"version": 2}
+    old = {key: value for key, value in json.loads(recoding).items() if key not in ("sha256", "untouched", "table")} | {
+        "version": 2
+    }
     certificates = (model.release_.to_json().encode(), specialized.release_.to_json().encode())
     lines = b"".join(json.dumps(row).encode() + b"\n" for row in TABLE.slice(0, 9).to_pylist())
     text = b'id;name;"a ""b"""\n' + b"".join(b'%d;"x;\n y";%d,5\r\n' % (i, i) for i in range(40))

@@ -296,14 +296,14 @@ def test_labels_are_public_answered_for_and_no_nearer_to_a_row_than_chance() -> 
     assert excess <= bound
 
 
-def cut_beside_cells(values: np.ndarray, *_: object) -> np.ndarray:
+def cut_beside_cells(values: np.ndarray, *_: object, **__: object) -> np.ndarray:
     """Planted: the rule as it was, a cut beside each cell."""
     return values[1:]
 
 
 def cut_past_cells(unit: float) -> Callable[..., np.ndarray]:
     """Planted: one unit past a cell."""
-    return lambda values, *_: np.minimum(values[:-1] + unit, values[1:])
+    return lambda values, *_, **__: np.minimum(values[:-1] + unit, values[1:])
 
 
 @pytest.mark.parametrize("rule", [cut_beside_cells, cut_past_cells(0.01)])

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import date
+from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -28,6 +31,7 @@ from cloister.schema.hierarchies import (
     prefix,
     read_hierarchy,
 )
+from cloister.sources.python_cells import cell_column
 
 
 def written(folder: Path, name: str, text: str | bytes) -> Path:
@@ -318,3 +322,44 @@ def test_steps_of_many_digits_have_labels_of_their_own() -> None:
     assert len(set(tree.nodes)) == len(tree.nodes)
     with pytest.raises(SchemaError, match="one by one"):
         intervals(2**53, 2**53 + 100, step=1, width=10)
+
+
+LARGE = 2**53
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda cells: pa.array(cells, pa.int64()),
+        lambda cells: pa.array(cells, pa.uint64()).dictionary_encode(),
+        lambda cells: pa.array([str(cell) for cell in cells]),
+        lambda cells: pa.array([f" +{cell}.0 " for cell in cells], pa.large_string()),
+        lambda cells: pa.array([Decimal(cell) for cell in cells], pa.decimal128(20, 0)),
+        lambda cells: cell_column([str(cells[0]).encode(), *cells[1:]]),
+    ],
+)
+def test_whole_numbers_that_a_float_rounds_are_read_exactly(write: Callable[[list[int]], pa.Array]) -> None:
+    """From 2^53 on the float of a whole number may be the next interval's first: the cell is compared by its digits."""
+    tree = intervals(LARGE, LARGE + 100, width=10)
+    cells = [LARGE + more for more in range(104)]
+    expected = [min(more // 10, 9) if more <= 100 else UNKNOWN for more in range(104)]
+    assert tree.codes(write(cells)).tolist() == expected
+    assert tree.codes(write([LARGE - 1, LARGE])).tolist() == [UNKNOWN, 0]
+
+
+def test_digits_are_read_as_the_format_says() -> None:
+    """Thousands and decimal commas; a float column holds its floats, whose digits are exact."""
+    tree = replace(intervals(-LARGE - 100, -LARGE, width=10), form=CellFormat(decimal=",", thousands="."))
+    assert tree.codes(pa.array(["-9.007.199.254.741.011,5", "-9.007.199.254.741.013"])).tolist() == [8, 7]
+    floats = intervals(1e18, 2e18, width=1e17)
+    cells = pa.array([1e18, 1.1e18, float(np.nextafter(1.1e18, 0)), 2e18])
+    runs = pa.RunEndEncodedArray.from_arrays(pa.array([1, 2, 3, 4], pa.int32()), cells)
+    for same in (cells, cells.dictionary_encode(), runs):
+        assert floats.codes(same).tolist() == [0, 1, 0, 9]
+
+
+def test_a_number_without_digits_to_read_is_unknown_beside_a_large_edge() -> None:
+    """A fraction of Python is a float with a name beside it: the hierarchy does not guess on which side it lies."""
+    tree = intervals(2**70, 2**71, width=2**68)
+    cells = [Fraction(3 * 2**70 + 1, 3), 2**70 + 2**60 + 1, 2**70 + 2**68 - 1, 2**70 + 2**68]
+    assert tree.codes(cell_column(cells)).tolist() == [UNKNOWN, 0, 0, 1]

@@ -223,7 +223,7 @@ def test_views_and_runs_go_through_every_door(cells: pa.Array, door: str, tmp_pa
     assert counts[0] == counts[1] == [2, 2]
     assert cl.risk(opened(), ["x"]).risk == cl.risk(plain, ["x"]).risk
     for name, data in (("one", opened()), ("other", plain)):
-        cl.TopDownSpecialization(k=1, quasi=["x"]).publish(data, tmp_path / f"{name}.csv")
+        cl.TopDownSpecialization(k=2, quasi=["x"]).publish(data, tmp_path / f"{name}.csv")
     assert (tmp_path / "one.csv").read_text() == (tmp_path / "other.csv").read_text()
     kernel = DistinctValues(("x",), (10,))
     values = kernel.merge(kernel.empty(), kernel.collect(next(iter(open_source(opened()).batches(["x"])))))

@@ -23,7 +23,7 @@ class TopDownSpecialization(Parameters):
     Parameters
     ----------
     k : int, default 10
-        Rows that share each published tuple of quasi-identifiers, at least; persons, where the schema names a unit.
+        Rows that share each published tuple of quasi-identifiers, at least; persons, where the schema names a unit. 2 or more.
     quasi : list of str, optional
         The quasi-identifiers: what somebody may know of a person already. Default: as the schema says.
     hierarchies : directory, or mapping of columns to files or `Hierarchy`, optional

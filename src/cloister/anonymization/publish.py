@@ -95,5 +95,6 @@ def publish_table(
         untouched=tuple(
             name for name in rewriting.schema.names if name not in result.recoding.names and name not in fitted.pseudonyms
         ),
+        table=fitted.table,
     )
     return PublishedTable(release, summary, recoding)

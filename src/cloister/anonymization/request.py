@@ -8,11 +8,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from cloister.anonymization.searching.gains import Gain
-from cloister.anonymization.searching.guards import GUARDS, ClassGuard, Guard, KAnonymity, as_class_guard, sensitive_guards
+from cloister.anonymization.searching.guards import GUARDS, ClassGuard, Guard, as_class_guard, sensitive_guards
 from cloister.anonymization.writing.rewriting import read_key
 from cloister.column_names import flag_hint, missing_column
 from cloister.errors import SchemaError, UsageError
-from cloister.parameters import check_names, unknown_choice
+from cloister.parameters import check_names, check_whole, unknown_choice
 from cloister.schema import Role, Schema
 from cloister.schema.drafts import role_of_name
 
@@ -148,10 +148,10 @@ class Request:
 
 def read_request(settings: Settings) -> Request:
     """Check everything that can be checked without the table."""
+    k = check_whole(settings.k, "k", 2)  # with 1 nobody would look like anybody else
     schema = settings.schema
     if schema is not None and not isinstance(schema, Schema):
         schema = Schema.from_toml(schema)
-    KAnonymity(settings.k)
     if not isinstance(settings.scope, str) or settings.scope not in SCOPES:
         raise unknown_choice("scope", settings.scope, SCOPES)
     quasi = _names(settings.quasi, "quasi") or _with_role(schema, Role.QUASI)
@@ -176,7 +176,7 @@ def read_request(settings: Settings) -> Request:
     named = (*_names(settings.quasi, "quasi"), *sensitive, *identifiers, *keep_unique, *pseudonyms)
     named = (*named, *([target] if target else []), *([person] if person else []))
     choices = {
-        "k": settings.k,
+        "k": k,
         "scope": settings.scope,
         "gain": str(gain),
         "suppression": suppression,
@@ -185,7 +185,7 @@ def read_request(settings: Settings) -> Request:
         "shuffled": bool(settings.shuffle),
     }
     return Request(
-        k=settings.k, quasi=quasi, gain=gain, suppression=suppression, scope=settings.scope, sensitive=sensitive,
+        k=k, quasi=quasi, gain=gain, suppression=suppression, scope=settings.scope, sensitive=sensitive,
         guards=guards, ordered=settings.ordered and settings.t_closeness is not None, target=target, dropped=dropped,
         named=named, keep_unique=(*keep_unique, *sensitive, *_with_role(schema, Role.SENSITIVE)),
         names_identifiers=settings.identifiers is not None, pseudonyms=pseudonyms,

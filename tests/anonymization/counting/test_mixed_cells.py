@@ -87,3 +87,48 @@ def test_words_with_a_number_among_them_are_words(tmp_path: Path) -> None:
     """They are so without it too."""
     cells = pa.array([*["low"] * 30, *["high"] * 30, "12"])
     assert labels(cells, tmp_path / "out.parquet", suppression=0.05) == {"low", "high"}
+
+
+STEPS = '[columns.x]\nkind = "number"\nrole = "quasi"\n{}\n[columns.sex]\nkind = "category"\nrole = "quasi"\n'
+WHOLE = [20.0] * 20 + [21.0] * 20 + [22.0] * 20
+
+
+@pytest.mark.parametrize("as_text", [False, True])
+@pytest.mark.parametrize("facts", ["step = 1", "bounds = [0, 99]\nstep = 1"])
+def test_a_cell_between_two_steps_of_the_schema_is_refused(facts: str, as_text: bool, tmp_path: Path) -> None:
+    """Removed, it would turn 21 into [21, 22) for everybody; ten such cells do, and nine do not."""
+    schema = cl.Schema.from_text(STEPS.format(facts))
+    for number, middle in [(0, "21"), (1, None), (9, None), (10, "[21, 22)")]:
+        numbers = [*WHOLE, *[21.5] * number]
+        cells = pa.array([f"{cell:g}" for cell in numbers] if as_text else numbers)
+        out = tmp_path / f"{number}.parquet"
+        if middle is not None:
+            assert middle in labels(cells, out, schema=schema, suppression=0.2)
+            continue
+        with pytest.raises(SchemaError, match=rf'column "x": {number} of its rows, fewer than k, .*step'):
+            labels(cells, out, schema=schema, suppression=0.2)
+    finer = cl.Schema.from_text(STEPS.format(facts.replace("step = 1", "step = 0.5")))  # the way out
+    assert "[21, 22)" in labels(pa.array([*WHOLE, 21.5]), tmp_path / "finer.parquet", schema=finer, suppression=0.2)
+
+
+@pytest.mark.parametrize("facts", ["", "bounds = [0, 99]"])
+def test_one_text_that_is_not_whole_is_refused_with_a_schema_too(facts: str, tmp_path: Path) -> None:
+    """Where the schema names no step, texts that are all whole numbers have that of 1: one other text must not take it."""
+    schema = cl.Schema.from_text(STEPS.format(facts))
+    texts = [f"{cell:g}" for cell in WHOLE]
+    assert "21" in labels(pa.array(texts), tmp_path / "whole.parquet", schema=schema)
+    assert "[21, 21.5)" in labels(pa.array([*texts, *["21.5"] * 10]), tmp_path / "k.parquet", schema=schema)
+    assert "[21, 22)" in labels(pa.array([*WHOLE, 21.5]), tmp_path / "f.parquet", schema=schema, suppression=0.2)  # floats
+    with pytest.raises(SchemaError, match=r'column "x": 1 of its rows, fewer than k, .*step'):
+        labels(pa.array([*texts, "21.5"]), tmp_path / "out.parquet", schema=schema, suppression=0.2)
+
+
+def test_people_between_two_steps_are_counted(tmp_path: Path) -> None:
+    """Twenty rows of one person are one."""
+    person = '[columns.person]\nkind = "category"\nrole = "identifier"\n'
+    facts = f'unit = "person"\nmax_rows = 20\n{STEPS.format("step = 1")}{person}'
+    rows = {"x": [*WHOLE, *[21.5] * 20], "sex": ["F"] * 80, "person": [f"p{i}" for i in range(60)] + ["q"] * 20}
+    with pytest.raises(SchemaError, match="1 of its people, fewer than k"):
+        cl.TopDownSpecialization(k=10, schema=cl.Schema.from_text(facts), suppression=0.5).publish(
+            pa.table(rows), tmp_path / "out.parquet"
+        )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from pathlib import Path
 from typing import Any
@@ -99,8 +100,15 @@ def test_a_failed_certificate_takes_the_table_back(saved: Recoding, tmp_path: Pa
 
 def as_version_2(text: str) -> dict[str, Any]:
     """The file that the first released version would have written: no hash, no list of untouched columns."""
-    whole = {key: value for key, value in json.loads(text).items() if key not in ("sha256", "untouched")}
+    whole = {key: value for key, value in json.loads(text).items() if key not in ("sha256", "untouched", "table")}
     return {**whole, "version": 2}
+
+
+def as_version_3(text: str) -> str:
+    """The file that versions before the table's name would have written."""
+    whole = {key: value for key, value in json.loads(text).items() if key not in ("sha256", "table")} | {"version": 3}
+    written = json.dumps(whole, sort_keys=True, ensure_ascii=False).encode()
+    return json.dumps({**whole, "sha256": hashlib.sha256(written).hexdigest()}, ensure_ascii=False)
 
 
 def test_one_letter_changed_in_a_saved_recoding_is_seen(saved: Recoding, tmp_path: Path) -> None:
@@ -186,3 +194,44 @@ def test_numbers_between_the_steps_of_a_hierarchy_are_not_published_as_a_step(tm
     recoding = Recoding.from_json(made.recoding_.to_json())
     apply_recoding(recoding, pa.table({"x": [20.0, 16.0, 17.3, 30.0]}), tmp_path / "again.csv")
     assert [row["x"] for row in read(tmp_path / "again.csv")] == ["20", "30"]
+
+
+def test_the_ledger_records_an_applied_recoding_as_it_did_the_first_release(tmp_path: Path) -> None:
+    """A recoding carries the name of its table: applied without naming it, the use is in the ledger, tied to its certificate."""
+    ledger = cl.Ledger(tmp_path / "ledger.sqlite")
+    for table in ("people", "others"):
+        ledger.create(table, "add-remove", 3)
+    made = model(table="people", ledger=ledger)
+    made.publish(people(), tmp_path / "out.csv")
+    saved = Recoding.from_json(made.recoding_.to_json())
+    release = apply_recoding(saved, people(), tmp_path / "again.csv", ledger=ledger)
+    first, second = ledger.entries("people")
+    assert (second.kind, second.status, second.release_hash) == (first.kind, first.status, release.digest())
+    assert release.ledger == {"table": "people", "entry": second.id, "head": second.digest}
+    assert any("earlier" in note or "before" in note for note in release.notes)
+    apply_recoding(saved, people(), tmp_path / "other.csv", table="others", ledger=ledger)  # rows of another table
+    assert (len(ledger.entries("people")), len(ledger.entries("others"))) == (2, 1)
+
+
+def test_a_recoding_without_the_name_of_its_table_still_reads(tmp_path: Path) -> None:
+    """A file of version 3 is applied as before: recorded where the table is named, and nowhere else."""
+    ledger = cl.Ledger(tmp_path / "ledger.sqlite")
+    ledger.create("people", "add-remove", 3)
+    made = model(table="people", ledger=ledger)
+    made.publish(people(), tmp_path / "out.csv")
+    old = Recoding.from_json(as_version_3(made.recoding_.to_json()))
+    assert old.table is None
+    assert apply_recoding(old, people(), tmp_path / "again.csv").ledger is None
+    assert apply_recoding(old, people(), tmp_path / "named.csv", table="people", ledger=ledger).ledger is not None
+    with pytest.raises(UsageError, match="which table"):
+        apply_recoding(old, people(), tmp_path / "refused.csv", ledger=ledger)
+
+
+@pytest.mark.parametrize("table", [1, "", ["people"]])
+def test_a_name_of_a_table_that_makes_no_sense_is_refused(saved: Recoding, table: object) -> None:
+    """With a hash that fits, too."""
+    whole = {**json.loads(saved.to_json()), "table": table}
+    del whole["sha256"]
+    written = json.dumps(whole, sort_keys=True, ensure_ascii=False).encode()
+    with pytest.raises(UsageError, match="not a recoding"):
+        Recoding.from_json(json.dumps({**whole, "sha256": hashlib.sha256(written).hexdigest()}))

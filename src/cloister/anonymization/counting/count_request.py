@@ -17,7 +17,7 @@ from cloister.anonymization.counting.count_table import (
     count_table,
 )
 from cloister.anonymization.counting.leaf_coder import value_coder
-from cloister.anonymization.counting.mixed_cells import check_one_kind
+from cloister.anonymization.counting.mixed_cells import check_on_step, check_one_kind
 from cloister.anonymization.counting.quasi_columns import column_from_values
 from cloister.anonymization.counting.scale import Scale
 from cloister.anonymization.request import Request
@@ -86,4 +86,5 @@ def count_tables(opened: OpenedTables) -> CountedTable:
     sensitive = [value_coder(values[name], request.schema, is_ordered=request.ordered) for name in request.sensitive]
     target = value_coder(values[request.target], request.schema) if request.target else None
     counted = count_table(table, columns, sensitive, target, request.person)
+    check_on_step(counted, values, request.schema, request.k)
     return counted if population is None else add_population(counted, population)

@@ -85,7 +85,9 @@ class Holders:
         return np.bincount(part[is_new], minlength=parts)
 
 
-def offered_cuts(values: NDArray[np.float64], holders: Holders, k: int, grid: CutGrid) -> NDArray[np.float64]:
+def offered_cuts(
+    values: NDArray[np.float64], holders: Holders, k: int, grid: CutGrid, *, is_open: bool = False
+) -> NDArray[np.float64]:
     """The cuts that a column offers, rising: each value lies on one side of each of them.
 
     Parameters
@@ -98,8 +100,14 @@ def offered_cuts(values: NDArray[np.float64], holders: Holders, k: int, grid: Cu
         Rows (people) that each count rests on at least.
     grid : CutGrid
         The public places.
+    is_open : bool
+        Whether the first and the last value stand for all that lies beyond: rows there answer for no interval.
     """
     inner = holders.between(k)  # no cut lies elsewhere, and no single row decides how fine the grid is
+    if is_open and inner.start < inner.stop:
+        values = values.copy()
+        values[: min(inner.start, 1)] = -np.inf
+        values[max(inner.stop, len(values) - 1) :] = np.inf
     widths = grid.widths(values[inner])
     cuts = np.zeros(0)
     for width in widths:

@@ -1,12 +1,13 @@
-"""Columns of texts that no schema describes: whether they are read as numbers, days or words must not hang on a few rows.
+"""Columns whose cells are not all of one form: how the labels of everybody are written must not hang on a few rows.
 
-The kind of a column decides how its labels are written: as intervals, or as the cells themselves. A text column has a kind
-that all its cells fit, so that one odd cell, of a row that is then removed, would show in everybody's labels.
+The kind of a column decides how its labels are written: as intervals, or as the cells themselves. A text column without a
+schema has a kind that all its cells fit, and labels of numbers are single values where all cells are on a step. So one
+odd cell, of a row that is then removed, would show in everybody's labels.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -14,11 +15,16 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from cloister.anonymization.counting.column_values import ColumnValues
+from cloister.anonymization.counting.count_table import CountedTable
+from cloister.anonymization.counting.scale import Scale
+from cloister.anonymization.counting.tuple_counts import TupleCounts
 from cloister.errors import SchemaError
 from cloister.kernels.distinct_values import CODE_PATTERN
+from cloister.schema import Number, Schema
 from cloister.schema.cell_values import days, numbers
+from cloister.schema.numerals import label_text
 
-__all__ = ["check_one_kind"]
+__all__ = ["check_on_step", "check_one_kind"]
 
 
 def check_one_kind(column: ColumnValues, k: int, count: Callable[[Sequence[str]], int]) -> None:
@@ -42,6 +48,40 @@ def check_one_kind(column: ColumnValues, k: int, count: Callable[[Sequence[str]]
                 "all are written would show them. Say in a schema what it is (kind), and what stands for a missing value; "
                 "or correct them, or give it a hierarchy."
             )
+
+
+def check_on_step(counted: CountedTable, values: Mapping[str, ColumnValues], schema: Schema | None, k: int) -> None:
+    """Refuse a column of a schema if fewer than k rows (people) hold numbers between its steps, and others are on them.
+
+    The step is that of the schema; without one it is 1 for texts, which would have that step if all were whole.
+
+    Privacy: labels are single values if no row is between two steps, intervals if at least k rows are.
+    """
+    rows = counted.rows
+    for j, (name, scale) in enumerate(zip(counted.names, counted.columns, strict=True)):
+        kind = schema[name].kind if schema is not None and name in schema else None
+        if not isinstance(scale, Scale) or scale.width is not None or not isinstance(kind, Number):
+            continue
+        step = kind.step
+        if step is None and not values[name].is_typed and (kind.bounds is None or kind.bounds[0].is_integer()):
+            step = 1.0
+        if step is None:
+            continue
+        are_on = scale.are_on_step(step)
+        is_on, is_off = np.append(are_on, False)[rows.codes[:, j]], np.append(~are_on, False)[rows.codes[:, j]]  # no blanks
+        held = _holders(rows, is_off)
+        if 0 < held < k <= _holders(rows, is_on):
+            whose = "rows" if rows.persons is None else "people"
+            raise SchemaError(
+                f'column "{name}": {held:,} of its {whose}, fewer than k, hold numbers that are no multiples of its step '
+                f"({label_text(step)}), as those of others are: how the labels of all are written would show them. Correct "
+                "them, or give the column a finer step in the schema, or a hierarchy."
+            )
+
+
+def _holders(rows: TupleCounts, mask: NDArray[np.bool_]) -> int:
+    """How many rows (people) hold one of some tuples."""
+    return int(rows.counts[mask].sum()) if rows.persons is None else len(np.unique(rows.persons[mask]))
 
 
 def _fits(words: Sequence[str]) -> dict[str, NDArray[np.bool_]]:

@@ -109,7 +109,7 @@ class NumberGrid:
             exact: NDArray[np.float64] = (first + places * by) / np.float64(shared)
             return exact
         different, back = np.unique(places, return_inverse=True)
-        starts = np.array([_nearest(self.origin + place * width) for place in different.tolist()], np.float64)
+        starts = np.array([_nearest(first + place * by, shared) for place in different.tolist()], np.float64)
         return starts[back]
 
 
@@ -169,10 +169,10 @@ def word(value: float, *, is_date: bool) -> str:
     return exact_label_text(value)
 
 
-def _nearest(number: Fraction) -> float:
-    """The nearest float64 number; infinite beyond the largest."""
+def _nearest(number: int, below: int) -> float:
+    """The nearest float64 number to a fraction; infinite beyond the largest."""
     try:
-        return float(number)
+        return number / below
     except OverflowError:
         return math.inf if number > 0 else -math.inf
 

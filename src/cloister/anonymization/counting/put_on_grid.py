@@ -58,7 +58,7 @@ def make_bins(scale: Scale, codes: NDArray[np.int64], rows: TupleCounts, k: int)
     is_number = codes < m
     persons = None if rows.persons is None else rows.persons[is_number]
     holders = Holders.of(codes[is_number], rows.counts[is_number], persons)
-    cuts = offered_cuts(values, holders, k, scale.grid)
+    cuts = offered_cuts(values, holders, k, scale.grid, is_open=scale.is_open)
     bin_of = np.searchsorted(cuts, values, side="right")
     first = np.searchsorted(bin_of, np.arange(len(cuts) + 1))  # every bin holds values: k rows hold them
     last = np.append(first[1:], m) - 1

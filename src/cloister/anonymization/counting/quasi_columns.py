@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
-from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cloister.anonymization.counting.column_values import MOST_CODES, ColumnValues
-from cloister.anonymization.counting.public_grid import MonthGrid, power_below
+from cloister.anonymization.counting.public_grid import MonthGrid
 from cloister.anonymization.counting.scale import Scale
+from cloister.anonymization.counting.wide_columns import RangeCount, intervals_of_range
 from cloister.errors import SchemaError
 from cloister.schema import Date, Number, Schema
 from cloister.schema.cell_format import PLAIN
@@ -22,13 +21,7 @@ from cloister.schema.hierarchies.of_columns import fit_to_cells
 from cloister.schema.kinds import Kind
 from cloister.schema.numerals import WHOLE_NUMBERS
 
-__all__ = ["RangeCount", "column_from_values"]
-
-RangeCount: TypeAlias = Callable[[Scale], tuple[int, int]]
-"""From intervals to the first and the last of them that are left without the k - 1 lowest and the k - 1 highest rows."""
-
-_NARROWEST = Fraction(10) ** -307  # that a float divides by with all its digits
-_FINEST = 1e-13  # of a number: narrower intervals would not be told apart
+__all__ = ["column_from_values"]
 
 
 def column_from_values(column: ColumnValues, schema: Schema | None, count: RangeCount) -> Hierarchy | Scale:
@@ -90,38 +83,3 @@ def months(days: NDArray[np.float64]) -> Scale:
     grid, month = MonthGrid(), Fraction(1)
     first, last = grid.places(np.array([days.min(), days.max()]), month).tolist()
     return Scale(grid.starts(np.arange(first, last + 1), month), is_date=True, width=month)
-
-
-def intervals_of_range(
-    cells: NDArray[np.float64], bounds: tuple[float, float] | None, step: float | None, count: RangeCount
-) -> Scale:
-    """Very many different numbers as intervals of a public grid, narrow beside the range of most rows.
-
-    Privacy: the width is a power of ten (of steps), and of the rows it depends on the range that is left without the k - 1
-    lowest and the k - 1 highest.
-    """
-    low, high = bounds or (float(cells.min()), float(cells.max()))
-    intervals = narrow_intervals(low, high, step, bounds)
-    while bounds is None:  # the first range is that of single rows
-        first, last = count(intervals)
-        width = intervals.width
-        assert width is not None
-        low, high = float(intervals.values[first]), float(intervals.values[last]) + float(width)
-        if high - low <= _FINEST * max(abs(low), abs(high)):
-            break
-        intervals = narrow_intervals(low, high, step)
-        assert intervals.width is not None
-        if intervals.width >= width:
-            break
-    return intervals
-
-
-def narrow_intervals(low: float, high: float, step: float | None, bounds: tuple[float, float] | None = None) -> Scale:
-    """Intervals of a power of ten (of steps) over a range; the outermost hold all that lies beyond."""
-    unit = Fraction(1) if step is None else Fraction(repr(step))
-    width = power_below((Fraction(high) - Fraction(low)) / (MOST_CODES // 2) / unit) * unit
-    width = max(width, _NARROWEST if step is None else unit)
-    shell = Scale(np.zeros(1), bounds=bounds, step=step, width=width)
-    grid = shell.grid
-    first, last = grid.places(np.array([low, high]), width).tolist()
-    return replace(shell, values=grid.starts(np.arange(first, last + 1), width))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 import numpy as np
@@ -75,6 +75,11 @@ class Scale:
         return len(self.values) + self.has_null
 
     @property
+    def is_open(self) -> bool:
+        """Whether the outermost codes hold all that lies beyond them."""
+        return self.width is not None and self.bounds is None and not self.is_date
+
+    @property
     def grid(self) -> CutGrid:
         """Where the column may be cut: by public facts alone."""
         return MonthGrid() if self.is_date else self._numbers
@@ -92,12 +97,17 @@ class Scale:
         """How wide an interval is that holds one value; None where none is: days, or cells that are not on the step's grid."""
         if self.step is None or self.is_date or self.width is not None or not len(self.values):
             return None
-        step, grid = Fraction(repr(self.step)), self._numbers
-        is_far = np.abs(self.values) >= float(step) * (MOST_PLACES // 2)  # one by one: places are not exact there
+        return Fraction(repr(self.step)) if self.are_on_step(self.step).all() else None
+
+    def are_on_step(self, step: float) -> NDArray[np.bool_]:
+        """Which values are on the grid that a step makes."""  # (m,)
+        by, grid = Fraction(repr(step)), replace(self, step=step)._numbers
+        is_far = np.abs(self.values) >= float(by) * (MOST_PLACES // 2)  # one by one: places are not exact there
         near, far = self.values[~is_far], self.values[is_far]
-        is_on_grid = bool((grid.starts(grid.places(near, step), step) == near).all())
-        is_on_grid = is_on_grid and all((Fraction(value) - grid.origin) % step == 0 for value in far.tolist())
-        return step if is_on_grid else None
+        are_on = np.ones(len(self.values), bool)
+        are_on[~is_far] = grid.starts(grid.places(near, by), by) == near
+        are_on[is_far] = [(Fraction(value) - grid.origin) % by == 0 for value in far.tolist()]
+        return are_on
 
 
 @dataclass(frozen=True, slots=True, eq=False)

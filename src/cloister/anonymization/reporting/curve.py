@@ -135,7 +135,7 @@ def curve(
     Holder-only. The ledger records it when the table has a name.
     """
     check_progress(progress)
-    asked = sorted({check_whole(k, "k", 1) for k in (ks if isinstance(ks, Iterable) else [ks])})
+    asked = sorted({check_whole(k, "k", 2) for k in (ks if isinstance(ks, Iterable) else [ks])})
     if not asked:
         raise UsageError("name at least one k.")
     opened = open_tables(model.request(), X, "loss and risk by k")

@@ -13,7 +13,6 @@ from cloister.anonymization.counting.count_table import number_persons
 from cloister.anonymization.counting.nearly_unique import check_confirmed, nearly_unique
 from cloister.anonymization.counting.tuple_counts import TupleCounts
 from cloister.anonymization.reporting.notes import usual_notes
-from cloister.anonymization.searching.guards import KAnonymity
 from cloister.anonymization.writing.csv_header import check_header
 from cloister.anonymization.writing.recoding import Recoding
 from cloister.anonymization.writing.recount import (
@@ -29,6 +28,7 @@ from cloister.column_names import missing_column
 from cloister.encode import Encoding
 from cloister.errors import SchemaError, SourceError, UsageError
 from cloister.kernels.keyed import RowKeys
+from cloister.parameters import check_whole
 from cloister.privacy.release import Release, Syntactic
 from cloister.sinks import check_free_with_certificate, file_hashes, stage
 from cloister.vault import Holder, Vault
@@ -81,6 +81,8 @@ def apply_recoding(
         Columns that are published although their values are nearly unique.
     key_file, key_variable : path or str, optional
         Where the key of the pseudonyms is. Without one the columns that were pseudonyms are dropped.
+    table : str, optional
+        The name of the table in its ledger. Default: the one that the recoding carries.
 
     Raises
     ------
@@ -95,14 +97,14 @@ def apply_recoding(
     Syntactic, and only as good as what was counted: no guard but k is looked at. Identifiers that the recoding knows are
     dropped.
     """
-    if k is not None:
-        KAnonymity(k)
+    k = None if k is None else check_whole(k, "k", 2)
     format = format_of(out, format)
     check_free_with_certificate(out)
     has_key = key_file is not None or key_variable is not None
     if has_key and not recoding.pseudonyms:
         raise UsageError("a key is there, but the recoding has no pseudonyms. Drop the key.")
     key = read_key(key_file, key_variable) if has_key else b""
+    table = recoding.table if table is None else table
     rows = Vault.holding(X, purpose="a saved recoding, applied", engine=engine, table=table, ledger=ledger)
     check_columns(recoding, rows.names, identifiers, keep_unique)
     pseudonyms = tuple(name for name in recoding.pseudonyms if has_key and name in rows.names and name not in identifiers)

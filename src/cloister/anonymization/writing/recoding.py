@@ -81,6 +81,8 @@ class Recoding:
     untouched : tuple of str, optional
         The columns that were published as they are: on other rows no further one is. None: not known (a file of version
         0.1), and then nothing is published that the recoding does not name.
+    table : str, optional
+        The name of the table in its ledger, which records every use of the recoding.
 
     Privacy
     -------
@@ -98,6 +100,7 @@ class Recoding:
     pseudonyms: tuple[str, ...] = ()
     person: str | None = None
     untouched: tuple[str, ...] | None = None
+    table: str | None = None
 
     @property
     def names(self) -> tuple[str, ...]:

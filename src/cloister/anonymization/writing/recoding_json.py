@@ -1,7 +1,8 @@
 """The JSON of a recoding: written with a hash, and checked before a row is looked up in it.
 
-A recoding says which columns must not be published. Version 3 carries a hash, and names every column of its table; version
-2 has neither, so that what it is applied to must be looked at more strictly (`apply.check_columns`).
+A recoding says which columns must not be published. From version 3 on it carries a hash, and names every column of its
+table; version 2 has neither, so that what it is applied to must be looked at more strictly (`apply.check_columns`). Version
+4 also carries the name that the table has in its ledger.
 """
 
 from __future__ import annotations
@@ -22,11 +23,11 @@ from cloister.schema.strict_json import read_json
 
 __all__ = ["read_fields", "recoding_json"]
 
-VERSION = 3  # 1 did not say which columns must not be published, 2 had no hash and did not name the untouched columns
+VERSION = 4  # 1 did not say which columns must not be published, 2 had no hash and did not name the untouched columns
 COLUMN_KEYS = {"name", "leaves", "edges", "is_date", "null", "of", "labels"}
 FORMAT_KEYS = {"unknown", "form", "is_grid"}  # only where they are not the usual ones
 KEYS = {"kind", "version", "is_starred", "dropped", "pseudonyms", "person", "columns", "keys", "members", "classes"}
-ADDED_KEYS = {"untouched", "sha256"}  # since version 3
+KEYS_BY_VERSION = {2: KEYS, 3: KEYS | {"untouched", "sha256"}, VERSION: KEYS | {"untouched", "sha256", "table"}}
 FOREIGN = "this is not a recoding that this version can read. Make it again."
 CHANGED = "this recoding was changed after it was written: its hash differs. Take the original, or anonymize the table anew."
 
@@ -77,6 +78,8 @@ class Written(Protocol):
     def person(self) -> str | None: ...
     @property
     def untouched(self) -> tuple[str, ...] | None: ...
+    @property
+    def table(self) -> str | None: ...
 
 
 def recoding_json(recoding: Written) -> str:
@@ -104,6 +107,7 @@ def recoding_json(recoding: Written) -> str:
         "pseudonyms": list(recoding.pseudonyms),
         "person": recoding.person,
         "untouched": None if recoding.untouched is None else list(recoding.untouched),
+        "table": recoding.table,
         "columns": columns,
         **{name: getattr(recoding, name).tolist() for name in ("keys", "members", "classes")},
     }
@@ -113,10 +117,9 @@ def recoding_json(recoding: Written) -> str:
 def read_fields(text: str, make_column: Callable[..., Any]) -> dict[str, Any]:
     """The fields of a recoding, by name, from its JSON; one that was changed, or that makes no sense, is refused."""
     whole = read_json(text, "the recoding", UsageError)
-    if not isinstance(whole, dict) or whole.get("kind") != "recoding" or whole.get("version") not in (2, VERSION):
-        raise UsageError(FOREIGN)
-    is_hashed = whole["version"] == VERSION
-    _need(whole.keys() == (KEYS | ADDED_KEYS if is_hashed else KEYS))
+    _need(isinstance(whole, dict) and whole.get("kind") == "recoding" and type(whole.get("version")) is int)
+    _need(whole.keys() == KEYS_BY_VERSION.get(whole["version"]))
+    is_hashed = "sha256" in whole
     if is_hashed and whole.pop("sha256") != _hash_of(whole):
         raise UsageError(CHANGED)
     _need(isinstance(whole["columns"], list) and len(whole["columns"]) > 0)
@@ -126,6 +129,7 @@ def read_fields(text: str, make_column: Callable[..., Any]) -> dict[str, Any]:
     names = [column.name for column in columns]
     _need(len(set(names)) == len(names) and isinstance(whole["is_starred"], bool))
     _need(whole["person"] is None or isinstance(whole["person"], str))
+    _need(whole.get("table") is None or (isinstance(whole["table"], str) and whole["table"] != ""))
     keys = _codes(whole["keys"], (-1, len(columns)), sizes)
     members = _codes(whole["members"], (-1,), np.array(len(classes)))
     _need(len(members) == len(keys))
@@ -139,6 +143,7 @@ def read_fields(text: str, make_column: Callable[..., Any]) -> dict[str, Any]:
         "pseudonyms": _texts(whole["pseudonyms"]),
         "person": whole["person"],
         "untouched": _texts(whole["untouched"]) if is_hashed and whole["untouched"] is not None else None,
+        "table": whole.get("table"),
     }
 
 

@@ -95,7 +95,7 @@ def intervals(
         raise SchemaError(f"{origin}: fanout must be at least 2.")
     finest = _boundaries(low, high, width, cuts, origin)
     if step is None:
-        edges = np.array([*finest, high])
+        edges = np.array([*finest, high], np.float64)
         names = [_interval(a, b, closed=b == high) for a, b in zip(finest, [*finest[1:], high], strict=True)]
         starts = finest
         levels: list[list[float]] = []

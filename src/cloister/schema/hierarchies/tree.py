@@ -11,9 +11,10 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from cloister.errors import SchemaError
-from cloister.schema.arrow_numpy import from_texts, to_numbers
+from cloister.schema.arrow_numpy import from_numbers, from_texts, to_numbers
 from cloister.schema.cell_format import PLAIN, CellFormat
-from cloister.schema.cell_values import are_missing, days, numbers, texts
+from cloister.schema.cell_values import are_missing, days, kinds_apart, numbers, texts
+from cloister.schema.hierarchies.exact_edges import rows_on_edges, shifts_by_digits
 from cloister.schema.kinds import OTHER
 
 __all__ = ["MISSING", "UNKNOWN", "Hierarchy", "leaf_codes", "spliced"]
@@ -194,12 +195,21 @@ def leaf_codes(
             once = leaf_codes(encoded.dictionary, leaves, edges, is_date=is_date, form=form, is_grid=is_grid)
             looked_up: NDArray[np.int32] = np.append(once, np.int32(MISSING))[places]
             return looked_up
+    if edges is not None and pa.types.is_union(values.type):  # cells that keep their kinds: each as in a column of its own
+        kinds, at = kinds_apart(values)
+        by_kind = [leaf_codes(some, leaves, edges, is_date=is_date, form=form, is_grid=is_grid) for some in kinds]
+        codes_by_kind: NDArray[np.int32] = np.concatenate([*by_kind, np.zeros(0, np.int32)])[at]
+        return codes_by_kind
     if edges is not None:
         read = days if is_date else numbers
         cells = read(values, form)
         bins = len(edges) - 1
         codes = np.searchsorted(edges, cells, side="right").astype(np.int32) - 1
         codes[cells == edges[-1]] = bins - 1
+        if not is_date and len(rows := rows_on_edges(values, cells, edges)):
+            shifts = shifts_by_digits(values.take(from_numbers(rows)), cells[rows], form)
+            at = np.searchsorted(edges, cells[rows])  # of the edge; above the last one there is no place
+            codes[rows] = np.select([shifts < 0, shifts == 0, shifts > 0], [at - 1, np.minimum(at, bins - 1), at], UNKNOWN)
         codes[(codes < 0) | (codes >= bins)] = UNKNOWN  # NaN sorts last: what is no number is unknown too
         if is_grid:
             codes[~_are_middles(cells, edges, codes)] = UNKNOWN
