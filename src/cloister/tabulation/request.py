@@ -119,7 +119,7 @@ class TabulationRequest:
         progress: Callable[[str], None] = lambda _: None,
     ) -> PrivateTable:
         """Make the table in one pass over the rows; under replace-one, where their number is public, another pass counts them."""
-        check_progress(progress)
+        progress = check_progress(progress)
         stated = StatedNames(self.columns, None if self.schema is None else self.schema.names, advice=BY_COLUMNS)
         rows = open_data(data, engine, stated)
         planned = self.on(rows.names)

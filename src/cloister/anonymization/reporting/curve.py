@@ -134,7 +134,7 @@ def curve(
     -------
     Holder-only. The ledger records it when the table has a name.
     """
-    check_progress(progress)
+    progress = check_progress(progress)
     asked = sorted({check_whole(k, "k", 1) for k in (ks if isinstance(ks, Iterable) else [ks])})
     if not asked:
         raise UsageError("name at least one k.")

@@ -63,7 +63,7 @@ class SynopsisRequest(TableRequest):
 
     def release(self, data: Any, progress: Progress = silent) -> Synopsis:
         """Charge the budget, release the cells in the vault, and hand them out."""
-        check_progress(progress)
+        progress = check_progress(progress)
         rows = self.read(data)
         domain = self.domain(rows)
         with self.open_vault(rows, domain.encoding, f"synopsis, {self.method}") as vault:
