@@ -113,7 +113,8 @@ def lay_out(
                 inner = tuple(range(1, len(edges) - 1))
             grids.append(grid)
             axes.append(Axis(name, labels, inner))
-    summed = tuple(measure_of(name, number_of(name, bounds, schema)) for name in measures)
+    summed = tuple(measure_of(name, number_of(name, bounds, schema), grids) for name in measures)
+    check_one_kind(measures, categories)
     flags = made_up_columns((*grids, *summed, *categories)) if count_missing else ()
     encoding = Encoding((*grids, *summed), (*categories, *flags))
     return TableLayout(tuple(axes), encoding, summed, tuple(flag.name for flag in flags))
@@ -206,18 +207,26 @@ def codes_of(name: str, kind: Category) -> Codes:
     return Codes(name, kind.cells, default, kind.form)
 
 
-def measure_of(name: str, kind: Number) -> Grid:
-    """The grid of a number that is summed: sums and the squares of their errors must be numbers, however many rows there are."""
+def check_one_kind(measures: Sequence[str], categories: Sequence[Codes]) -> None:
+    """Refuse to sum a column whose cells are categories: a missing value would be two values at once."""
+    if both := [column.name for column in categories if column.name in measures]:
+        raise UsageError(
+            f'column "{both[0]}" is a category in by and a number in measures. Take it out of one of them, or give it bins.'
+        )
+
+
+def measure_of(name: str, kind: Number, cells: Sequence[Grid]) -> Grid:
+    """A number that is summed, on a fine grid from bound to bound on which the values of a coarse public step lie.
+
+    Sums and the squares of their errors must be numbers, however many rows there are. Where the column makes cells too, a
+    missing value is summed as what it was counted as.
+    """
     assert kind.bounds is not None
     check_reach(*kind.bounds, f'the bounds of "{name}"')
-    return grid_of(name, kind)
-
-
-def grid_of(name: str, kind: Number) -> Grid:
-    """A fine grid from bound to bound, on which the values of a coarse public step lie."""
-    assert kind.bounds is not None
     is_coarse = kind.worlds is not None and kind.worlds <= HALF
-    return Grid.over(name, kind.bounds, kind.step if is_coarse else None, kind.fallback, kind.form, finest=HALF)
+    default = next((cell.default_value for cell in cells if cell.name == name), kind.fallback)
+    assert isinstance(default, float | int)
+    return Grid.over(name, kind.bounds, kind.step if is_coarse else None, default, kind.form, finest=HALF)
 
 
 def bin_grid(name: str, kind: Number, wanted: Any, edges: Sequence[float]) -> BinGrid:
