@@ -145,6 +145,8 @@ def check_progress(value: Any) -> Callable[[str], None]:
         except Exception as error:  # an interrupt is none of them, and ends the release
             has_failed = True
             kind = type(error).__name__
-            warn_of_release(f"the progress function failed ({kind}) and is called no more; the release goes on.", UserWarning, 2)
+            warn_of_release(
+                f"the progress function failed ({kind}) and is called no more; the release goes on.", UserWarning, 2
+            )
 
     return call

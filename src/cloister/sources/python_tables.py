@@ -37,6 +37,7 @@ class RowsSource:
 
     rows: Sequence[object]
     names: tuple[str, ...]
+    narrow: tuple[str, ...] = ()  # some of the names: of rows that have just as many cells
     in_memory: bool = True
     objects: Objects = text_column
 
@@ -51,7 +52,7 @@ class RowsSource:
 
     def _batches(self, places: list[int], names: list[str]) -> Iterator[pa.RecordBatch]:
         for start in range(0, len(self.rows), BATCH_ROWS):
-            rows = [named_cells(row, self.names) for row in self.rows[start : start + BATCH_ROWS]]
+            rows = [named_cells(row, self.names, self.narrow) for row in self.rows[start : start + BATCH_ROWS]]
             if places:
                 yield pa.RecordBatch.from_arrays([self.objects(row[place] for row in rows) for place in places], names=names)
             else:
@@ -115,11 +116,14 @@ def is_unnamed(data: object) -> bool:
     return isinstance(data, np.ndarray) or is_rows(data)
 
 
-def from_rows(rows: Sequence[object], names: Sequence[str]) -> RowsSource:
-    """A source over a list of rows with these columns: rows that are lists have them in this order, dicts by name."""
+def from_rows(rows: Sequence[object], names: Sequence[str], narrow: tuple[str, ...] = ()) -> RowsSource:
+    """A source over a list of rows with these columns: rows that are lists have them in this order, dicts by name.
+
+    A list with just as many cells as `narrow` has those columns. What a row lacks is missing, what it has too much of is left out.
+    """
     if not 1 <= len(names) <= MOST_COLUMNS:
         raise SourceError(f"a list of rows may have 1 to {MOST_COLUMNS:,} columns.")
-    return RowsSource(rows, distinct(names, "the list of rows"))
+    return RowsSource(rows, distinct(names, "the list of rows"), narrow)
 
 
 def from_columns(columns: Mapping[Any, Any]) -> ColumnsSource:
