@@ -15,6 +15,7 @@ import pytest
 import cloister as cl
 from cloister.errors import CloisterError, SourceError, UsageError
 from cloister.sources.opening import open_source
+from cloister.sources.ragged_rows import count_ragged
 from cloister.sources.stated_names import StatedNames
 
 NAMES = ["age", "pay"]
@@ -155,3 +156,11 @@ def test_labels_of_a_wide_list_are_those_of_its_columns() -> None:
     labels = cl.KMeans(2, 1e6, (0, 1), columns=["x0", "x2"]).fit_predict(rows)
     assert labels[0] != labels[1]
     assert set(labels[::2]) == {labels[0]}
+
+
+def test_rows_of_another_width_are_counted_for_the_holder() -> None:
+    """Dicts have keys, which may be missing, and no width."""
+    rows = [[1, 2], (1, 2), {"pay": 2}, [1], [1, 2, 3], None, "text", np.zeros(2)]
+    assert count_ragged(open_source(rows, StatedNames(("age", "pay")))) == 4
+    assert count_ragged(open_source([[1, 2], [2], []], StatedNames(("pay",), ("age", "pay")))) == 1
+    assert count_ragged(open_source(pd.DataFrame({"a": [1]}))) == 0

@@ -21,7 +21,7 @@ from cloister.sources.in_memory import Objects, array_column, is_too_fine, rows_
 from cloister.sources.object_rules import has_method, is_a
 from cloister.sources.pandas_frames import frame_column
 from cloister.sources.polars_frames import check_polars_column
-from cloister.sources.python_cells import cell_column, named_cells, text_column, unmasked
+from cloister.sources.python_cells import cell_column, named_cells, row_width, text_column, unmasked
 from cloister.sources.sound_batches import sound_batch
 from cloister.sources.source import BATCH_ROWS, distinct, nested_names, present, text_names
 
@@ -44,6 +44,12 @@ class RowsSource:
     def keeping_kinds(self) -> RowsSource:
         """The same rows, whose cells keep their kinds."""
         return replace(self, objects=cell_column)
+
+    def ragged_rows(self) -> int:
+        """How many rows, but for dicts, have more or fewer cells than the table has columns; for the holder."""
+        widths = {len(self.names), len(self.narrow) or len(self.names)}
+        most = len(self.names) + 1
+        return sum(row_width(row, most) not in widths for row in self.rows if not issubclass(type(row), dict))
 
     def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         """The rows, each read by itself: see `python_cells`."""
