@@ -192,7 +192,7 @@ def test_the_commands_say_and_count_what_is_made_up(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("facts", ["step = 1\n", "step = 2\n", "step = 1\ndefault = 2.5\n", "step = 0.5\ndefault = 3\n", ""])
 def test_a_missing_number_is_one_value_in_its_cell_and_in_its_sum(facts: str) -> None:
-    """A column both in by and in measures: the sum of a cell has the value that the cell was chosen for, and so the certificate."""
+    """A column in by and in measures: it is summed as the value that its cell was chosen for, which the certificate names."""
     schema = Schema.from_text(f'[columns.x]\nkind = "number"\nbounds = [0, 9]\n{facts}')
     table = cl.tabulate(pa.table({"x": ["?"] * 4}), ["x"], EXACT, measures=["x"], schema=schema)
     assert table.release_ is not None

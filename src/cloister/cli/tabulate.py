@@ -104,13 +104,15 @@ def read_bins(texts: list[str]) -> dict[str, Any]:
             raise UsageError("--bins: numbers are written with a point, such as 0.5, and edges are parted by colons.")
         parts = [end.strip() for end in ends.split(":" if ":" in ends else ",")]
         try:
-            is_day = all(re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", part) for part in parts)
-            edges: list[Any] = parts if is_day else [float(part) for part in parts]
-            bins[name.strip()] = edges if is_day or len(edges) > 1 else int(ends)
+            edges: list[Any] = [float(part) for part in parts]
+            bins[name.strip()] = edges if len(edges) > 1 else int(ends)
         except ValueError:
-            raise UsageError(
-                "--bins takes A=10 (bins of equal width), edges such as A=0:18:65:100, or days such as A=1950-01-01,1970-01-01."
-            ) from None
+            if not all(re.search(r"[0-9].*[0-9]", part) for part in parts):
+                raise UsageError(
+                    "--bins takes A=10 (bins of equal width), edges such as A=0:18:65:100, or days such as "
+                    "A=1950-01-01,1970-01-01."
+                ) from None
+            bins[name.strip()] = parts  # days, as far as can be said without the schema
     return bins
 
 

@@ -125,7 +125,7 @@ def is_unnamed(data: object) -> bool:
 def from_rows(rows: Sequence[object], names: Sequence[str], narrow: tuple[str, ...] = ()) -> RowsSource:
     """A source over a list of rows with these columns: rows that are lists have them in this order, dicts by name.
 
-    A list with just as many cells as `narrow` has those columns. What a row lacks is missing, what it has too much of is left out.
+    A list with just as many cells as `narrow` has those columns. What a row lacks is missing, cells too many are left out.
     """
     if not 1 <= len(names) <= MOST_COLUMNS:
         raise SourceError(f"a list of rows may have 1 to {MOST_COLUMNS:,} columns.")
