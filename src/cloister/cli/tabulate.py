@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -21,23 +22,40 @@ SHOWN = 20  # rows on a terminal
 ENDINGS = (".csv", ".parquet", ".json")
 
 
+@dataclass(frozen=True)
+class TableChoice:
+    """What a private table counts and sums; its audit takes the same."""
+
+    by: Annotated[str, typer.Option("--by", metavar="A,B", help="The columns that make the cells.")]
+    measures: Annotated[str | None, typer.Option(metavar="X,Y", help="Numbers to sum in each cell.")] = None
+    bins: Annotated[
+        list[str] | None, typer.Option(metavar="A=10", help="Bins: A=10 of equal width, edges A=0:18:65:100, or days.")
+    ] = None
+    margins: Annotated[
+        bool | None, typer.Option("--margins/--no-margins", help="Spend on one-way margins too. Default: where it helps.")
+    ] = None
+    count_missing: Annotated[
+        bool, typer.Option("--count-missing", help="Spend on how many values of each column are made up, too.")
+    ] = False
+
+    def parameters(self) -> dict[str, Any]:
+        """As the parameters of that name that a request has."""
+        return {
+            "by": flags.read_names(self.by),
+            "measures": flags.read_names(self.measures),
+            "bins": read_bins(self.bins or []),
+            "margins": self.margins,
+            "count_missing": self.count_missing,
+        }
+
+
 @flags.takes_groups
 def tabulate(
     data: flags.Data,
     *,
-    by: Annotated[str, typer.Option("--by", metavar="A,B", help="The columns that make the cells.")],
+    choice: TableChoice,
     out: Annotated[Path | None, typer.Option(metavar="FILE", help="A new .csv, .parquet or .json file.")] = None,
     spending: flags.Spending,
-    measures: Annotated[str | None, typer.Option(metavar="X,Y", help="Numbers to sum in each cell.")] = None,
-    bins: Annotated[
-        list[str] | None, typer.Option(metavar="A=10", help="Bins: A=10 of equal width, edges A=0:18:65:100, or days.")
-    ] = None,
-    margins: Annotated[
-        bool | None, typer.Option("--margins/--no-margins", help="Spend on one-way margins too. Default: where it helps.")
-    ] = None,
-    count_missing: Annotated[
-        bool, typer.Option("--count-missing", help="Spend on how many values of each column are made up, too.")
-    ] = False,
     schema: flags.SchemaFile = None,
     neighbours: flags.NeighbourRelation = None,
     access: flags.Access,
@@ -54,12 +72,8 @@ def tabulate(
     facts = flags.read_schema(schema)
     where = access.parameters()
     terms: dict[str, Any] = {
-        "by": flags.read_names(by),
+        **choice.parameters(),
         "budget": spending.budget(facts),
-        "measures": flags.read_names(measures),
-        "bins": read_bins(bins or []),
-        "margins": margins,
-        "count_missing": count_missing,
         "schema": facts,
         "neighbours": neighbours,
     }
