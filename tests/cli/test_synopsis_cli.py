@@ -103,3 +103,25 @@ def test_usage_faults_have_exit_code_2(
     """Each is told in a line or two."""
     monkeypatch.chdir(folder)
     assert message in " ".join(run(*words, code=2).split())
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["synopsis", "--columns", "points 0", "--bounds", "0,1", "--out", "again.parquet"],
+        ["cluster", "--k", "2", "--columns", "points 0", "--bounds", "0,1", "--out", "again.d"],
+        ["tabulate", "--by", "counts", "--out", "t.csv"],
+        ["schema"],
+        ["risk", "--quasi", "counts"],
+    ],
+    ids=lambda words: words[0],
+)
+def test_a_synopsis_is_no_data_of_another_release(folder: Path, words: list[str]) -> None:
+    """Its cells were taken for rows, and a budget was spent on them; the message says what can be done with it."""
+    made = folder / "s.parquet"
+    verb, *rest = words
+    run("synopsis", folder / "points.csv", "--epsilon", 1, "--columns", "x,y", "--bounds", "0,100", "--out", made)
+    spending = [] if verb in ("schema", "risk") else ["--epsilon", 1]
+    text = run(verb, made, *(folder / word if "." in word else word for word in rest), *spending, code=2)
+    for hint in ("is a synopsis", "--synopsis", "--suggest-k", "--count", "--sample"):
+        assert hint in text
