@@ -81,8 +81,18 @@ def test_a_release_of_ones_own_data_is_audited(folder: Path, monkeypatch: pytest
     [
         ["synopsis", "points.csv", "--columns", "x,y", "--bounds", "0,100", "--neighbours", "replace-one"],
         ["tabulate", "students.csv", "--by", "level", "--schema", "students.toml"],
-        ["tabulate", "students.csv", "--by", "level,age", "--schema", "students.toml"]
-        + ["--bins", "age=18:30", "--margins", "--count-missing"],
+        [
+            "tabulate",
+            "students.csv",
+            "--by",
+            "level,age",
+            "--schema",
+            "students.toml",
+            "--bins",
+            "age=18:30",
+            "--margins",
+            "--count-missing",
+        ],
     ],
 )
 def test_synopses_and_tables_are_audited(words: list[str], folder: Path) -> None:

@@ -42,7 +42,8 @@ def choose_columns(rows: Input, schema: Schema | None, columns: Sequence[str] | 
         chosen = by_schema(chosen.names, schema, columns, bounds)
     missing = [name for name in chosen.names if rows.names and name not in rows.names]
     if missing:
-        raise missing_column(missing[0], rows.names, chosen.names)
+        described = () if schema is None else schema.names
+        raise missing_column(missing[0], rows.names, chosen.names, described=described)
     undescribed = [name for name in chosen.names if columns is None and (schema is None or name not in schema)]
     if undescribed and not getattr(rows.data, "typed", True):
         raise UsageError(

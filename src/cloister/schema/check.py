@@ -18,12 +18,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from cloister.column_names import nearest_name
 from cloister.schema.cell_format import PLAIN
 from cloister.schema.cell_values import are_missing, days, numbers, texts
 from cloister.schema.drafts import RowSource
 from cloister.schema.kinds import Category, Date, Kind, Number
 from cloister.schema.numerals import label_text
-from cloister.schema.table import Column, Schema, nearest
+from cloister.schema.table import Column, Schema
 
 __all__ = ["STAMP", "CellCounts", "Problem", "Trouble", "check", "count_cells", "find_problems"]
 
@@ -128,7 +129,7 @@ def _of_schema(column: Column, rows: RowSource) -> Iterator[Problem]:
     """What the schema lacks for a column, before any row is read."""
     name, kind = column.name, column.kind
     if name not in rows.names:
-        hint = nearest(name, rows.names)
+        hint = nearest_name(name, rows.names)
         yield Problem(name, Trouble.MISSING, f"the data has no such column.{hint}")
     if isinstance(kind, (Number, Date)) and kind.bounds is None:
         yield Problem(name, Trouble.BLANK, "the schema gives no bounds. Fill in: bounds = [low, high]")

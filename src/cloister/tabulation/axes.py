@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from cloister.column_names import missing_column
+from cloister.column_names import missing_column, nearest_name
 from cloister.encode import BinGrid, Codes, DayGrid, Encoding, Grid, MadeUp
 from cloister.errors import SchemaError, UsageError
 from cloister.parameters import check_reach
@@ -86,7 +86,7 @@ def lay_out(
 
     Each of the many parameters is what a user of `tabulate` says by that name.
     """
-    check_names(by, measures, bins, names)
+    check_names(by, measures, bins, names, () if schema is None else schema.names)
     axes: list[Axis] = []
     grids: list[Grid] = []
     categories: list[Codes] = []
@@ -128,19 +128,26 @@ def made_up_columns(columns: Sequence[Grid | Codes]) -> tuple[MadeUp, ...]:
     return tuple(MadeUp(column) for column in different.values())
 
 
-def check_names(by: tuple[str, ...], measures: tuple[str, ...], bins: Mapping[str, Any], names: Sequence[str]) -> None:
+def check_names(
+    by: tuple[str, ...],
+    measures: tuple[str, ...],
+    bins: Mapping[str, Any],
+    names: Sequence[str],
+    described: Sequence[str] = (),
+) -> None:
     """Refuse columns that are missing, doubled, or named like those that a table adds."""
     if repeated := [name for name in by if by.count(name) > 1]:
         raise UsageError(f'column "{repeated[0]}" is there twice in by.')
     for name in [*by, *measures]:
         if names and name not in names:
-            raise missing_column(name, names, [*by, *measures])
+            raise missing_column(name, names, [*by, *measures], described=described)
     added_by_table = {"count", "standard_error", "low", "high"}
     added_by_table |= {f"{what} of {name}" for what in ("sum", "standard_error") for name in measures}
     if clash := [name for name in by if name in added_by_table]:
         raise UsageError(f'a table has a column "{clash[0]}" of its own. Rename that of the data first.')
     if unknown := [name for name in bins if name not in by]:
-        raise UsageError(f'bins are given for "{unknown[0]}", which is not one of the columns of the table.')
+        hint = nearest_name(unknown[0], by)
+        raise UsageError(f'bins are given for "{unknown[0]}", which is not one of the columns of the table.{hint}')
 
 
 def kind_of(
