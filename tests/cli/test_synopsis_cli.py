@@ -58,7 +58,7 @@ def test_a_synopsis_of_hardly_anybody_still_answers(folder: Path) -> None:
     made = str(folder / "few.parquet")
     settings = ["--columns", "x,y", "--bounds", "0,10", "--epsilon", "50", "--method", "uniform-grid"]
     run("synopsis", folder / "few.csv", *settings, "--out", made)
-    assert "k = " in run("synopsis", made, "--suggest-k")
+    assert "to be there: hardly any" in run("synopsis", made, "--suggest-k")
 
 
 def test_labels_beside_a_synopsis_are_refused_where_no_engine_hands_them_out(folder: Path) -> None:
@@ -125,3 +125,13 @@ def test_a_synopsis_is_no_data_of_another_release(folder: Path, words: list[str]
     text = run(verb, made, *(folder / word if "." in word else word for word in rest), *spending, code=2)
     for hint in ("is a synopsis", "--synopsis", "--suggest-k", "--count", "--sample"):
         assert hint in text
+
+
+def test_a_suggestion_is_told_in_plain_words(folder: Path) -> None:
+    """How many, why, and a short table: thirty lines of distances and depths said nothing to anybody."""
+    made = folder / "s.parquet"
+    run("synopsis", folder / "points.csv", "--epsilon", 50, "--columns", "x,y", "--bounds", "0,100", "--out", made)
+    text = run("synopsis", made, "--suggest-k")
+    assert text.startswith("2 clusters seem to be there: a centre more would lie ")
+    assert "depth" not in text
+    assert len(text.splitlines()) < 20

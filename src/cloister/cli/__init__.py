@@ -16,6 +16,7 @@ import typer
 from typer.core import TyperGroup
 
 from cloister.cli import anonymize, audit, calibrate, cluster, demo, ledger, risk, schema, synopsis, tabulate, verify
+from cloister.cli.help_text import hide_types
 from cloister.errors import CloisterError, UnsignedRelease, UntoldLedger, out_of_memory
 from cloister.interrupts import handle_interrupts
 from cloister.report.one_line import escape_controls
@@ -25,6 +26,16 @@ __all__ = ["app", "main"]
 
 class Verbs(TyperGroup):
     """The group of all verbs: turns errors into one or two lines and an exit code, and never shows a data value."""
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        command = super().get_command(ctx, cmd_name)
+        if command is not None:
+            hide_types(command, ctx)
+        return command
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        hide_types(self, ctx)
+        super().format_help(ctx, formatter)
 
     def invoke(self, ctx: Any) -> Any:
         if not os.environ.get("CLOISTER_DEBUG"):

@@ -150,7 +150,7 @@ def cluster(
     k: Annotated[int, typer.Option("--k", metavar="K", min=1, help="How many clusters.")],
     spending: flags.Spending,
     table: NumberTable,
-    method: Annotated[str, typer.Option(help=f"One of: {', '.join(METHODS)}.")] = "auto",
+    method: Annotated[str, typer.Option(metavar="NAME", help=f"One of: {', '.join(METHODS)}.")] = "auto",
     rows: RowChoice,
     everywhere: flags.Everywhere,
 ) -> None:

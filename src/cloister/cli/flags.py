@@ -34,8 +34,8 @@ else:
     EngineName = Literal[tuple(ENGINES)]  # typer lists the values of a Literal in the help, and refuses others
 
 DATA_HELP = f"{format_names()} files, globs or URLs."
-Data = Annotated[list[str], typer.Argument(metavar="DATA...", help=DATA_HELP)]
-OptionalData = Annotated[list[str] | None, typer.Argument(metavar="[DATA...]", help=DATA_HELP)]
+Data = Annotated[list[str], typer.Argument(metavar="DATA", help=DATA_HELP)]
+OptionalData = Annotated[list[str] | None, typer.Argument(metavar="DATA", help=DATA_HELP)]
 NeighbourRelation = Annotated[
     Literal["add-remove", "replace-one"] | None, typer.Option(help="Which tables must not be told apart.")
 ]

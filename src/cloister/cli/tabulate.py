@@ -19,6 +19,7 @@ EXAMPLE = (
 )
 
 SHOWN = 20  # rows on a terminal
+RESIDUE = 1e-12
 ENDINGS = (".csv", ".parquet", ".json")
 
 
@@ -133,12 +134,24 @@ def read_bins(texts: list[str]) -> dict[str, Any]:
 def describe(rows: list[dict[str, Any]]) -> Document:
     """The first rows and the total."""
     shown = rows[:SHOWN] if len(rows) <= SHOWN + 1 else [*rows[:SHOWN], rows[-1]]
+    residue = {  # what rounding leaves of 0 where other cells have so much
+        name: RESIDUE * max(abs(row[name]) for row in rows) for name, cell in rows[0].items() if isinstance(cell, float)
+    }
     table = TextTable.of(
         [str(name) for name in rows[0]],
-        [[f"{cell:.6g}" if isinstance(cell, float) else str(cell) for cell in row.values()] for row in shown],
+        [[cell_text(cell, residue.get(name, 0.0)) for name, cell in row.items()] for row in shown],
         title="private table (every number is noisy; * adds a column up)",
         align="left",
     )
     left_out = len(rows) - len(shown)
     more = [Sentence(f"... and {left_out} rows more in the file; the last row is the total")] if left_out else []
     return Document((Section((table, *more)),))
+
+
+def cell_text(cell: Any, residue: float) -> str:
+    """A cell as it is shown: numbers no longer than they are worth."""
+    if not isinstance(cell, float):
+        return str(cell)
+    if abs(cell) >= 1e6:
+        return f"{cell:.0f}"
+    return "0" if abs(cell) <= residue else f"{cell:.6g}"
