@@ -19,7 +19,7 @@ NO_DELTA = Shortfall("delta", "1e-6", "0", "0", is_used_up=True)
     [
         (
             BudgetExceeded.of_table("students", [EPSILON]),
-            'this release needs epsilon 0.5, and 0.2 of 3 is left for table "students". Lower --epsilon to 0.2 or less.',
+            'this release needs epsilon 0.5, and 0.2 of 3 is left for table "students". Lower epsilon to 0.2 or less.',
         ),
         (
             BudgetExceeded.of_table("students", [NO_EPSILON, NO_DELTA]),

@@ -17,7 +17,7 @@ from typer.core import TyperGroup
 
 from cloister.cli import anonymize, audit, calibrate, cluster, demo, ledger, risk, schema, synopsis, tabulate, verify
 from cloister.cli.help_text import hide_types
-from cloister.errors import CloisterError, UnsignedRelease, UntoldLedger, out_of_memory
+from cloister.errors import CloisterError, UnsignedRelease, UntoldLedger, at_shell, out_of_memory
 from cloister.interrupts import handle_interrupts
 from cloister.report.one_line import escape_controls
 
@@ -41,7 +41,7 @@ class Verbs(TyperGroup):
         if not os.environ.get("CLOISTER_DEBUG"):
             logging.disable()  # what libraries log may quote values, and drowns the sentence that says what to do
         try:
-            with warnings.catch_warnings():
+            with at_shell(), warnings.catch_warnings():
                 warnings.simplefilter("ignore", UntoldLedger)  # `write_release` tries again, and says it in its own words
                 warnings.simplefilter("always", UnsignedRelease)
                 warnings.showwarning = partial(_show_warning, warnings.showwarning, set())

@@ -11,7 +11,7 @@ import numpy as np
 
 from cloister.column_names import missing_column, nearest_name
 from cloister.encode import BinGrid, Codes, DayGrid, Encoding, Grid, MadeUp
-from cloister.errors import SchemaError, UsageError
+from cloister.errors import SchemaError, UsageError, by_door
 from cloister.parameters import check_reach
 from cloister.schema import Category, Date, Number, Schema
 from cloister.schema.kinds import OTHER
@@ -165,8 +165,12 @@ def kind_of(
         return date_of(name, bounds, schema) if is_date else number_of(name, bounds, schema)
     if schema is None:
         raise SchemaError(
-            f'nothing is known about column "{name}". Give a schema, or domains={{"{name}": [...]}} for a category, or '
-            f'bounds={{"{name}": (low, high)}} for a number, from what is publicly known.'
+            f'nothing is known about column "{name}". '
+            + by_door(
+                f'Give a schema, or domains={{"{name}": [...]}} for a category, or bounds={{"{name}": (low, high)}} for a '
+                "number, from what is publicly known.",
+                "Describe it in a schema, from what is publicly known (cloister schema FILE drafts one), and give --schema.",
+            )
         )
     kind = schema[name].kind
     if isinstance(kind, Category):
@@ -201,7 +205,9 @@ def number_of(name: str, bounds: Mapping[str, tuple[float, float]], schema: Sche
     if name in bounds:
         return Number(bounds=bounds[name])
     if not isinstance(kind, Number):
-        raise SchemaError(f'column "{name}" has to be a number with public bounds. Say so in a schema, or in bounds=.')
+        raise SchemaError(
+            f'column "{name}" has to be a number with public bounds. Say so in a schema{by_door(", or in bounds=", "")}.'
+        )
     if kind.bounds is None:
         raise SchemaError(f'column "{name}" has no bounds. Add bounds = [low, high] to its part of the schema.')
     return kind

@@ -14,7 +14,7 @@ from cloister.clustering.synopsis.shapes import ANY_ROWS, MOST_CELLS, Shape, Sha
 from cloister.clustering.synopsis.synopsis import Synopsis
 from cloister.clustering.table_request import TableRequest
 from cloister.encode import Encoding
-from cloister.errors import UsageError
+from cloister.errors import UsageError, by_door
 from cloister.parameters import check_progress
 from cloister.privacy.budgets import ApproxDP, Number
 from cloister.privacy.plan import Plan
@@ -49,7 +49,7 @@ class SynopsisRequest(TableRequest):
         columns = self.choose_columns(rows)
         if columns.bounds is None and columns.names:
             raise UsageError(
-                "the bounds of the data are not known, and a grid needs them. Give bounds=(low, high) or --bounds low,high "
+                f"the bounds of the data are not known, and a grid needs them. Give {by_door('bounds=(low, high)', '--bounds LOW,HIGH')} "
                 "from what is publicly known, or a schema with bounds."
             )
         domain = from_bounds(columns.names, columns.bounds, self.scale, columns.defaults, columns.forms, columns.lattices)
