@@ -49,8 +49,8 @@ class SynopsisRequest(TableRequest):
         columns = self.choose_columns(rows)
         if columns.bounds is None and columns.names:
             raise UsageError(
-                f"the bounds of the data are not known, and a grid needs them. Give {by_door('bounds=(low, high)', '--bounds LOW,HIGH')} "
-                "from what is publicly known, or a schema with bounds."
+                "the bounds of the data are not known, and a grid needs them. Give "
+                f"{by_door('bounds=(low, high)', '--bounds LOW,HIGH')} from what is publicly known, or a schema with bounds."
             )
         domain = from_bounds(columns.names, columns.bounds, self.scale, columns.defaults, columns.forms, columns.lattices)
         self.shape.check(domain, self.terms)
