@@ -108,9 +108,10 @@ def test_usage_faults_have_exit_code_2(
 @pytest.mark.parametrize(
     "words",
     [
-        ["synopsis", "--columns", "points 0", "--bounds", "0,1", "--out", "again.parquet"],
-        ["cluster", "--k", "2", "--columns", "points 0", "--bounds", "0,1", "--out", "again.d"],
-        ["tabulate", "--by", "counts", "--out", "t.csv"],
+        ["synopsis"],
+        ["synopsis", "--epsilon", "1", "--columns", "points 0", "--bounds", "0,1", "--out", "again.parquet"],
+        ["cluster", "--epsilon", "1", "--k", "2", "--columns", "points 0", "--bounds", "0,1", "--out", "again.d"],
+        ["tabulate", "--epsilon", "1", "--by", "counts", "--out", "t.csv"],
         ["schema"],
         ["risk", "--quasi", "counts"],
     ],
@@ -121,8 +122,7 @@ def test_a_synopsis_is_no_data_of_another_release(folder: Path, words: list[str]
     made = folder / "s.parquet"
     verb, *rest = words
     run("synopsis", folder / "points.csv", "--epsilon", 1, "--columns", "x,y", "--bounds", "0,100", "--out", made)
-    spending = [] if verb in ("schema", "risk") else ["--epsilon", 1]
-    text = run(verb, made, *(folder / word if "." in word else word for word in rest), *spending, code=2)
+    text = run(verb, made, *(folder / word if "." in word else word for word in rest), code=2)
     for hint in ("is a synopsis", "--synopsis", "--suggest-k", "--count", "--sample"):
         assert hint in text
 

@@ -66,6 +66,10 @@ def synopsis(
     from cloister.sinks import reserved
     from cloister.vault import open_data
 
+    if not any(spending.flags().values()) and all(Path(name).is_file() for name in data):
+        open_data(
+            data, access.chosen_engine()
+        )  # a synopsis that is to be asked is told how, before it is asked for an epsilon
     facts = flags.read_schema(schema)
     request = SynopsisRequest(
         budget=spending.budget(facts),
