@@ -90,7 +90,7 @@ def _is_printing(error: Exception) -> bool:
     if not isinstance(error, OSError) or error.filename is not None:
         return False
     *_, (frame, _) = traceback.walk_tb(error.__traceback__)
-    return str(frame.f_globals.get("__name__")).startswith(("typer.", "click.", "rich."))
+    return str(frame.f_globals.get("__name__")).startswith(("typer.", "click.", "rich.", "cloister.report."))
 
 
 def _drop_output() -> None:
