@@ -71,3 +71,32 @@ def test_a_first_line_with_a_name_that_was_asked_for_is_a_header() -> None:
     assert "HIV" not in str(missing_column("hiv", FirstLine(["Greta", "HIV"]), ["hiv"]))
     assert 'mean "City_Of-Birth"' in str(missing_column("City_Of_Birth", names, ["City_Of_Birth", "age"]))
     assert "Its columns: age, City" in str(missing_column("town", names, ["town", "age"]))
+
+
+SCHEMA = cl.Schema.from_text(
+    '[columns.Klinik]\nkind = "category"\ndomain = ["Nord"]\n[columns.Gehalt]\nkind = "number"\nbounds = [0, 9000]\n'
+)
+MISTYPED: dict[str, tuple[str, Callable[[str], Any]]] = {
+    "tabulate": ("Klinik", lambda data: cl.tabulate(data, ["KLINIK"], 1, schema=SCHEMA)),
+    "tabulate, measures": ("Gehalt", lambda data: cl.tabulate(data, ["KLINIK"], 1, measures=["gehalt"], schema=SCHEMA)),
+    "cluster": ("Gehalt", lambda data: cl.KMeans(2, 1, schema=SCHEMA, columns=["gehalt"]).fit(data)),
+    "synopsis": ("Gehalt", lambda data: cl.synopsis(data, 1, schema=SCHEMA, columns=["gehlat"])),
+    "risk": ("Klinik", lambda data: cl.risk(data, ["klinik"], schema=SCHEMA)),
+}
+
+
+@pytest.mark.parametrize("verb", MISTYPED)
+def test_a_mistyped_name_is_mended_from_the_schema(tmp_path: Path, verb: str) -> None:
+    """The names in a schema are public, whatever the first line of the file is: the nearest one is offered, in any case."""
+    path = tmp_path / "people.csv"
+    path.write_text("Klinik,Gehalt,Greta Example\nNord,100,x\n")
+    meant, use = MISTYPED[verb]
+    with pytest.raises(CloisterError, match=f'no column "[^"]+"\\. Did you mean "({meant}|Klinik)"') as caught:
+        use(str(path))
+    assert "Greta" not in str(caught.value)
+
+
+def test_bins_of_a_mistyped_column_are_told_the_nearest_one() -> None:
+    """As any other name."""
+    with pytest.raises(CloisterError, match=r'bins are given for "gehalt".*Did you mean "Gehalt"'):
+        cl.tabulate(pa.table({"Gehalt": [1]}), ["Gehalt"], 1, bins={"gehalt": 3}, schema=SCHEMA)

@@ -19,12 +19,12 @@ NO_DELTA = Shortfall("delta", "1e-6", "0", "0", is_used_up=True)
     [
         (
             BudgetExceeded.of_table("students", [EPSILON]),
-            'this release needs epsilon 0.5, and 0.2 of 3 is left for table "students". Lower --epsilon to 0.2 or less.',
+            'this release needs epsilon 0.5, and 0.2 of 3 is left for table "students". Lower epsilon to 0.2 or less.',
         ),
         (
             BudgetExceeded.of_table("students", [NO_EPSILON, NO_DELTA]),
             'this release needs epsilon 0.5, and 0 of 3 is left for table "students"; it needs delta 1e-6, and 0 of 0 is '
-            "left. No further private release of this table fits its total. Leave --delta out.",
+            "left. No further private release of this table fits its total. Leave delta out.",
         ),
         (
             BudgetExceeded.of_planned_release("students"),

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import difflib
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from cloister.errors import SchemaError
 
-__all__ = ["FirstLine", "flag_hint", "missing_column"]
+__all__ = ["FirstLine", "flag_hint", "missing_column", "nearest_name"]
 
 MOST_LISTED = 20
 UNLISTED = (
@@ -26,21 +26,36 @@ class FirstLine(tuple[str, ...]):
     __slots__ = ()
 
 
-def missing_column(name: str, names: Sequence[str], wanted: Sequence[str] = (), *, of: str = "the data") -> SchemaError:
-    """What to say of a column that is not there; `wanted` are all that were asked for.
+def missing_column(
+    name: str, names: Sequence[str], wanted: Sequence[str] = (), *, described: Sequence[str] = (), of: str = "the data"
+) -> SchemaError:
+    """What to say of a column that is not there; `wanted` are all that were asked for, `described` those of the schema.
 
     >>> print(missing_column("aeg", ["age", "sex"]))
     the data has no column "aeg". Did you mean "age"?
     >>> print(str(missing_column("name", FirstLine(["Alice", "31"])))[:60])
     the data has no column "name". Its columns are not listed, b
+    >>> print(missing_column("AGE", FirstLine(["Alice", "31"]), described=["age"]))
+    the data has no column "AGE". Did you mean "age"?
     """
     if isinstance(names, FirstLine) and not any(other in names for other in wanted):
-        hint = UNLISTED  # not even one that differs in its case alone: "HIV" in a first line may be what somebody has
+        # not even one that differs in its case alone: "HIV" in a first line may be what somebody has
+        hint = nearest_name(name, [other for other in described if other != name]) or UNLISTED
     else:
-        close = difflib.get_close_matches(name, names, n=1)
         listed = f" Its columns: {', '.join(names[:MOST_LISTED])}." if names else ""
-        hint = f' Did you mean "{close[0]}"?' if close else listed
+        hint = nearest_name(name, names) or listed
     return SchemaError(f'{of} has no column "{name}".{hint}')
+
+
+def nearest_name(name: str, names: Iterable[str]) -> str:
+    """A question about the name that is nearest, whatever its case; nothing if none is near.
+
+    >>> nearest_name("KLINIK", ["Klinik", "age"])
+    ' Did you mean "Klinik"?'
+    """
+    of_folded = {other.casefold(): other for other in names}
+    close = difflib.get_close_matches(name.casefold(), of_folded, n=1)
+    return f' Did you mean "{of_folded[close[0]]}"?' if close else ""
 
 
 def flag_hint(flag: str, names: Sequence[str]) -> str:

@@ -21,14 +21,15 @@
 
 A message says what, how much, and what to do next, in the user's words. It never holds a data value. An error that leaves a
 release after its charge says what stays charged, at the end of its message and in `charged`. The sentences of
-`BudgetExceeded`, which several modules raise, are all written here.
+`BudgetExceeded`, which several modules raise, are all written here. Where a message names an option, `by_door` says it as a
+parameter in Python and as a flag on the command line.
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import NoReturn, Self
 
@@ -53,10 +54,38 @@ __all__ = [
     "UntoldLedger",
     "UnwrittenRelease",
     "UsageError",
+    "at_shell",
+    "by_door",
     "out_of_memory",
     "raise_alone",
     "warn_of_release",
 ]
+
+
+_AT_SHELL = False
+
+
+@contextmanager
+def at_shell() -> Iterator[None]:
+    """While a command runs, messages speak of flags: see `by_door`."""
+    global _AT_SHELL
+    before, _AT_SHELL = _AT_SHELL, True
+    try:
+        yield
+    finally:
+        _AT_SHELL = before
+
+
+def by_door(python: str, shell: str) -> str:
+    """The words of a message that depend on where its reader is: in Python, or on the command line.
+
+    >>> by_door("Give bounds=(low, high)", "Give --bounds LOW,HIGH")
+    'Give bounds=(low, high)'
+    >>> with at_shell():
+    ...     by_door("Give bounds=(low, high)", "Give --bounds LOW,HIGH")
+    'Give --bounds LOW,HIGH'
+    """
+    return shell if _AT_SHELL else python
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,9 +150,9 @@ class Shortfall:
     def advice(self) -> str:
         """What to do about it."""
         if not self.is_used_up:
-            return f"Lower --{self.parameter} to {self.left} or less."
+            return f"Lower {by_door('', '--')}{self.parameter} to {self.left} or less."
         if self.parameter == "delta":
-            return "Leave --delta out."
+            return f"Leave {by_door('', '--')}delta out."
         return "No further private release of this table fits its total."
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from numbers import Integral  # NumPy's integers too, which need not be loaded
 from typing import Any
 
-from cloister.errors import UsageError
+from cloister.errors import UsageError, warn_of_release
 
 __all__ = [
     "check_facts",
@@ -123,11 +123,30 @@ def check_path(value: Any, what: str) -> str:
     return check_text(path, what)
 
 
-def check_progress(value: Any) -> None:
-    """A function that is called with the name of each step: one that cannot be would fail after the charge."""
+def check_progress(value: Any) -> Callable[[str], None]:
+    """A function that is called with the name of each step: one that cannot be called so is refused before the charge.
+
+    What comes back takes no release away that was paid for: when the function fails it is called no more, and a warning says so.
+    """
     try:
         inspect.signature(value).bind("size")
     except TypeError:
         raise UsageError("progress must be a function of one text, the name of a step, such as print.") from None
     except ValueError:  # written in C, and says nothing of what it takes
-        return
+        pass
+    has_failed = False
+
+    def call(step: str) -> None:
+        nonlocal has_failed
+        if has_failed:
+            return
+        try:
+            value(step)
+        except Exception as error:  # an interrupt is none of them, and ends the release
+            has_failed = True
+            kind = type(error).__name__
+            warn_of_release(
+                f"the progress function failed ({kind}) and is called no more; the release goes on.", UserWarning, 2
+            )
+
+    return call

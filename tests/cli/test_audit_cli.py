@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
+from typer.main import get_command
 from typer.testing import CliRunner
 
 from cloister.cli import app
@@ -79,6 +81,18 @@ def test_a_release_of_ones_own_data_is_audited(folder: Path, monkeypatch: pytest
     [
         ["synopsis", "points.csv", "--columns", "x,y", "--bounds", "0,100", "--neighbours", "replace-one"],
         ["tabulate", "students.csv", "--by", "level", "--schema", "students.toml"],
+        [
+            "tabulate",
+            "students.csv",
+            "--by",
+            "level,age",
+            "--schema",
+            "students.toml",
+            "--bins",
+            "age=18:30",
+            "--margins",
+            "--count-missing",
+        ],
     ],
 )
 def test_synopses_and_tables_are_audited(words: list[str], folder: Path) -> None:
@@ -105,3 +119,12 @@ def test_people_that_are_left_out_are_called_people() -> None:
     assert "row left out" in heads[None]
     assert "person left out" in heads[Unit("who", 2)]
     assert "one without the person?" in heads[Unit("who", 2)]
+
+
+def test_the_audit_of_a_table_takes_what_makes_a_table() -> None:
+    """Flags that change what is released change what is to be audited."""
+    root: Any = get_command(app)
+    verbs = (root.commands["tabulate"], root.commands["audit"].commands["tabulate"])
+    made, audited = ({option for parameter in verb.params for option in parameter.opts} for verb in verbs)
+    about_the_place = {"--out", "--dry-run", "--table", "--ledger", "--engine", "--master", "--remote", "--spark-conf"}
+    assert made - audited == about_the_place

@@ -108,3 +108,11 @@ def test_what_all_verbs_take_reaches_each_of_them(name: str) -> None:
 def test_there_are_verbs_below_the_ledger() -> None:
     """The test above sees commands of groups too."""
     assert {"cluster", "verify", "ledger show", "ledger create"} <= verbs().keys()
+
+
+@pytest.mark.parametrize("words", [[], ["tabulate"], ["cluster"], ["ledger"], ["ledger", "create"], ["audit", "tabulate"]])
+def test_help_names_no_types_of_python(words: list[str]) -> None:
+    """A flag takes no <bool>, and DATA is no <list[str]>."""
+    shown = CliRunner().invoke(app, [*words, "--help"], env={"COLUMNS": "200"}).output
+    assert "Show this message" in shown
+    assert not [word for word in ("<bool>", "<list", "<str>", "[[", "]]") if word in shown]

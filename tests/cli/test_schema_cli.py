@@ -160,3 +160,18 @@ def test_a_hierarchy_stays_in_its_folder(tmp_path: Path, name: str) -> None:
     assert all(victim.read_text() == "untouched" for victim in victims)
     assert {path.parent for path in tmp_path.rglob("*") if path.is_file() and path not in before} == {folder}
     assert list(find_hierarchies(folder, ["years", column, "b", "x"])) == [column]
+
+
+def test_lines_with_too_few_or_too_many_fields_are_counted(tmp_path: Path, facts: Path) -> None:
+    """A release cuts a long line and fills up a short one without a word; the holder is told, and it is a fault."""
+    path = tmp_path / "ragged.csv"
+    path.write_text('age,sex\n34,f\n"3,4",f\n51,m,x\n34\n' + "34,f\n" * 20_000 + "1,f,\n")
+    code, output = run(path, "--schema", facts, "--check")
+    assert code == 1
+    assert "3 of 20,005 rows have more or fewer cells than the table has columns" in output
+    code, output = run(path, "--schema", facts, "--check", "--json")
+    assert json.loads(output)["ragged_rows"] == 3
+    path.write_text("age,sex\n34,f\n\n51,m\n")
+    code, output = run(path, "--schema", facts, "--check")
+    assert code == 0
+    assert "more or fewer" not in output

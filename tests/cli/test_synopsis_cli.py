@@ -58,7 +58,7 @@ def test_a_synopsis_of_hardly_anybody_still_answers(folder: Path) -> None:
     made = str(folder / "few.parquet")
     settings = ["--columns", "x,y", "--bounds", "0,10", "--epsilon", "50", "--method", "uniform-grid"]
     run("synopsis", folder / "few.csv", *settings, "--out", made)
-    assert "k = " in run("synopsis", made, "--suggest-k")
+    assert "to be there: hardly any" in run("synopsis", made, "--suggest-k")
 
 
 def test_labels_beside_a_synopsis_are_refused_where_no_engine_hands_them_out(folder: Path) -> None:
@@ -103,3 +103,35 @@ def test_usage_faults_have_exit_code_2(
     """Each is told in a line or two."""
     monkeypatch.chdir(folder)
     assert message in " ".join(run(*words, code=2).split())
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["synopsis"],
+        ["synopsis", "--epsilon", "1", "--columns", "points 0", "--bounds", "0,1", "--out", "again.parquet"],
+        ["cluster", "--epsilon", "1", "--k", "2", "--columns", "points 0", "--bounds", "0,1", "--out", "again.d"],
+        ["tabulate", "--epsilon", "1", "--by", "counts", "--out", "t.csv"],
+        ["schema"],
+        ["risk", "--quasi", "counts"],
+    ],
+    ids=lambda words: words[0],
+)
+def test_a_synopsis_is_no_data_of_another_release(folder: Path, words: list[str]) -> None:
+    """Its cells were taken for rows, and a budget was spent on them; the message says what can be done with it."""
+    made = folder / "s.parquet"
+    verb, *rest = words
+    run("synopsis", folder / "points.csv", "--epsilon", 1, "--columns", "x,y", "--bounds", "0,100", "--out", made)
+    text = run(verb, made, *(folder / word if "." in word else word for word in rest), code=2)
+    for hint in ("is a synopsis", "--synopsis", "--suggest-k", "--count", "--sample"):
+        assert hint in text
+
+
+def test_a_suggestion_is_told_in_plain_words(folder: Path) -> None:
+    """How many, why, and a short table: thirty lines of distances and depths said nothing to anybody."""
+    made = folder / "s.parquet"
+    run("synopsis", folder / "points.csv", "--epsilon", 50, "--columns", "x,y", "--bounds", "0,100", "--out", made)
+    text = run("synopsis", made, "--suggest-k")
+    assert text.startswith("2 clusters seem to be there: a centre more would lie ")
+    assert "depth" not in text
+    assert len(text.splitlines()) < 20

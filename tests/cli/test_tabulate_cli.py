@@ -9,6 +9,8 @@ from pyarrow import csv
 from typer.testing import CliRunner
 
 from cloister.cli import app
+from cloister.cli.tabulate import describe
+from cloister.report.document import TextTable
 
 
 def run(*words: object, code: int = 0) -> str:
@@ -64,3 +66,16 @@ def test_a_table_is_written_with_margins_and_sums(folder: Path) -> None:
     assert len(rows) == 9 + 3 + 3 + 1
     assert rows[-1]["count"] == pytest.approx(1000, abs=60)
     assert "steps add up" in run("verify", folder / "t.csv.release.json")
+
+
+def test_what_rounding_leaves_is_printed_as_0() -> None:
+    """1.2e-16 people beside 700 are none, and -0 is 0."""
+    rows = [
+        {"by": "a", "count": 700.25, "low": -0.0},
+        {"by": "b", "count": 1.2e-16, "low": 3e-5},
+        {"by": "*", "count": 1205330.0, "low": 0.0},
+    ]
+    (section,) = describe(rows).sections
+    (table,) = section.blocks
+    assert isinstance(table, TextTable)
+    assert table.rows == (("a", "700.25", "0"), ("b", "0", "3e-05"), ("*", "1205330", "0"))

@@ -183,6 +183,14 @@ def draw_row(chance: random.Random, width: int) -> Any:
             lambda: dict(enumerate(cells)),
             lambda: iter(cells),
             lambda: pd.Series(numbers),
-            lambda: np.array([*cells, None], object)[:-1] if chance.random() < 0.5 else cells,
+            lambda: object_array(cells) if chance.random() < 0.5 else cells,
         )
     )()
+
+
+def object_array(cells: list[Any]) -> Any:
+    """An array of objects, none of which is asked for anything on the way."""
+    made = np.empty(len(cells), object)
+    for i, cell in enumerate(cells):
+        made[i] = cell
+    return made

@@ -18,8 +18,8 @@ from cloister.schema.cell_values import days, numbers, texts
 from cloister.sources.stated_names import StatedNames
 from cloister.testing import within_sensitivity
 
-FORMS = 14  # how many forms of tables there are
-CASES = int(os.environ.get("CLOISTER_FUZZ", "4200")) // FORMS  # rows of each form
+FORMS = 15  # how many forms of tables there are
+CASES = int(os.environ.get("CLOISTER_FUZZ", "4500")) // FORMS  # rows of each form
 NAMES = ("x0", "x1")
 DOMAIN = ("a", "3", "true", "0.1", "")
 EDGES = (-1.0, 0.0, 1.0)

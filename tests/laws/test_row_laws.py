@@ -19,6 +19,7 @@ import pytest
 
 import cloister as cl
 from cloister.errors import UsageError
+from cloister.sources.python_tables import from_rows
 from tests.laws.hostile_objects import KeyOfAnything, draw_cell, draw_float, draw_row, draw_text
 from tests.laws.row_readings import CASES, NAMES, check_company, check_law, read
 
@@ -95,6 +96,11 @@ def dict_or_list(chance: random.Random) -> Any:
     return chance.choice((any_dict, any_row))(chance)
 
 
+def narrow_or_not(chance: random.Random) -> Any:
+    """A row of as many cells as were chosen of a schema's columns, or any other."""
+    return chance.choice(([draw_cell(chance)], dict_or_list(chance)))
+
+
 def columns_of(rows: list[Any]) -> Any:
     """A dict of columns, one of them a list, the other an array of objects."""
     return {NAMES[0]: [row[0] for row in rows], NAMES[1]: object_array(rows)[:, 1]}
@@ -105,6 +111,7 @@ FORMS: dict[str, tuple[Callable[[list[Any]], Any], Callable[[random.Random], Any
     "list": (list, each(draw_float), any_row),
     "list of anything": (list, any_row, any_row),
     "list of dicts": (list, any_dict, dict_or_list),
+    "list of two widths": (lambda rows: from_rows(rows, NAMES, NAMES[1:]), dict_or_list, narrow_or_not),
     "dict of columns": (columns_of, each(draw_cell), each(draw_cell)),
     "object array": (object_array, each(draw_cell), each(draw_cell)),
     "object frame": (object_frame, each(draw_cell), each(draw_cell)),

@@ -169,7 +169,7 @@ def test_refusal_says_what_to_do(ledger: Ledger) -> None:
     with pytest.raises(BudgetExceeded) as refused:
         ledger.charge("students", "add-remove", "0.5", 0, "release")
     assert str(refused.value) == (
-        'this release needs epsilon 0.5, and 0.2 of 3 is left for table "students". Lower --epsilon to 0.2 or less.'
+        'this release needs epsilon 0.5, and 0.2 of 3 is left for table "students". Lower epsilon to 0.2 or less.'
     )
 
 
@@ -178,7 +178,7 @@ def test_refusal_of_delta(ledger: Ledger) -> None:
     with pytest.raises(BudgetExceeded) as refused:
         ledger.charge("students", "add-remove", 1, "2e-6", "release")
     assert str(refused.value) == (
-        'this release needs delta 2e-6, and 1e-6 of 1e-6 is left for table "students". Lower --delta to 1e-6 or less.'
+        'this release needs delta 2e-6, and 1e-6 of 1e-6 is left for table "students". Lower delta to 1e-6 or less.'
     )
 
 

@@ -70,3 +70,17 @@ def test_everything_that_turns_the_order_of_letters_is_written_out() -> None:
         assert not is_one_line(f"a{chr(code)}b")
         assert one_line(f"a{chr(code)}b") == f"a\\u{code:04x}b"
     assert is_one_line("\u0639\u0645\u0631")
+
+
+def test_a_table_too_wide_for_the_terminal_is_not_broken_inside_its_cells(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A label that is folded into six lines cannot be read: wide tables are plain lines, which a terminal lets run on."""
+    monkeypatch.setenv("COLUMNS", "60")
+    wide = TextTable.of(
+        ["born", *(f"standard_error {i}" for i in range(6))], [["[1900-01-01, 1943-09-01)", *"123456"]], title="t"
+    )
+    print_document(Document((Section((wide,)),)))
+    assert capsys.readouterr().out.splitlines() == ["t", *ruled(wide).splitlines()]
+    print_document(Document((Section((TABLE,)),)))
+    assert "━" in capsys.readouterr().out  # one that fits is drawn

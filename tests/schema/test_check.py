@@ -98,3 +98,14 @@ def test_a_check_names_the_default_and_counts_what_is_made_up() -> None:
     assert "age: 1 of 4 cells are empty. In a release they count as 50, the default." in told
     assert 'sex: 1 of 4 cells are not in the domain. In a release they count as "f", the default.' in told
     assert 'job: 1 of 4 cells are empty or marked as missing. In a release they count as "(other)", the default.' in told
+
+
+def test_no_bounds_are_asked_for_of_what_says_who_a_row_is_about() -> None:
+    """No release reads an identifier or a unit as a quantity, so that the schema lacks nothing."""
+    schema = Schema.from_text(
+        'unit = "mrn"\nmax_rows = 5\n[columns.mrn]\nkind = "number"\n[columns.id]\nkind = "number"\nrole = "identifier"\n'
+        '[columns.letter]\nkind = "category"\nrole = "identifier"\n[columns.day]\nkind = "date"\nrole = "identifier"\n'
+        '[columns.pay]\nkind = "number"\n'
+    )
+    rows = open_source(pa.table({"mrn": [1], "id": [2], "letter": ["a"], "day": ["2020-01-01"], "pay": [3.0]}))
+    assert [problem.column for problem in check(schema, rows)] == ["pay"]

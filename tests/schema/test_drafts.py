@@ -171,3 +171,26 @@ def test_an_identifier_that_repeats_is_asked_about(columns: dict[str, list[Any]]
     assert find_likely_unit(table, schema) == unit
     assert (f'# unit = "{unit}"' in text) == (unit is not None)
     assert Schema.from_text(text).unit is None
+
+
+def test_days_over_generations_are_days_of_birth_whatever_they_are_called() -> None:
+    """In any language: the days of a column that span most of a life are known to others. Days of one decade are events."""
+    days = [datetime.date(1930, 1, 1) + datetime.timedelta(days=97 * i) for i in range(280)]
+    table = pa.table(
+        {
+            "geboren": [f"{day:%d.%m.%Y}" for day in days],
+            "fødd": days,
+            "admitted": [datetime.date(2015, 1, 1) + datetime.timedelta(days=i % 100) for i in range(280)],
+        }
+    )
+    assert [column.role for column in draft(open_source(table)).columns] == [Role.QUASI, Role.QUASI, Role.OTHER]
+
+
+def test_a_number_that_names_people_is_no_quantity() -> None:
+    """Nobody adds them: they are drafted as text, without bounds to fill in, and the check asks for none."""
+    rows = open_source(
+        pa.table({"MRN": [1000 + i // 3 for i in range(90)], "serial": list(range(7, 97)), "pay": [1.5] * 90})
+    )
+    schema = draft(rows)
+    assert [column.kind for column in schema.columns] == [Text(), Text(), Number()]
+    assert "bounds" not in draft_text(schema).partition("[columns.pay]")[0].partition("[columns.MRN]")[2]

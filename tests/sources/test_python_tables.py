@@ -13,8 +13,9 @@ import pyarrow as pa
 import pytest
 
 import cloister as cl
-from cloister.errors import CloisterError, SourceError
+from cloister.errors import CloisterError, SourceError, UsageError
 from cloister.sources.opening import open_source
+from cloister.sources.ragged_rows import count_ragged
 from cloister.sources.stated_names import StatedNames
 
 NAMES = ["age", "pay"]
@@ -82,21 +83,44 @@ def test_rows_of_a_list_are_dicts_or_lists_each_by_itself() -> None:
 @pytest.mark.parametrize("rows", [ROWS, FORMS["dicts"], []], ids=["lists", "dicts", "empty"])
 def test_a_list_is_refused_alike_until_its_columns_are_stated(use: Callable[[Any], Any], rows: Any) -> None:
     """Whatever its rows are: names that were taken from them would hang on one of them."""
-    with pytest.raises(SourceError, match=r"which columns it has\. (Name them in|Give a schema)"):
+    with pytest.raises(SourceError, match=r"which columns it has\. (Name them in|Give a schema.*DataFrame\(rows\))"):
         use(rows)
 
 
-def test_a_list_of_some_columns_of_a_schema_is_refused_with_a_hint_that_works() -> None:
-    """Its rows may have the named columns or all of the schema's: neither is guessed. A frame says it."""
-    model = cl.KMeans(2, 1e6, schema=SCHEMA, columns=["pay"])
-    with pytest.raises(SourceError, match=r'pandas\.DataFrame\(rows, columns=\["pay"\]\)'):
-        model.fit(ROWS)
-    for rows in ([[pay] for pay in PAYS], FORMS["dicts"]):
-        model.fit(pd.DataFrame(rows, columns=["pay"]))
-        assert np.sort(model.cluster_centers_[:, 0]).round().tolist() == [2, 8]
+@pytest.mark.parametrize(
+    "rows",
+    [ROWS, FORMS["dicts"], [[pay] for pay in PAYS], pd.DataFrame(FORMS["dicts"])],
+    ids=["lists", "dicts", "narrow", "frame"],
+)
+def test_some_columns_of_a_schema_are_clustered_alike_in_every_form(rows: Any) -> None:
+    """Dicts are read by their keys; lists have the schema's columns, or, where they have as many cells as were named, those."""
+    model = cl.KMeans(2, 1e6, schema=SCHEMA, columns=["pay"]).fit(rows)
+    assert np.sort(model.cluster_centers_[:, 0]).round().tolist() == [2, 8]
+    assert cl.synopsis(rows, 1, schema=SCHEMA, columns=["pay"]).columns == ("pay",)
+
+
+def test_a_row_of_a_narrow_list_says_nothing_about_the_others() -> None:
+    """Rows of both widths stand side by side, and what is neither is filled up."""
+    names = StatedNames(("pay",), ("age", "pay"))
+    (batch,) = open_source([[1, 2], [2], {"pay": 2}, [], [1, 2, 3], None], names).batches(["age", "pay"])
+    assert batch.column("age").to_pylist() == ["1", None, None, None, "1", None]
+    assert batch.column("pay").to_pylist() == ["2", "2", "2", None, "2", None]
+
+
+def test_columns_in_another_order_than_those_of_the_schema_are_refused_with_a_hint_that_works() -> None:
+    """Lists of as many cells may have either order: neither is guessed. A frame says it."""
+    for rows, what in ((ROWS, "the rows"), (FORMS["dicts"], "the rows"), (np.array(ROWS), "the array")):
+        with pytest.raises(SourceError, match=f"not clear whether {what}.*in its order; or pass"):
+            cl.KMeans(2, 1e6, schema=SCHEMA, columns=["pay", "age"]).fit(rows)
     assert cl.KMeans(2, 1.0, schema=SCHEMA, columns=["pay"]).fit(np.array(ROWS)).n_features_in_ == 1  # two columns wide
-    with pytest.raises(SourceError, match="not clear whether the array"):
-        cl.KMeans(2, 1.0, schema=SCHEMA, columns=["pay", "age"]).fit(np.array(ROWS))
+
+
+def test_rows_wider_than_the_clusters_are_not_labelled_by_their_first_cells() -> None:
+    """The holder is told: the third cell of a row is not the second column."""
+    model = cl.KMeans(2, 1e6, (0, 1), columns=["x0", "x2"]).fit([[0.0, 9.0, 0.1], [0.0, 9.0, 0.9]] * 20)
+    with pytest.raises(UsageError, match="more cells than the 2 columns"):
+        model.predict([[0.0, 9.0, 0.1]])
+    assert len(model.predict([[0.0, 0.1], [0.0, 0.1, 7], {"x2": 0.9, "x0": 0, "x1": 9}, [], None])) == 5
 
 
 @pytest.mark.parametrize(
@@ -132,3 +156,11 @@ def test_labels_of_a_wide_list_are_those_of_its_columns() -> None:
     labels = cl.KMeans(2, 1e6, (0, 1), columns=["x0", "x2"]).fit_predict(rows)
     assert labels[0] != labels[1]
     assert set(labels[::2]) == {labels[0]}
+
+
+def test_rows_of_another_width_are_counted_for_the_holder() -> None:
+    """Dicts have keys, which may be missing, and no width."""
+    rows = [[1, 2], (1, 2), {"pay": 2}, [1], [1, 2, 3], None, "text", np.zeros(2)]
+    assert count_ragged(open_source(rows, StatedNames(("age", "pay")))) == 4
+    assert count_ragged(open_source([[1, 2], [2], []], StatedNames(("pay",), ("age", "pay")))) == 1
+    assert count_ragged(open_source(pd.DataFrame({"a": [1]}))) == 0

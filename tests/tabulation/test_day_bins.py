@@ -64,6 +64,9 @@ def test_what_are_no_rising_days_is_refused(bins: object) -> None:
 
 def test_bins_on_the_command_line() -> None:
     """Edges are parted by colons or commas; a decimal comma is told how to write it."""
+    assert read_bins(["born=01.01.1940:1.1.1950"]) == {"born": ["01.01.1940", "1.1.1950"]}  # as the schema may write them
+    with pytest.raises(UsageError, match="--bins takes"):
+        read_bins(["age=many"])
     assert read_bins(["age=10", "pay=0:0.5:1", "x=0,18,65", "born=1950-01-01,1970-01-01", "due=2020-01-01"]) == {
         "age": 10,
         "pay": [0, 0.5, 1],
@@ -96,3 +99,66 @@ def test_an_evening_is_counted_on_its_own_day(cells: object) -> None:
     rows = pd.DataFrame({"seen": cells}) if isinstance(cells, pd.Series) else pa.table({"seen": cells})
     bounds = {"seen": (datetime.date(1999, 1, 1), datetime.date(2001, 1, 1))}
     assert cl.tabulate(rows, ["seen"], 1e6, bounds=bounds).counts.round().tolist()[:2] == [1, 0]
+
+
+@pytest.mark.parametrize(
+    "days",
+    [
+        ["01.01.1950", "1.1.1970"],
+        [datetime.date(1950, 1, 1), datetime.date(1970, 1, 1)],
+        [datetime.datetime(1950, 1, 1), "1970-01-01"],
+        pd.to_datetime(["1950-01-01", "1970-01-01"]),
+        np.array(["1950-01-01", "1970-01-01"], dtype="datetime64[D]"),
+        np.array(["1950-01-01", "1970-01-01"], dtype="datetime64[ns]"),
+        (np.datetime64("1950"), pd.Timestamp("1970-01-01")),
+        ["1950-01-01", "1970-01-01", "2025-12-31"],
+        ["1900-01-01", "1950-01-01", "1970-01-01", "2030-01-01"],
+    ],
+)
+def test_days_may_be_given_as_python_has_them_and_as_the_column_writes_them(days: object) -> None:
+    """Dates, moments at midnight, those of NumPy and pandas, and texts in the format of the schema."""
+    table = cl.tabulate(pa.table({"born": DAYS}), ["born"], 1e6, bins={"born": days}, schema=SCHEMA)
+    assert table.counts.round().tolist() == [1, 2, 4]
+
+
+@pytest.mark.parametrize(
+    "bins", [[np.datetime64("NaT")], [pd.NaT], ["1950-01-01T12:00"], [datetime.datetime(1950, 1, 1, 12)]]
+)
+def test_what_is_no_day_is_no_edge(bins: object) -> None:
+    """A moment of a day cuts it, and no value is known so well."""
+    with pytest.raises(UsageError, match=r"it holds dates.*%d\.%m\.%Y"):
+        cl.tabulate(pa.table({"born": DAYS}), ["born"], 1, bins={"born": bins}, schema=SCHEMA)
+
+
+NUMBERS = cl.Schema.from_text('[columns.born]\nkind = "number"\nbounds = [1920, 2025]\n')
+EDGES: dict[str, tuple[list[int], int]] = {  # years, and how many bins they make; 0: refused
+    "inside": ([1950, 1970], 3),
+    "one": ([1950], 2),
+    "all": ([1920, 1950, 2025], 2),
+    "below": ([1900, 1950], 2),
+    "around": ([1900, 1950, 2050], 2),
+    "one bin": ([1900, 2050], 1),
+    "far beyond": ([1800, 1900, 1950, 2050, 2060], 4),
+    "all below": ([1800, 1900], 0),
+    "one below": ([1900], 0),
+    "all above": ([2030, 2050], 0),
+    "falling": ([1970, 1950], 0),
+    "none": ([], 0),
+}
+
+
+@pytest.mark.parametrize("name", EDGES)
+@pytest.mark.parametrize("kind", ["number", "date"])
+def test_edges_of_numbers_and_of_days_follow_one_rule(kind: str, name: str) -> None:
+    """They cut the bounds: the rest on both sides is counted, too; all on one side of them they cut nothing."""
+    years, bins = EDGES[name]
+    last = {2025: "2025-12-31"}
+    edges = years if kind == "number" else [last.get(year, f"{year}-01-01") for year in years]
+    schema = NUMBERS if kind == "number" else SCHEMA
+    if bins:
+        assert cl.tabulate(pa.table({"born": ["?"]}), ["born"], 1, bins={"born": edges}, schema=schema).counts.shape == (
+            bins,
+        )
+    else:
+        with pytest.raises(UsageError, match='"born"'):
+            cl.tabulate(pa.table({"born": ["?"]}), ["born"], 1, bins={"born": edges}, schema=schema)

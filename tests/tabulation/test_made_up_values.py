@@ -188,3 +188,25 @@ def test_the_commands_say_and_count_what_is_made_up(tmp_path: Path) -> None:
     columns = {each["column"]: each for each in json.loads(check.output)["columns"]}
     assert (columns["pay"]["missing"], columns["pay"]["unreadable"], columns["pay"]["made_up"]) == (40, 20, 60)
     assert columns["level"]["made_up"] == 60
+
+
+@pytest.mark.parametrize("facts", ["step = 1\n", "step = 2\n", "step = 1\ndefault = 2.5\n", "step = 0.5\ndefault = 3\n", ""])
+def test_a_missing_number_is_one_value_in_its_cell_and_in_its_sum(facts: str) -> None:
+    """A column in by and in measures: it is summed as the value that its cell was chosen for, which the certificate names."""
+    schema = Schema.from_text(f'[columns.x]\nkind = "number"\nbounds = [0, 9]\n{facts}')
+    table = cl.tabulate(pa.table({"x": ["?"] * 4}), ["x"], EXACT, measures=["x"], schema=schema)
+    assert table.release_ is not None
+    default = table.release_.parameters["defaults"]["x"]
+    (cell,) = np.flatnonzero(table.counts.round())
+    assert table.sums["x"][cell] == pytest.approx(4 * default, abs=0.1)
+    if facts:  # one cell for each value
+        assert float(table.labels[0][cell]) == default
+
+
+@pytest.mark.parametrize("known", [None, Number((0, 9)), Category(("1", "2"), other=True)])
+def test_a_column_is_no_category_in_by_and_a_number_in_measures(known: Any) -> None:
+    """A missing cell would be two values at once, of which the certificate names one: refused before the charge."""
+    schema = None if known is None else Schema((Column("x", known),))
+    facts = {"domains": {"x": ["1", "2"]}, "bounds": {"x": (0, 9)}, "schema": schema}
+    with pytest.raises(UsageError, match='"x" is a category in by and a number in measures'):
+        cl.tabulate(pa.table({"x": ["1"]}), ["x"], 1, measures=["x"], **facts)

@@ -58,7 +58,7 @@ def publish_table(
     Syntactic. The ledger records it before the first row is read, and its certificate before the table appears: a table that
     then could not be written counts as one that left.
     """
-    check_progress(progress)
+    progress = check_progress(progress)
     format = format_of(out, format)
     check_free_with_certificate(out)
     opened = open_tables(request, X, request.purpose, format)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import inspect
 from typing import Any, Self
 
+from cloister.column_names import nearest_name
 from cloister.errors import UsageError
-from cloister.schema.table import nearest
 
 __all__ = ["Parameters"]
 
@@ -26,7 +26,7 @@ class Parameters:
         """Change some parameters."""
         for name, value in params.items():
             if name not in self._names():
-                raise UsageError(f'{type(self).__name__} has no parameter "{name}".{nearest(name, self._names())}')
+                raise UsageError(f'{type(self).__name__} has no parameter "{name}".{nearest_name(name, self._names())}')
             setattr(self, name, value)
         return self
 

@@ -16,7 +16,8 @@ import typer
 from typer.core import TyperGroup
 
 from cloister.cli import anonymize, audit, calibrate, cluster, demo, ledger, risk, schema, synopsis, tabulate, verify
-from cloister.errors import CloisterError, UnsignedRelease, UntoldLedger, out_of_memory
+from cloister.cli.help_text import hide_types
+from cloister.errors import CloisterError, UnsignedRelease, UntoldLedger, at_shell, out_of_memory
 from cloister.interrupts import handle_interrupts
 from cloister.report.one_line import escape_controls
 from cloister.stopped_commands import begin_command, describe_stop
@@ -27,12 +28,22 @@ __all__ = ["app", "main"]
 class Verbs(TyperGroup):
     """The group of all verbs: turns errors into one or two lines and an exit code, and never shows a data value."""
 
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        command = super().get_command(ctx, cmd_name)
+        if command is not None:
+            hide_types(command, ctx)
+        return command
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        hide_types(self, ctx)
+        super().format_help(ctx, formatter)
+
     def invoke(self, ctx: Any) -> Any:
         begin_command()
         if not os.environ.get("CLOISTER_DEBUG"):
             logging.disable()  # what libraries log may quote values, and drowns the sentence that says what to do
         try:
-            with warnings.catch_warnings():
+            with at_shell(), warnings.catch_warnings():
                 warnings.simplefilter("ignore", UntoldLedger)  # `write_release` tries again, and says it in its own words
                 warnings.simplefilter("always", UnsignedRelease)
                 warnings.showwarning = partial(_show_warning, warnings.showwarning, set())
@@ -81,7 +92,7 @@ def _is_printing(error: Exception) -> bool:
     if not isinstance(error, OSError) or error.filename is not None:
         return False
     *_, (frame, _) = traceback.walk_tb(error.__traceback__)
-    return str(frame.f_globals.get("__name__")).startswith(("typer.", "click.", "rich."))
+    return str(frame.f_globals.get("__name__")).startswith(("typer.", "click.", "rich.", "cloister.report."))
 
 
 def _drop_output() -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from cloister.cli import flags, output
+from cloister.cli.tabulate import TableChoice
 from cloister.clustering.methods import METHODS
 from cloister.clustering.synopsis.shapes import SHAPES
 from cloister.report.document import Document, Section, Sentence, TextTable
@@ -149,7 +150,7 @@ def cluster(
     k: Annotated[int, typer.Option("--k", metavar="K", min=1, help="How many clusters.")],
     spending: flags.Spending,
     table: NumberTable,
-    method: Annotated[str, typer.Option(help=f"One of: {', '.join(METHODS)}.")] = "auto",
+    method: Annotated[str, typer.Option(metavar="NAME", help=f"One of: {', '.join(METHODS)}.")] = "auto",
     rows: RowChoice,
     everywhere: flags.Everywhere,
 ) -> None:
@@ -185,9 +186,8 @@ def synopsis(
 def tabulate(
     data: flags.Data,
     *,
-    by: Annotated[str, typer.Option("--by", metavar="A,B", help="The columns that make the cells.")],
+    choice: TableChoice,
     spending: flags.Spending,
-    measures: Annotated[str | None, typer.Option(metavar="X,Y", help="Numbers to sum in each cell.")] = None,
     schema: flags.SchemaFile = None,
     neighbours: flags.NeighbourRelation = None,
     rows: RowChoice,
@@ -200,9 +200,7 @@ def tabulate(
 
     facts = unledgered(schema)
     budget = spending.budget(facts)
-    request = TabulationRequest(
-        flags.read_names(by), budget, measures=flags.read_names(measures), schema=facts, neighbours=neighbours
-    )
+    request = TabulationRequest(**choice.parameters(), budget=budget, schema=facts, neighbours=neighbours)
     whom = relation(budget, neighbours or (facts.neighbours if facts else None))
     unit = unit_of(facts)
     show_rows(rows.audit(request.run, data, whom, unit), unit, everywhere.as_json)

@@ -38,7 +38,7 @@ def cluster(
         ),
     ] = None,
     schema: flags.SchemaFile = None,
-    method: Annotated[str, typer.Option(help=f"One of: {', '.join(METHODS)}.")] = "auto",
+    method: Annotated[str, typer.Option(metavar="NAME", help=f"One of: {', '.join(METHODS)}.")] = "auto",
     scale: flags.Scale = "bounds",
     neighbours: flags.NeighbourRelation = None,
     access: flags.Access,
@@ -46,7 +46,7 @@ def cluster(
         Path | None, typer.Option(metavar="FILE", help="Cluster a released synopsis instead of data: free.")
     ] = None,
     seeding: Annotated[
-        str, typer.Option(help="Of a synopsis' cells: kmeans++, kmeans||, canopy or evolution.")
+        str, typer.Option(metavar="NAME", help="Of a synopsis' cells: kmeans++, kmeans||, canopy or evolution.")
     ] = "kmeans++",
     count_missing: Annotated[
         bool, typer.Option("--count-missing", help="Spend on how many values of each column are made up, too.")

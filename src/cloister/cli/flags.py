@@ -34,8 +34,8 @@ else:
     EngineName = Literal[tuple(ENGINES)]  # typer lists the values of a Literal in the help, and refuses others
 
 DATA_HELP = f"{format_names()} files, globs or URLs."
-Data = Annotated[list[str], typer.Argument(metavar="DATA...", help=DATA_HELP)]
-OptionalData = Annotated[list[str] | None, typer.Argument(metavar="[DATA...]", help=DATA_HELP)]
+Data = Annotated[list[str], typer.Argument(metavar="DATA", help=DATA_HELP)]
+OptionalData = Annotated[list[str] | None, typer.Argument(metavar="DATA", help=DATA_HELP)]
 NeighbourRelation = Annotated[
     Literal["add-remove", "replace-one"] | None, typer.Option(help="Which tables must not be told apart.")
 ]
@@ -114,12 +114,11 @@ def takes_groups(verb: Callable[..., None]) -> Callable[..., None]:
 
 
 def _field_parameters(group: Any) -> Iterator[inspect.Parameter]:
-    """The fields of a group as parameters of a function; every one has a default."""
+    """The fields of a group as parameters of a function; one without a default is a flag that must be given."""
     hints = get_type_hints(group, include_extras=True)
     for field in dataclasses.fields(group):
-        yield inspect.Parameter(
-            field.name, inspect.Parameter.KEYWORD_ONLY, default=field.default, annotation=hints[field.name]
-        )
+        default = inspect.Parameter.empty if field.default is dataclasses.MISSING else field.default
+        yield inspect.Parameter(field.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=hints[field.name])
 
 
 @dataclass(frozen=True)

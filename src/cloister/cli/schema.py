@@ -152,11 +152,13 @@ def show_check(data: list[str], facts: str, as_json: bool) -> None:
     from cloister.schema import Schema
     from cloister.schema.check import STAMP, count_cells, find_problems
     from cloister.sources.opening import open_source
+    from cloister.sources.ragged_rows import count_ragged
 
     expected, source = Schema.from_toml(facts), open_source(data)
     counts = count_cells(expected, source)
+    ragged = count_ragged(source)
     problems = find_problems(expected, source, counts)
-    faults = [problem for problem in problems if problem.is_fault]
+    has_faults = bool(ragged) or any(problem.is_fault for problem in problems)
     if as_json:
         listed = [
             {"column": p.column, "trouble": str(p.trouble), "fault": p.is_fault, "count": p.count, "rows": p.rows}
@@ -168,18 +170,24 @@ def show_check(data: list[str], facts: str, as_json: bool) -> None:
             | {"made_up": c.made_up, "clipped": c.clipped}
             for c in counts
         ]
-        print_json({"stamp": STAMP, "fits": not faults, "problems": listed, "columns": columns})
+        print_json({"stamp": STAMP, "fits": not has_faults, "ragged_rows": ragged, "problems": listed, "columns": columns})
     else:
+        if ragged:
+            of_rows = f"{ragged:,} of {counts[0].rows:,} rows" if counts else f"{ragged:,} rows"
+            typer.echo(
+                f"{of_rows} have more or fewer cells than the table has columns: in a release what they lack is missing and what "
+                "they have too much of is left out. Look for signs that should stand in quotes."
+            )
         for problem in problems:
             typer.echo(str(problem))
         for c in counts:
             if c.made_up:
                 typer.echo(f"{c.column.name}: in a release {c.made_up:,} of {c.rows:,} values would be made up.")
     if not as_json:
-        if not problems:
+        if not problems and not ragged:
             typer.echo(f"The data fits the schema: {len(expected.columns)} columns, every cell.")
-        elif not faults:
+        elif not has_faults:
             typer.echo("The data fits the schema: what is missing is missing as the schema says.")
         typer.echo(STAMP)
-    if faults:
+    if has_faults:
         raise typer.Exit(1)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shlex
+from itertools import pairwise
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,6 +13,8 @@ import typer
 from cloister.cli import flags, output
 from cloister.clustering.synopsis.shapes import SHAPES
 from cloister.errors import UsageError
+from cloister.report.document import Document, Section, Sentence, TextTable
+from cloister.report.terminal import print_document
 
 if TYPE_CHECKING:
     from cloister.clustering.synopsis.synopsis import Synopsis
@@ -20,10 +24,12 @@ EXAMPLE = (
     "cloister synopsis people.synopsis.parquet --suggest-k, and cloister cluster --synopsis people.synopsis.parquet --k 5 --out c"
 )
 
+SHOWN = 8  # numbers of clusters on a terminal, or as many as up to what is suggested
+
 
 @flags.takes_groups
 def synopsis(
-    data: Annotated[list[str], typer.Argument(metavar="DATA...", help="Files, globs or URLs; or one synopsis file to ask.")],
+    data: Annotated[list[str], typer.Argument(metavar="DATA", help="Files, globs or URLs; or one synopsis file to ask.")],
     *,
     out: Annotated[Path | None, typer.Option(metavar="FILE", help="A new file: the synopsis, or the made-up rows.")] = None,
     spending: flags.Spending,
@@ -60,6 +66,10 @@ def synopsis(
     from cloister.sinks import reserved
     from cloister.vault import open_data
 
+    if not any(spending.flags().values()) and all(Path(name).is_file() for name in data):
+        open_data(
+            data, access.chosen_engine()
+        )  # a synopsis that is to be asked is told how, before it is asked for an epsilon
     facts = flags.read_schema(schema)
     request = SynopsisRequest(
         budget=spending.budget(facts),
@@ -124,15 +134,28 @@ def ask(data: list[str], suggest_k: bool, sample: int | None, count: str | None,
 def print_answer(answer: dict[str, Any]) -> None:
     """The answers of a synopsis, for a person."""
     if suggestion := answer.get("suggest_k"):
-        typer.echo(f"k = {suggestion['k']}: after it the max-min distance of the dense cells falls most.")
-        distances = suggestion["distances"]  # none where the synopsis has hardly any dense cells
-        for k, depth in enumerate(suggestion["depths"], start=2):
-            mark = "  <" if k == suggestion["k"] else ""
-            typer.echo(f"  {k:>3}  distance {distances[k - 2] / distances[0]:.3f} of the first, depth {depth:.3f}{mark}")
+        print_document(describe_suggestion(suggestion["k"], suggestion["distances"]))
     if number := answer.get("count"):
         typer.echo(f"{number['value']:.1f} rows, standard error {number['standard_error']:.1f} (of the noise)")
     if sample := answer.get("sample"):
         typer.echo(f"Written: {sample['out']} ({sample['rows']:,} made-up rows)")
+
+
+def describe_suggestion(k: int, distances: list[float]) -> Document:
+    """How many clusters there seem to be, and how far each centre more would lie from those before it."""
+    found = f"{k} cluster{'s' if k > 1 else ''} seem{'' if k > 1 else 's'} to be there"
+    if not any(distances[:1]):  # the synopsis has hardly any dense cells
+        return Document((Section((Sentence(f"{found}: hardly any of its cells are dense."),)),))
+    falls = [last / following if following else inf for last, following in pairwise(distances)]  # falls[0] belongs to k = 2
+    rows = [
+        [f"{at}", f"{distance / distances[0]:.0%}", f"{fall:.1f} times nearer" + (" <" if at == k else "")]
+        for at, (distance, fall) in enumerate(zip(distances, falls, strict=False), start=2)
+    ]
+    heads = ["clusters", "distance of the last centre", "the next one"]
+    nearer = f"a centre more would lie {falls[k - 2]:.1f} times nearer to the others than the last one"
+    meaning = "Centres are dense cells, each as far as possible from those before it; 100% is the first distance."
+    table = TextTable.of(heads, rows[: max(SHOWN, k)], align="right")
+    return Document((Section((Sentence(f"{found}: {nearer}."), table, Sentence(meaning))),))
 
 
 def read_box(text: str) -> dict[str, tuple[float, float]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -18,26 +19,44 @@ EXAMPLE = (
 )
 
 SHOWN = 20  # rows on a terminal
+RESIDUE = 1e-12
 ENDINGS = (".csv", ".parquet", ".json")
+
+
+@dataclass(frozen=True)
+class TableChoice:
+    """What a private table counts and sums; its audit takes the same."""
+
+    by: Annotated[str, typer.Option("--by", metavar="A,B", help="The columns that make the cells.")]
+    measures: Annotated[str | None, typer.Option(metavar="X,Y", help="Numbers to sum in each cell.")] = None
+    bins: Annotated[
+        list[str] | None, typer.Option(metavar="A=10", help="Bins: A=10 of equal width, edges A=0:18:65:100, or days.")
+    ] = None
+    margins: Annotated[
+        bool | None, typer.Option("--margins/--no-margins", help="Spend on one-way margins too. Default: where it helps.")
+    ] = None
+    count_missing: Annotated[
+        bool, typer.Option("--count-missing", help="Spend on how many values of each column are made up, too.")
+    ] = False
+
+    def parameters(self) -> dict[str, Any]:
+        """As the parameters of that name that a request has."""
+        return {
+            "by": flags.read_names(self.by),
+            "measures": flags.read_names(self.measures),
+            "bins": read_bins(self.bins or []),
+            "margins": self.margins,
+            "count_missing": self.count_missing,
+        }
 
 
 @flags.takes_groups
 def tabulate(
     data: flags.Data,
     *,
-    by: Annotated[str, typer.Option("--by", metavar="A,B", help="The columns that make the cells.")],
+    choice: TableChoice,
     out: Annotated[Path | None, typer.Option(metavar="FILE", help="A new .csv, .parquet or .json file.")] = None,
     spending: flags.Spending,
-    measures: Annotated[str | None, typer.Option(metavar="X,Y", help="Numbers to sum in each cell.")] = None,
-    bins: Annotated[
-        list[str] | None, typer.Option(metavar="A=10", help="Bins: A=10 of equal width, edges A=0:18:65:100, or days.")
-    ] = None,
-    margins: Annotated[
-        bool | None, typer.Option("--margins/--no-margins", help="Spend on one-way margins too. Default: where it helps.")
-    ] = None,
-    count_missing: Annotated[
-        bool, typer.Option("--count-missing", help="Spend on how many values of each column are made up, too.")
-    ] = False,
     schema: flags.SchemaFile = None,
     neighbours: flags.NeighbourRelation = None,
     access: flags.Access,
@@ -54,12 +73,8 @@ def tabulate(
     facts = flags.read_schema(schema)
     where = access.parameters()
     terms: dict[str, Any] = {
-        "by": flags.read_names(by),
+        **choice.parameters(),
         "budget": spending.budget(facts),
-        "measures": flags.read_names(measures),
-        "bins": read_bins(bins or []),
-        "margins": margins,
-        "count_missing": count_missing,
         "schema": facts,
         "neighbours": neighbours,
     }
@@ -104,25 +119,39 @@ def read_bins(texts: list[str]) -> dict[str, Any]:
             raise UsageError("--bins: numbers are written with a point, such as 0.5, and edges are parted by colons.")
         parts = [end.strip() for end in ends.split(":" if ":" in ends else ",")]
         try:
-            is_day = all(re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", part) for part in parts)
-            edges: list[Any] = parts if is_day else [float(part) for part in parts]
-            bins[name.strip()] = edges if is_day or len(edges) > 1 else int(ends)
+            edges: list[Any] = [float(part) for part in parts]
+            bins[name.strip()] = edges if len(edges) > 1 else int(ends)
         except ValueError:
-            raise UsageError(
-                "--bins takes A=10 (bins of equal width), edges such as A=0:18:65:100, or days such as A=1950-01-01,1970-01-01."
-            ) from None
+            if not all(re.search(r"[0-9].*[0-9]", part) for part in parts):
+                raise UsageError(
+                    "--bins takes A=10 (bins of equal width), edges such as A=0:18:65:100, or days such as "
+                    "A=1950-01-01,1970-01-01."
+                ) from None
+            bins[name.strip()] = parts  # days, as far as can be said without the schema
     return bins
 
 
 def describe(rows: list[dict[str, Any]]) -> Document:
     """The first rows and the total."""
     shown = rows[:SHOWN] if len(rows) <= SHOWN + 1 else [*rows[:SHOWN], rows[-1]]
+    residue = {  # what rounding leaves of 0 where other cells have so much
+        name: RESIDUE * max(abs(row[name]) for row in rows) for name, cell in rows[0].items() if isinstance(cell, float)
+    }
     table = TextTable.of(
         [str(name) for name in rows[0]],
-        [[f"{cell:.6g}" if isinstance(cell, float) else str(cell) for cell in row.values()] for row in shown],
+        [[cell_text(cell, residue.get(name, 0.0)) for name, cell in row.items()] for row in shown],
         title="private table (every number is noisy; * adds a column up)",
         align="left",
     )
     left_out = len(rows) - len(shown)
     more = [Sentence(f"... and {left_out} rows more in the file; the last row is the total")] if left_out else []
     return Document((Section((table, *more)),))
+
+
+def cell_text(cell: Any, residue: float) -> str:
+    """A cell as it is shown: numbers no longer than they are worth."""
+    if not isinstance(cell, float):
+        return str(cell)
+    if abs(cell) >= 1e6:
+        return f"{cell:.0f}"
+    return "0" if abs(cell) <= residue else f"{cell:.6g}"

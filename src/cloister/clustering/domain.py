@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cloister.encode import Encoding, Grid
-from cloister.errors import SchemaError, UsageError
+from cloister.errors import SchemaError, UsageError, by_door
 from cloister.kernels import BallClip, BoxClip, Clip
 from cloister.parameters import check_reach
 from cloister.schema.cell_format import PLAIN, CellFormat
@@ -120,7 +120,10 @@ def from_bounds(
     """
     columns = len(names)
     if columns < 1:
-        raise SchemaError("there is no number column to work on. Name some with --columns, with bounds in the schema.")
+        raise SchemaError(
+            "there is no number column to work on. Name some with "
+            f"{by_door('columns', '--columns')}, with bounds in the schema."
+        )
     half = half_width(columns)
     written = [PLAIN] * columns if forms is None else forms
     if isinstance(bounds, Ball):
@@ -141,7 +144,7 @@ def from_bounds(
         narrow = names[int(np.argmin(halves))]
         raise UsageError(
             f'column "{narrow}" is so narrow beside the widest that its values cannot be told apart in common units. '
-            'Use scale="bounds" (--scale bounds), or leave it out.'
+            + by_door('Use scale="bounds", or leave it out.', "Use --scale bounds, or leave it out.")
         )
     middles = low + widths
     public = np.full(columns, np.nan) if defaults is None else np.asarray(defaults, dtype=np.float64)
@@ -196,8 +199,8 @@ def pair(bounds: Any, columns: int) -> tuple[NDArray[np.float64], NDArray[np.flo
     low, high = spread(low, columns, "the low bounds"), spread(high, columns, "the high bounds")
     if not (low < high).all():
         raise UsageError(
-            "every low bound must lie below its high bound. Give bounds=(low, high), or ([low, ...], [high, ...]) with one a "
-            "column."
+            "every low bound must lie below its high bound. Give "
+            + by_door("bounds=(low, high), or ([low, ...], [high, ...]) with one a column.", "--bounds LOW,HIGH.")
         )
     for ends in zip(low.tolist(), high.tolist(), strict=True):
         check_reach(*ends, "bounds")

@@ -10,6 +10,7 @@ import numpy as np
 from cloister.errors import UsageError
 from cloister.sources.in_memory import from_array
 from cloister.sources.opening import NOTHING_STATED
+from cloister.sources.python_cells import row_width
 from cloister.sources.python_tables import from_rows, is_unnamed
 from cloister.sources.stated_names import StatedNames, is_place
 from cloister.vault import open_data
@@ -41,9 +42,17 @@ def read_to_label(X: Any, columns: tuple[str, ...], engine: Any) -> Any:
     """Rows to be labelled: arrays and lists have the columns that were clustered, anything else names its own."""
     if isinstance(check_form(X), np.ndarray) and X.shape[1] != len(columns):
         raise UsageError(f"X has {X.shape[1]} features, but KMeans is expecting {len(columns)} features as input.")
-    if is_unnamed(X):
-        return from_array(X, columns) if isinstance(X, np.ndarray) else from_rows(X, columns)
-    return open_data(X, engine)
+    if not is_unnamed(X):
+        return open_data(X, engine)
+    if isinstance(X, np.ndarray):
+        return from_array(X, columns)
+    width = len(columns)
+    if X and all(row_width(row, width + 1) > width for row in X):  # labels are for the holder, who may be told of rows
+        raise UsageError(
+            f"the rows of X have more cells than the {width} columns that were clustered. Give these cells alone, in that "
+            "order, or dicts, or a data frame."
+        )
+    return from_rows(X, columns)
 
 
 def check_form(X: Any) -> Any:

@@ -11,7 +11,7 @@ import numpy as np
 from cloister.clustering.domain import Ball, Lattice
 from cloister.clustering.inputs import Input
 from cloister.column_names import missing_column
-from cloister.errors import SchemaError, UsageError
+from cloister.errors import SchemaError, UsageError, by_door
 from cloister.schema import Category, Number, Role, Schema
 from cloister.schema.cell_format import PLAIN, CellFormat
 from cloister.sources.stated_names import BY_COLUMNS, StatedNames
@@ -42,18 +42,19 @@ def choose_columns(rows: Input, schema: Schema | None, columns: Sequence[str] | 
         chosen = by_schema(chosen.names, schema, columns, bounds)
     missing = [name for name in chosen.names if rows.names and name not in rows.names]
     if missing:
-        raise missing_column(missing[0], rows.names, chosen.names)
+        described = () if schema is None else schema.names
+        raise missing_column(missing[0], rows.names, chosen.names, described=described)
     undescribed = [name for name in chosen.names if columns is None and (schema is None or name not in schema)]
     if undescribed and not getattr(rows.data, "typed", True):
         raise UsageError(
-            "a CSV file does not say which of its columns are numbers. Name those to use: columns=[...] or --columns a,b; or "
-            "give a schema."
+            "a CSV file does not say which of its columns are numbers. Name those to use: "
+            f"{by_door('columns=[...]', '--columns A,B')}; or give a schema."
         )
     texts = [name for name in undescribed if name in rows.texts]
     if texts:
         raise UsageError(
-            f'column "{texts[0]}" holds text, or else no numbers. Say which columns to use: columns=["age", "income"], or '
-            "--columns."
+            f'column "{texts[0]}" holds text, or else no numbers. Say which columns to use: '
+            + by_door('columns=["age", "income"].', "--columns A,B.")
         )
     return chosen
 
@@ -113,14 +114,16 @@ def no_number_column(schema: Schema, name: str) -> SchemaError:
     """Why a column that was named cannot be worked on, and what can be done with it."""
     column = schema[name]
     if name == schema.unit or column.role is Role.IDENTIFIER:
-        return SchemaError(f'column "{name}" says who a row is about, by the schema. Leave it out of columns (--columns).')
+        return SchemaError(
+            f'column "{name}" says who a row is about, by the schema. Leave it out of {by_door("columns", "--columns")}.'
+        )
     kind = type(column.kind).__name__.lower()
     others = [other for other in schema.names if may_be_number(schema, other)]
     numbers = f" The number columns are: {', '.join(others[:MOST_LISTED])}." if others else ""
     advice = " cloister tabulate counts its values." if isinstance(column.kind, Category) else ""
     return SchemaError(
-        f'column "{name}" is a {kind} in the schema, and distances are between numbers. Leave it out of columns '
-        f"(--columns).{numbers}{advice}"
+        f'column "{name}" is a {kind} in the schema, and distances are between numbers. Leave it out of '
+        f"{by_door('columns', '--columns')}.{numbers}{advice}"
     )
 
 

@@ -103,7 +103,7 @@ class ClusterRequest(TableRequest):
 
     def fit(self, data: Any, progress: Progress = silent) -> Clusters:
         """Charge the budget, find the clusters in the vault, and hand out what was released."""
-        check_progress(progress)
+        progress = check_progress(progress)
         rows = self.read(data)
         task = self.task(rows)
         method = find_method(self.method)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from cloister.errors import UsageError
+from cloister.errors import UsageError, by_door
 from cloister.privacy.identifiability import check_worlds, epsilon_from_rho
 from cloister.schema import Neighbours
 from cloister.schema.numerals import MOST_DIGITS, Number, amount_text, exact_number, has_few_digits
@@ -30,7 +30,7 @@ __all__ = [
 ]
 
 HINTS = {
-    "epsilon": " Give a number such as 0.5 or 1; with a delta, ApproxDP(epsilon, delta).",
+    "epsilon": " Give a number such as 0.5 or 1",
     "delta": " Leave it out for none, or give a small one such as 1e-6.",
     "rho": " Give a probability between a blind guess and 1, such as 0.05.",
 }
@@ -46,6 +46,8 @@ def exact(value: object, name: str) -> Fraction:
     Fraction(1, 10)
     """
     hint = HINTS.get(name, "")
+    if name == "epsilon":
+        hint += by_door("; with a delta, ApproxDP(epsilon, delta).", ".")
     if isinstance(value, str) and re.fullmatch(r"\s*[0-9]{1,9},[0-9]{1,9}\s*", value):
         hint = f" Write it with a point: {value.strip().replace(',', '.')}."
     problem = UsageError(f"{name} must be a positive finite number.{hint}")
@@ -62,10 +64,10 @@ def sensible(epsilon: Fraction) -> Fraction:
     """An epsilon that leaves something but noise, and that can be computed with."""
     if epsilon > LARGEST_EPSILON:
         raise UsageError(
-            f"epsilon must be at most {LARGEST_EPSILON:,}: nothing is hidden long before that. Lower --epsilon."
+            f"epsilon must be at most {LARGEST_EPSILON:,}: nothing is hidden long before that. Give a smaller one."
         )
     if epsilon < SMALLEST_EPSILON:
-        raise UsageError("epsilon must be at least 0.0001: below that nothing is left but noise. Raise --epsilon.")
+        raise UsageError("epsilon must be at least 0.0001: below that nothing is left but noise. Give a larger one.")
     check_digits(epsilon, "epsilon")
     return epsilon
 

@@ -22,7 +22,7 @@ def text(document: Document) -> str:
 
 
 def print_document(document: Document) -> None:
-    """Print the document on standard output; lines are not wrapped, tables fit the width of the terminal."""
+    """Print the document on standard output; lines are not wrapped, and tables are drawn where they fit the terminal."""
     for i, section in enumerate(document.sections):
         if i:
             print()
@@ -82,10 +82,17 @@ def _print_table(table: TextTable) -> None:
     from rich.table import Table
     from rich.text import Text
 
+    console = Console()
+    plain = ruled(table)
+    if table.title:
+        print(one_line(table.title))
+    if len(plain.splitlines()[1]) + len(table.heads) + 3 > console.width:  # with its borders; rich would break cells apart
+        print(plain)
+        return
     # Text: brackets in names and labels are not markup
-    grid = Table(title=Text(one_line(table.title)) if table.title else None)
+    grid = Table()
     for j, head in enumerate(table.heads):
         grid.add_column(Text(one_line(head)), justify="right" if table.is_right(j) else "left", overflow="fold")
     for row in table.rows:
         grid.add_row(*(Text(one_line(cell)) for cell in row))
-    Console().print(grid)
+    console.print(grid)

@@ -102,7 +102,7 @@ def read_request(
     kinds = {column.name: column.kind for column in schema.columns} if schema is not None else {}
     trees = _read_trees(hierarchies, schema, known, names)
     request = RiskRequest(tuple(known), tuple(hidden), target, person, search, bool(named), kinds, trees, tuple(notes))
-    _check_present(request.columns, names)
+    _check_present(request.columns, names, tuple(kinds))
     both = [name for name in request.sensitive if name in request.quasi]
     if both:
         raise UsageError(f'column "{both[0]}" cannot be known to others and sensitive at once. Take it off one list.')
@@ -141,7 +141,7 @@ def _with_role(schema: Schema | None, role: Role) -> list[str]:
     return [column.name for column in schema.columns if column.role is role] if schema is not None else []
 
 
-def _check_present(wanted: Sequence[str], names: Sequence[str]) -> None:
+def _check_present(wanted: Sequence[str], names: Sequence[str], described: Sequence[str] = ()) -> None:
     for name in wanted:
         if name not in names:
-            raise missing_column(name, names, wanted)
+            raise missing_column(name, names, wanted, described=described)

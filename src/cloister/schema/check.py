@@ -18,12 +18,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from cloister.column_names import nearest_name
 from cloister.schema.cell_format import PLAIN
 from cloister.schema.cell_values import are_missing, days, numbers, texts
 from cloister.schema.drafts import RowSource
 from cloister.schema.kinds import Category, Date, Kind, Number
 from cloister.schema.numerals import label_text
-from cloister.schema.table import Column, Schema, nearest
+from cloister.schema.table import Column, Role, Schema
 
 __all__ = ["STAMP", "CellCounts", "Problem", "Trouble", "check", "count_cells", "find_problems"]
 
@@ -117,19 +118,21 @@ def count_cells(schema: Schema, rows: RowSource) -> list[CellCounts]:
 
 def find_problems(schema: Schema, rows: RowSource, counts: list[CellCounts]) -> list[Problem]:
     """What the schema lacks, and what the counts of cells say."""
-    problems = [problem for column in schema.columns for problem in _of_schema(column, rows)]
+    problems = [problem for column in schema.columns for problem in _of_schema(column, rows, schema.unit)]
     if schema.unit is not None and schema.max_rows is None:
         message = "it is the unit, and the schema does not say how many rows of one person may count. Fill in: max_rows = 5"
         problems.append(Problem(schema.unit, Trouble.BLANK, message))
     return problems + [problem for count in counts for problem in _of_cells(count)]
 
 
-def _of_schema(column: Column, rows: RowSource) -> Iterator[Problem]:
+def _of_schema(column: Column, rows: RowSource, unit: str | None) -> Iterator[Problem]:
     """What the schema lacks for a column, before any row is read."""
     name, kind = column.name, column.kind
     if name not in rows.names:
-        hint = nearest(name, rows.names)
+        hint = nearest_name(name, rows.names)
         yield Problem(name, Trouble.MISSING, f"the data has no such column.{hint}")
+    if column.role is Role.IDENTIFIER or name == unit:
+        return  # no release reads it as a quantity or by its domain
     if isinstance(kind, (Number, Date)) and kind.bounds is None:
         yield Problem(name, Trouble.BLANK, "the schema gives no bounds. Fill in: bounds = [low, high]")
     if isinstance(kind, Category):

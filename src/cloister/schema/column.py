@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -11,7 +9,7 @@ from cloister.errors import SchemaError
 from cloister.parameters import check_text
 from cloister.schema.kinds import Category, Date, Kind, Number, Text
 
-__all__ = ["Column", "Role", "nearest"]
+__all__ = ["Column", "Role"]
 
 
 class Role(StrEnum):
@@ -45,10 +43,3 @@ class Column:
             object.__setattr__(self, "role", Role(self.role))
         except ValueError:
             raise SchemaError(f'column "{self.name}": role must be one of {", ".join(Role)}.') from None
-
-
-def nearest(word: str, known: Iterable[str]) -> str:
-    """A hint at the known word that was probably meant, or nothing; meant to follow a sentence."""
-    words = list(known)
-    close = [other for other in words if other.lower() == word.lower()] or difflib.get_close_matches(word, words, n=1)
-    return f' Did you mean "{close[0]}"?' if close else ""

@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cloister.schema.cell_format import PLAIN
-from cloister.schema.cell_values import numbers, texts
+from cloister.schema.cell_values import days, numbers, texts
 from cloister.schema.format_guesses import (
     DIGITS,
     MOSTLY,
@@ -37,6 +37,7 @@ __all__ = ["RowSource", "draft", "draft_text", "find_likely_unit", "role_of_name
 SAMPLE_ROWS = 4_096
 MOST_VALUES = 100  # a column of text with more distinct values in the sample is free text
 MOST_ROWS_EACH = 50  # on average: what more rows share is a group, not somebody
+GENERATION = 20 * 365  # days
 FEWEST = 20  # cells: of fewer many a harmless column has no value twice
 
 _WORDS = {
@@ -172,9 +173,21 @@ class _Look:
         """The column that it shows, where the rest of the file writes numbers and dates in these styles."""
         kind = self._kind(number_style, date_style)
         role = role_of_name(self.name)
-        if role is Role.OTHER and (_names_rows(self.cells, kind) or self._names_people(kind)):
+        if role is Role.OTHER and self._spans_lives(kind):
+            role = Role.QUASI
+        elif role is Role.OTHER and (_names_rows(self.cells, kind) or self._names_people(kind)):
             role = Role.IDENTIFIER
+        if role is Role.IDENTIFIER and isinstance(kind, Number):
+            kind = Text()  # nobody adds them, and they need no bounds
         return Column(self.name, kind, role, guessed=True)
+
+    def _spans_lives(self, kind: Kind) -> bool:
+        """Whether days spread over generations, as days of birth do and events hardly ever."""
+        if not isinstance(kind, Date):
+            return False
+        read = days(self.cells, kind.form)
+        read = read[~np.isnan(read)]
+        return len(read) >= FEWEST and bool(np.diff(np.quantile(read, [0.05, 0.95])) >= GENERATION)
 
     def _names_people(self, kind: Kind) -> bool:
         """Whether the name says that whole numbers stand for somebody, and each for a few rows at most."""

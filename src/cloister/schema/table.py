@@ -6,14 +6,15 @@ from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
 
+from cloister.column_names import nearest_name
 from cloister.errors import SchemaError
 from cloister.parameters import check_path, check_text
 from cloister.schema import toml
-from cloister.schema.column import Column, Role, nearest
+from cloister.schema.column import Column, Role
 from cloister.schema.kinds import repeated
 from cloister.schema.neighbours import Neighbours
 
-__all__ = ["Column", "Role", "Schema", "nearest"]
+__all__ = ["Column", "Role", "Schema"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +67,7 @@ class Schema:
             except ValueError:
                 raise SchemaError(f"neighbours must be one of {', '.join(Neighbours)}.") from None
         if self.unit is not None and check_text(self.unit, "unit") not in names:
-            raise SchemaError(f'unit "{self.unit}" is not a column of the schema.{nearest(self.unit, names)}')
+            raise SchemaError(f'unit "{self.unit}" is not a column of the schema.{nearest_name(self.unit, names)}')
         if self.max_rows is not None:
             if isinstance(self.max_rows, bool) or not isinstance(self.max_rows, int) or self.max_rows < 1:
                 raise SchemaError("max_rows must be a whole number of at least 1.")
@@ -85,7 +86,7 @@ class Schema:
         for column in self.columns:
             if column.name == name:
                 return column
-        raise SchemaError(f'the schema has no column "{name}".{nearest(check_text(name, "a name"), self.names)}')
+        raise SchemaError(f'the schema has no column "{name}".{nearest_name(check_text(name, "a name"), self.names)}')
 
     @classmethod
     def from_toml(cls, path: str | PathLike[str]) -> Schema:

@@ -13,8 +13,9 @@ from os import PathLike
 from pathlib import Path
 from typing import TypedDict, TypeVar
 
+from cloister.column_names import nearest_name
 from cloister.errors import SchemaError
-from cloister.schema.column import Column, Role, nearest
+from cloister.schema.column import Column, Role
 from cloister.schema.kinds import Category, Date, Kind, Number, Text
 from cloister.schema.neighbours import Neighbours
 from cloister.schema.strict_toml import read_toml
@@ -124,7 +125,7 @@ def _column(name: str, facts: object) -> Column:
         raise SchemaError(f"{where} needs a kind: one of {', '.join(_KEYS)}.")
     word = facts["kind"]
     if not isinstance(word, str) or word not in _KEYS:
-        hint = nearest(word, _KEYS) if isinstance(word, str) else ""
+        hint = nearest_name(word, _KEYS) if isinstance(word, str) else ""
         raise SchemaError(f"{where}: kind must be one of {', '.join(_KEYS)}.{hint}")
     known = ("kind", "role", *_KEYS[word])
     _refuse_unknown(facts, known, f"{where} (a {word})")
@@ -193,7 +194,7 @@ def _one_of(facts: Mapping[str, object], key: str, words: type[_Word], where: st
     for word in words:
         if word == value:
             return word
-    hint = nearest(value, words) if isinstance(value, str) else ""
+    hint = nearest_name(value, words) if isinstance(value, str) else ""
     raise SchemaError(f"{where}: {key} must be one of {', '.join(words)}.{hint}")
 
 
@@ -214,7 +215,7 @@ def _hint_at_key(key: str, known: tuple[str, ...]) -> str:
     meant = [name for name in known if word in _SYNONYMS.get(name, ()) or (len(name) > 3 and name in word)]
     if meant:
         return f' Did you mean "{meant[0]}"?'
-    return nearest(word, known) or f" It may hold {', '.join(known)}."
+    return nearest_name(word, known) or f" It may hold {', '.join(known)}."
 
 
 def _relocated(column: Column, folder: Path) -> Column:

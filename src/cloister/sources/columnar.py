@@ -14,7 +14,9 @@ from cloister.sources.places import Place
 from cloister.sources.sound_batches import plain_batch
 from cloister.sources.source import BATCH_ROWS, distinct, nested_names, present, retold, text_names
 
-__all__ = ["ColumnarReader", "ColumnarSource", "DatasetSource", "from_dataset", "open_columnar"]
+__all__ = ["SYNOPSIS", "ColumnarReader", "ColumnarSource", "DatasetSource", "from_dataset", "open_columnar"]
+
+SYNOPSIS = b"cloister.synopsis"  # the key in the metadata of a file that holds one
 
 
 class ColumnarReader(Protocol):
@@ -154,6 +156,12 @@ def open_columnar(place: Place, reader: ColumnarReader) -> ColumnarSource:
     """A source over a file that `reader` can read; its schema is read."""
     with retold(place.shown), place.open() as file:
         schema = reader.schema(file)
+        if SYNOPSIS in (schema.metadata or {}):
+            raise SourceError(
+                f"{place.shown} is a synopsis, whose cells are no rows of a table: it is released already, and using it costs "
+                "nothing. Cluster it with: cloister cluster --synopsis FILE --k K --out DIR. Ask it with: cloister synopsis FILE "
+                "and --suggest-k, --count or --sample. In Python: Synopsis.load."
+            )
         names = distinct(schema.names, place.shown)  # a damaged name is no text
     kinds = tuple(_kind(field.type) for field in schema)
     return ColumnarSource(place, reader, names, text_names(schema), nested_names(schema), kinds)

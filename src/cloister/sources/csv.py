@@ -80,17 +80,33 @@ class CsvSource:
         places = {name: place for place, name in enumerate(self.names)}
         return self._batches([places[name] for name in wanted], wanted)
 
+    def ragged_rows(self) -> int:
+        """How many records have more or fewer fields than the header; for the holder."""
+        width = len(self.names)
+        with retold(self.place.shown), self.place.stream() as file:
+            return sum(
+                len(row) != width
+                for run in self._runs(file)
+                for raw, table in (self._pieces(run.raw, [0]) if run.quoted else [(run.raw, None)])
+                if table is None
+                for row in self.grammar.rows(raw.decode("latin-1"), run.quoted)
+            )
+
     def _batches(self, places: list[int], names: list[str]) -> Iterator[pa.RecordBatch]:
         with retold(self.place.shown), self.place.stream() as file:
-            runs = self.grammar.runs(_text(file), self.window)
-            headed = False
-            for run in runs:
-                if not headed:
-                    headed, run = self._below_header(run)
-                if run.raw:
-                    # a column is read even if none is asked for: rows are counted by it
-                    table = self._table(run, places or [0])
-                    yield from table.rename_columns(names or ["rows"]).select(names).to_batches(BATCH_ROWS)
+            for run in self._runs(file):
+                # a column is read even if none is asked for: rows are counted by it
+                table = self._table(run, places or [0])
+                yield from table.rename_columns(names or ["rows"]).select(names).to_batches(BATCH_ROWS)
+
+    def _runs(self, file: Readable) -> Iterator[RecordRun]:
+        """The records below the header."""
+        headed = False
+        for run in self.grammar.runs(_text(file), self.window):
+            if not headed:
+                headed, run = self._below_header(run)
+            if run.raw:
+                yield run
 
     def _below_header(self, run: RecordRun) -> tuple[bool, RecordRun]:
         raw = run.raw.lstrip(b"\r\n")
@@ -98,24 +114,26 @@ class CsvSource:
 
     def _table(self, run: RecordRun, places: list[int]) -> pa.Table:
         raw = run.raw
-        table = pa.concat_tables(self._parts(raw, places) if run.quoted else [self._slow(raw, False, places)])
+        pieces = self._pieces(raw, places) if run.quoted else [(raw, None)]
+        tables = [self._slow(piece, run.quoted, places) if table is None else table for piece, table in pieces]
+        table = pa.concat_tables(tables)
         return table if _is_utf8(raw) else _decoded(table)
 
-    def _parts(self, raw: bytes, places: list[int]) -> Iterator[pa.Table]:
-        """Arrow reads what it can; around a ragged line, where it can only stop, a small part is read slowly."""
+    def _pieces(self, raw: bytes, places: list[int]) -> Iterator[tuple[bytes, pa.Table | None]]:
+        """Arrow reads what it can; around a ragged line, where it can only stop, is a small piece without a table."""
         if self._is_fast(raw):
             try:
-                yield self._fast(raw, places)
+                yield raw, self._fast(raw, places)
                 return
             except pa.ArrowInvalid:
                 pass
         cut = self.grammar.whole(raw[: len(raw) // 2]) if len(raw) > _SMALL else 0
         if cut:
             cut += raw.startswith(b"\r\n", cut - 1)  # a line end stays whole
-            yield from self._parts(raw[:cut], places)
-            yield from self._parts(raw[cut:], places)
+            yield from self._pieces(raw[:cut], places)
+            yield from self._pieces(raw[cut:], places)
         else:
-            yield self._slow(raw, True, places)
+            yield raw, None
 
     def _is_fast(self, raw: bytes) -> bool:
         """Whether Arrow may try: it fails at lines that are all blank, and one column needs a delimiter that nothing holds."""

@@ -98,7 +98,7 @@ def open_source(data: object, names: StatedNames = NOTHING_STATED) -> Source:
         return _several([(place, open_file(place)) for place in find_all([data])])
     if isinstance(data, (list, tuple)):
         if is_rows(data):
-            return from_rows(data, names.of_rows())
+            return from_rows(data, names.of_rows(), names.of_narrow_rows())
         return _several([(place, open_file(place)) for place in find_all(data)])
     return _open_in_memory(_unwrapped(data), names)
 

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from cloister.sources.object_rules import KINDS, MOST_DIGITS, TIMES, of_pandas, read_cell
 
-__all__ = ["cell_column", "named_cells", "raw_text_column", "row_cells", "text_column", "unmasked"]
+__all__ = ["cell_column", "named_cells", "raw_text_column", "row_cells", "row_width", "text_column", "unmasked"]
 
 _CODES = {kind: code for code, kind in enumerate(KINDS)}
 _NAMED = {
@@ -71,10 +71,23 @@ def row_cells(row: object, width: int) -> Sequence[object]:
     return [*cells, *[None] * (width - len(cells))]
 
 
-def named_cells(row: Any, names: Sequence[str]) -> Sequence[object]:
-    """The cells of one row of a table with these columns: those of a dict by its keys, any other row's by their order."""
+def row_width(row: object, most: int) -> int:
+    """How many cells a row that is a list has, `most` or more of them counted as `most`; 0 for any other. Never raises."""
+    try:
+        return len(_cells(row, most))
+    except Exception:
+        return 0
+
+
+def named_cells(row: Any, names: Sequence[str], narrow: Sequence[str] = ()) -> Sequence[object]:
+    """The cells of one row of a table with these columns: those of a dict by its keys, any other row's by their order.
+
+    A row of just as many cells as `narrow`, some of the names, has those columns.
+    """
     if not issubclass(type(row), dict):
-        return row_cells(row, len(names))
+        if not narrow or row_width(row, len(names)) != len(narrow):
+            return row_cells(row, len(names))
+        row = dict(zip(narrow, row_cells(row, len(narrow)), strict=True))
     # a key that is no text may be any object, and is not asked whether it equals a name
     by_name = {key: value for key, value in dict.items(row) if type(key) is str}
     return [by_name.get(name) for name in names]

@@ -21,7 +21,7 @@ from cloister.sources.in_memory import Objects, array_column, is_too_fine, rows_
 from cloister.sources.object_rules import has_method, is_a
 from cloister.sources.pandas_frames import frame_column
 from cloister.sources.polars_frames import check_polars_column
-from cloister.sources.python_cells import cell_column, named_cells, text_column, unmasked
+from cloister.sources.python_cells import cell_column, named_cells, row_width, text_column, unmasked
 from cloister.sources.sound_batches import sound_batch
 from cloister.sources.source import BATCH_ROWS, distinct, nested_names, present, text_names
 
@@ -37,12 +37,19 @@ class RowsSource:
 
     rows: Sequence[object]
     names: tuple[str, ...]
+    narrow: tuple[str, ...] = ()  # some of the names: of rows that have just as many cells
     in_memory: bool = True
     objects: Objects = text_column
 
     def keeping_kinds(self) -> RowsSource:
         """The same rows, whose cells keep their kinds."""
         return replace(self, objects=cell_column)
+
+    def ragged_rows(self) -> int:
+        """How many rows, but for dicts, have more or fewer cells than the table has columns; for the holder."""
+        widths = {len(self.names), len(self.narrow) or len(self.names)}
+        most = len(self.names) + 1
+        return sum(row_width(row, most) not in widths for row in self.rows if not issubclass(type(row), dict))
 
     def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         """The rows, each read by itself: see `python_cells`."""
@@ -51,7 +58,7 @@ class RowsSource:
 
     def _batches(self, places: list[int], names: list[str]) -> Iterator[pa.RecordBatch]:
         for start in range(0, len(self.rows), BATCH_ROWS):
-            rows = [named_cells(row, self.names) for row in self.rows[start : start + BATCH_ROWS]]
+            rows = [named_cells(row, self.names, self.narrow) for row in self.rows[start : start + BATCH_ROWS]]
             if places:
                 yield pa.RecordBatch.from_arrays([self.objects(row[place] for row in rows) for place in places], names=names)
             else:
@@ -115,11 +122,14 @@ def is_unnamed(data: object) -> bool:
     return isinstance(data, np.ndarray) or is_rows(data)
 
 
-def from_rows(rows: Sequence[object], names: Sequence[str]) -> RowsSource:
-    """A source over a list of rows with these columns: rows that are lists have them in this order, dicts by name."""
+def from_rows(rows: Sequence[object], names: Sequence[str], narrow: tuple[str, ...] = ()) -> RowsSource:
+    """A source over a list of rows with these columns: rows that are lists have them in this order, dicts by name.
+
+    A list with just as many cells as `narrow` has those columns. What a row lacks is missing, cells too many are left out.
+    """
     if not 1 <= len(names) <= MOST_COLUMNS:
         raise SourceError(f"a list of rows may have 1 to {MOST_COLUMNS:,} columns.")
-    return RowsSource(rows, distinct(names, "the list of rows"))
+    return RowsSource(rows, distinct(names, "the list of rows"), narrow)
 
 
 def from_columns(columns: Mapping[Any, Any]) -> ColumnsSource:

@@ -19,7 +19,7 @@ __all__ = ["BY_COLUMNS", "StatedNames", "is_place"]
 BY_COLUMNS = 'Name them in the order of the rows: columns=["age", "pay"] (dicts are read by these names).'
 BY_SCHEMA = (
     "Give a schema, whose columns the rows then have in its order; or pass a dict of columns, such as "
-    '{"age": [31, 40], "sex": ["f", "m"]}, or a data frame.'
+    '{"age": [31, 40], "sex": ["f", "m"]}, or a data frame: pandas.DataFrame(rows) takes the keys of dicts for names.'
 )
 MOST_QUOTED = 6  # names in a message
 
@@ -45,13 +45,22 @@ class StatedNames:
         """The columns of a list of rows, in the order of cells in a row that is a list."""
         if last := _last_place(self.columns or self.schema or ()):
             return _places(last)
-        if self.columns and self.schema and self.columns != self.schema:
+        if self.columns and self.schema and self.columns != self.schema and not self.of_narrow_rows():
             raise self._ambiguous("the rows of the list have", "pandas.DataFrame(rows")
-        if names := self.columns or self.schema:
+        if names := self.schema or self.columns:
             return names
         if self.count is not None:
             return _places(self.count)
         raise SourceError(f"a list of rows does not say which columns it has. {self.advice}")
+
+    def of_narrow_rows(self) -> tuple[str, ...]:
+        """The columns of a row of a list that has just as many cells as were named, fewer than the schema has; none otherwise.
+
+        As an array of that width would be read; but that of a list each row by itself, since none may decide for the others.
+        """
+        if not self.columns or not self.schema or _last_place(self.columns):
+            return ()
+        return self.columns if set(self.columns) < set(self.schema) else ()
 
     def of_array(self, width: int) -> tuple[str, ...]:
         """The columns of an array of so many; x0, x1, ... where no words fit it."""
@@ -70,8 +79,8 @@ class StatedNames:
         more = ", ..." if len(self.columns) > MOST_QUOTED else ""
         return SourceError(
             f"it is not clear whether {subject} the {len(self.columns)} columns that were named, in that order, or the "
-            f"{len(self.schema)} of the schema. Pass a data frame that says it, {call}, columns=[{listed}{more}]), or a dict of "
-            "columns."
+            f"{len(self.schema)} of the schema. Name columns of the schema, in its order; or pass a data frame that says it, "
+            f"{call}, columns=[{listed}{more}]), or a dict of columns."
         )
 
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from cloister.column_names import missing_column
+from cloister.column_names import missing_column, nearest_name
 from cloister.encode import BinGrid, Codes, DayGrid, Encoding, Grid, MadeUp
-from cloister.errors import SchemaError, UsageError
+from cloister.errors import SchemaError, UsageError, by_door
 from cloister.parameters import check_reach
 from cloister.schema import Category, Date, Number, Schema
 from cloister.schema.kinds import OTHER
@@ -86,7 +86,7 @@ def lay_out(
 
     Each of the many parameters is what a user of `tabulate` says by that name.
     """
-    check_names(by, measures, bins, names)
+    check_names(by, measures, bins, names, () if schema is None else schema.names)
     axes: list[Axis] = []
     grids: list[Grid] = []
     categories: list[Codes] = []
@@ -113,7 +113,8 @@ def lay_out(
                 inner = tuple(range(1, len(edges) - 1))
             grids.append(grid)
             axes.append(Axis(name, labels, inner))
-    summed = tuple(measure_of(name, number_of(name, bounds, schema)) for name in measures)
+    summed = tuple(measure_of(name, number_of(name, bounds, schema), grids) for name in measures)
+    check_one_kind(measures, categories)
     flags = made_up_columns((*grids, *summed, *categories)) if count_missing else ()
     encoding = Encoding((*grids, *summed), (*categories, *flags))
     return TableLayout(tuple(axes), encoding, summed, tuple(flag.name for flag in flags))
@@ -127,19 +128,26 @@ def made_up_columns(columns: Sequence[Grid | Codes]) -> tuple[MadeUp, ...]:
     return tuple(MadeUp(column) for column in different.values())
 
 
-def check_names(by: tuple[str, ...], measures: tuple[str, ...], bins: Mapping[str, Any], names: Sequence[str]) -> None:
+def check_names(
+    by: tuple[str, ...],
+    measures: tuple[str, ...],
+    bins: Mapping[str, Any],
+    names: Sequence[str],
+    described: Sequence[str] = (),
+) -> None:
     """Refuse columns that are missing, doubled, or named like those that a table adds."""
     if repeated := [name for name in by if by.count(name) > 1]:
         raise UsageError(f'column "{repeated[0]}" is there twice in by.')
     for name in [*by, *measures]:
         if names and name not in names:
-            raise missing_column(name, names, [*by, *measures])
+            raise missing_column(name, names, [*by, *measures], described=described)
     added_by_table = {"count", "standard_error", "low", "high"}
     added_by_table |= {f"{what} of {name}" for what in ("sum", "standard_error") for name in measures}
     if clash := [name for name in by if name in added_by_table]:
         raise UsageError(f'a table has a column "{clash[0]}" of its own. Rename that of the data first.')
     if unknown := [name for name in bins if name not in by]:
-        raise UsageError(f'bins are given for "{unknown[0]}", which is not one of the columns of the table.')
+        hint = nearest_name(unknown[0], by)
+        raise UsageError(f'bins are given for "{unknown[0]}", which is not one of the columns of the table.{hint}')
 
 
 def kind_of(
@@ -157,8 +165,12 @@ def kind_of(
         return date_of(name, bounds, schema) if is_date else number_of(name, bounds, schema)
     if schema is None:
         raise SchemaError(
-            f'nothing is known about column "{name}". Give a schema, or domains={{"{name}": [...]}} for a category, or '
-            f'bounds={{"{name}": (low, high)}} for a number, from what is publicly known.'
+            f'nothing is known about column "{name}". '
+            + by_door(
+                f'Give a schema, or domains={{"{name}": [...]}} for a category, or bounds={{"{name}": (low, high)}} for a '
+                "number, from what is publicly known.",
+                "Describe it in a schema, from what is publicly known (cloister schema FILE drafts one), and give --schema.",
+            )
         )
     kind = schema[name].kind
     if isinstance(kind, Category):
@@ -193,7 +205,9 @@ def number_of(name: str, bounds: Mapping[str, tuple[float, float]], schema: Sche
     if name in bounds:
         return Number(bounds=bounds[name])
     if not isinstance(kind, Number):
-        raise SchemaError(f'column "{name}" has to be a number with public bounds. Say so in a schema, or in bounds=.')
+        raise SchemaError(
+            f'column "{name}" has to be a number with public bounds. Say so in a schema{by_door(", or in bounds=", "")}.'
+        )
     if kind.bounds is None:
         raise SchemaError(f'column "{name}" has no bounds. Add bounds = [low, high] to its part of the schema.')
     return kind
@@ -206,18 +220,26 @@ def codes_of(name: str, kind: Category) -> Codes:
     return Codes(name, kind.cells, default, kind.form)
 
 
-def measure_of(name: str, kind: Number) -> Grid:
-    """The grid of a number that is summed: sums and the squares of their errors must be numbers, however many rows there are."""
+def check_one_kind(measures: Sequence[str], categories: Sequence[Codes]) -> None:
+    """Refuse to sum a column whose cells are categories: a missing value would be two values at once."""
+    if both := [column.name for column in categories if column.name in measures]:
+        raise UsageError(
+            f'column "{both[0]}" is a category in by and a number in measures. Take it out of one of them, or give it bins.'
+        )
+
+
+def measure_of(name: str, kind: Number, cells: Sequence[Grid]) -> Grid:
+    """A number that is summed, on a fine grid from bound to bound on which the values of a coarse public step lie.
+
+    Sums and the squares of their errors must be numbers, however many rows there are. Where the column makes cells too, a
+    missing value is summed as what it was counted as.
+    """
     assert kind.bounds is not None
     check_reach(*kind.bounds, f'the bounds of "{name}"')
-    return grid_of(name, kind)
-
-
-def grid_of(name: str, kind: Number) -> Grid:
-    """A fine grid from bound to bound, on which the values of a coarse public step lie."""
-    assert kind.bounds is not None
     is_coarse = kind.worlds is not None and kind.worlds <= HALF
-    return Grid.over(name, kind.bounds, kind.step if is_coarse else None, kind.fallback, kind.form, finest=HALF)
+    default = next((cell.default_value for cell in cells if cell.name == name), kind.fallback)
+    assert isinstance(default, float | int)
+    return Grid.over(name, kind.bounds, kind.step if is_coarse else None, default, kind.form, finest=HALF)
 
 
 def bin_grid(name: str, kind: Number, wanted: Any, edges: Sequence[float]) -> BinGrid:

@@ -7,9 +7,13 @@ import itertools
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from cloister.errors import UsageError
 from cloister.schema import Date
+from cloister.schema.cell_format import PLAIN
+from cloister.schema.cell_values import days as days_of
+from cloister.tabulation.bin_edges import cut_bounds
 
 __all__ = ["cut_days", "day_number"]
 
@@ -26,7 +30,7 @@ def day_number(day: datetime.date) -> int:
 def cut_days(name: str, kind: Date, wanted: Any) -> tuple[list[float], tuple[str, ...]]:
     """Edges as day numbers from the lowest to the highest, and a label for each bin.
 
-    Days that are named cut the bounds: what lies before the first of them and after the last makes bins, too.
+    Days that are named cut the bounds: see `cut_bounds`.
     """
     assert kind.bounds is not None
     first, last = kind.bounds
@@ -35,10 +39,7 @@ def cut_days(name: str, kind: Date, wanted: Any) -> tuple[list[float], tuple[str
     elif isinstance(wanted, int | np.integer) and not isinstance(wanted, bool):
         days = _equal(name, first, last, int(wanted))
     else:
-        days = _named(name, wanted)
-        if not all(a < b for a, b in itertools.pairwise(days)):
-            raise UsageError(f'the edges of "{name}" must be days that rise, such as 1950-01-01, 1970-01-01.')
-        days = [*([first] if days[0] > first else []), *days, *([last] if days[-1] < last else [])]
+        days = cut_bounds(name, _named(name, kind, wanted), first, last, (str(first), str(last)))
     labels = [f"[{a}, {b})" for a, b in itertools.pairwise(days)]
     return [float(day_number(day)) for day in days], (*labels[:-1], labels[-1][:-1] + "]")
 
@@ -60,11 +61,36 @@ def _equal(name: str, first: datetime.date, last: datetime.date, count: int) -> 
     return [*(first + datetime.timedelta(days=(width * i) // count) for i in range(count)), last]
 
 
-def _named(name: str, wanted: Any) -> list[datetime.date]:
+def _named(name: str, kind: Date, wanted: Any) -> list[datetime.date]:
+    edges = [] if isinstance(wanted, str) else _items(wanted)
+    days = [_day(edge, kind) for edge in edges]
+    found = [day for day in days if day is not None]
+    if not found or len(found) < len(days):
+        written = "" if kind.format is None else f", or as the column has them, {kind.format}"
+        raise UsageError(
+            f'bins of "{name}": it holds dates. Give days such as 1950-01-01, 1970-01-01{written}; or a number of bins.'
+        )
+    return found
+
+
+def _items(wanted: Any) -> list[Any]:
     try:
-        days = [datetime.date.fromisoformat(day) if isinstance(day, str) else day for day in wanted]
-    except (TypeError, ValueError):
-        days = []
-    if not days or any(isinstance(day, datetime.datetime) or not isinstance(day, datetime.date) for day in days):
-        raise UsageError(f'bins of "{name}": it holds dates. Give days such as 1950-01-01, 1970-01-01, or a number of bins.')
-    return days
+        return list(wanted)
+    except TypeError:
+        return []
+
+
+def _day(edge: Any, kind: Date) -> datetime.date | None:
+    """A day, given as a date, a moment at midnight, one of NumPy's, or a text: ISO, or as the column writes it."""
+    if isinstance(edge, str):
+        for form in (PLAIN, kind.form):
+            (number,) = days_of(pa.array([edge]), form)
+            if not np.isnan(number) and (form is not PLAIN or len(edge.strip()) == len("1950-01-01")):
+                return EPOCH + datetime.timedelta(days=int(number))
+        return None
+    if isinstance(edge, np.datetime64):
+        edge = None if np.isnat(edge) else edge.astype("datetime64[us]").item()
+    if isinstance(edge, datetime.datetime):
+        is_midnight = edge == edge and edge.time() == datetime.time()  # pandas' NaT is a datetime that equals nothing
+        return edge.date() if is_midnight else None
+    return edge if isinstance(edge, datetime.date) else None

@@ -12,6 +12,7 @@ import numpy as np
 from cloister.errors import UsageError
 from cloister.schema import Number
 from cloister.schema.numerals import label_text
+from cloister.tabulation.bin_edges import cut_bounds
 
 __all__ = ["cut_numbers", "has_bin_for_each_value"]
 
@@ -49,11 +50,9 @@ def cut_numbers(name: str, kind: Number, wanted: Any) -> tuple[list[float], tupl
             edges = [float(edge) for edge in wanted]
         except (TypeError, ValueError):
             raise UsageError(f'bins of "{name}": give a number of bins of at least 1, or rising edges.') from None
-        is_rising = all(a < b for a, b in itertools.pairwise(edges))  # not where one of them is no number
-        if len(edges) < 2 or not is_rising or not np.isfinite(edges).all() or edges[0] > low or edges[-1] < high:
-            raise UsageError(
-                f'the edges of "{name}" must rise and cover its bounds, {label_text(low)} to {label_text(high)}.'
-            )
+        if not np.isfinite(edges).all():
+            raise UsageError(f'the edges of the bins of "{name}" must rise and be finite numbers.')
+        edges = cut_bounds(name, edges, low, high, (label_text(low), label_text(high)))
     texts = edge_texts(edges)
     labels = [f"[{a}, {b})" for a, b in itertools.pairwise(texts)]
     return edges, (*labels[:-1], labels[-1][:-1] + "]")

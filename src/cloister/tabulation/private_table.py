@@ -149,7 +149,7 @@ class PrivateTable:
         kind = target.suffix.lower()
         certificate = self.release.to_json() if self.release else "{}"
         if kind not in (".csv", ".parquet", ".json"):
-            raise UsageError("a table is written as .csv, .parquet or .json. Give --out a name that ends so.")
+            raise UsageError("a table is written as .csv, .parquet or .json. Give it a name that ends so.")
         with stage(target, directory=False, with_certificate=kind == ".csv") as staged:
             if kind == ".parquet":
                 import pyarrow.parquet as pq

@@ -8,7 +8,7 @@ from fractions import Fraction
 from math import prod
 from typing import Any
 
-from cloister.errors import UsageError
+from cloister.errors import UsageError, by_door
 from cloister.kernels import Histogram
 from cloister.kernels.per_unit import for_unit
 from cloister.kernels.tables import TableCounts
@@ -86,13 +86,13 @@ class TabulationRequest:
     def __post_init__(self) -> None:
         # before it becomes a tuple: a string would become its letters
         if isinstance(self.by, str):
-            raise UsageError("by is a list of columns. Give by=[...] or --by A,B.")
+            raise UsageError(f"by is a list of columns. Give {by_door('by=[...]', '--by A,B')}.")
         by = check_names(self.by, "by")
         if not by:
-            raise UsageError("which columns make the cells? Give by=[...] or --by A,B.")
+            raise UsageError(f"which columns make the cells? Give {by_door('by=[...]', '--by A,B')}.")
         object.__setattr__(self, "by", by)
         if isinstance(self.measures, str):
-            raise UsageError("measures is a list of columns. Give measures=[...] or --measures X,Y.")
+            raise UsageError("measures is a list of columns. Give measures=[...].")
         if self.neighbours is not None:
             check_text(self.neighbours, "neighbours")
         object.__setattr__(self, "measures", check_names(self.measures, "measures"))
@@ -119,7 +119,7 @@ class TabulationRequest:
         progress: Callable[[str], None] = lambda _: None,
     ) -> PrivateTable:
         """Make the table in one pass over the rows; under replace-one, where their number is public, another pass counts them."""
-        check_progress(progress)
+        progress = check_progress(progress)
         stated = StatedNames(self.columns, None if self.schema is None else self.schema.names, advice=BY_COLUMNS)
         rows = open_data(data, engine, stated)
         planned = self.on(rows.names)

@@ -52,8 +52,8 @@ def tabulate(
     measures : list of str
         Numbers to sum in each cell; they need public bounds.
     bins : dict, optional
-        For a number column in `by`: how many bins of equal width, or their edges. Default: one bin for each value of its
-        step when there are at most 50, else 10. For a date column: how many, or days at which its bounds are cut, such as
+        For a number column in `by`: how many bins of equal width, or edges that cut its bounds. Default: one bin for each
+        value of its step when there are at most 50, else 10. For a date column: how many, or days that cut its bounds, such as
         ``["1950-01-01", "1970-01-01"]``. Default: a bin for each year when there are at most 50, else for each decade.
     bounds, domains : dict, optional
         Public facts of columns that no schema describes.

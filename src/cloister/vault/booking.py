@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from cloister.errors import UsageError
+from cloister.errors import UsageError, by_door
 from cloister.interrupts import deferred
 from cloister.privacy.budgets import Budget
 from cloister.privacy.kept_releases import remember_charged
@@ -38,7 +38,8 @@ class Booking:
 
     def __init__(self, table: str | None, ledger: str | Ledger | None) -> None:
         if ledger is not None and table is None:
-            raise UsageError("a ledger needs to know which table this is. Name it: table = ... in the schema, or --table.")
+            flag = by_door('table="..."', "--table")
+            raise UsageError(f"a ledger needs to know which table this is. Name it: table = ... in the schema, or {flag}.")
         self.table = table
         self._receipt: Receipt | None = None
         self._notes: tuple[str, ...] = ()

@@ -46,3 +46,16 @@ def test_other_types_are_told(ks: Any) -> None:
     model = cl.TopDownSpecialization(quasi=["sex"], hierarchies={"sex": flat(["f", "m"])})
     with pytest.raises(UsageError, match="k"):
         curve(model, TABLE, ks=ks)
+
+
+def test_where_people_are_counted_the_curve_says_so() -> None:
+    """Sizes and risks are those of people where the schema has a unit; the words were about rows."""
+    rows = pa.table({"who": [f"p{i // 3}" for i in range(120)], "age": [20 + i // 3 % 4 for i in range(120)]})
+    schema = cl.Schema.from_text(
+        'unit = "who"\nmax_rows = 3\n[columns.who]\nkind = "text"\nrole = "identifier"\n'
+        '[columns.age]\nkind = "number"\nbounds = [0, 99]\nrole = "quasi"\n'
+    )
+    shown = str(curve(cl.TopDownSpecialization(schema=schema), rows, ks=[2]))
+    assert "120 rows of 40 people" in shown
+    assert "Risk of a person in a class of f people" in shown
+    assert "Risk of a row" in str(curve(cl.TopDownSpecialization(quasi=["age"], identifiers=["who"]), rows, ks=[2]))

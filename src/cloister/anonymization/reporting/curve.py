@@ -55,6 +55,7 @@ class Curve:
     points: tuple[Point, ...]
     refused: tuple[int, ...] = ()  # each k that even the table as a whole does not hold
     stamp: str = STAMP
+    people: int | None = None  # whose rows they are, where that is known: then sizes and risks are those of people
 
     def as_dict(self) -> dict[str, Any]:
         """Plain data."""
@@ -71,14 +72,16 @@ class Curve:
                 [f"{point.k}", f"{point.loss:.4f}", f"{risk.classes:,}", f"{risk.average_size:.1f}", f"{point.suppressed:,}",
                  percent(risk.prosecutor_highest), percent(risk.prosecutor_average), percent(risk.prosecutor_at_risk)]
             )  # fmt: skip
+        one, many = ("row", "rows") if self.people is None else ("person", "people")
+        whose = "" if self.people is None else f" of {self.people:,} people"
         sentences = [f"Not possible: k = {', '.join(map(str, self.refused))}."] if self.refused else []
         sentences += [
-            "Risk of a row in a class of f rows: 1/f, for somebody who knows that the person is in the table.",
+            f"Risk of a {one} in a class of f {many}: 1/f, for somebody who knows that the person is in the table.",
             f"Nothing was written. These numbers are {self.stamp}.",
         ]
         blocks: tuple[Block, ...] = (TextTable.of(heads, rows), *(Sentence(sentence) for sentence in sentences))
         return Document(
-            (Section(blocks, heading=f"{self.scope} recoding of {self.rows:,} rows"),), title="Loss and risk by k"
+            (Section(blocks, heading=f"{self.scope} recoding of {self.rows:,} rows{whose}"),), title="Loss and risk by k"
         )
 
     def chart(self) -> Chart:
@@ -134,7 +137,7 @@ def curve(
     -------
     Holder-only. The ledger records it when the table has a name.
     """
-    check_progress(progress)
+    progress = check_progress(progress)
     asked = sorted({check_whole(k, "k", 2) for k in (ks if isinstance(ks, Iterable) else [ks])})
     if not asked:
         raise UsageError("name at least one k.")
@@ -154,7 +157,8 @@ def curve(
         points.append(Point(k, result.loss, result.suppressed, risk))
     if not points:
         raise UsageError(f"even the table as a whole holds no k of {', '.join(map(str, refused))}. Ask for less.")
-    return Curve(request.scope, counted.rows.total, threshold, tuple(points), tuple(refused))
+    people = None if counted.rows.persons is None else len(np.unique(counted.rows.persons))
+    return Curve(request.scope, counted.rows.total, threshold, tuple(points), tuple(refused), people=people)
 
 
 def published_risk(result: SearchResult, rows: TupleCounts, threshold: float) -> Reidentification:

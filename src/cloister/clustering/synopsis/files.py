@@ -29,6 +29,7 @@ from cloister.schema.cell_format import PLAIN, CellFormat
 from cloister.schema.strict_json import read_json
 from cloister.schema.value_steps import ValueSteps
 from cloister.sinks import stage
+from cloister.sources.columnar import SYNOPSIS
 from cloister.sources.exact_parquet import has_only
 from cloister.sources.sound_batches import read_table, sound_batch
 
@@ -36,7 +37,7 @@ __all__ = ["About", "Contents", "fingerprint", "load", "load_about", "save"]
 
 VERSION = 2
 KEYS = {"version", "total", "unit", "radius", "grids"}
-ABOUT, CERTIFICATE = b"cloister.synopsis", b"cloister.release"
+ABOUT, CERTIFICATE = SYNOPSIS, b"cloister.release"
 BY_COLUMN, BY_CELL = ("lower", "upper", "points"), ("counts", "variances", "common", "groups")
 TYPES = {pa.float64(), pa.int64()}
 FOREIGN = "is not a synopsis file. Give the file that cloister synopsis wrote."

@@ -24,7 +24,7 @@ from cloister.clustering.progress import Progress
 from cloister.clustering.synopsis.noisy_cells import Built, Cells, edges, inside_domain
 from cloister.clustering.synopsis.shapes import ShapeOptions
 from cloister.clustering.terms import Terms
-from cloister.errors import UsageError
+from cloister.errors import UsageError, by_door
 from cloister.kernels.morton import UNIT, LeafSums, MortonKeys, leaf_boxes
 from cloister.privacy.budgets import Number, split
 from cloister.privacy.mechanisms import Spend, cut, whole_spend
@@ -63,7 +63,10 @@ class MidpointTree:
         """Refuse more columns than a key has binary digits, and noise that cannot be drawn."""
         columns = len(domain.halves)
         if columns > KEY_BITS:
-            raise UsageError(f"the tree takes up to {KEY_BITS} columns, and there are {columns}. Choose some with columns=.")
+            raise UsageError(
+                f"the tree takes up to {KEY_BITS} columns, and there are {columns}. Choose some with "
+                f"{by_door('columns=', '--columns')}."
+            )
         self.steps(domain, terms)
 
     def steps(self, domain: Domain, terms: Terms) -> TreeSteps:

@@ -14,7 +14,7 @@ from cloister.clustering.synopsis.shapes import ANY_ROWS, MOST_CELLS, Shape, Sha
 from cloister.clustering.synopsis.synopsis import Synopsis
 from cloister.clustering.table_request import TableRequest
 from cloister.encode import Encoding
-from cloister.errors import UsageError
+from cloister.errors import UsageError, by_door
 from cloister.parameters import check_progress
 from cloister.privacy.budgets import ApproxDP, Number
 from cloister.privacy.plan import Plan
@@ -49,8 +49,8 @@ class SynopsisRequest(TableRequest):
         columns = self.choose_columns(rows)
         if columns.bounds is None and columns.names:
             raise UsageError(
-                "the bounds of the data are not known, and a grid needs them. Give bounds=(low, high) or --bounds low,high "
-                "from what is publicly known, or a schema with bounds."
+                "the bounds of the data are not known, and a grid needs them. Give "
+                f"{by_door('bounds=(low, high)', '--bounds LOW,HIGH')} from what is publicly known, or a schema with bounds."
             )
         domain = from_bounds(columns.names, columns.bounds, self.scale, columns.defaults, columns.forms, columns.lattices)
         self.shape.check(domain, self.terms)
@@ -63,7 +63,7 @@ class SynopsisRequest(TableRequest):
 
     def release(self, data: Any, progress: Progress = silent) -> Synopsis:
         """Charge the budget, release the cells in the vault, and hand them out."""
-        check_progress(progress)
+        progress = check_progress(progress)
         rows = self.read(data)
         domain = self.domain(rows)
         with self.open_vault(rows, domain.encoding, f"synopsis, {self.method}") as vault:

@@ -201,7 +201,7 @@ class Synopsis:
 def at_least_one(k: Any) -> int:
     """A number of clusters, checked."""
     if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1:
-        raise UsageError("the number of clusters must be a whole number of at least 1. Give --k 1 or more.")
+        raise UsageError("the number of clusters must be a whole number of at least 1.")
     return int(k)
 
 

@@ -33,7 +33,7 @@ from cloister.clustering.synopsis.queries import kept_weights
 from cloister.clustering.synopsis.shapes import ANY_ROWS, find_shape
 from cloister.clustering.task import Task
 from cloister.clustering.terms import Terms
-from cloister.errors import UsageError
+from cloister.errors import UsageError, by_door
 from cloister.privacy.mechanisms import Spend, calibrate, event_of, norm_of, part_of
 from cloister.privacy.plan import Plan
 from cloister.vault import Vault
@@ -60,7 +60,8 @@ class ThroughSynopsis:
         check_seeding(task.seeding)
         if task.domain is None:
             raise UsageError(
-                f'method "{self.name}" needs public bounds: a grid is laid over them. Give bounds=(low, high) or a schema, '
+                f'method "{self.name}" needs public bounds: a grid is laid over them. Give '
+                f"{by_door('bounds=(low, high)', '--bounds LOW,HIGH')} or a schema, "
                 'or use method "votes", which finds bounds inside the budget.'
             )
         find_shape(self.shape(task)).check(task.domain, self.terms(task))

@@ -1,0 +1,23 @@
+"""Rows with more or fewer cells than their table has columns, counted for the holder.
+
+Privacy
+-------
+Every release fills up what is too short and cuts what is too long, row by row, and says nothing of it. The count is exact: it
+is for the holder's eyes, and no release may depend on it.
+"""
+
+from __future__ import annotations
+
+from cloister.sources.csv import CsvSource
+from cloister.sources.opening import SeveralSources
+from cloister.sources.python_tables import RowsSource
+from cloister.sources.source import Source
+
+__all__ = ["count_ragged"]
+
+
+def count_ragged(source: Source) -> int:
+    """How many rows are so: lines of text files, and rows of lists. Other data has a cell of each column in each row."""
+    if isinstance(source, SeveralSources):
+        return sum(map(count_ragged, source.parts))
+    return source.ragged_rows() if isinstance(source, CsvSource | RowsSource) else 0
