@@ -131,7 +131,7 @@ NUMBERED = pa.table({"number": np.arange(1_000), "word": ["some", "words"] * 500
 def test_row_groups_follow_from_the_number_of_rows(
     batch: int, rows: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whichever rows are removed, and however the input is cut, a Parquet file of as many rows is cut alike; no group is empty."""
+    """Whichever rows are removed, and however the input is cut, a file of as many rows is cut alike; no group is empty."""
     monkeypatch.setattr(batch_writer, "ROWS_AT_ONCE", rows)
     with pa.ipc.new_file(tmp_path / "in.arrow", NUMBERED.schema) as writer:
         for some in NUMBERED.to_batches(max_chunksize=batch):
