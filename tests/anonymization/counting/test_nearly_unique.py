@@ -277,3 +277,28 @@ def test_a_sparse_column_of_a_large_table_is_counted_whole(
         publish(pa.table(cells), tmp_path / "out.parquet", identifiers=["who"], schema=schema)
     assert all(f'"alias{j}"' in str(refused.value) for j in range(columns))
     assert not any(f'"team{j}"' in str(refused.value) for j in range(columns))
+
+
+def test_a_draft_confirms_nothing(tmp_path: Path) -> None:
+    """Card numbers, notes and incomes that all differ are named like sensitive columns; a guess does not let them out."""
+    random = np.random.default_rng(4)
+    n = 300
+    table = pa.table(
+        {
+            "sex": random.choice(["F", "M"], n).tolist(),
+            "credit_card": random.choice(10**15, n, replace=False) + 4 * 10**15,
+            "treatment_notes": [f"seen on day {i}" for i in range(n)],
+            "income": random.normal(3_000, 500, n),
+            "grade": random.integers(1, 6, n),
+        }
+    )
+    schema = draft(open_source(table))
+    roles = {column.name: column.role for column in schema.columns}
+    assert roles["credit_card"] == roles["treatment_notes"] == Role.IDENTIFIER
+    assert roles["income"] is Role.OTHER
+    assert roles["grade"] is Role.SENSITIVE
+    with pytest.raises(UsageError, match='"income"'):
+        publish(table, tmp_path / "out.csv", quasi=["sex"], schema=schema)
+    without = table.drop_columns(["income"])
+    model = publish(without, tmp_path / "out.csv", quasi=["sex"], schema=draft(open_source(without)))
+    assert model.summary_.untouched == ("grade",)
