@@ -100,12 +100,12 @@ def test_small_tables_are_left_alone(tmp_path: Path) -> None:
 
 
 def test_a_value_counts_once_a_person(tmp_path: Path) -> None:
-    """An address on each of five rows of a person names the person, though only a fifth of the cells differ."""
+    """A dwelling on each of five rows of a person names the person, though only a fifth of the cells differ."""
     who = np.repeat(np.arange(60), 5)
-    table = pa.table({"who": who, "age": who % 3, "address": 1000 + who, "ward": who % 4})
+    table = pa.table({"who": who, "age": who % 3, "dwelling": 1000 + who, "ward": who % 4})
     schema = cl.Schema.from_text('unit = "who"\n[columns.who]\nkind = "text"\n')
     publish(table, tmp_path / "rows.csv", identifiers=["who"])  # by rows nothing is seen
-    with pytest.raises(UsageError, match='"address"'):
+    with pytest.raises(UsageError, match='"dwelling"'):
         publish(table, tmp_path / "people.csv", schema=schema)
 
 
