@@ -80,7 +80,7 @@ class LabelDomain:
         return ranges
 
     def meant(self, values: Values, of: str) -> NDArray[np.int64]:
-        """The same for labels that may mean nobody: an interval without a leaf covers `NOTHING`; any other such label is an error."""
+        """The same for labels that may mean nobody: an interval without a leaf is `NOTHING`, any other such label an error."""
         ranges = self.ranges(values, strict=False)
         is_empty = ranges[:, 0] < 0
         is_read = np.zeros(len(values), bool)

@@ -32,8 +32,8 @@ def people_in_classes(
     Notes
     -----
     A label means every value that it covers: itself, what lies under it in the hierarchy or between the ends of an interval,
-    and everything for ``*``; an interval in which the population has nobody means none of it. Under local recoding one person may be meant by several classes. People with a value that the
-    hierarchy lacks are meant by none: that errs on the side of risk.
+    and everything for ``*``; an interval in which the population has nobody means nobody. Under local recoding one person may
+    be meant by several classes. People with a value that the hierarchy lacks are meant by none: that errs on the side of risk.
     """
     labels, number = table.classes(quasi)
     first = np.zeros(number, np.int64)
