@@ -49,3 +49,26 @@ def test_names_that_csv_does_not_give_back_are_refused_before_a_row_is_read(
     publish_again = partial(apply_recoding, made.recoding_) if is_applied else made.publish
     with pytest.raises(SinkError, match="name of column 1 "):
         publish_again(table, tmp_path / "out.csv")
+
+
+def test_naming_one_identifier_says_nothing_of_another(tmp_path: Path) -> None:
+    """Names and addresses are refused alike; dropping the one does not let the other out, confirming it does."""
+    table = pa.table(
+        {
+            "name": [f"n{i % 150}" for i in range(200)],
+            "email": [f"p{i % 150}@x.org" for i in range(200)],
+            "sex": ["F", "M"] * 100,
+        }
+    )
+    with pytest.raises(UsageError, match='"email"') as refused:
+        cl.TopDownSpecialization(k=5, quasi=["sex"], identifiers=["name"]).publish(table, tmp_path / "out.csv")
+    assert "--identifiers name,email" in str(refused.value)
+    assert "--keep-unique email" in str(refused.value)
+    for out, settings in {
+        "dropped": {"identifiers": ["name", "email"]},
+        "kept": {"identifiers": ["name"], "keep_unique": ["email"]},
+        "none": {"identifiers": []},
+    }.items():
+        model = cl.TopDownSpecialization(k=5, quasi=["sex"], **settings)
+        model.publish(table, tmp_path / f"{out}.csv")
+        assert ("email" in model.summary_.untouched) is (out != "dropped")

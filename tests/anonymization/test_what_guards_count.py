@@ -133,3 +133,76 @@ def test_people_whose_names_read_alike_count_as_one(names: pa.Array, people: int
         else:
             with pytest.raises(UsageError, match="does not hold"):
                 made.publish(rows, tmp_path / f"{k}.csv")
+
+
+@pytest.mark.parametrize("facts", [None, '[columns.s]\nkind = "category"\n', '[columns.s]\nkind = "text"\n'])
+@pytest.mark.parametrize(
+    ("spellings", "others", "removed"),
+    [
+        (["1", "1.0"], ["1", "2", "3"], "unknown"),
+        (["1", "1.0"], ["1", "2", "3"], "007"),
+        (["7", "007"], ["7", "8", "9"], "unknown"),
+        (["1", "+1"], ["1", "2", "3"], "2020-01-01"),
+        (["2020-01-01", "2020-01-01 00:00:00"], ["2020-01-01", "2021-01-01", "2022-01-01"], "soon"),
+    ],
+)
+@pytest.mark.parametrize("guard", ["l_diversity", "entropy_l_diversity"])
+def test_a_removed_row_does_not_decide_what_a_value_is(
+    guard: str, spellings: list[str], others: list[str], removed: str, facts: str | None, tmp_path: Path
+) -> None:
+    """All rows of one sex hold one value in two spellings: a row of another kind, removed, does not make them two."""
+    rows = [("F", "common", spellings[i % 2]) for i in range(40)]
+    rows += [("M", "common", others[i % 3]) for i in range(40)] + [("F", "rare", removed)]
+    table = pa.table({name: [row[j] for row in rows] for j, name in enumerate(["sex", "code", "s"])})
+    schema = None if facts is None else cl.Schema.from_text(facts)
+    settings: dict[str, Any] = {"quasi": ["sex", "code"], "sensitive": ["s"], guard: 2, "suppression": 0.05}
+    cl.TopDownSpecialization(k=5, schema=schema, **settings).publish(table, tmp_path / "out.csv")
+    for read_with in {None, schema}:
+        seen = cl.risk(tmp_path / "out.csv", ["sex", "code"], sensitive="s", schema=read_with).sensitive[0]
+        assert seen.l >= 2
+        assert seen.entropy_l >= 2 or guard == "l_diversity"
+        assert seen.certain == 0
+
+
+@pytest.mark.parametrize("other", [True, False])
+def test_a_listed_value_in_another_spelling_is_that_value(other: bool, tmp_path: Path) -> None:
+    """The domain lists 1; a cell 1.0 is no other value, and a class of the two is not diverse."""
+    table = pa.table({"sex": ["m", "f"] * 40, "s": ["1", "1", "1.0", "1.0"] * 20})
+    listed = f'[columns.s]\nkind = "category"\ndomain = ["2", "1"]\nother = {str(other).lower()}\n'
+    settings: dict[str, Any] = {"k": 5, "quasi": ["sex"], "sensitive": "s", "l_diversity": 2}
+    schema = cl.Schema.from_text(listed)
+    with pytest.raises(CloisterError, match="l-diversity"):
+        cl.TopDownSpecialization(**settings, schema=schema).publish(table, tmp_path / "out.csv")
+    assert cl.risk(table, ["sex"], sensitive="s", schema=schema).sensitive[0].l == 1
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_guards_of_a_table_are_those_of_the_file_by_itself(seed: int, tmp_path: Path) -> None:
+    """Random columns of numbers, days and words in several spellings: `risk` on the file sees what the certificate says."""
+    random = np.random.default_rng(seed)
+    words = ["1", "1.0", "01", "1e0", "2", "2.00", "true", "2020-01-01", "2020-01-01T12:00:00", "a", "A", "", "007", "7"]
+    words = random.choice(words, random.integers(3, 9), replace=False).tolist()
+    n = 120
+    cells = {"a": random.choice(list("xyz"), n, p=[0.5, 0.45, 0.05]), "b": random.choice(list("uv"), n)}
+    table = pa.table({**{k: v.tolist() for k, v in cells.items()}, "s": random.choice(words, n).tolist()})
+    settings: dict[str, Any] = {"k": 3, "quasi": ["a", "b"], "sensitive": "s", "suppression": 0.1}
+    guards = {"l_diversity": 2, "entropy_l_diversity": 1.5, "t_closeness": 0.3}
+    try:
+        cl.TopDownSpecialization(**settings, **guards).publish(table, tmp_path / "out.parquet")
+    except UsageError:  # the whole table breaks a guard
+        return
+    seen = cl.risk(tmp_path / "out.parquet", ["a", "b"], sensitive="s").sensitive[0]
+    assert seen.l >= 2
+    assert seen.entropy_l >= 1.5
+    assert seen.t <= 0.3 + 1e-9
+
+
+def test_moments_with_a_zone_are_not_guarded_in_text(tmp_path: Path) -> None:
+    """CSV would lose the zone, and with it the days by which the guard told values apart; Parquet keeps it."""
+    moments = pa.array([3_600 * hour for hour in (1, 27)] * 20).cast(pa.timestamp("s", "America/New_York"))
+    table = pa.table({"sex": ["m"] * 20 + ["f"] * 20, "s": moments})
+    settings: dict[str, Any] = {"k": 5, "quasi": ["sex"], "identifiers": [], "sensitive": "s", "l_diversity": 2}
+    with pytest.raises(CloisterError, match="zone"):
+        cl.TopDownSpecialization(**settings).publish(table, tmp_path / "out.csv")
+    cl.TopDownSpecialization(**settings).publish(table, tmp_path / "out.parquet")
+    assert cl.risk(tmp_path / "out.parquet", ["sex"], sensitive="s").sensitive[0].l == 2

@@ -5,14 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.csv
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
 
 from cloister.engines.local.engine import LocalEngine
 from cloister.errors import SinkError
+from cloister.sinks import batch_writer
 from cloister.sources.opening import open_source
 from tests.engines.spark import jobs
 from tests.laws.tables import identity, random_rows, write
@@ -105,3 +108,61 @@ def test_a_shuffled_table_is_a_function_of_its_rows(classic: Host, tmp_path: Pat
         written.append([[str(row) for row in pq.read_table(part).to_pylist()] for part in parts])
     assert written[0] == written[1]
     assert sum(map(len, written[0])) == len(rows)
+
+
+@dataclass(frozen=True)
+class Without:
+    """Every row but some."""
+
+    schema: pa.Schema
+    columns: tuple[str, ...]
+    removed: tuple[int, ...]
+
+    def map_batch(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        keeps = [number not in self.removed for number in batch.column(0).to_pylist()]
+        return pa.RecordBatch.from_arrays(batch.filter(pa.array(keeps, pa.bool_())).columns, schema=self.schema)
+
+
+NUMBERED = pa.table({"number": np.arange(1_000), "word": ["some", "words"] * 500})
+
+
+@pytest.mark.parametrize("batch", [1, 37, 250])
+@pytest.mark.parametrize("rows", [100, 999, 65_536])
+def test_row_groups_follow_from_the_number_of_rows(
+    batch: int, rows: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whichever rows are removed, and however the input is cut, a file of as many rows is cut alike; no group is empty."""
+    monkeypatch.setattr(batch_writer, "ROWS_AT_ONCE", rows)
+    with pa.ipc.new_file(tmp_path / "in.arrow", NUMBERED.schema) as writer:
+        for some in NUMBERED.to_batches(max_chunksize=batch):
+            writer.write_batch(some)
+    for removed in ((437,), (0,), (999,)):
+        out = tmp_path / f"{removed[0]}.parquet"
+        row_map = Without(NUMBERED.schema, ("number", "word"), removed)
+        LocalEngine(open_source(tmp_path / "in.arrow"), identity(0, 1, ())).rewrite(row_map, str(out))
+        file = pq.ParquetFile(out)
+        groups = [file.metadata.row_group(i).num_rows for i in range(file.num_row_groups)]
+        assert groups == [rows] * (999 // rows) + [999 % rows] * (999 % rows > 0)
+        kept = [i for i in range(1_000) if i not in removed]
+        assert file.read()["number"].to_pylist() == kept
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("rows", [100, 5_000])
+@pytest.mark.parametrize("format", ["parquet", "csv"])
+def test_part_files_follow_from_the_number_of_rows(classic: Host, rows: int, format: str, tmp_path: Path) -> None:
+    """On Spark too: files of a fixed number of rows, in the order of the input, whatever its partitions were."""
+    pq.write_table(NUMBERED, tmp_path / "in.parquet")
+    row_map = Without(NUMBERED.schema, ("number", "word"), (437, 438, 900))
+    out = tmp_path / "out"
+    cut = (10, "number")
+    classic(jobs.rewrite_into_files, tmp_path / "in.parquet", identity(0, 1, ()), row_map, str(out), format, cut, rows)
+    read = pq.read_table if format == "parquet" else pyarrow.csv.read_csv
+    parts = [read(part)["number"].to_pylist() for part in sorted(out.glob("part-*"))]
+    assert [len(part) for part in parts] == ([100] * 9 + [97] if rows == 100 else [997])
+    together = [number for part in parts for number in part]
+    assert sorted(together) == [i for i in range(1_000) if i not in (437, 438, 900)]
+    one = tmp_path / "one"
+    classic(jobs.rewrite_into_files, tmp_path / "in.parquet", identity(0, 1, ()), row_map, str(one), format, 1, rows)
+    in_order = [number for part in sorted(one.glob("part-*")) for number in read(part)["number"].to_pylist()]
+    assert in_order == sorted(together)

@@ -10,7 +10,9 @@ import pyarrow.parquet as pq
 import pytest
 
 import cloister as cl
+from cloister.errors import SchemaError
 from cloister.risks.assess import RiskReport, assess
+from cloister.schema.hierarchies.build import intervals
 from tests.risks.tables import PEOPLE, PUBLISHED, TOWN
 from tests.spark_hosts import Host
 
@@ -90,3 +92,22 @@ def test_spark_gives_the_same(tmp_path: Path, classic: Host) -> None:
     assert found.linkage is None
     assert (found.risk, found.sensitive, found.combinations) == (here.risk, here.sensitive, here.combinations)
     assert (found.loss, found.learning) == (here.loss, here.learning)
+
+
+@pytest.mark.parametrize("hierarchy", [False, True])
+def test_a_label_may_mean_nobody_of_the_population(hierarchy: bool) -> None:
+    """An interval in which the population has nobody: its rows are outside the population, and nothing is refused."""
+    table = pa.table({"age": ["[20, 30)"] * 5 + ["[30, 40)"] * 5})
+    population = pa.table({"age": [21, 25, 29] * 4})
+    trees = {"age": intervals(0, 100, width=10)} if hierarchy else None
+    told = assess(table, ["age"], population=population, hierarchies=trees)
+    assert told.risk.outside == 5
+    assert any("not the population of this table" in note for note in told.notes)
+
+
+def test_a_label_that_cannot_be_compared_with_the_population_is_told_so() -> None:
+    """An interval beside a population of words: the message is about the population, as there is no original."""
+    table = pa.table({"age": ["[20, 30)"] * 5 + ["young"] * 5})
+    with pytest.raises(SchemaError, match="the population") as refused:
+        assess(table, ["age"], population=pa.table({"age": ["young", "old"] * 4}))
+    assert "original" not in str(refused.value)

@@ -127,11 +127,21 @@ def test_spellings_of_a_value_are_not_diverse(cells: list[str], facts: str | Non
     assert (told.values, told.l, told.certain) == (1, 1, 1.0)
 
 
-def test_codes_and_texts_keep_their_spelling() -> None:
-    """007 and 7 are two codes, and a column of texts is compared by its texts."""
-    for cells in (["007", "7"], ["1", "1.0", "x"]):
-        told = assess(pa.table({"sex": ["m"] * len(cells), "s": cells}), ["sex"], sensitive="s").sensitive[0]
-        assert told.l == len(cells)
+@pytest.mark.parametrize(
+    ("cells", "values"),
+    [(["007", "7"], 1), (["1", "1.0", "x"], 2), (["2020-01-01", "2020-01-01 09:00", "1", "soon"], 3), (["x", "X"], 2)],
+)
+def test_two_cells_are_compared_whatever_else_is_there(cells: list[str], values: int) -> None:
+    """What reads as one number or day is one value beside words and codes too: another row does not make it two."""
+    told = assess(pa.table({"sex": ["m"] * len(cells), "s": cells}), ["sex"], sensitive="s").sensitive[0]
+    assert (told.values, told.l) == (values, values)
+
+
+def test_codes_that_a_domain_lists_are_different() -> None:
+    """007 and 7 are two values where the schema says so."""
+    schema = cl.Schema.from_text('[columns.s]\nkind = "category"\ndomain = ["007", "7"]\n')
+    told = assess(pa.table({"sex": ["m"] * 2, "s": ["007", "7"]}), ["sex"], sensitive="s", schema=schema).sensitive[0]
+    assert told.l == 2
 
 
 def test_rows_of_nobody_are_one_person() -> None:

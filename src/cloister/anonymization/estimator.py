@@ -51,8 +51,8 @@ class TopDownSpecialization(Parameters):
     target : str, optional
         The column that the table should still predict.
     identifiers : list of str, optional
-        Columns to drop. Default: as the schema says. Without a schema a column that is named like an identifier is
-        refused until this is given; an empty list says that there are no identifiers.
+        Columns to drop. Default: as the schema says. Any other column that is named like an identifier is refused until the
+        schema or a parameter names it; an empty list says that there are no identifiers.
     keep_unique : list of str, optional
         Columns that are published as they are although at least 90% of their values are different. Any other such column is
         refused, unless it is an identifier or sensitive.

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from cloister.anonymization.counting.count_request import count_tables, open_tables
-from cloister.anonymization.counting.nearly_unique import check_confirmed, nearly_unique
+from cloister.anonymization.counting.nearly_unique import NONE_UNIQUE, check_confirmed, check_nested, nearly_unique
 from cloister.anonymization.reporting.certify import certify
 from cloister.anonymization.reporting.summary import TableSummary, summarize
 from cloister.anonymization.request import Request
@@ -50,7 +50,8 @@ def publish_table(
     rewritten once it is known, and what lies on the disk is counted again before it appears. A pass more for each of these,
     where there are any: numbers, dates and texts without a hierarchy, sensitive columns and a target, for their different
     values; a number column without bounds of more than 4,096 values, for its range; columns that are published as they are,
-    to see whether their values are nearly unique; a population, for its count and its values. The search reads no row.
+    to see whether their values are nearly unique in what is published (over the output; over the table where people count); a
+    population, for its count and its values. The search reads no row.
     The types of the columns are declared by the source, or taken from its first batch.
 
     Privacy
@@ -66,8 +67,8 @@ def publish_table(
 
     progress("counting")
     counted = count_tables(opened)
-    unique = nearly_unique(table, fitted.untouched(table.names), counted.rows.total, fitted.person)
-    check_confirmed(unique, fitted.keep_unique)
+    untouched = fitted.untouched(table.names)
+    check_nested(table, untouched, fitted.keep_unique)
 
     progress("specializing")
     result = find_recoding(fitted, counted)
@@ -77,11 +78,19 @@ def publish_table(
         result.recoding, table.types(table.names), fitted.dropped, fitted.pseudonyms, fitted.key, format, fitted.sensitive
     )
     plan = plan_output(result.recoding, counted.rows, result.labels)
+    unique = NONE_UNIQUE
+    if fitted.person is not None:  # the output does not say whose a row is
+        unique = nearly_unique(table, untouched, counted.rows.total, fitted.person, fitted.schema, result.recoding)
+        check_confirmed(unique, fitted.keep_unique)
     with stage(out, directory=False, with_certificate=True) as staged:
         table.rewrite(rewriting, str(staged.path), format, counted.rows.total if fitted.shuffle else None)
         progress("counting the output again")
-        output = count_output(table.reopen(str(staged.path)), result.recoding, counted.sensitive)
+        written = table.reopen(str(staged.path))
+        output = count_output(written, result.recoding, counted.sensitive)
         check_output(output, plan, [KAnonymity(fitted.k), *fitted.guards])
+        if fitted.person is None:
+            unique = nearly_unique(written, untouched, output.rows, schema=fitted.schema)
+            check_confirmed(unique, fitted.keep_unique)
         summary = summarize(opened, result, rewriting, plan, output)
         release = certify(fitted, summary, table, file_hashes(staged.path), unique)
         table.complete(release.digest())  # before the table can leave

@@ -68,7 +68,7 @@ class Request:
     dropped: tuple[str, ...]
     named: tuple[str, ...]  # columns that the user named, which must be there
     keep_unique: tuple[str, ...]  # columns that may be published although their values are nearly unique
-    names_identifiers: bool  # the user named the identifiers, or said that there are none
+    identifiers: tuple[str, ...] | None  # that the user named; an empty list says that there are no others
     pseudonyms: tuple[str, ...]
     key: bytes = field(repr=False)
     shuffle: bool
@@ -129,10 +129,15 @@ class Request:
                 "correct the schema, or describe every column in it."
             )
         unassigned = [name for name in undescribed if role_of_name(name) is Role.IDENTIFIER]
-        if unassigned and not self.names_identifiers:
+        if unassigned and self.identifiers != ():
+            others = (
+                f"publish it ({flag_hint('--keep-unique', unassigned)})"
+                if self.identifiers
+                else "say that there are none (--identifiers none)"
+            )
             raise UsageError(
                 f'column "{unassigned[0]}" is named like an identifier, and nobody said what to do with it. Drop it '
-                f"({flag_hint('--identifiers', unassigned)}), or say that there are none (--identifiers none)."
+                f"({flag_hint('--identifiers', [*(self.identifiers or ()), *unassigned])}), or {others}."
             )
 
     def untouched(self, names: Sequence[str]) -> tuple[str, ...]:
@@ -188,7 +193,7 @@ def read_request(settings: Settings) -> Request:
         k=k, quasi=quasi, gain=gain, suppression=suppression, scope=settings.scope, sensitive=sensitive,
         guards=guards, ordered=settings.ordered and settings.t_closeness is not None, target=target, dropped=dropped,
         named=named, keep_unique=(*keep_unique, *sensitive, *_with_role(schema, Role.SENSITIVE)),
-        names_identifiers=settings.identifiers is not None, pseudonyms=pseudonyms,
+        identifiers=None if settings.identifiers is None else identifiers, pseudonyms=pseudonyms,
         key=_key(settings, pseudonyms), shuffle=bool(settings.shuffle), schema=schema, person=person,
         hierarchies=settings.hierarchies, population=settings.population,
         table=settings.table or (schema.table if schema else None), ledger=settings.ledger, engine=settings.engine,

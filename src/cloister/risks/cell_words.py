@@ -15,9 +15,8 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from cloister.errors import SchemaError
-from cloister.kernels.distinct_values import CODE_PATTERN
 from cloister.schema import Date, Kind, Number
-from cloister.schema.arrow_numpy import from_numbers, to_mask
+from cloister.schema.arrow_numpy import from_numbers
 from cloister.schema.cell_format import PLAIN
 from cloister.schema.cell_values import are_missing, days, numbers, shared_values, texts
 
@@ -47,13 +46,10 @@ class ListedCells:
             return numbers(self.different, self.kind.form), nothing
         if isinstance(self.kind, Date):
             return nothing, days(self.different, self.kind.form)
-        if self.kind is not None:
-            return nothing, nothing
         words = self.words
-        is_code = to_mask(pc.fill_null(pc.match_substring_regex(words, CODE_PATTERN), False))
         kind = self.different.type  # the text of a moment does not say its zone
         is_calendar = pa.types.is_date(kind) or pa.types.is_timestamp(kind)
-        return np.where(is_code, np.nan, numbers(words)), days(self.different if is_calendar else words)
+        return numbers(words), days(self.different if is_calendar else words)
 
 
 def list_cells(cells: pa.Array, name: str, kind: Kind | None = None) -> ListedCells:

@@ -22,7 +22,9 @@ from cloister.schema import Kind
 from cloister.schema.hierarchies import Hierarchy
 from cloister.schema.kinds import OTHER
 
-__all__ = ["LabelDomain", "make_label_domain", "wants_spans"]
+__all__ = ["NOTHING", "LabelDomain", "make_label_domain", "wants_spans"]
+
+NOTHING = np.array([np.iinfo(np.int64).max, -2])  # a range that no other lies in
 
 _NO_NODES = np.zeros((0, 2), np.int64)
 
@@ -76,6 +78,20 @@ class LabelDomain:
                 "intervals of its numbers, nor *. Give the hierarchy that the table was made with (--hierarchies)."
             )
         return ranges
+
+    def meant(self, values: Values, of: str) -> NDArray[np.int64]:
+        """The same for labels that may mean nobody: an interval without a leaf is `NOTHING`, any other such label an error."""
+        ranges = self.ranges(values, strict=False)
+        is_empty = ranges[:, 0] < 0
+        is_read = np.zeros(len(values), bool)
+        if self.numbers is not None and values.low is not None and values.high is not None:
+            is_read = values.low <= values.high  # NaN is no number
+        if unknown := int((is_empty & ~is_read).sum()):
+            raise SchemaError(
+                f'column "{self.name}": {unknown} of {len(values)} different labels are neither values nor intervals of numbers '
+                f"that can be compared with {of}. Give the hierarchy that the table was made with (--hierarchies)."
+            )
+        return np.where(is_empty[:, None], NOTHING, ranges)
 
     def _between(self, low: NDArray[np.float64], high: NDArray[np.float64]) -> NDArray[np.int64]:
         assert self.numbers is not None

@@ -32,8 +32,8 @@ def people_in_classes(
     Notes
     -----
     A label means every value that it covers: itself, what lies under it in the hierarchy or between the ends of an interval,
-    and everything for ``*``. Under local recoding one person may be meant by several classes. People with a value that the
-    hierarchy lacks are meant by none: that errs on the side of risk.
+    and everything for ``*``; an interval in which the population has nobody means nobody. Under local recoding one person may
+    be meant by several classes. People with a value that the hierarchy lacks are meant by none: that errs on the side of risk.
     """
     labels, number = table.classes(quasi)
     first = np.zeros(number, np.int64)
@@ -55,7 +55,7 @@ def people_in_classes(
         for name, domain in zip(quasi, domains, strict=True):
             in_table, in_population = table.column(name), population.column(name)
             label, cell = (
-                domain.ranges(table.values[in_table]),
+                domain.meant(table.values[in_table], "the population"),
                 domain.ranges(population.values[in_population], strict=False),
             )
             covers = (label[:, None, 0] <= cell[None, :, 0]) & (cell[None, :, 1] <= label[:, None, 1])

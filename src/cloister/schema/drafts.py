@@ -108,8 +108,7 @@ def find_likely_unit(rows: RowSource, schema: Schema) -> str | None:
     for column in schema.columns:
         if column.role is not Role.IDENTIFIER or _words(column.name) & _SHARED:
             continue
-        written = texts(head.column(column.name).combine_chunks()).drop_null()
-        written = written.filter(pc.not_equal(written, ""))
+        written = _filled_texts(head.column(column.name).combine_chunks())
         distinct = int(pc.count_distinct(written).as_py())
         if len(written) >= FEWEST and len(written) // MOST_ROWS_EACH <= distinct < len(written):
             return column.name
@@ -172,14 +171,25 @@ class _Look:
     def column(self, number_style: str | None, date_style: str | None) -> Column:
         """The column that it shows, where the rest of the file writes numbers and dates in these styles."""
         kind = self._kind(number_style, date_style)
-        role = role_of_name(self.name)
-        if role is Role.OTHER and self._spans_lives(kind):
-            role = Role.QUASI
-        elif role is Role.OTHER and (_names_rows(self.cells, kind) or self._names_people(kind)):
-            role = Role.IDENTIFIER
+        role = self._role(kind)
         if role is Role.IDENTIFIER and isinstance(kind, Number):
             kind = Text()  # nobody adds them, and they need no bounds
         return Column(self.name, kind, role, guessed=True)
+
+    def _role(self, kind: Kind) -> Role:
+        """The role that the name suggests, unless the values of a column that is not generalised name rows.
+
+        A sensitive role would confirm that such values may be published, and a guess is no confirmation: of numbers with
+        decimals, which may be measurements, nothing is said then.
+        """
+        role = role_of_name(self.name)
+        if role not in (Role.OTHER, Role.SENSITIVE):
+            return role
+        if role is Role.OTHER and self._spans_lives(kind):
+            return Role.QUASI
+        if _names_rows(self.cells, kind) or self._names_people(kind):
+            return Role.IDENTIFIER
+        return Role.OTHER if _nearly_all_differ(self.cells) else role
 
     def _spans_lives(self, kind: Kind) -> bool:
         """Whether days spread over generations, as days of birth do and events hardly ever."""
@@ -212,14 +222,23 @@ class _Look:
 
 def _names_rows(cells: pa.Array, kind: Kind) -> bool:
     """Whether nearly all values differ, as those of an identifier do; a measurement with decimals is none."""
-    written = texts(cells).drop_null()
-    written = written.filter(pc.not_equal(written, ""))
-    if len(written) < FEWEST or pc.count_distinct(written).as_py() < MOSTLY * len(written):
+    if not _nearly_all_differ(cells):
         return False
     if not isinstance(kind, Number):
         return True
+    written = _filled_texts(cells)
     values = numbers(written, kind.form)
     return bool((values == np.floor(values)).sum() >= MOSTLY * len(written))
+
+
+def _nearly_all_differ(cells: pa.Array) -> bool:
+    written = _filled_texts(cells)
+    return len(written) >= FEWEST and pc.count_distinct(written).as_py() >= MOSTLY * len(written)
+
+
+def _filled_texts(cells: pa.Array) -> pa.Array:
+    written = texts(cells).drop_null()
+    return written.filter(pc.not_equal(written, ""))
 
 
 def _words(name: str) -> frozenset[str]:

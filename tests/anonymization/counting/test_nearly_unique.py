@@ -100,12 +100,12 @@ def test_small_tables_are_left_alone(tmp_path: Path) -> None:
 
 
 def test_a_value_counts_once_a_person(tmp_path: Path) -> None:
-    """An address on each of five rows of a person names the person, though only a fifth of the cells differ."""
+    """A dwelling on each of five rows of a person names the person, though only a fifth of the cells differ."""
     who = np.repeat(np.arange(60), 5)
-    table = pa.table({"who": who, "age": who % 3, "address": 1000 + who, "ward": who % 4})
+    table = pa.table({"who": who, "age": who % 3, "dwelling": 1000 + who, "ward": who % 4})
     schema = cl.Schema.from_text('unit = "who"\n[columns.who]\nkind = "text"\n')
     publish(table, tmp_path / "rows.csv", identifiers=["who"])  # by rows nothing is seen
-    with pytest.raises(UsageError, match='"address"'):
+    with pytest.raises(UsageError, match='"dwelling"'):
         publish(table, tmp_path / "people.csv", schema=schema)
 
 
@@ -183,3 +183,122 @@ def test_bytes_and_durations_are_compared(cells: pa.Array, tmp_path: Path) -> No
     with pytest.raises(UsageError, match='"code"'):
         publish(pa.table({"age": [30] * 60, "code": cells}), tmp_path / "out.parquet")
     publish(pa.table({"age": [30] * 60, "code": cells.take(pa.array([0] * 60))}), tmp_path / "out.parquet")
+
+
+@pytest.mark.parametrize("by_people", [False, True])
+def test_what_is_published_is_counted(by_people: bool, tmp_path: Path) -> None:
+    """A column whose values repeat in removed rows alone is nearly unique in what is left, and refused."""
+    illnesses = [["flu", "cold", "gout"][i % 3] for i in range(200)] + ["hiv"] * 60
+    table = pa.table(
+        {
+            "who": [f"w{i}" for i in range(260)],
+            "sex": ["F", "M"] * 130,
+            "code": ["20"] * 200 + ["99"] * 60,
+            "contact": [f"p{i}@x.org" for i in range(200)] + ["none"] * 60,
+            "illness": illnesses,
+        }
+    )
+    schema = cl.Schema.from_text('unit = "who"\n[columns.who]\nkind = "text"\n') if by_people else None
+    settings = {"quasi": ["sex", "code"], "sensitive": "illness", "l_diversity": 2, "suppression": 0.3, "schema": schema}
+    for suffix in ("csv", "parquet"):
+        with pytest.raises(UsageError, match='"contact"'):
+            publish(table, tmp_path / f"out.{suffix}", identifiers=["who"], **settings)
+        assert not list(tmp_path.iterdir())
+    kept = publish(table, tmp_path / "kept.csv", identifiers=["who"], keep_unique=["contact"], **settings)
+    assert any('"contact" are nearly unique' in note for note in kept.release_.notes)
+
+
+@pytest.mark.parametrize("by_people", [False, True])
+def test_what_a_saved_recoding_publishes_is_counted(by_people: bool, tmp_path: Path) -> None:
+    """Rows that the recoding does not describe are removed, and with them all contacts that repeat."""
+    facts = 'unit = "who"\n[columns.who]\nkind = "text"\n[columns.code]\nkind = "category"\ndomain = ["a", "b"]\n'
+    schema = cl.Schema.from_text(facts) if by_people else None
+    n = 400
+    first = pa.table({"who": [f"w{i}" for i in range(n)], "code": ["a", "b"] * 200, "contact": ["none"] * n})
+    recoding = publish(first, tmp_path / "a.csv", quasi=["code"], identifiers=["who"], schema=schema).recoding_
+    other = pa.table(
+        {
+            "who": [f"w{i}" for i in range(300)],
+            "code": ["a", "b"] * 100 + [f"z{i}" for i in range(100)],
+            "contact": [f"p{i}@x.org" for i in range(200)] + ["none"] * 100,
+        }
+    )
+    with pytest.raises(UsageError, match='"contact"'):
+        apply_recoding(recoding, other, tmp_path / "b.csv", k=5)
+    assert not (tmp_path / "b.csv").exists()
+    apply_recoding(recoding, other, tmp_path / "b.csv", k=5, keep_unique=["contact"])
+
+
+@pytest.mark.parametrize(
+    ("kind", "missing", "filled", "typed"),
+    [
+        ("category", "NA", [f"p{i}@x.org" for i in range(400)], False),
+        ("number", "-999", list(range(400)), True),
+        ("number", "-999", [f"{i}.0" for i in range(400)], False),
+    ],
+)
+@pytest.mark.parametrize("by_people", [False, True])
+def test_words_for_missing_values_are_not_counted(
+    by_people: bool, kind: str, missing: str, filled: list[Any], typed: bool, tmp_path: Path
+) -> None:
+    """84% of the cells differ, and the others hold what the schema says is missing: all that are filled are different."""
+    blank = int(missing) if typed else missing + ".0" * (kind == "number")
+    cells = [cell if i % 100 < 84 else blank for i, cell in enumerate(filled)]
+    table = pa.table({"who": [str(i) for i in range(400)], "age": [30] * 400, "contact": cells})
+    facts = f'[columns.contact]\nkind = "{kind}"\nmissing = ["{missing}"]\n[columns.who]\nkind = "text"\n'
+    schema = cl.Schema.from_text(('unit = "who"\n' if by_people else "") + facts)
+    with pytest.raises(UsageError, match='"contact"'):
+        publish(table, tmp_path / "out.csv", schema=schema, identifiers=["who"])
+
+
+def test_a_moment_is_not_its_day(tmp_path: Path) -> None:
+    """Dates of a schema are compared as they are published, with their times."""
+    table = pa.table({"age": [30] * 400, "seen": [f"2020-01-01 {i // 60:02}:{i % 60:02}:00" for i in range(400)]})
+    with pytest.raises(UsageError, match='"seen"'):
+        publish(table, tmp_path / "out.csv", schema=cl.Schema.from_text('[columns.seen]\nkind = "date"\nmissing = ["?"]\n'))
+
+
+@pytest.mark.parametrize("by_people", [False, True])
+def test_a_sparse_column_of_a_large_table_is_counted_whole(
+    by_people: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Twenty-four cells that all differ, among very many blanks: whether a sample holds one of them decides nothing."""
+    monkeypatch.setattr(uniqueness, "_SAMPLED", 500)
+    n, columns = 20_000, 40
+    random = np.random.default_rng(5)
+    cells: dict[str, Any] = {"who": np.arange(n), "age": [30] * n}
+    for j in range(columns):
+        for name, words in (("alias", [f"{random.bytes(8).hex()}" for _ in range(24)]), ("team", list("abc") * 8)):
+            column = np.full(n, None, object)
+            column[random.choice(n, 24, replace=False)] = words
+            cells[f"{name}{j}"] = pa.array(column, pa.string())
+    schema = cl.Schema.from_text('unit = "who"\n[columns.who]\nkind = "text"\n') if by_people else None
+    with pytest.raises(UsageError) as refused:
+        publish(pa.table(cells), tmp_path / "out.parquet", identifiers=["who"], schema=schema)
+    assert all(f'"alias{j}"' in str(refused.value) for j in range(columns))
+    assert not any(f'"team{j}"' in str(refused.value) for j in range(columns))
+
+
+def test_a_draft_confirms_nothing(tmp_path: Path) -> None:
+    """Card numbers, notes and incomes that all differ are named like sensitive columns; a guess does not let them out."""
+    random = np.random.default_rng(4)
+    n = 300
+    table = pa.table(
+        {
+            "sex": random.choice(["F", "M"], n).tolist(),
+            "credit_card": random.choice(10**15, n, replace=False) + 4 * 10**15,
+            "treatment_notes": [f"seen on day {i}" for i in range(n)],
+            "income": random.normal(3_000, 500, n),
+            "grade": random.integers(1, 6, n),
+        }
+    )
+    schema = draft(open_source(table))
+    roles = {column.name: column.role for column in schema.columns}
+    assert roles["credit_card"] == roles["treatment_notes"] == Role.IDENTIFIER
+    assert roles["income"] is Role.OTHER
+    assert roles["grade"] is Role.SENSITIVE
+    with pytest.raises(UsageError, match='"income"'):
+        publish(table, tmp_path / "out.csv", quasi=["sex"], schema=schema)
+    without = table.drop_columns(["income"])
+    model = publish(without, tmp_path / "out.csv", quasi=["sex"], schema=draft(open_source(without)))
+    assert model.summary_.untouched == ("grade",)

@@ -12,7 +12,8 @@ import numpy as np
 
 from cloister.encode import Encoding
 from cloister.engines.base import Shuffle
-from cloister.engines.spark.engine import ROWS_A_FILE, SparkEngine
+from cloister.engines.spark import files_of_rows
+from cloister.engines.spark.engine import SparkEngine
 from cloister.engines.spark.frames import open_spark
 from cloister.engines.spark.options import Spark
 from cloister.kernels import Kernel, Moments, Rows
@@ -152,8 +153,19 @@ def rewrite(
     path: Path, encoding: Encoding, row_map: RowMap, target: str, format: str, cut: Cut = 3, files: int | None = None
 ) -> None:
     """Rewrite a table; shuffled, if a number of files is given."""
-    shuffle = None if files is None else Shuffle(files * ROWS_A_FILE, noise.integers, noise.permutation)
+    shuffle = None if files is None else Shuffle(files * files_of_rows.ROWS_A_FILE, noise.integers, noise.permutation)
     engine(path, encoding, None, cut).rewrite(row_map, target, format, shuffle)
+
+
+def rewrite_into_files(
+    path: Path, encoding: Encoding, row_map: RowMap, target: str, format: str, cut: Cut, rows: int
+) -> None:
+    """Rewrite a table into files of so many rows."""
+    usual, files_of_rows.ROWS_A_FILE = files_of_rows.ROWS_A_FILE, rows
+    try:
+        rewrite(path, encoding, row_map, target, format, cut)
+    finally:
+        files_of_rows.ROWS_A_FILE = usual
 
 
 class Logged(logging.Handler):

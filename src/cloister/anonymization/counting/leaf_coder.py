@@ -70,10 +70,9 @@ def value_coder(column: ColumnValues, schema: Schema | None, *, is_ordered: bool
     kind = schema[column.name].kind if schema is not None and column.name in schema else None
     words, form = column.words, PLAIN if kind is None else kind.form
     cells = pa.array(words, pa.string())
-    as_numbers = np.full(len(words), np.nan) if kind is None and column.is_code else numbers(cells, form)
     domain = kind.domain or () if isinstance(kind, Category) else ()
     as_days = column.word_days if column.is_date else days(cells, form)  # the text of a moment does not say its zone
-    coded = code_values(words, kind, as_numbers, as_days, [value.strip() for value in domain])
+    coded = code_values(words, kind, numbers(cells, form), as_days, [value.strip() for value in domain])
     if is_ordered and words and not coded.is_ordered:
         raise UsageError(
             f'column "{column.name}": the ordered distance needs numbers, dates, or a domain in the schema that lists the '

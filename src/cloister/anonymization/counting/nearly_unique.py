@@ -9,27 +9,32 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
+from typing import Protocol
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from cloister.column_names import flag_hint
-from cloister.encode import Encoded
+from cloister.encode import Encoded, Encoding
 from cloister.errors import UsageError
+from cloister.kernels.keyed import Keyed
 from cloister.risks.fingerprints import NULL, CellKeys, Fingerprints
+from cloister.schema import Date, Kind, Number, Schema
+from cloister.schema.cell_values import are_missing, days, numbers
 from cloister.sources.source import nested_names
 from cloister.vault import Holder
 
-__all__ = ["NONE_UNIQUE", "UniqueColumns", "check_confirmed", "nearly_unique"]
+__all__ = ["NONE_UNIQUE", "PublishedRows", "UniqueColumns", "check_confirmed", "check_nested", "nearly_unique"]
 
 NEARLY = Fraction(9, 10)  # of the values: as many are different
 FEWEST = 20  # filled cells: in a smaller table many a harmless column has no value twice
-_SAMPLED = 250_000  # rows up to which every value is looked at; beyond, a sample of the values
+_SAMPLED = 250_000  # rows (filled cells) up to which every value is looked at; beyond, a sample of the values
 _ELSEWHERE = np.int64(1)  # the key of a value that is not in the sample
 _CAP = 10  # people of one value that an estimate counts at most: a frequent word in the sample does not decide it
-_DEVIATIONS = 4  # standard deviations by which an estimate may fall short: one in 30,000 does
+_ERROR = 1 / 30_000  # how often at most a sample of a nearly unique column passes for one of another
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +46,45 @@ class UniqueColumns:
 
 
 NONE_UNIQUE = UniqueColumns()
+
+
+class PublishedRows(Protocol):
+    """Which rows of a table are published, by some of its columns: a recoding knows."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns that decide it."""
+        ...
+
+    def publishes(self, batch: pa.RecordBatch) -> NDArray[np.bool_]:
+        """Which rows of a batch are published."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedCells(Encoding):
+    """Fingerprints of cells; what the schema says is missing is a blank, and so is every cell of a row that is not published."""
+
+    cells: Fingerprints = field(default_factory=Fingerprints)
+    kinds: tuple[tuple[str, Kind], ...] = ()  # of the columns that list what is missing
+    published: PublishedRows | None = None
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that are read."""
+        return tuple(dict.fromkeys([*self.cells.columns, *(() if self.published is None else self.published.names)]))
+
+    def encode(self, batch: pa.RecordBatch) -> Encoded:
+        """Rows -> integers."""
+        rows = self.cells.encode(batch)
+        marks = CellKeys(self.cells.width).keys(rows).copy()
+        for name, kind in self.kinds:
+            read = numbers if isinstance(kind, Number) else days if isinstance(kind, Date) else None
+            is_missing = are_missing(batch.column(batch.schema.get_field_index(name)), kind.form, read)
+            marks[is_missing, self.cells.lanes[name]] = NULL
+        if self.published is not None:
+            marks[~self.published.publishes(batch)] = NULL
+        return Encoded(rows.numbers, marks.view(np.int32).reshape(rows.codes.shape))
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,37 +103,85 @@ class SampledValues:
         return np.where((marks == NULL) | (marks % self.one_in == 0), marks, _ELSEWHERE)
 
 
-def nearly_unique(table: Holder, columns: Sequence[str], rows: int, person: str | None) -> UniqueColumns:
+def nearly_unique(
+    table: Holder,
+    columns: Sequence[str],
+    rows: int,
+    person: str | None = None,
+    schema: Schema | None = None,
+    published: PublishedRows | None = None,
+) -> UniqueColumns:
     """Which columns have at least 90% different values; where people count, a value counts once a person.
 
     Parameters
     ----------
     table : Holder
+        What is published; or what it is published from, where people count, whose names are not published.
     columns : sequence of str
         Those that are looked at. Lists and structs are not counted, but named.
     rows : int
         How many the table has.
     person : str, optional
         The column that says whose a row is.
+    schema : Schema, optional
+        What stands for a missing value.
+    published : PublishedRows, optional
+        Which rows count. Default: all.
     """
     nested = nested_names(table.types(columns)) if columns else ()
     single = [name for name in columns if name not in nested]
     if not single or rows < FEWEST:
         return UniqueColumns((), nested)
-    encoding = Fingerprints.over(single)
+    listed = {} if schema is None else {name: schema[name].kind for name in single if name in schema}
+    kinds = {name: kind for name, kind in listed.items() if kind.form.missing}
+
+    def count(names: Sequence[str], one_in: int) -> dict[str, _Counted]:
+        cells = Fingerprints.over(names)
+        described = tuple((name, kinds[name]) for name in names if name in kinds)
+        encoding = PublishedCells((), cells.categories, None, cells, described, published)
+        keyed = table.count(encoding, SampledValues(cells.width, one_in), person).value
+        return {name: _counted(keyed, lane, one_in, person is not None) for name, lane in cells.lanes.items()}
+
     one_in = max(1, rows // _SAMPLED)
-    keyed = table.count(encoding, SampledValues(encoding.width, one_in), person).value
-    found = []
-    for name, lane in encoding.lanes.items():
-        is_filled = keyed.keys[:, lane] != NULL
-        values, counts = keyed.keys[is_filled, lane], keyed.counts[is_filled]
-        people = None if person is None else keyed.keys[is_filled, -2:]
-        held = int(counts.sum()) if people is None else _pairs(values, people, one_in)
-        sampled = len(np.unique(values)) - (one_in > 1 and bool((values == _ELSEWHERE).any()))
-        slack = _DEVIATIONS * math.sqrt(sampled) if one_in > 1 else 0.0
-        if held >= FEWEST and (sampled + slack) * one_in >= NEARLY * held:
-            found.append(name)
-    return UniqueColumns(tuple(found), nested)
+    counted = count(single, one_in)
+    if one_in > 1:
+        suspects = [name for name in single if not _surely_repeats(counted[name], one_in)]
+        counted = {name: counted[name] for name in suspects}
+        # a sample of a few cells tells nothing: all of them are looked at
+        few = [name for name in suspects if counted[name].held <= _SAMPLED]
+        if few:
+            exact = count(few, 1)
+            counted = {name: each for name, each in counted.items() if name not in exact or _is_unique(exact[name])}
+        return UniqueColumns(tuple(name for name, each in counted.items() if each.held >= FEWEST), nested)
+    return UniqueColumns(tuple(name for name in single if _is_unique(counted[name])), nested)
+
+
+@dataclass(frozen=True, slots=True)
+class _Counted:
+    """A column: its filled cells, each value once a person where people count, and its different values in the sample."""
+
+    held: int
+    different: int
+
+
+def _counted(keyed: Keyed, lane: int, one_in: int, by_people: bool) -> _Counted:
+    is_filled = keyed.keys[:, lane] != NULL
+    values, counts = keyed.keys[is_filled, lane], keyed.counts[is_filled]
+    held = _pairs(values, keyed.keys[is_filled, -2:], one_in) if by_people else int(counts.sum())
+    return _Counted(held, len(np.unique(values)) - (one_in > 1 and bool((values == _ELSEWHERE).any())))
+
+
+def _is_unique(counted: _Counted) -> bool:
+    return counted.held >= FEWEST and counted.different >= NEARLY * counted.held
+
+
+def _surely_repeats(counted: _Counted, one_in: int) -> bool:
+    """Whether a nearly unique column would hardly ever have so few values in the sample: by Chernoff's bound.
+
+    Of m values or more that are each in the sample with probability p, at most mp - t are with probability exp(-t^2 / 2mp).
+    """
+    expected = float(NEARLY) * counted.held / one_in
+    return counted.different < expected - math.sqrt(2 * math.log(1 / _ERROR) * expected)
 
 
 def _pairs(values: NDArray[np.int64], people: NDArray[np.int64], one_in: int) -> int:
@@ -103,6 +195,11 @@ def _pairs(values: NDArray[np.int64], people: NDArray[np.int64], one_in: int) ->
         return len(pairs)
     _, holders = np.unique(pairs[pairs[:, 0] != _ELSEWHERE, 0], return_counts=True)
     return max(len(pairs), one_in * int(np.minimum(holders, _CAP).sum()))
+
+
+def check_nested(table: Holder, columns: Sequence[str], confirmed: Sequence[str]) -> None:
+    """Refuse columns of lists or structs that nobody named: before a row is written, their types say so."""
+    check_confirmed(UniqueColumns((), nested_names(table.types(columns)) if columns else ()), confirmed)
 
 
 def check_confirmed(unique: UniqueColumns, confirmed: Sequence[str]) -> None:

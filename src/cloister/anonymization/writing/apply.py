@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from cloister.anonymization.counting.count_table import number_persons
-from cloister.anonymization.counting.nearly_unique import check_confirmed, nearly_unique
+from cloister.anonymization.counting.nearly_unique import NONE_UNIQUE, check_confirmed, check_nested, nearly_unique
 from cloister.anonymization.counting.tuple_counts import TupleCounts
 from cloister.anonymization.reporting.notes import usual_notes
 from cloister.anonymization.writing.csv_header import check_header
@@ -115,13 +115,20 @@ def apply_recoding(
     rewriting = make_rewriting(recoding, rows.types(rows.names), dropped, pseudonyms, key, format)
     tuples = count_tuples(rows, recoding)
     untouched = [name for name in rewriting.schema.names if name not in recoding.names and name not in pseudonyms]
-    unique = nearly_unique(rows, untouched, tuples.total, recoding.person)
-    check_confirmed(unique, keep_unique)
+    check_nested(rows, untouched, keep_unique)
+    unique = NONE_UNIQUE
+    if recoding.person is not None:  # the output does not say whose a row is
+        unique = nearly_unique(rows, untouched, tuples.total, recoding.person, published=recoding)
+        check_confirmed(unique, keep_unique)
     plan = plan_output(recoding, tuples, recoding.classify(tuples.codes))
     with stage(out, directory=False, with_certificate=True) as staged:
         rows.rewrite(rewriting, str(staged.path), format)
-        output = count_output(rows.reopen(str(staged.path)), recoding, ())
+        published = rows.reopen(str(staged.path))
+        output = count_output(published, recoding, ())
         check_output(output, plan, ())
+        if recoding.person is None:
+            unique = nearly_unique(published, untouched, output.rows)
+            check_confirmed(unique, keep_unique)
         smallest = smallest_class(output, plan)
         if k is not None and smallest < k:
             raise UsageError(
@@ -136,7 +143,7 @@ def apply_recoding(
             ),
             events=(),
             parameters={"quasi": list(recoding.names), "k": k},
-            result={"rows": int(output.sizes.sum()), "classes": len(output.sizes), "smallest": smallest},
+            result={"rows": output.rows, "classes": len(output.sizes), "smallest": smallest},
             ledger=rows.in_ledger,
             notes=(WARNING, *usual_notes(untouched=untouched, pseudonyms=pseudonyms, unique=unique), *rows.notes),
             files=file_hashes(staged.path),

@@ -113,6 +113,13 @@ class Recoding:
         mapped = np.stack([column.of[np.where(known[:, j], codes[:, j], 0)] for j, column in enumerate(self.columns)], 1)
         return self._lookup()(np.where(known, mapped, -1).astype(np.int32))
 
+    def publishes(self, batch: pa.RecordBatch) -> NDArray[np.bool_]:
+        """Which rows of a batch are published, and not removed."""
+        if self.is_starred:
+            return np.ones(batch.num_rows, bool)
+        codes = np.stack([column.codes(batch.column(column.name)) for column in self.columns], axis=1)
+        return np.asarray(self._lookup()(codes) >= 0)
+
     def published(self, labels: NDArray[np.int64]) -> list[tuple[str, ...]]:
         """What the rows of these classes are published as."""
         texts = [tuple(column.labels[at] for column, at in zip(self.columns, row, strict=True)) for row in self.classes]

@@ -41,6 +41,11 @@ class PublishedClasses:
         return sizes(of, int(of.max(initial=-1)) + 1, self.keyed.counts)
 
     @property
+    def rows(self) -> int:
+        """How many rows there are."""
+        return int(self.keyed.counts.sum())
+
+    @property
     def tuples(self) -> TupleCounts:
         """The keys as tuples of labels, with their sensitive values."""
         q, keys = len(self.labels), self.keyed.keys

@@ -98,6 +98,15 @@ def make_rewriting(
             if not has_text(kind):
                 what = "lists or structs" if nested_names(pa.schema([column])) else str(kind)
                 raise SinkError(f'column "{column.name}" holds {what}, which CSV cannot. Write Parquet, or drop it.')
+            if (
+                column.name in sensitive
+                and pa.types.is_timestamp(kind)
+                and kind.tz not in (None, "UTC", "Etc/UTC", "+00:00")
+            ):
+                raise SinkError(
+                    f'column "{column.name}" holds moments with a zone, which CSV does not keep: their days, by which the guards '
+                    "tell them apart, would be others. Write Parquet, or convert it to dates."
+                )
             is_number = pa.types.is_integer(kind) or pa.types.is_boolean(kind) or pa.types.is_floating(kind)
             is_plain = _is_text(kind) or (is_number and not (pa.types.is_floating(kind) and column.name in sensitive))
             out.append(pa.field(column.name, kind if is_plain else pa.string()))

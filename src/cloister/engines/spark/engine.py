@@ -20,6 +20,7 @@ from cloister.engines.sampling import SampledRows, add_up
 from cloister.engines.spark import key_counts, work
 from cloister.engines.spark.blocks import summary_from
 from cloister.engines.spark.fault_messages import retold
+from cloister.engines.spark.files_of_rows import in_full_files, in_order_of_hashes
 from cloister.engines.spark.frames import SparkRows, check_types, quoted
 from cloister.engines.spark.session import prepare, shuffle_partitions, wants_numpy
 from cloister.engines.spark.shipping import map_in_arrow
@@ -35,8 +36,6 @@ __all__ = ["SparkEngine"]
 
 TREE_BYTES = 2**20  # of a partial summary: workers add larger ones among themselves before the driver sees them
 TREE_WIDTH = 8  # tasks that add
-ROWS_A_FILE = 2_000_000  # of a shuffled table
-MICROS = "yyyy-MM-dd'T'HH:mm:ss.SSSSSS"
 
 
 class SparkEngine(Engine):
@@ -134,18 +133,17 @@ class SparkEngine(Engine):
 
         Shuffled rows come in the order of a hash of each row as it is written, ties by the row itself. That order is a
         function of the written rows alone: it tells nothing about the input's order, needs no secret, and stays the same
-        when a task is run again.
+        when a task is run again. Other rows keep their order, and are dealt into files anew (`files_of_rows`).
         """
         if format not in ("parquet", "csv"):
             raise SinkError(f'format "{format}" cannot be written. Choose parquet or csv.')
         with retold("the rewriting"):
             rows = self._mapped(row_map.columns, work.MapRows(row_map), row_map.schema)
-            if shuffle is not None:
-                rows = in_order_of_hashes(rows, max(1, -(-shuffle.rows // ROWS_A_FILE)))
-            writer = rows.write.mode("error")
-            if format == "csv":
-                writer = writer.option("header", True).option("escape", '"')
-            writer.format(format).save(path)
+            with in_order_of_hashes(rows, shuffle.rows) if shuffle is not None else in_full_files(rows) as dealt:
+                writer = dealt.write.mode("error")
+                if format == "csv":
+                    writer = writer.option("header", True).option("escape", '"')
+                writer.format(format).save(path)
 
     def close(self) -> None:
         """Let Spark forget the encoded rows."""
@@ -185,13 +183,3 @@ class SparkEngine(Engine):
                 blocks = self._run(by_person, work.Bound(self._unit, self._widths), work.OWNED_BLOCKS)
             self._kept = blocks.persist(StorageLevel.MEMORY_AND_DISK)
         return self._kept
-
-
-def in_order_of_hashes(rows: Any, files: int) -> Any:
-    """A DataFrame dealt into so many partitions and sorted within them, by a hash of each row and then by the row."""
-    from pyspark.sql import functions
-
-    micros = {"timestampFormat": MICROS, "timestampNTZFormat": MICROS}
-    whole = functions.sha2(functions.to_json(functions.struct(*map(quoted, rows.columns)), micros), 256)
-    ties = [quoted(name) for name, kind in rows.dtypes if "map<" not in kind]  # maps have no order
-    return rows.repartition(files, whole).sortWithinPartitions(whole, *ties)
