@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator
-from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -36,6 +36,23 @@ def raw_bytes(chance: random.Random) -> bytes:
     )
 
 
+def decimal_bits(kind: pa.DataType) -> Callable[[random.Random], bytes]:
+    """Any bits that a decimal may be stored in: as many digits as its type has, one more, and the ends of the integers."""
+    room, beyond = 2 ** (8 * kind.byte_width - 1), 10**kind.precision
+    ends = (-room, room - 1, beyond, -beyond, beyond - 1, 1 - beyond)
+
+    def draw(chance: random.Random) -> bytes:
+        number = chance.choice(
+            (*ends, 0, chance.randrange(-room, room), chance.randrange(1 - beyond, beyond), chance.randrange(99))
+        )
+        return number.to_bytes(kind.byte_width, "little", signed=True)
+
+    return draw
+
+
+CODED = pa.dictionary(pa.int32(), pa.decimal128(38, 3))
+DECIMALS = (pa.decimal128(38, 3), pa.decimal128(38, -3), pa.decimal128(5, 2), pa.decimal256(76, 70), pa.decimal256(40, -9))
+
 # types that are stored as integers are made of integers: any bits may come
 TYPES: dict[pa.DataType, tuple[pa.DataType, Callable[[random.Random], Any]]] = {
     pa.float64(): (pa.float64(), draw_float),
@@ -49,7 +66,8 @@ TYPES: dict[pa.DataType, tuple[pa.DataType, Callable[[random.Random], Any]]] = {
     pa.large_string(): (pa.large_binary(), raw_bytes),
     pa.binary(): (pa.binary(), raw_bytes),
     pa.dictionary(pa.int32(), pa.string()): (pa.string(), lambda chance: draw_text(chance).encode("utf-8", "replace").decode()),
-    pa.decimal128(38, 3): (pa.decimal128(38, 3), lambda chance: Decimal(whole(100)(chance)).scaleb(-3)),
+    CODED: (pa.binary(16), decimal_bits(CODED.value_type)),
+    **{kind: (pa.binary(kind.byte_width), decimal_bits(kind)) for kind in DECIMALS},
     pa.date32(): (pa.int32(), whole(32)),
     pa.date64(): (pa.int64(), whole(64)),
     pa.timestamp("s"): (pa.int64(), whole(64)),
@@ -59,16 +77,19 @@ TYPES: dict[pa.DataType, tuple[pa.DataType, Callable[[random.Random], Any]]] = {
     pa.null(): (pa.null(), lambda chance: None),
 }  # fmt: skip
 NOT_IN_PARQUET = (pa.duration("ns"), pa.float16(), pa.time64("us"), pa.date64(), pa.timestamp("s"))
-IN_PARQUET = [kind for kind in TYPES if kind not in NOT_IN_PARQUET]
+IN_PARQUET = [kind for kind in TYPES if kind not in NOT_IN_PARQUET and not (pa.types.is_decimal(kind) and kind.scale < 0)]
 IN_POLARS = [
-    kind for kind in TYPES if not pa.types.is_decimal(kind) and kind not in (pa.string(), pa.large_string(), pa.float16())
+    kind
+    for kind in TYPES
+    if not pa.types.is_decimal(kind) and kind not in (pa.string(), pa.large_string(), pa.float16(), CODED)
 ]
 
 
 def column(kind: pa.DataType, cells: list[Any]) -> pa.Array:
     stored = pa.array(cells, TYPES[kind][0])
     if pa.types.is_dictionary(kind):
-        return stored.dictionary_encode()
+        coded = stored.dictionary_encode()
+        return pa.DictionaryArray.from_arrays(coded.indices, coded.dictionary.view(kind.value_type))
     return stored if stored.type == kind else stored.view(kind)
 
 
@@ -95,6 +116,8 @@ def write_arrow(folder: Path, table: pa.Table) -> Path:
 
 FORMS: dict[str, tuple[Callable[[Path, pa.Table], Any], list[pa.DataType]]] = {
     "table": (lambda folder, table: table, list(TYPES)),
+    "columns": (lambda folder, table: dict(zip(NAMES, table.columns, strict=True)), list(TYPES)),
+    "pandas": (lambda folder, table: table.to_pandas(types_mapper=pd.ArrowDtype), list(TYPES)),
     "stream": (lambda folder, table: table.to_reader(max_chunksize=3), list(TYPES)),
     "Arrow": (write_arrow, list(TYPES)),
     "Parquet": (write_parquet, IN_PARQUET),
