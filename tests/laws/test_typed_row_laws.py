@@ -11,6 +11,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
@@ -28,6 +29,20 @@ def whole(bits: int, signed: bool = True) -> Callable[[random.Random], int]:
     """Integers of so many bits: the ends, zero, and any."""
     low, high = (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1) if signed else (0, 2**bits - 1)
     return lambda chance: chance.choice((low, high, 0, 1, chance.randint(low, high), chance.randint(max(low, -99), 99)))
+
+
+def float_bits(bits: int) -> Callable[[random.Random], int]:
+    """A number as it is stored: any, infinite, and a NaN that is quiet or signals."""
+    kind, stored = np.dtype(f"f{bits // 8}"), np.dtype(f"u{bits // 8}")
+    infinite = int(np.array([np.inf], kind).view(stored)[0])
+    odd = (infinite, infinite + 1, 2 * infinite - 1, infinite | 1 << (bits - 1))
+
+    def draw(chance: random.Random) -> int:
+        with np.errstate(over="ignore"):
+            number = int(np.array([draw_float(chance)]).astype(kind).view(stored)[0])
+        return chance.choice((number, number, chance.getrandbits(bits), chance.choice(odd)))
+
+    return draw
 
 
 def raw_bytes(chance: random.Random) -> bytes:
@@ -55,9 +70,9 @@ DECIMALS = (pa.decimal128(38, 3), pa.decimal128(38, -3), pa.decimal128(5, 2), pa
 
 # types that are stored as integers are made of integers: any bits may come
 TYPES: dict[pa.DataType, tuple[pa.DataType, Callable[[random.Random], Any]]] = {
-    pa.float64(): (pa.float64(), draw_float),
-    pa.float32(): (pa.float32(), draw_float),
-    pa.float16(): (pa.uint16(), whole(16, signed=False)),
+    pa.float64(): (pa.uint64(), float_bits(64)),
+    pa.float32(): (pa.uint32(), float_bits(32)),
+    pa.float16(): (pa.uint16(), float_bits(16)),
     pa.int8(): (pa.int8(), whole(8)),
     pa.int64(): (pa.int64(), whole(64)),
     pa.uint64(): (pa.uint64(), whole(64, signed=False)),

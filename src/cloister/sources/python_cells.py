@@ -21,6 +21,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from cloister.silent_reading import silently
 from cloister.sources.object_rules import KINDS, MOST_DIGITS, TIMES, of_pandas, read_cell
 
 __all__ = ["cell_column", "named_cells", "raw_text_column", "row_cells", "text_column", "unmasked"]
@@ -33,6 +34,7 @@ _NAMED = {
 }  # what the cells with a name beside them read as
 
 
+@silently()
 def cell_column(cells: Iterable[object]) -> pa.Array:
     """Cells as a column in which each keeps its kind."""
     codes, offsets = [], []
@@ -46,11 +48,13 @@ def cell_column(cells: Iterable[object]) -> pa.Array:
     return pa.UnionArray.from_dense(pa.array(codes, pa.int8()), pa.array(offsets, pa.int32()), children, list(KINDS))
 
 
+@silently()
 def text_column(cells: Iterable[object]) -> pa.Array:
     """Cells as a column of texts, for a holder who writes them down; null where a cell cannot be read."""
     return pa.array([_text(*read_cell(cell)) for cell in cells], pa.large_string())
 
 
+@silently()
 def raw_text_column(cells: Iterable[object], type: pa.DataType) -> pa.Array:
     """Cells as a column of texts of this type; a text that UTF-8 lacks keeps its bytes, a cell that is no text is null."""
     read = [read_cell(cell) for cell in cells]
