@@ -14,8 +14,8 @@ from typing import Any
 
 import pyarrow as pa
 
+from cloister.sources.class_facts import is_a, of_pandas
 from cloister.sources.in_memory import ArraySource, Objects, array_column, is_plain, rows_only
-from cloister.sources.object_rules import is_a, of_pandas
 from cloister.sources.python_cells import cell_column, raw_text_column, text_column
 from cloister.sources.sound_batches import sound_column
 from cloister.sources.source import BATCH_ROWS, distinct, nested_names, present, text_names

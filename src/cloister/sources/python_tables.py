@@ -17,8 +17,8 @@ import numpy as np
 import pyarrow as pa
 
 from cloister.errors import SourceError, raise_alone
+from cloister.sources.class_facts import has_method, is_a
 from cloister.sources.in_memory import Objects, array_column, is_too_fine, rows_only
-from cloister.sources.object_rules import has_method, is_a
 from cloister.sources.pandas_frames import frame_column
 from cloister.sources.polars_frames import check_polars_column
 from cloister.sources.python_cells import cell_column, named_cells, text_column, unmasked
