@@ -56,6 +56,11 @@ class SeveralSources:
         """The columns that hold, in some file, lists or structs."""
         return tuple(dict.fromkeys(name for part in self.parts for name in getattr(part, "nested", ())))
 
+    @property
+    def unsafe(self) -> tuple[str, ...]:
+        """The columns in which, in some file, one cell may end the reading of all."""
+        return tuple(dict.fromkeys(name for part in self.parts for name in getattr(part, "unsafe", ())))
+
     def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         """The rows of the first file, of the second, and so on."""
         wanted = present(self.names, columns)
