@@ -214,9 +214,10 @@ def _read_datetime(cell: datetime.datetime) -> Cell:
         return _read_datetime64(cell.asm8) if zone is None else _read_zoned_timestamp(cell)  # type: ignore[attr-defined]
     fold = datetime.datetime.fold.__get__(cell)
     plain = datetime.datetime(*(part.__get__(cell) for part in _PARTS), fold=fold)
-    naive = plain if zone is None else plain.astimezone(datetime.UTC).replace(tzinfo=None)
-    count = (naive - _EPOCH) // _MICROSECOND
-    return ("us", count) if zone is None else _zoned("us", count, plain)
+    count = (plain.replace(tzinfo=None) - _EPOCH) // _MICROSECOND
+    offset = plain.utcoffset()
+    # in whole numbers: the instant of a moment in the first or last year may lie outside of what a datetime can be
+    return ("us", count) if offset is None else _zoned("us", count - offset // _MICROSECOND, plain)
 
 
 def _read_zoned_timestamp(cell: Any) -> Cell:

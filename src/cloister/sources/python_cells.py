@@ -28,7 +28,7 @@ from cloister.sources.known_zones import forget_zones
 from cloister.sources.object_rules import KINDS, MOST_DIGITS, TIMES, read_cell
 from cloister.sources.series_rows import series_cells
 
-__all__ = ["cell_column", "named_cells", "raw_text_column", "row_cells", "text_column", "unmasked"]
+__all__ = ["beside_days", "cell_column", "named_cells", "raw_text_column", "row_cells", "text_column", "unmasked"]
 
 _CODES = {kind: code for code, kind in enumerate(KINDS)}
 _NAMED = {
@@ -58,6 +58,14 @@ def cell_column(cells: Iterable[object]) -> pa.Array:
         values[kind].append(value)
     children = [_child(values[kind], kind) for kind in KINDS]
     return pa.UnionArray.from_dense(pa.array(codes, pa.int8()), pa.array(offsets, pa.int32()), children, list(KINDS))
+
+
+def beside_days(days: pa.Array, far: NDArray[np.bool_], counts: NDArray[np.int64]) -> pa.Array:
+    """Days, and beside them those that Arrow has no room for, which are unreadable but told apart, as `cell_column` has them."""
+    kind, type = "named", KINDS["named"]
+    named = pa.array([read_cell(np.datetime64(int(count), "D"))[1] for count in counts[far]], pa.struct(list(type)))
+    offsets = np.where(far, np.cumsum(far) - 1, np.arange(len(days))).astype(np.int32)
+    return pa.UnionArray.from_dense(pa.array(far.astype(np.int8)), pa.array(offsets), [days, named], ["D", kind])
 
 
 @_reading()
