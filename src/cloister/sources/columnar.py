@@ -169,8 +169,8 @@ def _check_stored_forms(part: Any, kinds: dict[str, pa.DataType]) -> None:
         forms = {stored.column(place).path: stored.column(place).physical_type for place in range(len(stored))}
         if wrong := next((name for name in doubtful if forms.get(name) in ("INT96", "BYTE_ARRAY")), None):
             raise SourceError(
-                f'column "{wrong}" of the dataset is stored as {forms[wrong]}, in which Arrow does not read every value. Give the '
-                "paths of the files in place of the dataset."
+                f'column "{wrong}" of the dataset is stored as {forms[wrong]}, in which Arrow does not read every value. Give '
+                "the paths of the files in place of the dataset."
             )
 
 
