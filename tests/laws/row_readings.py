@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -34,6 +35,13 @@ KERNELS: list[Kernel] = [
 
 
 def read(data: Any) -> tuple[list[tuple[Any, ...]], Encoded]:
+    """Each row as the private verbs read it, where a warning is an error: it would tell of a row."""
+    with warnings.catch_warnings(), np.errstate(all="raise"):
+        warnings.simplefilter("error")
+        return _read(data)
+
+
+def _read(data: Any) -> tuple[list[tuple[Any, ...]], Encoded]:
     """Each row as numbers, days, texts, people and integers, as the private verbs read it; NaN is None."""
     rows = data if hasattr(data, "batches") else read_input(data, None, StatedNames(NAMES)).data
     rows = rows.keeping_kinds() if hasattr(rows, "keeping_kinds") else rows

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator
-from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -30,17 +31,48 @@ def whole(bits: int, signed: bool = True) -> Callable[[random.Random], int]:
     return lambda chance: chance.choice((low, high, 0, 1, chance.randint(low, high), chance.randint(max(low, -99), 99)))
 
 
+def float_bits(bits: int) -> Callable[[random.Random], int]:
+    """A number as it is stored: any, infinite, and a NaN that is quiet or signals."""
+    kind, stored = np.dtype(f"f{bits // 8}"), np.dtype(f"u{bits // 8}")
+    infinite = int(np.array([np.inf], kind).view(stored)[0])
+    odd = (infinite, infinite + 1, 2 * infinite - 1, infinite | 1 << (bits - 1))
+
+    def draw(chance: random.Random) -> int:
+        with np.errstate(over="ignore"):
+            number = int(np.array([draw_float(chance)]).astype(kind).view(stored)[0])
+        return chance.choice((number, number, chance.getrandbits(bits), chance.choice(odd)))
+
+    return draw
+
+
 def raw_bytes(chance: random.Random) -> bytes:
     return chance.choice(
         (chance.randbytes(chance.randrange(6)), draw_text(chance).encode("utf-8", "replace"), b"1.5", b"\xff\xfe")
     )
 
 
+def decimal_bits(kind: pa.DataType) -> Callable[[random.Random], bytes]:
+    """Any bits that a decimal may be stored in: as many digits as its type has, one more, and the ends of the integers."""
+    room, beyond = 2 ** (8 * kind.byte_width - 1), 10**kind.precision
+    ends = (-room, room - 1, beyond, -beyond, beyond - 1, 1 - beyond)
+
+    def draw(chance: random.Random) -> bytes:
+        number = chance.choice(
+            (*ends, 0, chance.randrange(-room, room), chance.randrange(1 - beyond, beyond), chance.randrange(99))
+        )
+        return number.to_bytes(kind.byte_width, "little", signed=True)
+
+    return draw
+
+
+CODED = pa.dictionary(pa.int32(), pa.decimal128(38, 3))
+DECIMALS = (pa.decimal128(38, 3), pa.decimal128(38, -3), pa.decimal128(5, 2), pa.decimal256(76, 70), pa.decimal256(40, -9))
+
 # types that are stored as integers are made of integers: any bits may come
 TYPES: dict[pa.DataType, tuple[pa.DataType, Callable[[random.Random], Any]]] = {
-    pa.float64(): (pa.float64(), draw_float),
-    pa.float32(): (pa.float32(), draw_float),
-    pa.float16(): (pa.uint16(), whole(16, signed=False)),
+    pa.float64(): (pa.uint64(), float_bits(64)),
+    pa.float32(): (pa.uint32(), float_bits(32)),
+    pa.float16(): (pa.uint16(), float_bits(16)),
     pa.int8(): (pa.int8(), whole(8)),
     pa.int64(): (pa.int64(), whole(64)),
     pa.uint64(): (pa.uint64(), whole(64, signed=False)),
@@ -49,7 +81,8 @@ TYPES: dict[pa.DataType, tuple[pa.DataType, Callable[[random.Random], Any]]] = {
     pa.large_string(): (pa.large_binary(), raw_bytes),
     pa.binary(): (pa.binary(), raw_bytes),
     pa.dictionary(pa.int32(), pa.string()): (pa.string(), lambda chance: draw_text(chance).encode("utf-8", "replace").decode()),
-    pa.decimal128(38, 3): (pa.decimal128(38, 3), lambda chance: Decimal(whole(100)(chance)).scaleb(-3)),
+    CODED: (pa.binary(16), decimal_bits(CODED.value_type)),
+    **{kind: (pa.binary(kind.byte_width), decimal_bits(kind)) for kind in DECIMALS},
     pa.date32(): (pa.int32(), whole(32)),
     pa.date64(): (pa.int64(), whole(64)),
     pa.timestamp("s"): (pa.int64(), whole(64)),
@@ -59,16 +92,19 @@ TYPES: dict[pa.DataType, tuple[pa.DataType, Callable[[random.Random], Any]]] = {
     pa.null(): (pa.null(), lambda chance: None),
 }  # fmt: skip
 NOT_IN_PARQUET = (pa.duration("ns"), pa.float16(), pa.time64("us"), pa.date64(), pa.timestamp("s"))
-IN_PARQUET = [kind for kind in TYPES if kind not in NOT_IN_PARQUET]
+IN_PARQUET = [kind for kind in TYPES if kind not in NOT_IN_PARQUET and not (pa.types.is_decimal(kind) and kind.scale < 0)]
 IN_POLARS = [
-    kind for kind in TYPES if not pa.types.is_decimal(kind) and kind not in (pa.string(), pa.large_string(), pa.float16())
+    kind
+    for kind in TYPES
+    if not pa.types.is_decimal(kind) and kind not in (pa.string(), pa.large_string(), pa.float16(), CODED)
 ]
 
 
 def column(kind: pa.DataType, cells: list[Any]) -> pa.Array:
     stored = pa.array(cells, TYPES[kind][0])
     if pa.types.is_dictionary(kind):
-        return stored.dictionary_encode()
+        coded = stored.dictionary_encode()
+        return pa.DictionaryArray.from_arrays(coded.indices, coded.dictionary.view(kind.value_type))
     return stored if stored.type == kind else stored.view(kind)
 
 
@@ -95,6 +131,8 @@ def write_arrow(folder: Path, table: pa.Table) -> Path:
 
 FORMS: dict[str, tuple[Callable[[Path, pa.Table], Any], list[pa.DataType]]] = {
     "table": (lambda folder, table: table, list(TYPES)),
+    "columns": (lambda folder, table: dict(zip(NAMES, table.columns, strict=True)), list(TYPES)),
+    "pandas": (lambda folder, table: table.to_pandas(types_mapper=pd.ArrowDtype), list(TYPES)),
     "stream": (lambda folder, table: table.to_reader(max_chunksize=3), list(TYPES)),
     "Arrow": (write_arrow, list(TYPES)),
     "Parquet": (write_parquet, IN_PARQUET),

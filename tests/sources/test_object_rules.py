@@ -14,9 +14,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from cloister.kernels.per_unit import people
+from cloister.schema.cell_values import numbers
 from cloister.sources import object_rules
+from cloister.sources.in_memory import array_column
 from cloister.sources.object_rules import read_cell
-from cloister.sources.python_cells import named_cells, row_cells
+from cloister.sources.python_cells import cell_column, named_cells, row_cells
 from cloister.sources.python_tables import is_rows
 
 
@@ -179,3 +182,18 @@ def test_common_rows_are_read_as_ever() -> None:
     assert list(row_cells(np.zeros((2, 2)), 2)) == [None, None]
     assert list(row_cells(array.array("d", [1.0]), 2)) == [1.0, None]
     assert list(row_cells(pd.Series([1, 2, 3]), 2)) == [1, 2]
+
+
+def test_moments_beyond_every_calendar_are_people_of_their_own() -> None:
+    """Instants before the first year and after the last, and days that Arrow cannot count, in a list and in an array."""
+    early, late = datetime.datetime(1, 1, 1), datetime.datetime(9999, 12, 31, 23)
+    zones = [datetime.timezone(datetime.timedelta(hours=hours)) for hours in (5, 6, -5, -6)]
+    cells = [early.replace(tzinfo=zones[0]), early.replace(tzinfo=zones[1]), late.replace(tzinfo=zones[2])]
+    cells += [late.replace(tzinfo=zones[3]), late.replace(tzinfo=datetime.UTC)]
+    assert len(np.unique(people(cell_column(cells)), axis=0)) == len(cells)
+    days = np.array([2**40, 2**40 + 1, -(2**40), 5, "NaT", 2**31 - 1, 2**31], "M8[D]")
+    column = array_column(days, cell_column)
+    assert people(column).tolist() == people(cell_column(list(days))).tolist()
+    assert len(np.unique(people(column), axis=0)) == len(days)
+    assert numbers(column[2:5]).tolist()[1:2] == [5.0]
+    assert [people(column[i : i + 1]).tolist()[0] for i in range(len(days))] == people(column).tolist()

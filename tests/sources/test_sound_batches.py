@@ -6,6 +6,7 @@ import io
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pyarrow.dataset
@@ -238,3 +239,50 @@ def test_a_dataset_is_checked_like_its_files(tmp_path: Path) -> None:
     assert batch.column(0).to_pylist() == ["a", "caf\ufffd", "b"]
     with pytest.raises(SourceError, match="Give the paths of the files"):
         open_source(pa.dataset.dataset(tmp_path / "codes.parquet"))
+
+
+def decimals(numbers: list[int], kind: pa.DataType) -> pa.Array:
+    """Decimals of any digits: what is stored is integers."""
+    raw = b"".join(number.to_bytes(kind.byte_width, "little", signed=True) for number in numbers)
+    return pa.Array.from_buffers(kind, len(numbers), [None, pa.py_buffer(raw)])
+
+
+FORMS_OF_DECIMALS = {
+    "table": lambda cells: pa.table({"x": cells}),
+    "columns": lambda cells: {"x": cells},
+    "codes": lambda cells: {"x": pa.DictionaryArray.from_arrays(pa.array(range(len(cells))), cells)},
+    "pandas": lambda cells: pd.DataFrame({"x": pd.Series(pd.arrays.ArrowExtensionArray(cells)), "y": ""}),
+}
+
+
+@pytest.mark.parametrize("form", FORMS_OF_DECIMALS)
+@pytest.mark.parametrize("kind", [pa.decimal128(38, 2), pa.decimal256(76, 2), pa.decimal128(5, 2), pa.decimal128(38, -3)])
+def test_a_decimal_beyond_its_type_is_unreadable_in_any_company(form: str, kind: pa.DataType) -> None:
+    """The least integer too, which Arrow takes for one without digits; and cells beside it stay what they are."""
+    least, beyond = -(2 ** (8 * kind.byte_width - 1)), 10**kind.precision
+    cells = [least, beyond - 1, 1 - beyond, 0, beyond, -beyond]
+    for some in ([0], [0, 4], [1, 2, 3], list(range(6)), [3, 5]):
+        source = open_source(FORMS_OF_DECIMALS[form](decimals([cells[i] for i in some], kind))).keeping_kinds()
+        (batch,) = source.batches(["x"])
+        read = [None if np.isnan(number) else number for number in numbers(batch.column(0)).tolist()]
+        scale = 10.0**-kind.scale
+        assert read == [pytest.approx(cells[i] * scale) if i in (1, 2, 3) else None for i in some]
+
+
+def test_decimals_of_a_slice_are_its_own() -> None:
+    """A part of a column, some of it null, has the same cells."""
+    whole = decimals([7, 10**5, 8, 9], pa.decimal128(5, 0))
+    part = pa.Array.from_buffers(whole.type, 3, [pa.py_buffer(b"\x0b"), whole.buffers()[1]], offset=1)
+    assert sound_batch(pa.record_batch({"x": part})).column(0).to_pylist() == [None, None, 9]
+
+
+def test_one_decimal_does_not_move_a_thousand_others() -> None:
+    """What a table of counts promises."""
+    kind = pa.decimal128(38, 2)
+    few, more = (
+        cl.tabulate(
+            pa.table({"pay": decimals(rows, kind)}), by=["pay"], bounds={"pay": (0, 100)}, bins={"pay": 2}, budget=50
+        )
+        for rows in ([-(2**127)] * 1000, [-(2**127)] * 1000 + [10**38])
+    )
+    assert abs(np.asarray(few.counts) - np.asarray(more.counts)).sum() < 10

@@ -83,7 +83,10 @@ def days(values: pa.Array, form: CellFormat = PLAIN) -> NDArray[np.float64]:
     if pa.types.is_timestamp(kind) or pa.types.is_date64(kind):
         return calendar_days(values)
     inner = _unwrapped(values)
-    return np.floor(numbers(values)) if inner is None else days(inner, form)
+    if inner is not None:
+        return days(inner, form)
+    with np.errstate(invalid="ignore"):  # a NaN may be a signaling one
+        return np.floor(numbers(values))
 
 
 def texts(values: pa.Array, form: CellFormat = PLAIN) -> pa.Array:

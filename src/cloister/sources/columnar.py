@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import pyarrow as pa
 
@@ -31,6 +31,15 @@ class ColumnarReader(Protocol):
         ...
 
 
+@runtime_checkable
+class CarefulReader(Protocol):
+    """A reader of a format that can store what Arrow does not read whatever the cells are."""
+
+    def unsafe(self, file: Any) -> tuple[str, ...]:
+        """The columns in which one cell may end the reading of all."""
+        ...
+
+
 @dataclass(frozen=True)
 class ColumnarSource:
     """A file whose columns have names and types."""
@@ -40,6 +49,7 @@ class ColumnarSource:
     stored: tuple[str, ...]  # the columns that the file itself holds
     texts: tuple[str, ...] = ()  # the columns whose type says that they hold text
     nested: tuple[str, ...] = ()  # the columns that hold lists or structs
+    unsafe: tuple[str, ...] = ()  # the columns in which one cell may end the reading of all
     kinds: tuple[str, ...] = ()  # what each stored column holds, as far as files of one table must agree in it
     in_memory: bool = False
     keep_bytes: bool = False  # whether texts that are not UTF-8 are handed out as they are
@@ -129,6 +139,7 @@ def from_dataset(dataset: Any) -> DatasetSource:
                     "a dataset of CSV or JSON files takes its types from the rows. Give the paths of the files in place of it."
                 )
             kinds = {field.name: field.type for field in part.physical_schema}
+            _check_stored_forms(part, kinds)
             if "parquet" in str(getattr(getattr(part, "format", None), "default_extname", None)):
                 coded = [name for name, kind in kinds.items() if pa.types.is_dictionary(kind)]
                 if coded:  # Arrow makes the codes anew, and gives up in the middle of a pass at a text that is not UTF-8
@@ -143,6 +154,26 @@ def from_dataset(dataset: Any) -> DatasetSource:
                         "with one type, or give the paths of the files in place of the dataset."
                     )
     return DatasetSource(dataset)
+
+
+def _check_stored_forms(part: Any, kinds: dict[str, pa.DataType]) -> None:
+    """Refuse columns of which Arrow reads some cells as others, or stops at them: which of them there are is not looked at."""
+    format = str(getattr(getattr(part, "format", None), "default_extname", None))
+    moments = [name for name, kind in kinds.items() if pa.types.is_timestamp(kind)]
+    if "orc" in format and moments:
+        raise SourceError(
+            f'column "{moments[0]}" of the dataset holds moments in ORC, of which those after 2262 cannot be read. Write the '
+            "files as Parquet, or with dates in place of moments."
+        )
+    doubtful = [*moments, *(name for name, kind in kinds.items() if pa.types.is_decimal(kind))]
+    if "parquet" in format and doubtful:
+        stored = part.metadata.schema
+        forms = {stored.column(place).path: stored.column(place).physical_type for place in range(len(stored))}
+        if wrong := next((name for name in doubtful if forms.get(name) in ("INT96", "BYTE_ARRAY")), None):
+            raise SourceError(
+                f'column "{wrong}" of the dataset is stored as {forms[wrong]}, in which Arrow does not read every value. Give '
+                "the paths of the files in place of the dataset."
+            )
 
 
 def _pieces(part: Any) -> Iterator[tuple[Hashable, str]]:
@@ -163,8 +194,9 @@ def open_columnar(place: Place, reader: ColumnarReader) -> ColumnarSource:
                 "and --suggest-k, --count or --sample. In Python: Synopsis.load."
             )
         names = distinct(schema.names, place.shown)  # a damaged name is no text
+        unsafe = reader.unsafe(file) if isinstance(reader, CarefulReader) else ()
     kinds = tuple(_kind(field.type) for field in schema)
-    return ColumnarSource(place, reader, names, text_names(schema), nested_names(schema), kinds)
+    return ColumnarSource(place, reader, names, text_names(schema), nested_names(schema), unsafe, kinds)
 
 
 def _kind(type: pa.DataType) -> str:

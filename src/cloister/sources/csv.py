@@ -27,10 +27,11 @@ from pyarrow import csv
 
 from cloister.column_names import FirstLine
 from cloister.errors import SourceError
+from cloister.sources.places import NEVER_EMPTY
 from cloister.sources.records import WINDOW, Grammar, Readable, RecordRun
 from cloister.sources.source import BATCH_ROWS, distinct, present, retold
 
-__all__ = ["UTF16", "CsvSource", "open_csv", "read_header"]
+__all__ = ["UTF16", "CsvSource", "is_blank", "open_csv", "read_header"]
 
 _DELIMITERS = ",;\t|"
 MOST_COLUMNS = 100_000
@@ -176,6 +177,16 @@ def open_csv(place: Streamed, window: int = WINDOW) -> CsvSource:
         text = _text(file)
         grammar, names = read_header(_first_line(text, window, place.shown), place.shown)
     return CsvSource(place, grammar, names, window, is_utf16=isinstance(text, codecs.StreamRecoder))
+
+
+def is_blank(place: Streamed) -> bool:
+    """Whether a text file, unpacked, holds nothing but line ends and a byte order mark."""
+    with retold(place.shown), place.stream() as file:
+        text = _text(file)
+        while piece := text.read(_SMALL):
+            if piece.strip(b"\r\n"):
+                return False
+    return not place.shown.lower().endswith(NEVER_EMPTY)
 
 
 def _first_line(stream: Readable, longest: int, shown: str) -> bytes:

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from cloister.errors import CloisterError, DataError, SourceError, raise_alone
 from cloister.sources.polars_frames import check_polars_frame
-from cloister.sources.python_cells import cell_column, text_column, unmasked
+from cloister.sources.python_cells import beside_days, cell_column, text_column, unmasked
 from cloister.sources.sound_batches import plain_batch
 from cloister.sources.source import BATCH_ROWS, distinct, nested_names, present, retold, text_names
 
@@ -248,16 +248,18 @@ def array_column(cells: NDArray[Any], objects: Objects) -> pa.Array:
         with np.errstate(over="ignore"):
             return pa.array(cells.astype(np.float64))
     if kind.kind == "M" and np.datetime_data(kind) in _ARROW_UNITS:
-        return _moments(cells)
+        return _moments(cells, objects)
     return objects(cells)
 
 
-def _moments(cells: NDArray[Any]) -> pa.Array:
+def _moments(cells: NDArray[Any], objects: Objects) -> pa.Array:
     """Dates and times; what lies beyond the days that Arrow counts is unreadable."""
     unit, _ = np.datetime_data(cells.dtype)
     ticks = np.ascontiguousarray(cells.astype(cells.dtype.newbyteorder("="))).view(np.int64)
     missing = np.isnat(cells)
     if unit != "D":
         return pa.array(ticks, pa.int64(), mask=missing).cast(pa.timestamp(unit))
-    missing |= np.abs(ticks) > _MOST_DAYS
-    return pa.array(np.where(missing, 0, ticks).astype(np.int32), pa.int32(), mask=missing).cast(pa.date32())
+    far = ~missing & (np.abs(ticks) > _MOST_DAYS)
+    hidden = missing | far
+    days = pa.array(np.where(hidden, 0, ticks).astype(np.int32), pa.int32(), mask=hidden).cast(pa.date32())
+    return beside_days(days, far, ticks) if objects is cell_column else days

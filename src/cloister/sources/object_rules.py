@@ -14,19 +14,19 @@ from __future__ import annotations
 import datetime
 import math
 import re
-import sys
 import uuid
-import zoneinfo
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
-from types import FunctionType
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-__all__ = ["KINDS", "MOST_DIGITS", "TIMES", "UNREADABLE", "Cell", "has_method", "is_a", "of_pandas", "read_cell"]
+from cloister.sources.class_facts import bases, is_one_of, of_pandas
+from cloister.sources.known_zones import is_known_zone
+
+__all__ = ["KINDS", "MOST_DIGITS", "TIMES", "UNREADABLE", "Cell", "read_cell"]
 
 MOST_DIGITS = 76  # of a whole number that keeps all of them
 KINDS = {
@@ -67,8 +67,6 @@ _PARTS = [
     for part in ("year", "month", "day", "hour", "minute", "second", "microsecond", "tzinfo")  # as its constructor has them
 ]
 _TIME_PARTS = [getattr(datetime.time, part) for part in ("hour", "minute", "second", "microsecond")]
-_bases: Callable[[type], tuple[type, ...]] = type.__dict__["__mro__"].__get__  # whatever a metaclass says
-_own_names: Callable[[type], Mapping[str, object]] = type.__dict__["__dict__"].__get__
 
 
 def read_cell(cell: object) -> Cell:
@@ -80,32 +78,15 @@ def read_cell(cell: object) -> Cell:
     if type(cell) is float:  # the most common cell, without the search for its rule
         return "float", cell
     try:
-        for base in _bases(type(cell)):
+        for base in bases(type(cell)):
             rule = _RULES.get(id(base))  # by identity: classes may have hashes of their own
             if rule is not None:
                 return rule(cell)
         return _read_span(cell)
-    except Exception:  # such as a time that no calendar has
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # such as a time that no calendar has; of whatever class, since an object may raise SystemExit
         return UNREADABLE
-
-
-def is_a(item: object, kind: type) -> bool:
-    """Whether an object is of this class or of one made from it, without asking its own class."""
-    return any(base is kind for base in _bases(type(item)))
-
-
-def has_method(item: object, name: str) -> bool:
-    """Whether the class of an object has a method, without asking the class."""
-    return any(name in _own_names(base) for base in _bases(type(item)))
-
-
-def of_pandas(name: str) -> Any:
-    """A class of pandas, which is not imported here; without it, one that nothing has."""
-    return getattr(sys.modules.get("pandas"), name, _Nothing)
-
-
-class _Nothing:
-    """The class of no object."""
 
 
 def _read_span(cell: Any) -> Cell:
@@ -113,8 +94,8 @@ def _read_span(cell: Any) -> Cell:
         return _read_period(cell)
     if type(cell) is of_pandas("Interval"):
         moments = (of_pandas("Timestamp"), of_pandas("Timedelta"))
-        plain = all(_is_one_of(type(end), (int, float, np.int64, np.float64, *moments)) for end in (cell.left, cell.right))
-        if plain and _is_known_zone(getattr(cell.left, "tzinfo", None)):
+        plain = all(is_one_of(type(end), (int, float, np.int64, np.float64, *moments)) for end in (cell.left, cell.right))
+        if plain and is_known_zone(getattr(cell.left, "tzinfo", None)):
             return "text", str(cell)
     return UNREADABLE
 
@@ -153,7 +134,7 @@ def _unreadable(name: str) -> Cell:
 def _read_tuple(cell: tuple[object, ...]) -> Cell:
     """A tuple holds no single value; as a name it is its cells, unless there are tuples among them or too many."""
     parts = tuple(tuple.__iter__(cell)) if tuple.__len__(cell) <= _WIDEST else ()
-    if not parts or any(base is tuple for part in parts for base in _bases(type(part))):
+    if not parts or any(base is tuple for part in parts for base in bases(type(part))):
         return UNREADABLE
     written = [f"{kind} {value!r}" for kind, value in map(read_cell, parts)]
     return _unreadable("tuple " + "".join(f"{len(part)} {part}" for part in written))
@@ -181,7 +162,7 @@ def _read_int(cell: int) -> Cell:
 
 def _read_numpy(cell: Any) -> Cell:
     """A number of NumPy's own types; of a subclass what its base has stored."""
-    kind: Any = next(base for base in _bases(type(cell)) if _is_one_of(base, (*_NUMPY_FLOATS, *_NUMPY_INTEGERS, np.bool_)))
+    kind: Any = next(base for base in bases(type(cell)) if is_one_of(base, (*_NUMPY_FLOATS, *_NUMPY_INTEGERS, np.bool_)))
     if kind is np.float32 or kind is np.float16:
         return kind.__name__, kind(kind.__float__(cell))
     if kind is np.float64:
@@ -192,7 +173,7 @@ def _read_numpy(cell: Any) -> Cell:
         return ("float", number) if is_whole else _named(number, f"float {np.format_float_scientific(cell)}")
     if kind is np.bool_:
         return "bool", bool(cell)
-    return _read_int(kind.__int__(cell)) if _is_one_of(kind, _NUMPY_INTEGERS) else UNREADABLE
+    return _read_int(kind.__int__(cell)) if is_one_of(kind, _NUMPY_INTEGERS) else UNREADABLE
 
 
 def _read_decimal(cell: Decimal) -> Cell:
@@ -227,15 +208,16 @@ def _read_date(cell: datetime.date) -> Cell:
 def _read_datetime(cell: datetime.datetime) -> Cell:
     moments = (of_pandas("Timestamp"), type(of_pandas("NaT")))
     zone = datetime.datetime.tzinfo.__get__(cell)
-    if not _is_known_zone(zone):
+    if not is_known_zone(zone):
         return UNREADABLE
-    if _is_one_of(type(cell), moments):  # with a unit of its own; that of NaT is no number
+    if is_one_of(type(cell), moments):  # with a unit of its own; that of NaT is no number
         return _read_datetime64(cell.asm8) if zone is None else _read_zoned_timestamp(cell)  # type: ignore[attr-defined]
     fold = datetime.datetime.fold.__get__(cell)
     plain = datetime.datetime(*(part.__get__(cell) for part in _PARTS), fold=fold)
-    naive = plain if zone is None else plain.astimezone(datetime.UTC).replace(tzinfo=None)
-    count = (naive - _EPOCH) // _MICROSECOND
-    return ("us", count) if zone is None else _zoned("us", count, plain)
+    count = (plain.replace(tzinfo=None) - _EPOCH) // _MICROSECOND
+    offset = plain.utcoffset()
+    # in whole numbers: the instant of a moment in the first or last year may lie outside of what a datetime can be
+    return ("us", count) if offset is None else _zoned("us", count - offset // _MICROSECOND, plain)
 
 
 def _read_zoned_timestamp(cell: Any) -> Cell:
@@ -253,34 +235,9 @@ def _zoned(unit: str, count: int, moment: datetime.datetime) -> Cell:
 def _read_time(cell: datetime.time) -> Cell:
     zone = datetime.time.tzinfo.__get__(cell)
     if zone is not None:
-        return ("text", datetime.time.isoformat(cell)) if _is_known_zone(zone) else UNREADABLE
+        return ("text", datetime.time.isoformat(cell)) if is_known_zone(zone) else UNREADABLE
     hour, minute, second, microsecond = (part.__get__(cell) for part in _TIME_PARTS)
     return "time", ((hour * 60 + minute) * 60 + second) * 10**6 + microsecond
-
-
-def _is_known_zone(zone: object) -> bool:
-    """Whether a zone is of a class whose answers are its own: time zones are objects that answer when they are asked."""
-    kind = type(zone)
-    if zone is None or _is_one_of(kind, (datetime.timezone, zoneinfo.ZoneInfo)):
-        return True
-    dateutil, pytz = sys.modules.get("dateutil.tz"), sys.modules.get("pytz.tzinfo")
-    if dateutil is not None and _is_one_of(kind, (dateutil.tzutc, dateutil.tzoffset, dateutil.tzlocal, dateutil.tzfile)):
-        return _has_methods_of_its_class(zone)
-    # pytz makes a class of every zone, with facts and no code in it
-    made = pytz is not None and _is_one_of(_bases(kind)[1], (pytz.DstTzInfo, pytz.StaticTzInfo, pytz.BaseTzInfo))
-    return made and type(kind) is type and kind.__module__.partition(".")[0] == "pytz" and _has_methods_of_its_class(zone)
-
-
-def _has_methods_of_its_class(zone: object) -> bool:
-    """Whether nobody set a method on this very object, which would be called in place of its class's."""
-    own = [name for name in getattr(zone, "__dict__", {}) if type(name) is str]
-    methods = (_own_names(base).get(name) for base in _bases(type(zone)) for name in own)
-    return not any(type(method) is FunctionType for method in methods)
-
-
-def _is_one_of(kind: type, kinds: Iterable[type]) -> bool:
-    """Whether a class is one of these: asked by identity, because a metaclass may have its own idea of what is equal."""
-    return any(kind is other for other in kinds)
 
 
 def _read_timedelta(cell: datetime.timedelta) -> Cell:

@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from cloister.errors import SourceError
 from cloister.sources.columnar import ColumnarSource, from_dataset
+from cloister.sources.csv import is_blank
 from cloister.sources.in_memory import from_array, from_stream, from_table
 from cloister.sources.pandas_frames import from_frame, is_frame
 from cloister.sources.places import Place, find_all
@@ -56,6 +57,11 @@ class SeveralSources:
         """The columns that hold, in some file, lists or structs."""
         return tuple(dict.fromkeys(name for part in self.parts for name in getattr(part, "nested", ())))
 
+    @property
+    def unsafe(self) -> tuple[str, ...]:
+        """The columns in which, in some file, one cell may end the reading of all."""
+        return tuple(dict.fromkeys(name for part in self.parts for name in getattr(part, "unsafe", ())))
+
     def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         """The rows of the first file, of the second, and so on."""
         wanted = present(self.names, columns)
@@ -95,11 +101,11 @@ def open_source(data: object, names: StatedNames = NOTHING_STATED) -> Source:
     ('x0', 'x1')
     """
     if isinstance(data, (str, os.PathLike)):
-        return _several([(place, open_file(place)) for place in find_all([data])])
+        return _several(_opened(find_all([data])))
     if isinstance(data, (list, tuple)):
         if is_rows(data):
             return from_rows(data, names.of_rows(), names.of_narrow_rows())
-        return _several([(place, open_file(place)) for place in find_all(data)])
+        return _several(_opened(find_all(data)))
     return _open_in_memory(_unwrapped(data), names)
 
 
@@ -135,6 +141,19 @@ def _open_in_memory(data: object, names: StatedNames) -> Source:
         f"cannot read rows from {module}.{name}. Pass a path, a list of rows, a dict of columns, a NumPy array, a data frame or "
         f"an Arrow table.{hint}"
     )
+
+
+def _opened(places: list[Place]) -> list[tuple[Place, Source]]:
+    """The files with their sources, without parts that hold nothing at all: a writer leaves such a part where it had no rows."""
+    opened: list[tuple[Place, Source]] = []
+    for place in places:
+        try:
+            opened.append((place, open_file(place)))
+        except SourceError:
+            # the last chance of a folder whose parts are all blank is to say so
+            if len(places) == 1 or not is_blank(place) or (place is places[-1] and not opened):
+                raise
+    return opened
 
 
 def _several(parts: list[tuple[Place, Source]]) -> Source:

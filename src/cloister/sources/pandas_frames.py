@@ -14,9 +14,10 @@ from typing import Any
 
 import pyarrow as pa
 
+from cloister.sources.class_facts import is_a, of_pandas
 from cloister.sources.in_memory import ArraySource, Objects, array_column, is_plain, rows_only
-from cloister.sources.object_rules import is_a, of_pandas
 from cloister.sources.python_cells import cell_column, raw_text_column, text_column
+from cloister.sources.sound_batches import sound_column
 from cloister.sources.source import BATCH_ROWS, distinct, nested_names, present, text_names
 
 __all__ = ["FrameSource", "frame_column", "from_frame", "is_frame"]
@@ -105,7 +106,7 @@ def frame_column(cells: Any, objects: Objects) -> pa.Array | pa.ChunkedArray:
     if kind is None:
         return objects(cells)
     try:
-        return pa.array(cells, kind, from_pandas=True)
+        return sound_column(pa.array(cells, kind, from_pandas=True), objects is cell_column)
     except (pa.ArrowException, TypeError, ValueError, OverflowError):
         if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
             return pa.array([_scalar(cell, kind) for cell in cells], kind)  # one by one, to the same type

@@ -17,6 +17,7 @@ __all__ = ["ParquetReader", "open_parquet"]
 
 _FOOTER_FRAME = 8  # bytes behind the footer: its length, and PAR1
 _CODE_BYTES = 4  # a column that takes more bytes a value stores the texts themselves, not codes
+_INT96_UNIT = "us"  # as Spark reads them: nanoseconds would take the year 9999 for 1816
 _TEXTS = (pa.string(), pa.large_string(), pa.string_view(), pa.binary(), pa.large_binary(), pa.binary_view())
 
 
@@ -25,9 +26,19 @@ class ParquetReader:
 
     def schema(self, file: Any) -> pa.Schema:
         """The columns of the file; a file that lost a part of its rows is refused here, before anything is charged."""
-        opened = parquet.ParquetFile(file)
+        opened = parquet.ParquetFile(file, coerce_int96_timestamp_unit=_INT96_UNIT)
         check_extents(file, opened.metadata.serialized_size)
         return opened.schema_arrow
+
+    def unsafe(self, file: Any) -> tuple[str, ...]:
+        """Decimals in bytes of any number: Arrow stops at a cell that has none, or more than the widest decimal."""
+        stored = parquet.ParquetFile(file).schema
+        columns = [stored.column(place) for place in range(len(stored))]
+        return tuple(
+            column.path
+            for column in columns
+            if column.physical_type == "BYTE_ARRAY" and "DECIMAL" in (column.converted_type, column.logical_type.type)
+        )
 
     def batches(self, file: Any, columns: list[str], texts: Sequence[str]) -> Iterator[pa.RecordBatch]:
         """The rows; texts that repeat are read as the codes that the file holds."""
@@ -38,7 +49,12 @@ class ParquetReader:
         repeated += [name for name in columns if name not in repeated and _is_coded_text(declared.field(name).type)]
         # a small buffer, nothing ahead: otherwise whole row groups would be held
         opened = parquet.ParquetFile(
-            file, metadata=metadata, read_dictionary=repeated, pre_buffer=False, buffer_size=1 << 16
+            file,
+            metadata=metadata,
+            read_dictionary=repeated,
+            pre_buffer=False,
+            buffer_size=1 << 16,
+            coerce_int96_timestamp_unit=_INT96_UNIT,
         )
         yield from opened.iter_batches(batch_size=BATCH_ROWS, columns=columns, use_threads=False)
 

@@ -18,9 +18,9 @@ from pyarrow import fs
 from cloister.errors import SourceError
 from cloister.sources.file_sets import check_once, check_without_log, file_identity
 
-__all__ = ["Place", "find", "find_all"]
+__all__ = ["NEVER_EMPTY", "Place", "find", "find_all"]
 
-_NEVER_EMPTY = (".parquet", ".pq", ".arrow", ".feather", ".ipc", ".arrows")  # formats with a frame around their rows
+NEVER_EMPTY = (".parquet", ".pq", ".arrow", ".feather", ".ipc", ".arrows")  # formats with a frame around their rows
 _NULL_PARTITION = "__HIVE_DEFAULT_PARTITION__"
 _COMPRESSIONS = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\x28\xb5\x2f\xfd": "zstd"}
 
@@ -124,7 +124,7 @@ def _in_folder(files: Any, base: str, shown: str) -> list[Place]:
         # markers and temporary files of writers begin with an underscore or a dot
         hidden = any(part.startswith((".", "_")) for part in inside.split("/"))
         # a writer of text leaves an empty file where it had no rows; of other formats an empty file lost its rows
-        skipped = info.size == 0 and not info.path.lower().endswith(_NEVER_EMPTY)
+        skipped = info.size == 0 and not info.path.lower().endswith(NEVER_EMPTY)
         if info.type == fs.FileType.File and not hidden and not skipped:
             places.append(Place(files, info.path, f"{shown.rstrip('/')}/{inside}", tuple(_partition(inside))))
     if not places:

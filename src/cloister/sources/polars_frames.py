@@ -12,7 +12,7 @@ import sys
 from typing import Any
 
 from cloister.errors import SourceError
-from cloister.sources.object_rules import is_a
+from cloister.sources.class_facts import is_a
 
 __all__ = ["check_polars_column", "check_polars_frame"]
 

@@ -13,7 +13,8 @@ types that are listed here are asked for anything; any other object is an unread
 from __future__ import annotations
 
 import array
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from itertools import islice
 from typing import Any
 
@@ -21,9 +22,22 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from cloister.sources.object_rules import KINDS, MOST_DIGITS, TIMES, of_pandas, read_cell
+from cloister.silent_reading import silently
+from cloister.sources.class_facts import own_dict
+from cloister.sources.known_zones import forget_zones
+from cloister.sources.object_rules import KINDS, MOST_DIGITS, TIMES, read_cell
+from cloister.sources.series_rows import series_cells
 
-__all__ = ["cell_column", "named_cells", "raw_text_column", "row_cells", "row_width", "text_column", "unmasked"]
+__all__ = [
+    "beside_days",
+    "cell_column",
+    "named_cells",
+    "raw_text_column",
+    "row_cells",
+    "row_width",
+    "text_column",
+    "unmasked",
+]
 
 _CODES = {kind: code for code, kind in enumerate(KINDS)}
 _NAMED = {
@@ -33,6 +47,15 @@ _NAMED = {
 }  # what the cells with a name beside them read as
 
 
+@contextmanager
+def _reading() -> Iterator[None]:
+    """How a column of objects is read, from its first cell to its last."""
+    forget_zones()
+    with silently():
+        yield
+
+
+@_reading()
 def cell_column(cells: Iterable[object]) -> pa.Array:
     """Cells as a column in which each keeps its kind."""
     codes, offsets = [], []
@@ -46,11 +69,21 @@ def cell_column(cells: Iterable[object]) -> pa.Array:
     return pa.UnionArray.from_dense(pa.array(codes, pa.int8()), pa.array(offsets, pa.int32()), children, list(KINDS))
 
 
+def beside_days(days: pa.Array, far: NDArray[np.bool_], counts: NDArray[np.int64]) -> pa.Array:
+    """Days, and beside them those that Arrow has no room for, which are unreadable but told apart, as `cell_column` has them."""
+    kind, type = "named", KINDS["named"]
+    named = pa.array([read_cell(np.datetime64(int(count), "D"))[1] for count in counts[far]], pa.struct(list(type)))
+    offsets = np.where(far, np.cumsum(far) - 1, np.arange(len(days))).astype(np.int32)
+    return pa.UnionArray.from_dense(pa.array(far.astype(np.int8)), pa.array(offsets), [days, named], ["D", kind])
+
+
+@_reading()
 def text_column(cells: Iterable[object]) -> pa.Array:
     """Cells as a column of texts, for a holder who writes them down; null where a cell cannot be read."""
     return pa.array([_text(*read_cell(cell)) for cell in cells], pa.large_string())
 
 
+@_reading()
 def raw_text_column(cells: Iterable[object], type: pa.DataType) -> pa.Array:
     """Cells as a column of texts of this type; a text that UTF-8 lacks keeps its bytes, a cell that is no text is null."""
     read = [read_cell(cell) for cell in cells]
@@ -66,7 +99,9 @@ def row_cells(row: object, width: int) -> Sequence[object]:
     """
     try:
         cells = _cells(row, width)
-    except Exception:
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # as of a cell: a row may be any object
         cells = []
     return [*cells, *[None] * (width - len(cells))]
 
@@ -120,14 +155,29 @@ def _cells(row: object, width: int) -> list[object]:
     for kind, first in _ROW_TYPES.items():
         if issubclass(type(row), kind):
             return list(islice(first(row, width), width))
-    return list(islice(row.array, width)) if type(row) is of_pandas("Series") else []  # type: ignore[attr-defined]
+    return series_cells(row, width)
 
 
 def _array_cells(row: NDArray[Any], width: int) -> Iterable[object]:
     if issubclass(type(row), np.ma.MaskedArray):  # by its real class, not by what it says of itself
-        return unmasked(row[:width]) if type(row) is np.ma.MaskedArray and row.ndim == 1 else ()
+        return _masked_cells(row, width) if type(row) is np.ma.MaskedArray else ()
     bare = np.asarray(row)  # of a subclass, too, without its methods
     return bare[:width] if bare.ndim == 1 else ()
+
+
+def _masked_cells(row: Any, width: int) -> Iterable[object]:
+    """The cells of a masked array, by what it stores: its own methods call those of the class that it was made of."""
+    mask = own_dict(row).get("_mask", np.ma.nomask)
+    is_masked = issubclass(type(mask), np.ndarray)
+    stored, hidden = np.asarray(row), np.asarray(mask) if is_masked else np.zeros((), np.bool_)
+    if (
+        stored.ndim != 1
+        or (hidden.shape != stored.shape if is_masked else mask is not np.ma.nomask)
+        or hidden.dtype != np.bool_
+    ):
+        return ()
+    covered = np.broadcast_to(hidden, stored.shape)
+    return [None if cover else cell for cell, cover in zip(stored[:width], covered[:width], strict=True)]
 
 
 _ROW_TYPES: dict[type, Callable[[Any, int], Iterable[object]]] = {

@@ -17,12 +17,12 @@ import numpy as np
 import pyarrow as pa
 
 from cloister.errors import SourceError, raise_alone
+from cloister.sources.class_facts import has_method, is_a
 from cloister.sources.in_memory import Objects, array_column, is_too_fine, rows_only
-from cloister.sources.object_rules import has_method, is_a
 from cloister.sources.pandas_frames import frame_column
 from cloister.sources.polars_frames import check_polars_column
 from cloister.sources.python_cells import cell_column, named_cells, row_width, text_column, unmasked
-from cloister.sources.sound_batches import sound_batch
+from cloister.sources.sound_batches import sound_column
 from cloister.sources.source import BATCH_ROWS, distinct, nested_names, present, text_names
 
 __all__ = ["ColumnsSource", "RowsSource", "from_columns", "from_rows", "is_rows", "is_unnamed"]
@@ -162,14 +162,6 @@ def _library(cells: Any) -> str | None:
     return kind.__module__.partition(".")[0] if kind.__name__ == "Series" else None
 
 
-def _arrow_column(cells: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
-    """An Arrow array; a decimal with more digits than its type has is unreadable, as in a table."""
-    if not pa.types.is_decimal(cells.type):
-        return cells
-    batches = [sound_batch(batch) for batch in pa.table([cells], names=["cells"]).to_batches()]
-    return pa.chunked_array([batch.column(0) for batch in batches], cells.type)
-
-
 def _kind(cells: Any) -> pa.DataType:
     """What a column says that it holds, without a row; text where it says nothing."""
     if isinstance(cells, OBJECTS):
@@ -179,6 +171,7 @@ def _kind(cells: Any) -> pa.DataType:
 
 def _column(cells: Any, objects: Objects) -> pa.Array | pa.ChunkedArray:
     """A column, by its declared type alone; `objects` reads one of Python objects."""
+    keep_bytes = objects is cell_column
     if isinstance(cells, OBJECTS):
         return objects(cells)
     if isinstance(cells, np.ndarray):
@@ -186,8 +179,8 @@ def _column(cells: Any, objects: Objects) -> pa.Array | pa.ChunkedArray:
     if _library(cells) == "pandas":
         return frame_column(cells, objects)
     if isinstance(cells, pa.Array | pa.ChunkedArray):
-        return _arrow_column(cells)
+        return sound_column(cells, keep_bytes)
     try:
-        return _arrow_column(pa.chunked_array(cells))  # a polars Series hands itself over as an Arrow stream
+        return sound_column(pa.chunked_array(cells), keep_bytes)  # a polars Series hands itself over as an Arrow stream
     except (pa.ArrowException, TypeError, ValueError):
         raise_alone(SourceError("a column cannot be read as an Arrow array. Convert it with list(...)."))

@@ -39,6 +39,12 @@ def make_engine(
             f'column "{nested[0]}" holds lists or structs, and one number or text a row is needed. Select its parts into '
             "columns of their own first."
         )
+    unsafe = [name for name in wanted if name in getattr(opened, "unsafe", ())]
+    if unsafe:
+        raise SchemaError(
+            f'column "{unsafe[0]}" holds decimals stored as bytes of any number, and one cell with too many ends the reading. '
+            "Write the file anew with decimals of one width, as pyarrow and Spark write them."
+        )
     return backend.make_engine(opened, encoding, unit, once)
 
 

@@ -24,6 +24,7 @@ from cloister.kernels.loops.choose import allow_compiled
 from cloister.kernels.per_unit import at_most, first_rows, owned_hashes, people, row_hashes
 from cloister.kernels.row_maps import RowMap
 from cloister.schema.unit import Unit
+from cloister.silent_reading import silent_steps
 
 Batches = Iterator[pa.RecordBatch]
 Work = Callable[[Batches], Batches]
@@ -40,7 +41,7 @@ class WorkerFault(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Guarded:
-    """Work whose errors carry no data."""
+    """Work whose errors carry no data, and which warns of none."""
 
     work: Work
     plain: bool = False  # NumPy in place of compiled loops, where workers have no compiler
@@ -48,7 +49,7 @@ class Guarded:
     def __call__(self, batches: Batches) -> Batches:
         try:
             allow_compiled(not self.plain)
-            yield from self.work(batches)
+            yield from silent_steps(self.work(batches))
         except ModuleNotFoundError as error:
             raise_alone(WorkerFault(f"[cloister:missing:{error.name}]"))
         except CloisterError as error:

@@ -1,0 +1,79 @@
+"""Ways to store a column in which one cell could end the reading of all, or be taken for another: refused by type, or read."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.dataset
+import pyarrow.parquet as pq
+import pytest
+from pyarrow import orc
+
+import cloister as cl
+from cloister.errors import CloisterError, SchemaError, SourceError
+from tests.engines import kernels
+
+DATES = cl.Schema.from_text('[columns.d]\nkind="date"\nbounds=[1900-01-01,2100-12-31]\n')
+FAR = ["2020-01-01"] * 100 + ["9999-12-31"] * 50
+
+
+def counted(data: Any) -> list[float]:
+    made = cl.tabulate(data, by=["d"], bins={"d": ["1950-01-01", "2050-01-01"]}, budget=50, schema=DATES)
+    return np.round(np.asarray(made.counts) / 10).tolist()
+
+
+def decimal_bytes(path: Path, cells: list[bytes]) -> Path:
+    """A Parquet file whose decimals are bytes of any number, as Avro and Kafka write them."""
+    table = pa.table({"pay": pa.array(cells, pa.binary()), "x": [5.0] * len(cells)})
+    pq.write_table(table, path, store_schema=False, use_dictionary=False, write_statistics=False, compression="none")
+    raw = path.read_bytes()
+    length = int.from_bytes(raw[-8:-4], "little")
+    footer = raw[-8 - length : -8]
+    place = footer.index(b"\x03pay") + 4
+    footer = footer[:place] + b"\x25\x0a\x15\x04\x15\x14" + footer[place:]  # DECIMAL, scale 2, precision 10
+    path.write_bytes(raw[: -8 - length] + footer + len(footer).to_bytes(4, "little") + b"PAR1")
+    return path
+
+
+@pytest.mark.parametrize("cells", [[b"\x01\x02"], [b"\x01\x02", b""], [b"\x01\x02", b"\0" * 17]])
+def test_decimals_in_bytes_are_refused_before_the_charge(tmp_path: Path, cells: list[bytes]) -> None:
+    """By their type: whether each of them can be read is never asked. Other columns of the file are read."""
+    path = decimal_bytes(tmp_path / "d.parquet", cells)
+    url = str(tmp_path / "ledger.sqlite")
+    cl.Ledger(url).create("people", "add-remove", Fraction(99))
+    settings: dict[str, Any] = {"bounds": {"pay": (0, 9), "x": (0, 9)}, "bins": {"pay": 2, "x": 2}, "budget": 1}
+    for data in (path, [path, decimal_bytes(tmp_path / "e.parquet", cells)]):
+        with pytest.raises(SchemaError, match='"pay" holds decimals stored as bytes'):
+            cl.tabulate(
+                data, by=["pay"], table="people", ledger=url, **{**settings, "bins": {"pay": 2}, "bounds": {"pay": (0, 9)}}
+            )
+    assert kernels.spent(url) == 0
+    with pytest.raises(SourceError, match='"pay" of the dataset is stored as BYTE_ARRAY'):
+        cl.tabulate(pyarrow.dataset.dataset(path), by=["x"], bounds={"x": (0, 9)}, bins={"x": 2}, budget=1)
+    cl.tabulate(path, by=["x"], bounds={"x": (0, 9)}, bins={"x": 2}, budget=1)
+
+
+def test_moments_of_the_old_form_are_read_as_they_are(tmp_path: Path) -> None:
+    """INT96, as Spark wrote them for long: the year 9999 was taken for 1816."""
+    table = pa.table({"d": np.array(FAR, "M8[us]")})
+    for old in (False, True):
+        pq.write_table(table, tmp_path / "i.parquet", use_deprecated_int96_timestamps=old)
+        assert counted(tmp_path / "i.parquet") == [0, 10, 5]
+    with pytest.raises(SourceError, match="INT96"):
+        counted(pyarrow.dataset.dataset(tmp_path / "i.parquet"))
+
+
+@pytest.mark.parametrize("last", ["2020-01-01", "9999-12-31", "0001-01-01"])
+def test_moments_in_orc_are_refused_by_their_type(tmp_path: Path, last: str) -> None:
+    """Arrow gives up at some of them. Dates are read."""
+    moments = np.array([*FAR[:100], last], "M8[us]")
+    orc.write_table(pa.table({"d": moments}), tmp_path / "o.orc")
+    with pytest.raises(SourceError, match="moments in ORC") as error:
+        counted(pyarrow.dataset.dataset(tmp_path / "o.orc", format="orc"))
+    assert isinstance(error.value, CloisterError)
+    orc.write_table(pa.table({"d": moments.astype("M8[D]")}), tmp_path / "o.orc")
+    assert sum(counted(pyarrow.dataset.dataset(tmp_path / "o.orc", format="orc"))) == 10
