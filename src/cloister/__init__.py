@@ -5,8 +5,9 @@ The public names are loaded when they are first used: importing the package load
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+TYPE_CHECKING = False  # as in typing, which is not loaded: Ctrl-C is not handled yet when a command begins here
+if TYPE_CHECKING:
+    from typing import Any
 
 __version__ = "0.1.0"
 
@@ -63,6 +64,8 @@ if TYPE_CHECKING:
 
 def __getattr__(name: str) -> Any:
     if name in _HOMES:
+        import importlib
+
         module, _, own_name = _HOMES[name].partition(":")
         value = getattr(importlib.import_module(module), own_name or name)
         globals()[name] = value

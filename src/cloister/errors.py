@@ -11,8 +11,8 @@
     │   └── SinkError         an output that exists already or cannot be written
     ├── BudgetExceeded        the table's total would be passed                         (exit code 1)
     ├── LedgerError           the ledger cannot be reached, read or understood          (exit code 1)
-    │   └── BrokenChain       a record of it was changed, removed or put in
-    ├── NotChecked            what a release should be checked against cannot be asked  (exit code 2)
+    │   └── BrokenChain       it is damaged, or a record was changed, removed or put in
+    ├── NotChecked            what was to be checked, or asked about it, cannot be read (exit code 2)
     ├── UnwrittenRelease      a release that was paid for and could not be written      (exit code 1)
     ├── DataError             data that breaks while it is read, retold without values  (exit code 1)
     ├── EngineError           an engine that cannot be started or that failed           (exit code 1)
@@ -160,11 +160,11 @@ class LedgerError(CloisterError):
 
 
 class BrokenChain(LedgerError):
-    """The ledger was read, and is not what was written: a record was changed, removed or put in."""
+    """The ledger was read, and is not what was written: it is damaged, or a record was changed, removed or put in."""
 
 
 class NotChecked(CloisterError):
-    """What a release was to be checked against cannot be asked: nothing is said about the release."""
+    """A ledger that was to be checked, or asked about a release, cannot be read: nothing is said about either."""
 
     exit_code = 2
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 import pytest
 
 from cloister.privacy.kept_releases import KeptRelease, hash_all
+from cloister.privacy.release import Release
 from cloister.sinks import Staged, certificate_path
 from tests.cli.test_recover_cli import fill_disk, keep_one, recover, run
 
@@ -81,6 +83,21 @@ def name_folder(kept: Path) -> None:
     (kept / "about.json").write_text(json.dumps({**about, "out": "/nowhere/.."}))
 
 
+def tell_other(fact: str, text: str) -> Callable[[Path], None]:
+    """Another fact in the list of what is kept."""
+
+    def harm(kept: Path) -> None:
+        about = json.loads((kept / "about.json").read_text())
+        (kept / "about.json").write_text(json.dumps({**about, fact: text}))
+
+    return harm
+
+
+def respell(kept: Path) -> None:
+    """The same facts, with blanks that say something."""
+    (kept / "about.json").write_text((kept / "about.json").read_text().replace('", "', '" ,\t"'))
+
+
 HARMS = [
     change_cells,
     link_cells,
@@ -92,6 +109,10 @@ HARMS = [
     put_folder_inside,
     name_certificate,
     name_folder,
+    tell_other("what", "table: epsilon 1000"),
+    tell_other("when", "1999-01-01T00:00:00+00:00"),
+    tell_other("out", "/elsewhere/table.csv"),
+    respell,
 ]
 
 
@@ -108,6 +129,37 @@ def test_only_what_this_host_kept_is_handed_out(
         assert "was changed" in refused.stderr or "nothing is kept" in refused.stderr
         assert not list(home.glob(f"{name}*"))
     assert kept.is_dir()
+
+
+@pytest.mark.parametrize("harm", [change_cells, tell_other("what", "theirs"), tell_other("out", "/theirs/table.csv")])
+def test_the_list_says_what_was_changed_and_repeats_nothing_of_it(
+    home: Path, monkeypatch: pytest.MonkeyPatch, harm: Callable[[Path], None]
+) -> None:
+    """What stands there is somebody else's; the entry can be thrown away."""
+    kept = keep_one(home, monkeypatch)
+    assert "(for " in recover(home).stdout
+    assert json.loads(recover(home, "--json").stdout)["kept"][0]["problem"] is None
+    harm(kept)
+    listed = recover(home)
+    assert (listed.exit_code, listed.stdout.split()[0]) == (0, "1")
+    assert "was changed" in listed.stdout
+    assert "theirs" not in listed.stdout
+    told = json.loads(recover(home, "--json").stdout)["kept"][0]
+    assert "was changed" in told["problem"]
+    assert (told["entry"], told["release"], told["when"], told["out"]) == ("1", None, None, None)
+    assert recover(home, "1", "--drop").exit_code == 0
+    assert not kept.exists()
+
+
+@pytest.mark.parametrize("name", ["clusters", "table.csv"])
+def test_what_was_kept_before_the_list_was_sealed_is_handed_out(
+    home: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """Its seal names the files of the result alone."""
+    kept = keep_one(home, monkeypatch, name)
+    seal = Release.from_json((kept / "seal.json").read_text())
+    (kept / "seal.json").write_text(dataclasses.replace(seal, files=hash_all(kept / "result")).to_json())
+    assert recover(home, "--out", str(home / f"again{Path(name).suffix}")).exit_code == 0
 
 
 @pytest.mark.parametrize("name", ["clusters", "table.csv"])

@@ -143,8 +143,9 @@ def test_verify_says_what_it_checked(folder: Path) -> None:
     out, ledger = cluster_points(folder, "--labels"), folder / "ledger.sqlite"
     key = host_key().public
     alone = run("verify", out)
-    assert f"Signed by an unknown key, {key}." in alone
-    assert "Consistent with itself, origin not checked." in alone
+    assert f"Signed by {key}, the key of this host" in alone
+    assert "unknown key" not in alone
+    assert "Consistent with itself, and nobody else was asked." in alone
     assert "the key that you gave" in run("verify", out, "--key", key)
     assert 'entry 1 of table "points" is this release' in run("verify", out, "--ledger", ledger)
     assert json.loads(run("verify", out, "--ledger", ledger, "--json")) == {
@@ -159,7 +160,8 @@ def test_verify_says_what_it_checked(folder: Path) -> None:
         "in_ledger": str(ledger),
         "origin_checked": True,
     }
-    assert not json.loads(run("verify", out, "--json"))["origin_checked"]
+    told = json.loads(run("verify", out, "--json"))
+    assert (told["signer_known_by"], told["origin_checked"]) == ("this host", False)
     assert "signed by another key" in run("verify", out, "--key", forger().public, code=1)
     assert "cloister ledger key" in run("verify", out, "--key", "mine", code=2)
 
@@ -273,7 +275,7 @@ def test_clusters_say_who_signed_their_synopsis(folder: Path, signed: str) -> No
     source = (
         f"derived from a release that is {f'signed by {signer}' if signer else 'not signed'}: its origin was not checked"
     )
-    assert source in run("verify", out)
+    assert (source in run("verify", out)) == (signed != "host")  # which knows its own key
     assert (source in run("verify", out, "--key", key, code=int(signed != "host"))) == (signed != "host")
     if signed == "forger":
         run("verify", out, "--key", key, "--key", forger().public)
@@ -287,6 +289,22 @@ def test_a_certificate_without_files_stands_beside_none(folder: Path) -> None:
     beside.write_text(dataclasses.replace(Release.from_json(beside.read_text()), files={}).to_json())
     for name in (table, beside):
         assert "t.csv is" in run("verify", name, code=1)
+
+
+def test_another_host_does_not_know_the_key(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One with a key of its own, one whose key cannot be used, and one without any, for which none is made."""
+    out, other = cluster_points(folder), folder / "other.key"
+    key = host_key().public
+    monkeypatch.setenv("CLOISTER_KEY", str(other))
+    for mode in (None, 0o600, 0o644):
+        if mode is not None:
+            host_key()
+            other.chmod(mode)
+        alone = run("verify", out)
+        assert f"Signed by an unknown key, {key}." in alone
+        assert "Consistent with itself, origin not checked." in alone
+        assert json.loads(run("verify", out, "--json"))["signer_known_by"] is None
+        assert other.exists() == (mode is not None)
 
 
 def test_a_bad_signature_fails(folder: Path) -> None:

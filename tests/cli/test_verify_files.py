@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
+import json
+from collections.abc import Callable
 from pathlib import Path
+
+import pytest
 
 from cloister.privacy.release import Release
 from tests.cli.test_verify_cli import cluster_points, run, tabulate_levels
@@ -59,3 +63,34 @@ def test_a_link_is_no_file_of_a_release(folder: Path) -> None:
     link = folder / "link"
     link.symlink_to(out)
     run("verify", link)  # the way to the release is the user's own
+
+
+SPELLINGS: dict[str, Callable[[str], str]] = {
+    "blanks": lambda text: text.replace('"kind":', '"kind": \t \t\t '),
+    "lines": lambda text: text + "\n\n",
+    "one line": lambda text: json.dumps(json.loads(text), ensure_ascii=False),
+    "escapes": lambda text: text.replace('"kind"', '"\\u006bind"'),
+    "order": lambda text: json.dumps(dict(reversed(json.loads(text).items())), indent=2, ensure_ascii=False) + "\n",
+    "some ends of lines": lambda text: text.replace("\n", "\r\n", 5),
+}
+
+
+@pytest.mark.parametrize("name", SPELLINGS)
+def test_a_certificate_that_is_spelt_otherwise_is_refused(folder: Path, name: str) -> None:
+    """It says what was signed, and blanks, escapes and order can carry rows out beside it: a message of its own."""
+    table, certificate = folder / "t.csv", folder / "t.csv.release.json"
+    tabulate_levels(folder, table)
+    text = certificate.read_text()
+    certificate.write_bytes(SPELLINGS[name](text).encode())
+    assert certificate.read_bytes() != text.encode()
+    assert Release.from_json(certificate.read_text()) == Release.from_json(text)
+    for given in (table, certificate):
+        assert "is not as Cloister writes it" in run("verify", given, code=1)
+
+
+def test_ends_of_lines_of_windows_are_no_other_spelling(folder: Path) -> None:
+    """Python writes them so there, and all of them alike say nothing."""
+    table, certificate = folder / "t.csv", folder / "t.csv.release.json"
+    tabulate_levels(folder, table)
+    certificate.write_bytes(certificate.read_bytes().replace(b"\n", b"\r\n"))
+    run("verify", table)

@@ -19,6 +19,7 @@ from cloister.cli import anonymize, audit, calibrate, cluster, demo, ledger, ris
 from cloister.errors import CloisterError, UnsignedRelease, UntoldLedger, out_of_memory
 from cloister.interrupts import handle_interrupts
 from cloister.report.one_line import escape_controls
+from cloister.stopped_commands import begin_command, describe_stop
 
 __all__ = ["app", "main"]
 
@@ -27,6 +28,7 @@ class Verbs(TyperGroup):
     """The group of all verbs: turns errors into one or two lines and an exit code, and never shows a data value."""
 
     def invoke(self, ctx: Any) -> Any:
+        begin_command()
         if not os.environ.get("CLOISTER_DEBUG"):
             logging.disable()  # what libraries log may quote values, and drowns the sentence that says what to do
         try:
@@ -39,7 +41,7 @@ class Verbs(TyperGroup):
             _tell(f"{type(error).__name__}: {error}", error)
             raise typer.Exit(error.exit_code) from None
         except KeyboardInterrupt as error:
-            _tell("Stopped. What was charged to a ledger stays charged; nothing half-written is left.", error)
+            typer.echo(escape_controls(describe_stop(error)), err=True)
             raise typer.Exit(getattr(error, "exit_code", 130)) from None
         except (BrokenPipeError, typer.Exit, typer.Abort):
             raise
@@ -144,6 +146,12 @@ def main() -> None:
             stream.reconfigure(errors="backslashreplace")
     try:
         app()
+    except SystemExit as leaving:
+        # The parser turns a signal that comes around `Verbs.invoke` into an exit without a word, always with code 130.
+        stop = leaving.__context__.__cause__ if isinstance(leaving.__context__, typer.Exit) else None
+        if not isinstance(stop, KeyboardInterrupt):
+            raise
+        raise stop from None
     except BrokenPipeError:
         sys.stderr.close()
         sys.exit(1)

@@ -10,8 +10,9 @@ import typer
 
 from cloister.cli import flags
 from cloister.cli.output import print_json
-from cloister.errors import LedgerError, NotChecked, UsageError
+from cloister.errors import BrokenChain, LedgerError, NotChecked, UsageError
 from cloister.report.document import Document, Section
+from cloister.report.one_line import one_line
 from cloister.report.terminal import print_document
 
 if TYPE_CHECKING:
@@ -107,13 +108,21 @@ def verify(
     ] = None,
     everywhere: flags.EverywhereInLedger,
 ) -> None:
-    """Go through every record again: find one that was changed, removed or put in."""
+    """Go through every record again: find one that was changed, removed or put in.
+
+    Exit code 0: all of it holds. 1: it was checked and does not hold. 2: it could not be checked.
+    """
     from cloister.privacy.ledger.pages import describe_chain, report_dict
     from cloister.privacy.signing import read_public_key
 
     keys = [read_public_key(text) for text in key or []]
     book = open_ledger(ledger)
-    report = book.verify()
+    try:
+        report = book.verify()
+    except BrokenChain:
+        raise
+    except LedgerError as error:
+        raise NotChecked(f"nothing was verified: {error}") from None
     if not report.records:
         raise NotChecked(f"there is no ledger {book.place}, so nothing was verified. Name the one that is to be.")
     if strangers := [signer for signer in report.signed if keys and signer not in keys]:
@@ -173,7 +182,7 @@ def recover(
     everywhere: flags.EverywhereInLedger,
 ) -> None:
     """Hand out a release that was paid for and could not be written, at no cost."""
-    from cloister.privacy.kept_releases import find_kept, kept_releases
+    from cloister.privacy.kept_releases import find_kept, flag, kept_releases
 
     book = open_ledger(ledger)
     if drop and (out is not None or entry is None):
@@ -182,6 +191,9 @@ def recover(
         find_kept(book, entry).drop()
     elif out is not None:
         find_kept(book, entry).hand_out(out, book)
+    elif entry is not None:
+        wanted = find_kept(book, entry)
+        raise UsageError(f"--out says where to write it: cloister ledger recover {wanted.id} --out PATH{flag(book)}")
     left = kept_releases(book)
     if everywhere.as_json:
         print_json({"out": None if out is None else str(out), "kept": [kept.as_dict() for kept in left]})
@@ -189,9 +201,10 @@ def recover(
     if out is not None:
         typer.echo(f"Written: {out}. Nothing was charged.")
     for kept in left if out is None else ():
-        typer.echo(f"{kept.id}  {kept.when}  {kept.what}  (for {kept.out})")
+        typer.echo(one_line(str(kept)))
     if out is None:
-        typer.echo("Get one with: cloister ledger recover ENTRY --out PATH" if left else "Nothing is kept.")
+        get = f"Get one with: cloister ledger recover ENTRY --out PATH{flag(book)}"
+        typer.echo(get if left else "Nothing is kept.")
 
 
 def open_ledger(place: str | None) -> Ledger:

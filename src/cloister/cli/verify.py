@@ -41,13 +41,13 @@ def verify(
     Exit code 0: all that was asked for holds. 1: it was checked and does not hold. 2: it could not be checked.
     """
     from cloister.privacy.ledger import Ledger
-    from cloister.privacy.signing import read_public_key
+    from cloister.privacy.signing import own_public_key, read_public_key
     from cloister.privacy.verification import check_consistency, check_origin
 
     keys = [read_public_key(text) for text in key or []]
     certificate, folder, file = read_release(release)
     check_consistency(certificate, folder, file)
-    origin = check_origin(certificate, keys, None if ledger is None else Ledger(ledger))
+    origin = check_origin(certificate, keys, None if ledger is None else Ledger(ledger), own_public_key())
     if everywhere.as_json:
         facts = {"guarantee": str(certificate.guarantee), "status": certificate.status}
         print_json({"verified": True, "consistent": True, "files": list(certificate.files), **facts, **origin.as_dict()})
@@ -65,8 +65,6 @@ def read_release(path: Path) -> tuple[Release, Path, Path | None]:
     """A certificate, where the files that it names are, and its own file; None: it lies inside the file that it is about."""
     import pyarrow as pa
 
-    from cloister.privacy.release import Release
-
     place = Path(os.path.abspath(path))  # `.` and `..` have no name that a certificate could stand beside
     file: Path | None = certificate_path(place) if place.name else None
     if place.name.endswith("release.json"):
@@ -78,7 +76,7 @@ def read_release(path: Path) -> tuple[Release, Path, Path | None]:
     if file is not None and not file.exists():
         raise SourceError(f"{path} has no certificate: no release.json is in it, and none stands beside it. {WANTED}.")
     try:
-        certificate = read_inside(place) if file is None else Release.from_json(file.read_text(encoding="utf-8"))
+        certificate = read_inside(place) if file is None else read_beside(file)
     except CloisterError:
         raise
     except (OSError, ValueError, RecursionError, pa.ArrowException):
@@ -99,6 +97,25 @@ def check_named(path: Path, certificate: Release) -> None:
     for name, file in written_files(path).items():
         if name not in certificate.files:
             raise DataError(f"{file.name} is not one of the files that the certificate beside it names.")
+
+
+def read_beside(file: Path) -> Release:
+    """The certificate in a file of its own, which holds nothing but that.
+
+    Privacy: blanks, escapes and the order of names are covered by no signature, and can carry rows.
+    """
+    from cloister.privacy.certificate_json import is_as_written
+    from cloister.privacy.release import Release
+
+    text = file.read_bytes()
+    certificate = Release.from_json(text.decode("utf-8"))
+    lines = text.split(b"\r\n")  # as Python ends them on Windows: all or none
+    if not is_as_written(certificate, text if b"\n" in b"".join(lines) else b"\n".join(lines)):
+        raise DataError(
+            f"{file.name} is not as Cloister writes it: it says what was written, with other blanks, escapes or order, which "
+            "nothing vouches for and which can hide a message. Ask for the original."
+        )
+    return certificate
 
 
 def read_inside(path: Path) -> Release | None:

@@ -16,10 +16,11 @@ import errno
 import hashlib
 import json
 import os
+import re
 import shlex
 import shutil
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -45,7 +46,9 @@ __all__ = [
 ]
 
 ABOUT, RESULT, SEAL = "about.json", "result", "seal.json"  # in the folder of a kept release
+FOLDER = re.compile("[0-9]*-[0-9a-f]{8}")  # its name
 CERTIFICATE = "release.json"  # in a folder of results
+MOST_SHOWN = 5  # entries in a message
 OTHERS = 0o077  # permissions of anybody but the owner
 
 T = TypeVar("T")
@@ -85,7 +88,7 @@ class KeptRelease:
         return self.folder / RESULT / Path(self.out).name
 
     def release(self) -> Release:
-        """The certificate of what is kept, which this host signed together with the hashes of all files that are kept.
+        """The certificate of what is kept, which this host signed together with what is told of it and all files' hashes.
 
         Raises
         ------
@@ -105,11 +108,16 @@ class KeptRelease:
             seal = Release.from_json((self.folder / SEAL).read_text(encoding="utf-8"))
         except (OSError, ValueError):
             raise self._changed() from None
-        signer = None if seal.signature is None else seal.signature.key
-        name, inside = self.result.name, f"{RESULT}/"
-        kept = {file.removeprefix(inside): hash for file, hash in hashes.items() if file.startswith(inside)}
+        if not {ABOUT, SEAL} <= hashes.keys():
+            raise self._changed()
+        signer, name = None if seal.signature is None else seal.signature.key, self.result.name
+        del hashes[SEAL]
+        kept = files_of_result(hashes)
         is_named = all(file in (name, certificate_path(Path(name)).name) or file.startswith(f"{name}/") for file in kept)
-        is_whole = found == {ABOUT, RESULT, SEAL} and dict(seal.files) == kept and is_named
+        is_told = hashes[ABOUT] == hashlib.sha256(self.about().encode()).hexdigest()
+        # An older Cloister sealed the result alone, not what is told of it.
+        is_sealed = dict(seal.files) == hashes and is_told if seals_about(seal.files) else dict(seal.files) == kept
+        is_whole = found == {ABOUT, RESULT, SEAL} and is_sealed and is_named
         if signer is None or not is_whole or self.id != name_of(seal):
             raise self._changed()
         if signer != own:
@@ -168,7 +176,7 @@ class KeptRelease:
             copies = hash_all(staged.path, kept.name)
             if certificate is not None:
                 copies[beside.name] = hashlib.sha256(certificate).hexdigest()
-            if copies != dict(seal.files):
+            if copies != files_of_result(seal.files):
                 raise self._changed()
             text = None if certificate is None else certificate.decode()
             if text is not None and out.name != kept.name:  # it names the file
@@ -191,9 +199,28 @@ class KeptRelease:
             shutil.rmtree(self.folder)
             self.folder.parent.rmdir()  # if it was the last one
 
-    def as_dict(self) -> dict[str, str]:
-        """Plain data."""
-        return {"entry": self.id, "release": self.what, "when": self.when, "out": self.out}
+    def problem(self) -> str | None:
+        """Why it would not be handed out, in words; None: it would be."""
+        try:
+            self.release()
+        except CloisterError as error:
+            return str(error)
+        return None
+
+    def about(self) -> str:
+        """What is told of it, as it is kept and sealed."""
+        return json.dumps({"id": self.id, "what": self.what, "when": self.when, "out": self.out})
+
+    def as_dict(self) -> dict[str, str | None]:
+        """Plain data; of what would not be handed out, nothing that stands there is repeated."""
+        if problem := self.problem():
+            return {"entry": self.id, "release": None, "when": None, "out": None, "problem": problem}
+        return {"entry": self.id, "release": self.what, "when": self.when, "out": self.out, "problem": None}
+
+    def __str__(self) -> str:
+        if problem := self.problem():
+            return f"{self.id}  {problem}"
+        return f"{self.id}  {self.when}  {self.what}  (for {self.out})"
 
 
 @contextlib.contextmanager
@@ -284,13 +311,11 @@ def keep(release: Release, ledger: Ledger | None, out: Path, save: Callable[[Pat
     """Write a release into the first place that has room for it; None if none has, or if this host cannot sign what it keeps."""
     if not can_sign():
         return None
-    digest = release.digest()[:8]
-    entry = str(release.ledger["entry"]) if release.ledger else ""
     when = datetime.now(UTC).isoformat(timespec="seconds")
     table = f' of table "{release.ledger["table"]}"' if release.ledger else ""
-    about = {"id": name_of(release), "what": f"{release.kind}{table}: {release.guarantee}", "when": when, "out": str(out)}
+    what = f"{release.kind}{table}: {release.guarantee}"
     for place in (place for place in places(ledger) for _ in range(2)):  # the folder may go when another copy does
-        kept = KeptRelease(place / f"{entry}-{digest}", **about)
+        kept = KeptRelease(place / folder_name(release), name_of(release), what, when, str(out))
         try:
             with deferred():
                 place.mkdir(mode=0o700, parents=place not in beside(ledger), exist_ok=True)
@@ -298,8 +323,8 @@ def keep(release: Release, ledger: Ledger | None, out: Path, save: Callable[[Pat
                 with stage(kept.folder, directory=True) as staged:
                     (staged.path / RESULT).mkdir()
                     save(staged.path / RESULT / out.name)
-                    (staged.path / ABOUT).write_text(json.dumps(about), encoding="utf-8")
-                    seal = dataclasses.replace(release, files=hash_all(staged.path / RESULT))
+                    (staged.path / ABOUT).write_bytes(kept.about().encode())
+                    seal = dataclasses.replace(release, files=hash_all(staged.path))
                     (staged.path / SEAL).write_text(seal.to_json(), encoding="utf-8")
                     staged.commit()
             return kept
@@ -327,9 +352,15 @@ def find_kept(ledger: Ledger, entry: str | None) -> KeptRelease:
     if not found:
         raise UsageError("nothing is kept: every release of this ledger was written, or handed out already.")
     if not matching:
-        raise UsageError(f"no release of entry {entry} is kept. See what is: cloister ledger recover")
+        ids = ", ".join(kept.id for kept in found[:MOST_SHOWN]) + " and others" * (len(found) > MOST_SHOWN)
+        which = f"Kept is entry {ids}" if len(found) == 1 else f"Kept are entries {ids}"
+        raise UsageError(
+            f"no release of entry {entry} is kept. {which}: cloister ledger recover {found[0].id} --out PATH{flag(ledger)}"
+        )
     if len(matching) > 1:
-        raise UsageError(f"{len(matching)} releases are kept. Say which one: cloister ledger recover ENTRY --out PATH")
+        raise UsageError(
+            f"{len(matching)} releases are kept. Say which one: cloister ledger recover ENTRY --out PATH{flag(ledger)}"
+        )
     return matching[0]
 
 
@@ -337,13 +368,14 @@ def read_place(place: Path) -> Iterator[KeptRelease]:
     """The kept releases in a folder; what is no such release is passed over."""
     try:
         check_place(place)
-        folders = sorted(path for path in place.iterdir() if not path.name.startswith("."))
+        folders = sorted(path for path in place.iterdir() if FOLDER.fullmatch(path.name))
     except OSError:
         return
     for folder in folders:
         try:
             about: dict[str, Any] = json.loads((folder / ABOUT).read_text(encoding="utf-8"))
-            kept = KeptRelease(folder, *(str(about[key]) for key in ("id", "what", "when", "out")))
+            entry, _, digest = folder.name.partition("-")
+            kept = KeptRelease(folder, entry or digest, *(str(about[key]) for key in ("what", "when", "out")))
         except (OSError, ValueError, TypeError, KeyError):
             continue
         if os.path.lexists(kept.result):
@@ -385,6 +417,19 @@ def hash_all(output: Path, name: str = "") -> dict[str, str]:
     return hashes
 
 
+def seals_about(files: Mapping[str, str]) -> bool:
+    """Whether a seal with these files covers what is told of a release; an older one of a table called about.json does not."""
+    return ABOUT in files and len(files) > 1
+
+
+def files_of_result(hashes: Mapping[str, str]) -> dict[str, str]:
+    """The files of the result among those of a kept release, named from the result on; all of them in an older seal."""
+    if not seals_about(hashes):
+        return dict(hashes)
+    inside = f"{RESULT}/"
+    return {file.removeprefix(inside): digest for file, digest in hashes.items() if file.startswith(inside)}
+
+
 def can_sign() -> bool:
     """Whether the key of this host can be used; without it a kept release could not be told from a forged one."""
     try:
@@ -397,6 +442,11 @@ def can_sign() -> bool:
 def name_of(release: Release) -> str:
     """How a kept release is called: by its entry in the ledger, or without one by the first letters of its hash."""
     return str(release.ledger["entry"]) if release.ledger else release.digest()[:8]
+
+
+def folder_name(release: Release) -> str:
+    """The folder of a kept release: its entry, if it has one, and the first letters of its hash."""
+    return f"{release.ledger['entry'] if release.ledger else ''}-{release.digest()[:8]}"
 
 
 def places(ledger: Ledger | None) -> list[Path]:

@@ -19,7 +19,7 @@ from pathlib import Path
 from cloister.errors import UsageError
 from cloister.privacy.new_files import NO_LINKS, place_new_file
 
-__all__ = ["SIGNS", "HostKey", "Signature", "fits", "host_key", "key_path", "read_public_key"]
+__all__ = ["SIGNS", "HostKey", "Signature", "fits", "host_key", "key_path", "own_public_key", "read_public_key"]
 
 PREFIX = "ed25519:"
 FIRST_LINE = "Cloister signing key (ed25519). Keep it secret."
@@ -123,6 +123,15 @@ def host_key() -> HostKey:
         raise UsageError(
             f"the signing key of this host, {path}, cannot be used: {reason}. Name a place for it: CLOISTER_KEY=FILE."
         ) from None
+
+
+def own_public_key() -> str | None:
+    """The public half of the key of this host, where there is one that can be used; none is made."""
+    path = key_path()
+    with contextlib.suppress(OSError, UsageError):
+        if path.exists():
+            return _read(path).public
+    return None
 
 
 def _message(subject: str, digest: str) -> bytes:

@@ -83,6 +83,8 @@ class Store:
         The place as people are shown it: a path, or the URL without its password.
     error : type of CloisterError
         What is raised when the store cannot be reached, read or understood.
+    damage : type of CloisterError
+        What is raised when it was read, and is not what was written.
     tables : callable
         Gives the tables of this version. A store whose tables were made otherwise is refused.
     make_folder : bool
@@ -94,6 +96,7 @@ class Store:
     url: str = field(repr=False)
     shown: str
     error: type[CloisterError]
+    damage: type[CloisterError]
     tables: Callable[[], MetaData] = field(repr=False)
     make_folder: bool = False
 
@@ -102,13 +105,19 @@ class Store:
         """The SQLite file, or None for PostgreSQL."""
         return Path(self.url.removeprefix("sqlite:///")) if self.url.startswith("sqlite") else None
 
-    def create(self, fill: Callable[[Connection], object] = lambda _: None) -> None:
-        """Make the store with its tables and what `fill` puts into them, all at once, unless it is there already."""
+    def create(self, fill: Callable[[Connection], object] = lambda _: None) -> bool:
+        """Make the store with its tables and what `fill` puts into them, all at once, unless it is there already.
+
+        Returns
+        -------
+        bool
+            Whether it was made: what `fill` did is in no store otherwise, even if it was called.
+        """
         try:
             with self._connection(write=False):
-                return
+                return False
         except StoreOutdated:
-            return
+            return False
         except StoreMissing:
             pass
         if self.path is None:
@@ -118,30 +127,36 @@ class Store:
                 connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({key})")
                 try:
                     self._check(connection)
+                    return False
                 except StoreMissing:
                     self._create_tables(connection, fill)
-            return
+            return True
         if self.make_folder:
             self._make_folder(self.path.parent)
         try:
-            self._create_file(self.path, fill)
+            return self._create_file(self.path, fill)
         except OSError as fault:
             reason = fault.strerror or "refused"
             raise self.error(f"the {self.kind} {self.shown} cannot be created: {reason}. Name another place.") from fault
 
-    def _create_file(self, path: Path, fill: Callable[[Connection], object]) -> None:
-        """Make a SQLite file beside its place, then give it its name: a file that can be seen is never half made."""
+    def _create_file(self, path: Path, fill: Callable[[Connection], object]) -> bool:
+        """Make a SQLite file beside its place, then give it its name: a file that can be seen is never half made.
+
+        Whether it was given the name: of several processes that do so at once the first one wins.
+        """
         folder = Path(tempfile.mkdtemp(prefix=staging_prefix(path), suffix=STAGED, dir=path.parent))
         try:
             finished = folder / FINISHED
             try:
                 self._fill_file(finished, fill)
-                place_new_file(finished, path)
+                is_placed = place_new_file(finished, path)
                 finished.unlink(missing_ok=True)
+                return is_placed
             except OSError as fault:
                 if fault.errno not in NO_LINKS:
                     raise
                 self._fill_file(path, fill)
+                return True
         finally:
             shutil.rmtree(folder, ignore_errors=True)
 
@@ -193,7 +208,7 @@ class Store:
 
     def damaged(self) -> CloisterError:
         """What to raise when something in the store cannot be what was written."""
-        return self.error(f"the {self.kind} {self.shown} {_DAMAGED}")
+        return self.damage(f"the {self.kind} {self.shown} {_DAMAGED}")
 
     @contextlib.contextmanager
     def _connection(self, *, write: bool, check: bool = True) -> Iterator[Connection]:
@@ -248,7 +263,7 @@ class Store:
                 raise StoreMissing(self.shown)
             if database.get_table_names():
                 raise self.error(f"{self.shown} is not a {self.kind} of Cloister. Name another file.")
-            raise self.error(
+            raise self.damage(
                 f"the {self.kind} {self.shown} is damaged: nothing is in it. Restore it from a backup; remove it only if "
                 "it never held anything."
             )
@@ -294,11 +309,18 @@ class Store:
                 problem = f"cannot be used: {reason}. Check the address and that the server lets you in."
                 if self.path is not None:
                     problem = f"cannot be used: {reason}. Check the file and its disk."
-            raise self.error(f"the {self.kind} {self.shown} {problem}") from fault
+            kind = self.damage if problem == _DAMAGED else self.error
+            raise kind(f"the {self.kind} {self.shown} {problem}") from fault
 
 
 def open_store(
-    place: str | os.PathLike[str], *, kind: str, version: int, error: type[CloisterError], tables: Callable[[], MetaData]
+    place: str | os.PathLike[str],
+    *,
+    kind: str,
+    version: int,
+    error: type[CloisterError],
+    damage: type[CloisterError],
+    tables: Callable[[], MetaData],
 ) -> Store:
     """Name a store by URL or path; nothing is read, written or connected to yet.
 
@@ -306,7 +328,7 @@ def open_store(
     ----------
     place : str or path
         ``sqlite:///path``, ``postgresql+psycopg://user@host/database`` or a plain path, which is SQLite.
-    kind, version, error, tables
+    kind, version, error, damage, tables
         As in `Store`.
 
     Returns
@@ -320,7 +342,7 @@ def open_store(
     if not isinstance(text, str) or "\0" in text or not text.isprintable() or not text.strip():
         raise UsageError(f"the {kind} has no place. Name a file, or a URL such as sqlite:///{kind}.sqlite.")
     if "://" not in text:
-        return _file_store(text, kind, version, error, tables)
+        return _file_store(text, kind, version, error, damage, tables)
 
     import sqlalchemy
 
@@ -333,12 +355,12 @@ def open_store(
     if url.drivername in _SQLITE:
         if not url.database or url.database == ":memory:" or url.database.startswith("file:") or url.query:
             raise UsageError(f"a {kind} in SQLite is a plain file that lasts. {forms}")
-        return _file_store(url.database, kind, version, error, tables)
+        return _file_store(url.database, kind, version, error, damage, tables)
     if url.drivername not in _POSTGRES:
         raise UsageError(f"a {kind} cannot be kept in {url.drivername}. {forms}")
     url = url.set(drivername="postgresql+psycopg")
     shown = url.render_as_string(hide_password=True)
-    store = Store(kind, version, url.render_as_string(hide_password=False), shown, error, tables)
+    store = Store(kind, version, url.render_as_string(hide_password=False), shown, error, damage, tables)
     try:
         _engine(store.url)
     except ModuleNotFoundError as fault:
@@ -348,9 +370,16 @@ def open_store(
     return store
 
 
-def _file_store(text: str, kind: str, version: int, error: type[CloisterError], tables: Callable[[], MetaData]) -> Store:
+def _file_store(
+    text: str,
+    kind: str,
+    version: int,
+    error: type[CloisterError],
+    damage: type[CloisterError],
+    tables: Callable[[], MetaData],
+) -> Store:
     path = _from_root(Path(text).expanduser())
-    return Store(kind, version, f"sqlite:///{path}", str(path), error, tables)
+    return Store(kind, version, f"sqlite:///{path}", str(path), error, damage, tables)
 
 
 @lru_cache(maxsize=32)

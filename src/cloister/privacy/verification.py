@@ -25,6 +25,12 @@ from cloister.sinks import CERTIFICATE_SUFFIX, everything_in, file_hash
 __all__ = ["Origin", "check_consistency", "check_origin"]
 
 SOURCE = "synopsis_signer"  # in a result: who signed the file of the synopsis that it was derived from
+HOST = "this host"
+WHOSE = {
+    "key": "the key that you gave",
+    "ledger": "a key of the ledger",
+    HOST: "the key of this host: whoever can use that wrote it",
+}
 LABELS = "labels.parquet"  # the one file for the holder that lies in a folder of results; version 1 did not list it
 
 
@@ -37,7 +43,8 @@ class Origin:
     signer
         The public key that its signature fits; None: not signed.
     known_by
-        Who knows that key: ``"key"`` (it was given) or ``"ledger"``; None: nobody was asked, or nobody could say.
+        Who knows that key: ``"key"`` (it was given), ``"ledger"`` or ``"this host"``, whose own it is; None: nobody was asked, or
+        nobody could say.
     ledger
         The ledger that was asked and holds the release; None: none was asked.
     """
@@ -48,8 +55,8 @@ class Origin:
 
     @property
     def is_checked(self) -> bool:
-        """Whether anything but the certificate itself vouches for it."""
-        return self.known_by is not None or self.ledger is not None
+        """Whether a key that was given or a ledger vouches for it; a host that made it itself is not asked."""
+        return self.known_by in ("key", "ledger") or self.ledger is not None
 
     def sentences(self, release: Release) -> list[str]:
         """What was checked and what was not, for a person."""
@@ -58,17 +65,19 @@ class Origin:
         elif self.known_by is None:
             signed = f"Signed by an unknown key, {self.signer}."
         else:
-            whose = "the key that you gave" if self.known_by == "key" else "a key of the ledger"
-            signed = f"Signed by {self.signer}, {whose}."
+            signed = f"Signed by {self.signer}, {WHOSE[self.known_by]}."
         lines = [signed]
         if self.ledger is not None and release.ledger is not None:
             facts = release.ledger
             lines.append(f'In the ledger {self.ledger}: entry {facts["entry"]} of table "{facts["table"]}" is this release.')
         elif release.ledger is not None:
             lines.append("The ledger was not asked.")
-        if self.ledger is None and self.known_by is None and (source := _unknown_source(release, ())):
+        own = [self.signer] if self.signer is not None and self.known_by == HOST else []
+        if not self.is_checked and (source := _unknown_source(release, own)):
             lines.append(f"It is {source}.")
-        if not self.is_checked:
+        if self.known_by == HOST:
+            lines.append("Consistent with itself, and nobody else was asked. Give --key or --ledger to do so.")
+        elif not self.is_checked:
             lines.append("Consistent with itself, origin not checked. Give --key or --ledger to check it.")
         return lines
 
@@ -132,8 +141,10 @@ def _is_linked(folder: Path, name: str) -> bool:
     return any((folder / part).is_symlink() for part in (path, *path.parents[:-1]))
 
 
-def check_origin(release: Release, keys: Sequence[str] = (), ledger: Ledger | None = None) -> Origin:
+def check_origin(release: Release, keys: Sequence[str] = (), ledger: Ledger | None = None, own: str | None = None) -> Origin:
     """Ask the keys and the ledger that a user trusts; the signature itself was checked when the certificate was read.
+
+    `own`: the public key of this host. Where nobody is asked, it is said whether that signed.
 
     Raises
     ------
@@ -151,7 +162,7 @@ def check_origin(release: Release, keys: Sequence[str] = (), ledger: Ledger | No
     if ledger is None:
         if keys and (source := _unknown_source(release, keys)):
             raise DataError(f"this release is {source}. Give the key of that too, or --ledger.")
-        return Origin(signer, "key" if keys else None)
+        return Origin(signer, "key" if keys else HOST if signer is not None and signer == own else None)
     report = _ask(ledger)
     _check_ledger(release, report, {*report.keys, *keys})
     if release.version != 1 and signer not in report.keys and not keys:

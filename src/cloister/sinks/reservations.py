@@ -23,6 +23,7 @@ from pathlib import Path
 from cloister.errors import SinkError
 from cloister.interrupts import deferred
 from cloister.sinks.written_files import CERTIFICATE_SUFFIX, certificate_path
+from cloister.stopped_commands import remember_result
 
 try:
     import fcntl
@@ -164,8 +165,15 @@ def reserved(path: str | PathLike[str], *, with_certificate: bool = False) -> It
             held.release()
     except BaseException as error:
         if held.committed:
-            error.add_note(f"{target} was written before that, and is whole.")
+            error.add_note(written_before(target))
         raise
+    if held.committed and not before:  # a copy that is kept on the way is no output of the command
+        remember_result(written_before(target))
+
+
+def written_before(target: Path) -> str:
+    """What is said of an output where something went wrong after it."""
+    return f"{target} was written before that, and is whole."
 
 
 def reserved_outputs() -> tuple[Path, ...]:

@@ -6,12 +6,14 @@ import os
 from pathlib import Path
 
 from cloister.errors import UsageError
+from cloister.interrupts import deferred
 from cloister.privacy.budgets import Budget
 from cloister.privacy.kept_releases import remember_charged
 from cloister.privacy.ledger import Ledger, Receipt
 from cloister.privacy.notes import earlier_releases_note
 from cloister.schema import Neighbours
 from cloister.sinks import reserved_outputs
+from cloister.stopped_commands import remember_use
 
 __all__ = ["Booking"]
 
@@ -65,7 +67,9 @@ class Booking:
     def record_holder(self, purpose: str) -> None:
         """Write down, once, that the holder gets exact results; before the first row is read."""
         if self._ledger is not None and self.table is not None and self._receipt is None:
-            self._receipt = self._ledger.book_holder(self.table, purpose)
+            with deferred():  # a signal waits until it is known whether it was written down
+                self._receipt = self._ledger.book_holder(self.table, purpose)
+                remember_use(self.table, self._receipt.entry)
             self._notes = earlier_releases_note(self._receipt)
 
     def complete(self, digest: str) -> None:

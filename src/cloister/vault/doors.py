@@ -28,7 +28,7 @@ from cloister.errors import (
     raise_alone,
     warn_of_release,
 )
-from cloister.interrupts import hold_interrupts
+from cloister.interrupts import deferred, hold_interrupts
 from cloister.kernels import Histogram, Kernel, Rows, Sensitivity, Summary
 from cloister.kernels.exact import open_exact
 from cloister.kernels.keyed import KeyedKernel
@@ -47,6 +47,7 @@ from cloister.privacy.secret_draws import secret_draw
 from cloister.report.one_line import one_line
 from cloister.schema import Neighbours
 from cloister.schema.unit import Unit
+from cloister.stopped_commands import remember_charge
 from cloister.vault.access import empty_frames, make_engine, pass_over
 from cloister.vault.booking import Booking
 from cloister.vault.followed_plan import FollowedPlan
@@ -127,7 +128,9 @@ class Vault:
         terms = self._terms
         try_settings()
         purpose = terms.purpose + (" [seeded noise: NOT PRIVATE]" if noise.is_seeded() else "")
-        self._booking.charge(terms.budget, terms.neighbours, terms.protected, purpose)
+        with deferred():  # a signal waits until it is known whether it was charged
+            self._booking.charge(terms.budget, terms.neighbours, terms.protected, purpose)
+            remember_charge(str(self._charge()))
         self._process = os.getpid()
         self._open = True
         return self
@@ -140,9 +143,12 @@ class Vault:
         if error is not None:
             self._say_what_is_charged(error)
 
+    def _charge(self) -> Charge:
+        return Charge(str(self._terms.budget), self._booking.table, self._booking.entry)
+
     def _say_what_is_charged(self, error: BaseException) -> None:
         """Add the charge to an error that leaves after it; one that says that nothing was charged becomes another."""
-        charge = Charge(str(self._terms.budget), self._booking.table, self._booking.entry)
+        charge = self._charge()
         if isinstance(error, UsageError):
             failed = ReleaseFailed(f"{error} {charge}")
             failed.charged = charge

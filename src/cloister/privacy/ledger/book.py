@@ -15,15 +15,15 @@ from __future__ import annotations
 import contextlib
 import os
 import shlex
-import unicodedata
 from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Self
 
-from cloister.errors import BudgetExceeded, LedgerError, Shortfall, UsageError
+from cloister.errors import BrokenChain, BudgetExceeded, LedgerError, Shortfall, UsageError
 from cloister.privacy.budgets import LARGEST_EPSILON, check_digits
 from cloister.privacy.ledger.accounts import RELATIONS, Account, CarriedOver, Entry, Receipt
+from cloister.privacy.ledger.arguments import exact_amount, read_relation, read_table_name, read_words
 from cloister.privacy.ledger.chain import Chain, now, open_chain
 from cloister.privacy.ledger.chain_records import Record
 from cloister.privacy.ledger.pages import describe_accounts
@@ -42,7 +42,7 @@ from cloister.privacy.signing import HostKey, host_key
 from cloister.privacy.store import StoreMissing, StoreOutdated, open_store
 from cloister.report import notebook
 from cloister.report.document import Document, Section, Sentence
-from cloister.schema.numerals import Number, exact_number, exact_text, is_short_decimal, short_decimal
+from cloister.schema.numerals import Number, exact_text, is_short_decimal, short_decimal
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -50,6 +50,7 @@ if TYPE_CHECKING:
 __all__ = ["Ledger"]
 
 MOST_SUM_BITS = 2048  # of the denominator of what was spent; what a ledger reads back is far longer
+MOST_SHOWN = 5  # names of tables in a message
 VERSION = 2  # of the tables; raise it when an older Cloister could misread them
 
 
@@ -83,7 +84,9 @@ class Ledger:
     """
 
     def __init__(self, url: str | os.PathLike[str]) -> None:
-        self._store = open_store(url, kind="ledger", version=VERSION, error=LedgerError, tables=ledger_tables)
+        self._store = open_store(
+            url, kind="ledger", version=VERSION, error=LedgerError, damage=BrokenChain, tables=ledger_tables
+        )
 
     @classmethod
     def default(cls) -> Self:
@@ -110,8 +113,8 @@ class Ledger:
 
     def create(self, table: str, neighbours: str, epsilon: Number, delta: Number = 0) -> Account:
         """Open an account with a total; the ledger itself is made when there is none yet."""
-        table, neighbours = _name(table), _relation(neighbours)
-        epsilon, delta = _exact(epsilon, "epsilon"), _exact(delta, "delta")
+        table, neighbours = read_table_name(table), read_relation(neighbours)
+        epsilon, delta = exact_amount(epsilon, "epsilon"), exact_amount(delta, "delta")
         if epsilon > LARGEST_EPSILON:
             raise UsageError(f"the total epsilon of a table must be at most {LARGEST_EPSILON:,}. Lower --epsilon.")
         if epsilon <= 0:
@@ -121,14 +124,14 @@ class Ledger:
         check_digits(epsilon, "the total epsilon of a table")
         check_digits(delta, "the total delta of a table")
         key = host_key()
-        # A ledger has its first record from the start: one without any was emptied.
-        self._store.create(lambda connection: Chain(connection).append(key, "start"))
         account = Account(table, neighbours, epsilon, delta, Fraction(0), Fraction(0), 0, 0, now())
-        with self._chain(write=True) as chain:
-            if table in chain.accounts:
-                problem = f'table "{table}" is in the ledger {self.place} already, with a total that stays as it is.'
-                raise UsageError(f"{problem} See it with: cloister ledger show{self._flag()}")
-            chain.append(key, "account", account=account)
+        # A new ledger appears with its first account: one without any record was emptied.
+        if not self._store.create(lambda connection: Chain(connection).append(key, "account", account=account)):
+            with self._chain(write=True) as chain:
+                if table in chain.accounts:
+                    problem = f'table "{table}" is in the ledger {self.place} already, with a total that stays as it is.'
+                    raise UsageError(f"{problem} See it with: cloister ledger show{self._flag()}")
+                chain.append(key, "account", account=account)
         return account
 
     def charge(self, table: str, neighbours: str, epsilon: Number, delta: Number, purpose: str, unit: str = "row") -> int:
@@ -158,8 +161,8 @@ class Ledger:
         self, table: str, neighbours: str, epsilon: Number, delta: Number, purpose: str, unit: str = "row"
     ) -> Receipt:
         """`charge`, with what the certificate says of it."""
-        table, neighbours, purpose = _name(table), _relation(neighbours), _words(purpose, "purpose", 500)
-        epsilon, delta = _exact(epsilon, "epsilon"), _exact(delta, "delta")
+        table, neighbours, purpose = read_table_name(table), read_relation(neighbours), read_words(purpose, "purpose", 500)
+        epsilon, delta = exact_amount(epsilon, "epsilon"), exact_amount(delta, "delta")
         if epsilon < 0 or delta < 0 or epsilon + delta == 0:  # a negative charge would be a refund
             raise UsageError("a charge needs an epsilon and a delta of at least 0, and not both 0.")
         if epsilon > LARGEST_EPSILON:
@@ -191,7 +194,7 @@ class Ledger:
         Doing it twice for the same release changes nothing. `head` is the digest of the charge, as the certificate names it: a
         ledger that was restored from an older copy gives the same numbers to other entries. None: it is not compared.
         """
-        release_hash = _words(release_hash, "release hash", 200)
+        release_hash = read_words(release_hash, "release hash", 200)
         key = host_key()
         unknown = LedgerError(f"the ledger {self.place} has no entry {entry_id}. Is it the ledger that was charged?")
         try:
@@ -226,7 +229,7 @@ class Ledger:
 
     def book_holder(self, table: str, purpose: str) -> Receipt:
         """`record_holder`, with what the certificate says of it."""
-        table, purpose = _name(table), _words(purpose, "purpose", 500)
+        table, purpose = read_table_name(table), read_words(purpose, "purpose", 500)
         key = host_key()
         with self._open(table, write=True) as (chain, account):
             after = replace(account, holder_uses=account.holder_uses + 1)
@@ -244,13 +247,13 @@ class Ledger:
 
     def account(self, table: str) -> Account:
         """Look up the account of one table."""
-        table = _name(table)
+        table = read_table_name(table)
         with self._open(table) as (_, account):
             return account
 
     def entries(self, table: str) -> list[Entry]:
         """List what was charged and handed out for one table, oldest first."""
-        table = _name(table)
+        table = read_table_name(table)
         with self._open(table) as (chain, _):
             return self._entries(chain, table)
 
@@ -267,10 +270,13 @@ class Ledger:
         try:
             with self._chain() as chain:
                 start = first_record(chain.connection)
-                is_known = start.signer in chain.keys or start == chain.head
-                if start.kind != "start" or not start.is_signed() or not is_known:
+                if start.kind != "start" or not start.is_signed():
                     raise self._store.damaged()
+                if start.signer not in chain.keys:  # its maker died before it wrote more: the records after it vouch for it
+                    check_links(select_records(chain.connection))
                 return carried_over(start)
+        except MALFORMED:
+            raise self._store.damaged() from None
         except StoreMissing:
             return None
 
@@ -304,7 +310,7 @@ class Ledger:
 
     def audit(self, table: str) -> Account:
         """Add the entries of a table again, and raise `LedgerError` unless they give its account."""
-        table = _name(table)
+        table = read_table_name(table)
         with self._open(table) as (chain, account):
             entries = self._entries(chain, table)
         charges = [entry for entry in entries if entry.kind == "charge"]
@@ -398,15 +404,15 @@ class Ledger:
         try:
             with self._chain(write=write) as chain:
                 if table not in chain.accounts:
-                    raise self._unknown(table, neighbours)
+                    raise self._unknown(table, neighbours, sorted(chain.accounts))
                 yield chain, chain.accounts[table]
         except StoreMissing:
-            raise self._unknown(table, neighbours) from None
+            raise self._unknown(table, neighbours, []) from None
 
-    def _unknown(self, table: str, neighbours: str) -> LedgerError:
+    def _unknown(self, table: str, neighbours: str, known: list[str]) -> LedgerError:
         relation = "" if neighbours == RELATIONS[0] else f" --neighbours {neighbours}"
         return LedgerError(
-            f'table "{table}" is not in the ledger {self.place}. Give it a total first: '
+            f'table "{table}" is not in the ledger {self.place}, which holds {_list_tables(known)}. Give it a total first: '
             f"cloister ledger create {shlex.quote(table)} --epsilon TOTAL{relation}{self._flag()}"
         )
 
@@ -431,6 +437,14 @@ class Ledger:
             return notebook.html(Document((Section((Sentence(str(fault)),)),)))
 
 
+def _list_tables(tables: list[str]) -> str:
+    """The tables of a ledger in words, so that a slip in a name is seen."""
+    shown = [f'"{table}"' for table in tables[:MOST_SHOWN]]
+    if len(tables) > MOST_SHOWN:
+        return f"{', '.join(shown)} and {len(tables) - MOST_SHOWN:,} more"
+    return " and ".join(filter(None, [", ".join(shown[:-1]), *shown[-1:]])) or "no table yet"
+
+
 def _shortfalls(account: Account, epsilon: Fraction, delta: Fraction) -> Iterator[Shortfall]:
     """Of what a charge needs more than the account has left."""
     amounts = (
@@ -453,25 +467,6 @@ def _check_sum(spent: Fraction, amount: Fraction, word: str) -> None:
         )
 
 
-def _exact(value: Number, word: str) -> Fraction:
-    """Read a number as the decimal it was typed as."""
-    try:
-        return exact_number(value)
-    except ValueError:
-        raise UsageError(f"{word} must be a finite number such as 0.5.") from None
-
-
-def _words(text: str, word: str, longest: int) -> str:
-    if not isinstance(text, str) or not 1 <= len(text) <= longest or not text.isprintable() or text != text.strip():
-        raise UsageError(f"a {word} has 1 to {longest} printable characters and no space at its ends.")
-    return text
-
-
-def _name(table: str) -> str:
-    # One spelling for letters with accents: two accounts that look alike would each allow a full total.
-    return _words(unicodedata.normalize("NFC", table) if isinstance(table, str) else table, "table name", 200)
-
-
 def _way_out(kept: str, unit: str) -> str:
     """What to do about a release under another relation than the one that an account is kept under."""
     if kept == RELATIONS[0]:
@@ -479,10 +474,3 @@ def _way_out(kept: str, unit: str) -> str:
     if unit != "row":  # per person is add-remove only
         return "Keep another account for it."
     return "Give --neighbours replace-one, or --rho, or keep another account for it."
-
-
-def _relation(neighbours: str) -> str:
-    relation = getattr(neighbours, "value", neighbours)  # a member of an enumeration stands for its value
-    if not isinstance(relation, str) or relation not in RELATIONS:
-        raise UsageError('neighbours are "add-remove" or "replace-one".')
-    return str(relation)

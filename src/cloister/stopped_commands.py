@@ -1,0 +1,56 @@
+"""What a command says that is stopped in the middle: what it has charged so far, and that nothing half-written is left.
+
+An error knows of a charge only if it came through the vault. A signal may come at any other time, so what the running command
+does to a ledger is remembered here. Outside commands nothing is.
+"""
+
+from __future__ import annotations
+
+__all__ = ["begin_command", "describe_stop", "remember_charge", "remember_result", "remember_use"]
+
+_charges: list[str] | None = None  # sentences, of the running command; None: no command runs
+_uses: list[str] = []
+_results: list[str] = []
+
+
+def begin_command() -> None:
+    """Forget what the command before this one did."""
+    global _charges
+    _charges = []
+    _uses.clear()
+    _results.clear()
+
+
+def remember_charge(sentence: str) -> None:
+    """Note what the running command has charged."""
+    if _charges is not None:
+        _charges.append(sentence)
+
+
+def remember_use(table: str, entry: int) -> None:
+    """Note that the running command has written a holder's use into a ledger."""
+    if _charges is not None:
+        _uses.append(f'Entry {entry} of table "{table}" stays in the ledger: its rows may have been read.')
+
+
+def remember_result(sentence: str) -> None:
+    """Note what the running command has written."""
+    if _charges is not None:
+        _results.append(sentence)
+
+
+def describe_stop(error: BaseException) -> str:
+    """The sentence for a command that was stopped, and a line for each thing that was done before."""
+    charges = _charges or []
+    others = [note for note in dict.fromkeys([*_results, *getattr(error, "__notes__", ())]) if note not in charges]
+    is_told = any("charged" in note for note in others)  # with how to get the result
+    done = "" if is_told else " ".join(charges) or "Nothing was charged"
+    if not done:
+        sentence = "Stopped. Nothing half-written is left."
+    elif not charges:
+        sentence = f"Stopped. {done}, and nothing half-written is left."
+    elif others:  # what was written
+        sentence = f"Stopped. {done} Nothing half-written is left."
+    else:
+        sentence = f"Stopped. {done} No result of it was made, and nothing half-written is left."
+    return "\n".join([" ".join([sentence, *_uses]), *others])
