@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from cloister.clustering.domain import Domain
 from cloister.clustering.synopsis.noisy_cells import Cells
 from cloister.encode import Encoding, Grid
-from cloister.errors import ChangedRelease, CloisterError, SourceError
+from cloister.errors import ChangedRelease, CloisterError, NotChecked, SourceError
 from cloister.kernels import BallClip, BoxClip
 from cloister.parameters import check_path
 from cloister.privacy.certificate_json import is_as_written
@@ -141,6 +141,8 @@ def damage_told(name: str) -> Iterator[None]:
     """Say of a file that cannot be read as a synopsis that it is damaged."""
     try:
         yield
+    except NotChecked:
+        raise
     except (CloisterError, pa.ArrowException, OSError, KeyError, TypeError, ValueError):
         raise ChangedRelease(
             f"{name} is damaged: a part of the synopsis is missing, or is not of it. Ask for the original."
@@ -150,7 +152,7 @@ def damage_told(name: str) -> Iterator[None]:
 def check_columns(name: str, domain: Domain) -> None:
     """Refuse a file with other columns than a synopsis of this domain has, or with more beside them."""
     names = [column for part in (*BY_COLUMN, *BY_CELL) for column in columns_of(part, domain)]
-    if pq.read_schema(name).names != names or not has_only(name, {ABOUT, CERTIFICATE}, TYPES):
+    if pq.read_schema(name).names != names or not has_only(name, (ABOUT, CERTIFICATE), TYPES):
         raise ValueError("other columns")
 
 
