@@ -80,6 +80,13 @@ def test_a_changed_record_is_found(used: Ledger) -> None:
                 replay([*records[:place], changed, *records[place + 1 :]], accounts, keys)
 
 
+def test_a_signature_in_another_spelling_is_found(used: Ledger) -> None:
+    """Blanks and capitals would leave its bytes as they are."""
+    edit(used, "UPDATE cloister_ledger_records SET signature = ' ' || upper(signature) || char(9) WHERE number = 3")
+    with pytest.raises(BrokenChain, match="record 3 of the ledger was changed"):
+        used.verify()
+
+
 def test_a_removed_record_is_found(used: Ledger) -> None:
     """Also when those after it are numbered anew."""
     records, accounts, keys = stored(used)
