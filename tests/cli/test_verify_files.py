@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
+import errno
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+import cloister.privacy.verification
 from cloister.privacy.release import Release
 from tests.cli.test_verify_cli import cluster_points, run, tabulate_levels
 
@@ -94,3 +98,51 @@ def test_ends_of_lines_of_windows_are_no_other_spelling(folder: Path) -> None:
     tabulate_levels(folder, table)
     certificate.write_bytes(certificate.read_bytes().replace(b"\n", b"\r\n"))
     run("verify", table)
+
+
+def refuse(monkeypatch: pytest.MonkeyPatch, module: Any, function: str, name: str) -> None:
+    """Let the system refuse what is called so, as it does for anybody but root."""
+    real = getattr(module, function)
+
+    def refused(path: Any = ".", *rest: Any, **options: Any) -> Any:
+        if Path(os.fspath(path)).name == name:
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+        return real(path, *rest, **options)
+
+    monkeypatch.setattr(module, function, refused)
+
+
+@pytest.mark.parametrize("name", ["hidden", "clusters"])
+def test_what_may_not_be_listed_was_not_checked(folder: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A folder in the release, or its own: a file may hide there."""
+    release = cluster_points(folder)
+    (release / "hidden").mkdir()
+    (release / "hidden" / "rows.csv").write_text("1")
+    refuse(monkeypatch, os, "scandir", name)
+    answer = run("verify", release / "release.json", code=2)
+    assert f"the release was not checked: {name} cannot be read (Permission denied)" in answer
+
+
+@pytest.mark.parametrize("place", ["folder", "certificate"])
+def test_a_file_that_may_not_be_read_was_not_checked(folder: Path, place: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Exit code 2, and no bug."""
+    release = cluster_points(folder)
+    refuse(monkeypatch, cloister.privacy.verification, "file_hash", "centers.csv")
+    answer = run("verify", release if place == "folder" else release / "release.json", code=2)
+    assert "the release was not checked: centers.csv cannot be read (Permission denied)" in answer
+
+
+def test_a_folder_that_may_not_be_entered_was_not_checked(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whether a file is in it is not known either."""
+    release = cluster_points(folder)
+    refuse(monkeypatch, os, "stat", "release.json")
+    answer = run("verify", release / "release.json", code=2)
+    assert "release.json cannot be read" in answer
+
+
+@pytest.mark.parametrize("name", ["..crc", "...crc", "....crc", ".crc", ".centers.csv.crc"])
+def test_no_name_is_taken_for_a_checksum(folder: Path, name: str) -> None:
+    """Of a file that has no name, of the folder itself, or with another content."""
+    release = cluster_points(folder)
+    (release / name).write_text("1")
+    assert f"{name} is in the folder, and the certificate does not list it" in run("verify", release, code=1)
