@@ -8,6 +8,7 @@ ledger alone.
 from __future__ import annotations
 
 import os
+import unicodedata
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -220,7 +221,10 @@ def _check_ledger(release: Release, report: ChainReport, known: set[str]) -> Non
     if release.ledger is None:
         raise DataError("this release is unledgered: no ledger knows of it.")
     facts = release.ledger
-    entry = next((entry for entry in report.entries if entry.id == facts["entry"] and entry.table == facts["table"]), None)
+    table = unicodedata.normalize(
+        "NFC", facts["table"]
+    )  # as the ledger keeps it; earlier certificates have it as it was given
+    entry = next((entry for entry in report.entries if entry.id == facts["entry"] and entry.table == table), None)
     if entry is None or ("head" in facts and facts["head"] != entry.digest):
         raise DataError(
             "the ledger does not hold the charge that this release names. It is another ledger, its newest records were cut off, "

@@ -10,6 +10,7 @@ from cloister.interrupts import deferred
 from cloister.privacy.budgets import Budget
 from cloister.privacy.kept_releases import remember_charged
 from cloister.privacy.ledger import Ledger, Receipt
+from cloister.privacy.ledger.arguments import read_table_name
 from cloister.privacy.notes import earlier_releases_note
 from cloister.schema import Neighbours
 from cloister.sinks import reserved_outputs
@@ -39,7 +40,7 @@ class Booking:
     def __init__(self, table: str | None, ledger: str | Ledger | None) -> None:
         if ledger is not None and table is None:
             raise UsageError("a ledger needs to know which table this is. Name it: table = ... in the schema, or --table.")
-        self.table = table
+        self.table = None if table is None else read_table_name(table)  # as the ledger keeps it
         self._receipt: Receipt | None = None
         self._notes: tuple[str, ...] = ()
         self._ledger = None if table is None else Ledger.find(ledger)
