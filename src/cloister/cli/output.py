@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import typer
 
 from cloister.errors import UnwrittenRelease
-from cloister.report.one_line import escape_controls
+from cloister.report.one_line import escape_controls, one_line
 from cloister.report.terminal import print_document
 
 if TYPE_CHECKING:
@@ -66,7 +66,11 @@ def write_release(
         return kept_releases.write_release(release, ledger, out, save or write, write)
     except UnwrittenRelease as error:
         if not error.is_kept:
-            print_json(as_data())
+            try:
+                print_json(as_data())
+            except OSError:  # standard output takes nothing either: that error says nothing of the charge
+                typer.echo(one_line(f"{type(error).__name__}: {error}"), err=True)
+                raise
         raise
 
 
