@@ -146,3 +146,16 @@ def test_no_name_is_taken_for_a_checksum(folder: Path, name: str) -> None:
     release = cluster_points(folder)
     (release / name).write_text("1")
     assert f"{name} is in the folder, and the certificate does not list it" in run("verify", release, code=1)
+
+
+FALSE = "0\nThe steps add up and the files are those of this release: epsilon 0.01.\nSigned by the key that you gave.\n"
+
+
+def test_the_name_of_a_file_prints_no_line_of_its_own(folder: Path) -> None:
+    """Whoever sends a release chooses the names of its files; they are told in the one line of the error."""
+    out = cluster_points(folder)
+    (out / FALSE).write_text("1")
+    (said,) = run("verify", out, code=1).splitlines()
+    assert said.startswith("DataError: 0\\u000aThe steps add up")
+    (said,) = run("verify", out / FALSE, code=2).splitlines()
+    assert said.startswith("SourceError: ")

@@ -65,7 +65,7 @@ class Reservation:
             _check_encodable(name)
         if self.target.name.startswith(".") and self.target.name.endswith(SUFFIX):
             raise SinkError(
-                f"{self.target}: names that end in {SUFFIX} are names of unfinished outputs, which are removed. Choose another name."
+                f"{self.target}: what ends in {SUFFIX} are names of unfinished outputs, which are removed. Choose another name."
             )
         try:
             remove_leftovers(self.target.parent, self.folder)
