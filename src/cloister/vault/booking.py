@@ -27,6 +27,9 @@ ENDINGS = (
 )  # of the files and the folder of a ledger: SQLite's own, and kept releases
 
 
+LONGEST_PURPOSE = 500  # of the characters of an entry
+
+
 class Booking:
     """One use of a table in its ledger; a table without a name is written down nowhere.
 
@@ -61,7 +64,7 @@ class Booking:
         """Spend a budget, or refuse to; before the first row is read."""
         if self._ledger is not None and self.table is not None:
             amounts = budget.epsilon, budget.delta
-            self._receipt = self._ledger.book_charge(self.table, neighbours.value, *amounts, purpose, unit)
+            self._receipt = self._ledger.book_charge(self.table, neighbours.value, *amounts, printable(purpose), unit)
             remember_charged(self._ledger)
             self._notes = earlier_releases_note(self._receipt, amounts)
 
@@ -69,7 +72,7 @@ class Booking:
         """Write down, once, that the holder gets exact results; before the first row is read."""
         if self._ledger is not None and self.table is not None and self._receipt is None:
             with deferred():  # a signal waits until it is known whether it was written down
-                self._receipt = self._ledger.book_holder(self.table, purpose)
+                self._receipt = self._ledger.book_holder(self.table, printable(purpose))
                 remember_use(self.table, self._receipt.entry)
             self._notes = earlier_releases_note(self._receipt)
 
@@ -82,6 +85,14 @@ class Booking:
         """How a certificate names the entry, and the last record of the ledger's chain when it was written."""
         receipt = self._receipt
         return None if receipt is None else {"table": self.table, "entry": receipt.entry, "head": receipt.head}
+
+
+def printable(purpose: str) -> str:
+    """A purpose as a ledger keeps it: it names columns, which may be called anything."""
+    shown = "".join(letter if letter.isprintable() else f"\\u{ord(letter):04x}" for letter in purpose)
+    shown = shown.strip()
+    # What stands at the end says whether the noise was seeded.
+    return shown if len(shown) <= LONGEST_PURPOSE else f"{shown[: LONGEST_PURPOSE - 60]} ... {shown[-50:]}"
 
 
 def refuse_names_of(ledger: Ledger) -> None:
