@@ -104,11 +104,7 @@ class Ledger:
         """The ledger that a user means: an open one, one by its path or URL, or the default one."""
         if isinstance(ledger, Ledger):
             return ledger
-        if ledger == "":
-            raise UsageError(
-                "the ledger has no name. Give its path or its URL, or leave it out: then the user's own is meant."
-            )
-        return cls(ledger) if ledger else cls.default()
+        return cls.default() if ledger is None else cls(ledger)
 
     @property
     def place(self) -> str:
