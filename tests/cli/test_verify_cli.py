@@ -20,8 +20,6 @@ from cloister.cli import app
 from cloister.privacy.ledger import Ledger
 from cloister.privacy.release import Release
 from cloister.privacy.signing import host_key
-from cloister.sinks import certificate_path
-from cloister.vault import booking
 from tests.privacy.forgery import forge, forger
 
 
@@ -495,24 +493,3 @@ def test_a_key_that_cannot_be_used_is_told_and_never_costs_a_charge(
     run("cluster", folder / "points.csv", *bounds, "--k", 2, *charged, "--out", folder / "l", code=2)
     key.unlink()
     assert Ledger(ledger).account("points").epsilon_spent == 0
-
-
-def test_a_table_whose_name_has_another_spelling_is_in_its_ledger(folder: Path) -> None:
-    """e and an accent behind it, as some systems spell it: the ledger keeps one letter, and so does the certificate."""
-    ledger, name, out = folder / "accents.sqlite", "cafe\u0301", folder / "accents.csv"
-    run("ledger", "create", name, "--epsilon", 3, "--ledger", ledger)
-    tabulate_levels(folder, out, "--table", name, "--ledger", ledger)
-    assert json.loads(certificate_path(out).read_text())["ledger"]["table"] == "caf\u00e9"
-    run("verify", out, "--ledger", ledger)
-
-
-def test_a_certificate_that_kept_the_spelling_of_its_user_is_in_the_ledger_too(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """As earlier versions wrote it; it is signed, and cannot be mended."""
-    ledger, name, out = folder / "accents.sqlite", "cafe\u0301", folder / "accents.csv"
-    run("ledger", "create", name, "--epsilon", 3, "--ledger", ledger)
-    monkeypatch.setattr(booking, "read_table_name", str)
-    tabulate_levels(folder, out, "--table", name, "--ledger", ledger)
-    assert json.loads(certificate_path(out).read_text())["ledger"]["table"] == name
-    run("verify", out, "--ledger", ledger)

@@ -14,6 +14,8 @@ import pytest
 
 import cloister.privacy.verification
 from cloister.privacy.release import Release
+from cloister.sinks import certificate_path
+from cloister.vault import booking
 from tests.cli.test_verify_cli import cluster_points, run, tabulate_levels
 
 
@@ -159,3 +161,24 @@ def test_the_name_of_a_file_prints_no_line_of_its_own(folder: Path) -> None:
     assert said.startswith("DataError: 0\\u000aThe steps add up")
     (said,) = run("verify", out / FALSE, code=2).splitlines()
     assert said.startswith("SourceError: ")
+
+
+def test_a_table_whose_name_has_another_spelling_is_in_its_ledger(folder: Path) -> None:
+    """e and an accent behind it, as some systems spell it: the ledger keeps one letter, and so does the certificate."""
+    ledger, name, out = folder / "accents.sqlite", "cafe\u0301", folder / "accents.csv"
+    run("ledger", "create", name, "--epsilon", 3, "--ledger", ledger)
+    tabulate_levels(folder, out, "--table", name, "--ledger", ledger)
+    assert json.loads(certificate_path(out).read_text())["ledger"]["table"] == "caf\u00e9"
+    run("verify", out, "--ledger", ledger)
+
+
+def test_a_certificate_that_kept_the_spelling_of_its_user_is_in_the_ledger_too(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As earlier versions wrote it; it is signed, and cannot be mended."""
+    ledger, name, out = folder / "accents.sqlite", "cafe\u0301", folder / "accents.csv"
+    run("ledger", "create", name, "--epsilon", 3, "--ledger", ledger)
+    monkeypatch.setattr(booking, "read_table_name", str)
+    tabulate_levels(folder, out, "--table", name, "--ledger", ledger)
+    assert json.loads(certificate_path(out).read_text())["ledger"]["table"] == name
+    run("verify", out, "--ledger", ledger)
