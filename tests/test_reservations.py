@@ -290,10 +290,3 @@ def test_a_folder_of_the_user_is_no_leftover(tmp_path: Path, name: str) -> None:
     with reserved(tmp_path / "t.csv"):
         pass
     assert [path.name for path in own.iterdir()] == ["centers.csv"]
-
-
-@pytest.mark.parametrize("name", ["release.json", "t.release.json"])
-def test_a_name_that_is_taken_for_a_certificate_is_refused(tmp_path: Path, name: str) -> None:
-    """`cloister verify` would look for what it certifies."""
-    with pytest.raises(SinkError, match="name of a certificate"), reserved(tmp_path / name):
-        pass

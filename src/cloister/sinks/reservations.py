@@ -67,8 +67,6 @@ class Reservation:
             raise SinkError(
                 f"{self.target}: what ends in {SUFFIX} are names of unfinished outputs, which are removed. Choose another name."
             )
-        if self.target.name.endswith(CERTIFICATE_SUFFIX.removeprefix(".")):
-            raise SinkError(f"{self.target} is the name of a certificate, and would be taken for one. Choose another name.")
         try:
             remove_leftovers(self.target.parent, self.folder)
             for name in names:
