@@ -271,3 +271,22 @@ def test_links_of_others_are_not_followed(tmp_path: Path, link: str) -> None:
     with reserved(shared / "t.csv"):
         pass
     assert not list(own.iterdir())
+
+
+@pytest.mark.parametrize("name", [".mine.cloister.partial", ".t.csv.12345678.cloister.partial", ".cloister.partial"])
+def test_a_name_that_is_taken_for_a_leftover_is_refused(tmp_path: Path, name: str) -> None:
+    """The next command would remove it."""
+    with pytest.raises(SinkError, match="names of unfinished outputs"), reserved(tmp_path / name):
+        pass
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("name", [".mine", ".mine.csv.12345678"])
+def test_a_folder_of_the_user_is_no_leftover(tmp_path: Path, name: str) -> None:
+    """Neither one of another name nor one that holds other things."""
+    own = tmp_path / f"{name}{SUFFIX}"
+    own.mkdir()
+    (own / "centers.csv").write_text("x")
+    with reserved(tmp_path / "t.csv"):
+        pass
+    assert [path.name for path in own.iterdir()] == ["centers.csv"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import subprocess
 import sys
@@ -9,7 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from cloister.cli import output
 from cloister.cli.output import print_json
+from cloister.errors import UnwrittenRelease
+from cloister.privacy import kept_releases
 from cloister.report.document import Document, Fact, Section, Sentence, TextTable
 from cloister.report.terminal import print_document
 
@@ -63,3 +67,21 @@ def test_what_others_wrote_prints_as_one_line(capsys: pytest.CaptureFixture[str]
     assert not set(printed) & {"\x1b", "\x9b", "\u202e"}
     assert not any(line.startswith("Verified") for line in printed.splitlines())
     assert json.loads(printed[printed.index("{") :]) == {evil: [evil]}
+
+
+def test_a_result_that_can_be_neither_written_nor_printed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """What was charged is said all the same, before the error of the terminal."""
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "no space")
+
+    def unwritten(*_: object) -> None:
+        raise UnwrittenRelease("no room. What was charged stays charged: epsilon 1.", is_kept=False)
+
+    said: list[str] = []
+    monkeypatch.setattr(output, "print_json", full)
+    monkeypatch.setattr(output.typer, "echo", lambda text, err: said.append(text))
+    monkeypatch.setattr(kept_releases, "write_release", unwritten)
+    with pytest.raises(OSError, match="no space"):
+        output.write_release(None, None, tmp_path / "t.csv", write=str, as_data=dict)  # type: ignore[arg-type]
+    assert said == ["UnwrittenRelease: no room. What was charged stays charged: epsilon 1."]

@@ -30,10 +30,10 @@ def run(*words: object, code: int = 0) -> str:
     return done.output
 
 
-def tabulate_levels(folder: Path, out: Path) -> None:
+def tabulate_levels(folder: Path, out: Path, *words: object) -> None:
     """A small private table."""
     schema = folder / "students.toml"
-    run("tabulate", folder / "students.csv", "--by", "level", "--epsilon", 1, "--schema", schema, "--out", out)
+    run("tabulate", folder / "students.csv", "--by", "level", "--epsilon", 1, "--schema", schema, "--out", out, *words)
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".parquet", ".json"])

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import dataclasses
+import errno
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+import cloister.privacy.verification
 from cloister.privacy.release import Release
+from cloister.sinks import certificate_path
+from cloister.vault import booking
 from tests.cli.test_verify_cli import cluster_points, run, tabulate_levels
 
 
@@ -94,3 +100,85 @@ def test_ends_of_lines_of_windows_are_no_other_spelling(folder: Path) -> None:
     tabulate_levels(folder, table)
     certificate.write_bytes(certificate.read_bytes().replace(b"\n", b"\r\n"))
     run("verify", table)
+
+
+def refuse(monkeypatch: pytest.MonkeyPatch, module: Any, function: str, name: str) -> None:
+    """Let the system refuse what is called so, as it does for anybody but root."""
+    real = getattr(module, function)
+
+    def refused(path: Any = ".", *rest: Any, **options: Any) -> Any:
+        if Path(os.fspath(path)).name == name:
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+        return real(path, *rest, **options)
+
+    monkeypatch.setattr(module, function, refused)
+
+
+@pytest.mark.parametrize("name", ["hidden", "clusters"])
+def test_what_may_not_be_listed_was_not_checked(folder: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A folder in the release, or its own: a file may hide there."""
+    release = cluster_points(folder)
+    (release / "hidden").mkdir()
+    (release / "hidden" / "rows.csv").write_text("1")
+    refuse(monkeypatch, os, "scandir", name)
+    answer = run("verify", release / "release.json", code=2)
+    assert f"the release was not checked: {name} cannot be read (Permission denied)" in answer
+
+
+@pytest.mark.parametrize("place", ["folder", "certificate"])
+def test_a_file_that_may_not_be_read_was_not_checked(folder: Path, place: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Exit code 2, and no bug."""
+    release = cluster_points(folder)
+    refuse(monkeypatch, cloister.privacy.verification, "file_hash", "centers.csv")
+    answer = run("verify", release if place == "folder" else release / "release.json", code=2)
+    assert "the release was not checked: centers.csv cannot be read (Permission denied)" in answer
+
+
+def test_a_folder_that_may_not_be_entered_was_not_checked(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whether a file is in it is not known either."""
+    release = cluster_points(folder)
+    refuse(monkeypatch, os, "stat", "release.json")
+    answer = run("verify", release / "release.json", code=2)
+    assert "release.json cannot be read" in answer
+
+
+@pytest.mark.parametrize("name", ["..crc", "...crc", "....crc", ".crc", ".centers.csv.crc"])
+def test_no_name_is_taken_for_a_checksum(folder: Path, name: str) -> None:
+    """Of a file that has no name, of the folder itself, or with another content."""
+    release = cluster_points(folder)
+    (release / name).write_text("1")
+    assert f"{name} is in the folder, and the certificate does not list it" in run("verify", release, code=1)
+
+
+FALSE = "0\nThe steps add up and the files are those of this release: epsilon 0.01.\nSigned by the key that you gave.\n"
+
+
+def test_the_name_of_a_file_prints_no_line_of_its_own(folder: Path) -> None:
+    """Whoever sends a release chooses the names of its files; they are told in the one line of the error."""
+    out = cluster_points(folder)
+    (out / FALSE).write_text("1")
+    (said,) = run("verify", out, code=1).splitlines()
+    assert said.startswith("DataError: 0\\u000aThe steps add up")
+    (said,) = run("verify", out / FALSE, code=2).splitlines()
+    assert said.startswith("SourceError: ")
+
+
+def test_a_table_whose_name_has_another_spelling_is_in_its_ledger(folder: Path) -> None:
+    """e and an accent behind it, as some systems spell it: the ledger keeps one letter, and so does the certificate."""
+    ledger, name, out = folder / "accents.sqlite", "cafe\u0301", folder / "accents.csv"
+    run("ledger", "create", name, "--epsilon", 3, "--ledger", ledger)
+    tabulate_levels(folder, out, "--table", name, "--ledger", ledger)
+    assert json.loads(certificate_path(out).read_text())["ledger"]["table"] == "caf\u00e9"
+    run("verify", out, "--ledger", ledger)
+
+
+def test_a_certificate_that_kept_the_spelling_of_its_user_is_in_the_ledger_too(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As earlier versions wrote it; it is signed, and cannot be mended."""
+    ledger, name, out = folder / "accents.sqlite", "cafe\u0301", folder / "accents.csv"
+    run("ledger", "create", name, "--epsilon", 3, "--ledger", ledger)
+    monkeypatch.setattr(booking, "read_table_name", str)
+    tabulate_levels(folder, out, "--table", name, "--ledger", ledger)
+    assert json.loads(certificate_path(out).read_text())["ledger"]["table"] == name
+    run("verify", out, "--ledger", ledger)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from math import log, sqrt
 
+import mpmath
 import pytest
 from dp_accounting import (
     ComposedDpEvent,
@@ -136,3 +137,50 @@ def test_the_samplers_error_is_inside_the_slack() -> None:
 def test_the_samplers_error_is_added_to_delta() -> None:
     """A release of hardly any precision has the sampler's delta all the same."""
     assert delta_of([GaussianEvent("a", Fraction(1, 10**12))], Fraction(40)) == pytest.approx(sampler_delta(40.0))
+
+
+def exact_sampled_delta(epsilon: float, rate: float, mu: float) -> mpmath.mpf:
+    """The delta of a Gaussian on a secret sample alone, in closed form: the event that tells most ends at one point."""
+    with mpmath.workdps(60):
+        e, q, m = mpmath.mpf(epsilon), mpmath.mpf(rate), mpmath.mpf(mu)
+        grown, shrunk = mpmath.expm1(e) + q, mpmath.expm1(-e) + q
+        end = (mpmath.log(grown / q) + m**2 / 2) / m
+        removed = q * mpmath.ncdf(m - end) - grown * mpmath.ncdf(-end)
+        if shrunk <= 0:
+            return removed
+        end = (mpmath.log(shrunk / q) + m**2 / 2) / m
+        added = mpmath.ncdf(end) - mpmath.exp(e) * ((1 - q) * mpmath.ncdf(end) + q * mpmath.ncdf(end - m))
+        return max(removed, added)
+
+
+@pytest.mark.parametrize("mu", [10.0**power for power in range(-3, 9)] + [8.0, 10.5, 30.0, 1e5, 3e5, 1e20, 1e150])
+def test_the_delta_on_a_sample_is_never_below_the_true_one(mu: float) -> None:
+    """At every precision that a certificate may name, also those that no noise has."""
+    for rate in (Fraction(1, 10**9), Fraction(1, 1000), Fraction(1, 2), Fraction(1)):
+        events = [SampledEvent("votes", rate, (GaussianEvent("votes 1", Fraction(mu) ** 2),))]
+        for epsilon in (Fraction(1, 1000), Fraction(1, 10), Fraction(1), Fraction(50)):
+            claimed, true = delta_of(events, epsilon), exact_sampled_delta(float(epsilon), float(rate), mu)
+            assert claimed >= true * (1 - mpmath.mpf(10) ** -12), (mu, rate, epsilon)
+            assert mu > 10 or claimed <= true * (1 + mpmath.mpf(2) / 10**5) + sampler_delta(50.0) + 1e-37, (
+                "the bound is tight where noise is calibrated"
+            )
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "rate", "mu", "table"), [(0.1, 0.5, 30.0, 0.5), (1.0, 1e-3, 12.0, 3.0), (0.1, 0.5, 1e6, 1e-4)]
+)
+def test_the_delta_of_a_sample_and_a_table_grows_with_the_precision_on_the_sample(
+    epsilon: float, rate: float, mu: float, table: float
+) -> None:
+    """What is told of a sample can only grow: beyond the reach of the integral it is what knowing the sample tells."""
+    below = sampled_gaussian_delta(epsilon, rate, 9.9, table)
+    beyond = sampled_gaussian_delta(epsilon, rate, mu, table)
+    known = rate + (1 - rate) * gaussian_delta(epsilon - log(1 - rate), table)
+    assert below <= beyond * (1 + 1e-5)
+    assert beyond == pytest.approx(known)
+
+
+def test_steps_without_noise_on_a_sample_are_not_a_small_delta() -> None:
+    """A precision of 10^12 at a rate of a half: delta is a half."""
+    events = [SampledEvent("seeding", Fraction(1, 2), (GaussianEvent("votes", Fraction(10**12)),))]
+    assert 0.49 < delta_of(events, Fraction(1, 10)) < 0.51

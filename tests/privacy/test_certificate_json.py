@@ -263,3 +263,14 @@ def test_a_status_must_follow_from_the_rest(change: dict[str, object]) -> None:
     """A reader who looks at the status alone is not told something else than the fields say."""
     with pytest.raises(UsageError, match="calls itself"):
         Release.from_json(forge(pure().to_json(), change))
+
+
+@pytest.mark.parametrize("more", [{"note": "epsilon was 0.001"}, {"rows": [1234.5]}, {"value": ["x"]}, {"key": None}])
+def test_nothing_stands_beside_a_signature(more: dict[str, object]) -> None:
+    """No signature covers itself, so that anybody could put it there."""
+    data = json.loads(pure().to_json())
+    del data["sha256"]
+    data["signature"] |= more
+    data["sha256"] = fingerprint(data)
+    with pytest.raises(UsageError, match="not a Cloister release"):
+        Release.from_json(json.dumps(data))

@@ -80,6 +80,27 @@ def test_a_changed_record_is_found(used: Ledger) -> None:
                 replay([*records[:place], changed, *records[place + 1 :]], accounts, keys)
 
 
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "INSERT INTO cloister_ledger_meta (key, value) VALUES ('note', 'rows')",
+        "UPDATE cloister_ledger_meta SET value = '0000' || value",
+    ],
+)
+def test_nothing_stands_beside_the_version(used: Ledger, statement: str) -> None:
+    """No record covers it."""
+    edit(used, statement)
+    with pytest.raises(LedgerError, match="damaged"):
+        used.verify()
+
+
+def test_a_signature_in_another_spelling_is_found(used: Ledger) -> None:
+    """Blanks and capitals would leave its bytes as they are."""
+    edit(used, "UPDATE cloister_ledger_records SET signature = ' ' || upper(signature) WHERE number = 3")
+    with pytest.raises(BrokenChain, match="record 3 of the ledger was changed"):
+        used.verify()
+
+
 def test_a_removed_record_is_found(used: Ledger) -> None:
     """Also when those after it are numbered anew."""
     records, accounts, keys = stored(used)

@@ -140,3 +140,20 @@ def test_a_key_of_another_user_is_refused(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setattr(os, "geteuid", lambda: key.stat().st_uid + 1)
     with pytest.raises(UsageError, match="belongs to another user"):
         host_key()
+
+
+SPELLINGS = {
+    "upper case": str.upper,
+    "blanks inside": lambda text: " \t".join([text[:2], text[2:]]),
+    "a blank at the end": lambda text: text + " ",
+    "a line end": lambda text: text + "\n",
+    "one letter": lambda text: next(text[:i] + text[i].upper() + text[i + 1 :] for i in range(128) if text[i].isalpha()),
+}
+
+
+@pytest.mark.parametrize("spelling", SPELLINGS)
+def test_a_signature_has_one_spelling(spelling: str, place: Path) -> None:
+    """Another one of the same bytes would carry a message that nobody signed."""
+    signed = host_key().sign("certificate", "digest")
+    assert fits(signed, "certificate", "digest")
+    assert not fits(Signature(signed.key, SPELLINGS[spelling](signed.value)), "certificate", "digest")

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import base64
 import itertools
 import struct
+from collections.abc import Callable
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from cloister.errors import NotChecked
 from cloister.sources.exact_parquet import has_only
 
-KEYS, TYPES = {b"release"}, {pa.string(), pa.float64()}
+KEYS, TYPES = (b"release",), {pa.string(), pa.float64()}
 SMUGGLED = b"name,illness;" * 50
 
 
@@ -70,3 +73,107 @@ def test_the_name_of_the_writer_holds_nothing_else(tmp_path: Path) -> None:
     assert content.count(b"parquet-cpp-arrow") == 1
     path.write_bytes(content.replace(b"parquet-cpp-arrow", b"Greta has measles"))
     assert not has_only(path, KEYS, TYPES)
+
+
+def varint(number: int) -> bytes:
+    """A number as Thrift writes lengths."""
+    return bytes([number]) if number < 128 else bytes([number & 127 | 128]) + varint(number >> 7)
+
+
+def with_footer(path: Path, change: Callable[[bytes], bytes]) -> None:
+    """Change the footer of a file, and its length."""
+    content = path.read_bytes()
+    place = footer_start(content)
+    footer = change(content[place:-8])
+    path.write_bytes(content[:place] + footer + struct.pack("<I", len(footer)) + content[-4:])
+
+
+def with_text(footer: bytes, old: bytes, new: bytes) -> bytes:
+    """A footer in which one text is another one."""
+    assert footer.count(varint(len(old)) + old) == 1
+    return footer.replace(varint(len(old)) + old, varint(len(new)) + new)
+
+
+def test_a_key_that_stands_twice_is_found(tmp_path: Path) -> None:
+    """One reader takes the first, another one the last."""
+    path = tmp_path / "table.parquet"
+    write(path, 5)
+    table = pq.read_table(path)
+    pairs = [("release", "{}"), ("release", "Greta has measles")]
+    pq.write_table(table.replace_schema_metadata(pa.KeyValueMetadata(pairs)), path)
+    assert not has_only(path, KEYS, TYPES)
+
+
+@pytest.mark.parametrize("padding", [0, 1])
+def test_nothing_stands_behind_the_types(tmp_path: Path, padding: int) -> None:
+    """What Arrow keeps of the types is decoded up to its end, and no further."""
+    path = tmp_path / "table.parquet"
+    write(path, 5)
+    old = pq.ParquetFile(path).metadata.metadata[b"ARROW:schema"]
+    more = SMUGGLED + bytes(-len(SMUGGLED) % 8 * padding)
+    with_footer(path, lambda footer: with_text(footer, old, base64.b64encode(base64.b64decode(old) + more)))
+    assert pq.read_table(path).num_rows == 5
+    assert not has_only(path, KEYS, TYPES)
+
+
+def test_a_field_that_parquet_does_not_have_is_found(tmp_path: Path) -> None:
+    """Readers pass over it."""
+    path = tmp_path / "table.parquet"
+    write(path, 5)
+    field = b"\x08" + varint(200) + varint(len(SMUGGLED)) + SMUGGLED  # number 100, a text
+    with_footer(path, lambda footer: footer[:-1] + field + b"\0")
+    assert pq.read_table(path).num_rows == 5
+    assert not has_only(path, KEYS, TYPES)
+
+
+def test_the_version_of_the_writer_is_a_version(tmp_path: Path) -> None:
+    """It has room for a sentence otherwise."""
+    path = tmp_path / "table.parquet"
+    write(path, 5)
+    old = pq.ParquetFile(path).metadata.created_by.encode()
+    with_footer(path, lambda footer: with_text(footer, old, b"parquet-cpp-arrow version 25.Greta-has-measles"))
+    assert not has_only(path, KEYS, TYPES)
+
+
+def test_numbers_of_columns_are_not_set(tmp_path: Path) -> None:
+    """32 bits for each column, which nobody reads."""
+    path = tmp_path / "table.parquet"
+    write(path, 5)
+    table = pq.read_table(path)
+    numbered = [field.with_metadata({"PARQUET:field_id": "123456"}) for field in table.schema]
+    pq.write_table(table.cast(pa.schema(numbered, table.schema.metadata)), path)
+    assert not has_only(path, KEYS, TYPES)
+
+
+def test_another_path_of_a_column_is_found(tmp_path: Path) -> None:
+    """Arrow goes by the order of columns, and does not look at the name in a row group."""
+    path = tmp_path / "table.parquet"
+    write(path, 5)
+
+    def renamed(footer: bytes) -> bytes:
+        place = footer.rindex(b"\x05group") + 1
+        return footer[:place] + b"Greta" + footer[place + 5 :]
+
+    with_footer(path, renamed)
+    assert not has_only(path, KEYS, TYPES)
+
+
+def test_columns_that_must_have_a_value_are_found(tmp_path: Path) -> None:
+    """Cloister writes none."""
+    path = tmp_path / "table.parquet"
+    schema = pa.schema([pa.field("count", pa.float64(), nullable=False)], {"release": "{}"})
+    pq.write_table(pa.table({"count": [1.0]}, schema), path)
+    assert not has_only(path, KEYS, TYPES)
+
+
+def test_a_footer_of_another_version_that_differs_was_not_checked(tmp_path: Path) -> None:
+    """pyarrow 17 to 26 write the same footer; one that does not is not called a forger."""
+    path = tmp_path / "table.parquet"
+    write(path, 5)
+    metadata = pq.ParquetFile(path).metadata
+    writer, types = metadata.created_by.encode(), metadata.metadata[b"ARROW:schema"]
+    with_footer(path, lambda footer: with_text(footer, writer, b"parquet-cpp-arrow version 18.0.0-SNAPSHOT"))
+    assert has_only(path, KEYS, TYPES)
+    with_footer(path, lambda footer: with_text(footer, types, base64.b64encode(base64.b64decode(types) + bytes(8))))
+    with pytest.raises(NotChecked, match=r"parquet-cpp-arrow version 18\.0\.0"):
+        has_only(path, KEYS, TYPES)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pickle
+import signal
 import subprocess
 import sys
 import traceback
@@ -12,6 +13,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -349,3 +351,33 @@ def test_an_error_leaves_no_rows_in_its_frames() -> None:
     for frame, _ in traceback.walk_tb(caught.value.__traceback__):
         told += [repr(value) for name, value in frame.f_locals.items() if name != "told"]
     assert not any("4711" in text for text in told)
+
+
+def test_a_signal_while_the_charge_is_written_says_what_is_charged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It waits for the charge, and leaves before the vault is open: nobody else could say so."""
+    ledger = Ledger(tmp_path / "ledger.sqlite")
+    ledger.create("t", "add-remove", 10)
+    charge = Ledger.book_charge
+
+    def stopped(*words: Any) -> Any:
+        receipt = charge(*words)
+        signal.raise_signal(signal.SIGINT)
+        return receipt
+
+    monkeypatch.setattr(Ledger, "book_charge", stopped)
+    vault = open_vault(Watched(), table="t", ledger=ledger)
+    with pytest.raises(KeyboardInterrupt) as stop, vault:
+        pass
+    assert ledger.account("t").epsilon_spent == 1
+    assert stop.value.charged.entry == 1  # type: ignore[attr-defined]
+    assert "ledger entry 1" in stop.value.__notes__[0]
+
+
+def test_a_charge_that_is_refused_is_not_said_to_stay(tmp_path: Path) -> None:
+    """Nothing was charged."""
+    ledger = Ledger(tmp_path / "ledger.sqlite")
+    ledger.create("t", "add-remove", "0.5")
+    with pytest.raises(BudgetExceeded) as refused, open_vault(Watched(), table="t", ledger=ledger):
+        pass
+    assert refused.value.charged is None
+    assert "stays charged" not in str(refused.value)

@@ -196,7 +196,8 @@ def read_request(settings: Settings) -> Request:
         identifiers=None if settings.identifiers is None else identifiers, pseudonyms=pseudonyms,
         key=_key(settings, pseudonyms), shuffle=bool(settings.shuffle), schema=schema, person=person,
         hierarchies=settings.hierarchies, population=settings.population,
-        table=settings.table or (schema.table if schema else None), ledger=settings.ledger, engine=settings.engine,
+        table=settings.table if settings.table is not None else schema.table if schema else None,
+        ledger=settings.ledger, engine=settings.engine,
         choices=choices,
     )  # fmt: skip
 

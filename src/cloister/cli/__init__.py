@@ -19,7 +19,7 @@ from cloister.cli import anonymize, audit, calibrate, cluster, demo, ledger, ris
 from cloister.cli.help_text import hide_types
 from cloister.errors import CloisterError, UnsignedRelease, UntoldLedger, at_shell, out_of_memory
 from cloister.interrupts import handle_interrupts
-from cloister.report.one_line import escape_controls
+from cloister.report.one_line import escape_controls, one_line
 from cloister.stopped_commands import begin_command, describe_stop
 
 __all__ = ["app", "main"]
@@ -72,8 +72,8 @@ class Verbs(TyperGroup):
 
 
 def _tell(sentence: str, error: BaseException) -> None:
-    """One line for an error, and one for each thing that was done before it."""
-    typer.echo(escape_controls("\n".join([sentence, *getattr(error, "__notes__", ())])), err=True)
+    """One line for an error, and one for each thing that was done before it, whatever names of files stand in them."""
+    typer.echo("\n".join(map(one_line, [sentence, *getattr(error, "__notes__", ())])), err=True)
 
 
 def _show_warning(
@@ -84,7 +84,7 @@ def _show_warning(
         otherwise(message, category, *place)
     elif str(message) not in shown:
         shown.add(str(message))
-        typer.echo(escape_controls(f"Warning: {message}"), err=True)
+        typer.echo(one_line(f"Warning: {message}"), err=True)
 
 
 def _is_printing(error: Exception) -> bool:

@@ -188,7 +188,7 @@ def publish(model: TopDownSpecialization, data: list[str], out: Path, save_recod
             output.write_text(save_recoding, model.recoding_.to_json(), for_holder=True)
         show(release, str(model.summary_), out, as_json)
         if save_recoding is not None and not as_json:
-            typer.echo(f"Recoding: {save_recoding} (for the holder; on other rows it guarantees nothing)")
+            output.print_line(f"Recoding: {save_recoding} (for the holder; on other rows it guarantees nothing)")
 
 
 def apply_saved(
@@ -233,7 +233,7 @@ def show_curve(model: TopDownSpecialization, data: list[str], path: Path, as_jso
         output.print_json({"picture": str(path), **points.as_dict()})
         return
     typer.echo(str(points))
-    typer.echo(f"Drawn: {path}")
+    output.print_line(f"Drawn: {path}")
 
 
 def read_list(text: str | None) -> list[str] | None:

@@ -163,7 +163,7 @@ def show(clusters: Clusters, certificate: Release, out: Path, has_labels: bool, 
         return
     show_result(clusters, out)
     if has_labels:
-        typer.echo(f"For the holder only, keep it here: {out}/labels.parquet")
+        output.print_line(f"For the holder only, keep it here: {out}/labels.parquet")
 
 
 def read_clusters(text: str) -> int | str:

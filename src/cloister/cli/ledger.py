@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from cloister.cli import flags
-from cloister.cli.output import print_json
+from cloister.cli.output import print_json, print_line
 from cloister.errors import BrokenChain, LedgerError, NotChecked, UsageError
 from cloister.report.document import Document, Section
-from cloister.report.one_line import one_line
 from cloister.report.terminal import print_document
 
 if TYPE_CHECKING:
@@ -52,7 +51,7 @@ def show_all(book: Ledger, as_json: bool, flag: str) -> None:
     elif accounts:
         print_document(Document((describe_accounts(book.place, accounts), Section(describe_carried(carried)))))
     else:
-        typer.echo(f"No table is in the ledger {book.place} yet.")
+        print_line(f"No table is in the ledger {book.place} yet.")
         typer.echo(f"Add one with: cloister ledger create NAME --epsilon TOTAL{flag}")
 
 
@@ -163,8 +162,8 @@ def key(*, ledger: flags.LedgerPlace = None, everywhere: flags.EverywhereInLedge
         print_json({"key": public, "private_key": str(key_path()), "ledger": book.place, "keys_of_the_ledger": known})
         return
     typer.echo(f"{SIGNS}{public}")
-    typer.echo(f"Its private half is {key_path()}: keep it to yourself, and keep a copy.")
-    typer.echo(f"Keys in the ledger {book.place}: {', '.join(known) or 'none yet'}")
+    print_line(f"Its private half is {key_path()}: keep it to yourself, and keep a copy.")
+    print_line(f"Keys in the ledger {book.place}: {', '.join(known) or 'none yet'}")
 
 
 @app.command(epilog="Example: cloister ledger recover 7 --out clusters")
@@ -199,9 +198,9 @@ def recover(
         print_json({"out": None if out is None else str(out), "kept": [kept.as_dict() for kept in left]})
         return
     if out is not None:
-        typer.echo(f"Written: {out}. Nothing was charged.")
+        print_line(f"Written: {out}. Nothing was charged.")
     for kept in left if out is None else ():
-        typer.echo(one_line(str(kept)))
+        print_line(str(kept))
     if out is None:
         get = f"Get one with: cloister ledger recover ENTRY --out PATH{flag(book)}"
         typer.echo(get if left else "Nothing is kept.")

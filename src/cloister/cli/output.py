@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import typer
 
 from cloister.errors import UnwrittenRelease
-from cloister.report.one_line import escape_controls
+from cloister.report.one_line import escape_controls, one_line
 from cloister.report.terminal import print_document
 
 if TYPE_CHECKING:
@@ -21,9 +21,14 @@ if TYPE_CHECKING:
     from cloister.privacy.plan import Plan
     from cloister.privacy.release import Release
 
-__all__ = ["print_json", "print_plan", "print_release", "progress", "write_release", "write_text"]
+__all__ = ["print_json", "print_line", "print_plan", "print_release", "progress", "write_release", "write_text"]
 
 T = TypeVar("T")
+
+
+def print_line(text: str) -> None:
+    """One line on standard output, whatever names of files and columns stand in it."""
+    typer.echo(one_line(text))
 
 
 def print_json(data: Any) -> None:
@@ -34,7 +39,7 @@ def print_json(data: Any) -> None:
 def print_release(release: Release, written: str) -> None:
     """Guarantee, status and notes of a release, and the files that were written."""
     print_document(release.describe())
-    typer.echo(f"Written: {written}")
+    print_line(f"Written: {written}")
 
 
 def print_plan(plan: Plan, as_json: bool, rows: int | None = None) -> None:
@@ -66,7 +71,11 @@ def write_release(
         return kept_releases.write_release(release, ledger, out, save or write, write)
     except UnwrittenRelease as error:
         if not error.is_kept:
-            print_json(as_data())
+            try:
+                print_json(as_data())
+            except OSError:  # standard output takes nothing either: that error says nothing of the charge
+                typer.echo(one_line(f"{type(error).__name__}: {error}"), err=True)
+                raise
         raise
 
 

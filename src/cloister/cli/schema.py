@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from cloister.cli import flags
-from cloister.cli.output import print_json, write_text
+from cloister.cli.output import print_json, print_line, write_text
 from cloister.errors import SchemaError, UsageError
 
 EXAMPLE = (
@@ -78,7 +78,7 @@ def write_draft(data: list[str], out: Path | None, as_json: bool) -> None:
     elif out is None:
         typer.echo(text, nl=False)
     else:
-        typer.echo(f"Written: {out}. Check what is marked as guessed, and fill in bounds and domains from what you know,")
+        print_line(f"Written: {out}. Check what is marked as guessed, and fill in bounds and domains from what you know,")
         typer.echo("not from the rows.")
         if likely_unit is not None:
             typer.echo(
@@ -128,10 +128,10 @@ def write_hierarchies(data: list[str], facts: str | None, folder: Path, as_json:
         print_json({"out": str(folder), "files": drafted, "from_rows": from_rows, "skipped": skipped})
         return
     for owner, (name, _) in files.items():
-        typer.echo(f"{owner}: {name}" + (" (from the rows: for the holder)" if owner in from_rows else ""))
+        print_line(f"{owner}: {name}" + (" (from the rows: for the holder)" if owner in from_rows else ""))
     for owner in skipped:
-        typer.echo(f"{owner}: more than {MOST_CODES:,} different texts, no draft")
-    typer.echo(f"Written: {folder}. Sort the values into groups that readers of the table would recognise.")
+        print_line(f"{owner}: more than {MOST_CODES:,} different texts, no draft")
+    print_line(f"Written: {folder}. Sort the values into groups that readers of the table would recognise.")
 
 
 def write_new(path: Path, text: str) -> None:
@@ -179,10 +179,10 @@ def show_check(data: list[str], facts: str, as_json: bool) -> None:
                 "they have too much of is left out. Look for signs that should stand in quotes."
             )
         for problem in problems:
-            typer.echo(str(problem))
+            print_line(str(problem))
         for c in counts:
             if c.made_up:
-                typer.echo(f"{c.column.name}: in a release {c.made_up:,} of {c.rows:,} values would be made up.")
+                print_line(f"{c.column.name}: in a release {c.made_up:,} of {c.rows:,} values would be made up.")
     if not as_json:
         if not problems and not ragged:
             typer.echo(f"The data fits the schema: {len(expected.columns)} columns, every cell.")

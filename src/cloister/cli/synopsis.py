@@ -138,7 +138,7 @@ def print_answer(answer: dict[str, Any]) -> None:
     if number := answer.get("count"):
         typer.echo(f"{number['value']:.1f} rows, standard error {number['standard_error']:.1f} (of the noise)")
     if sample := answer.get("sample"):
-        typer.echo(f"Written: {sample['out']} ({sample['rows']:,} made-up rows)")
+        output.print_line(f"Written: {sample['out']} ({sample['rows']:,} made-up rows)")
 
 
 def describe_suggestion(k: int, distances: list[float]) -> Document:
@@ -193,6 +193,8 @@ def write_rows(released: Synopsis, count: int, out: Path) -> None:
 def show(released: Synopsis, out: Path) -> None:
     """What was released, for a person."""
     rows = max(0, released.total)
-    typer.echo(f"{released.method}: {len(released):,} cells over {', '.join(released.columns)}, about {rows:,.0f} rows")
+    output.print_line(
+        f"{released.method}: {len(released):,} cells over {', '.join(released.columns)}, about {rows:,.0f} rows"
+    )
     command = f"cloister cluster --synopsis {shlex.quote(str(out))} --k K --out DIR"
     output.print_release(released.release_, f"{out}. Cluster it for free: {command}")

@@ -42,10 +42,11 @@ def verify(
     """
     from cloister.privacy.ledger import Ledger
     from cloister.privacy.signing import own_public_key, read_public_key
-    from cloister.privacy.verification import check_consistency, check_origin
+    from cloister.privacy.verification import check_consistency, check_origin, unreadable_told
 
     keys = [read_public_key(text) for text in key or []]
-    certificate, folder, file = read_release(release)
+    with unreadable_told():
+        certificate, folder, file = read_release(release)
     check_consistency(certificate, folder, file)
     origin = check_origin(certificate, keys, None if ledger is None else Ledger(ledger), own_public_key())
     if everywhere.as_json:

@@ -60,7 +60,7 @@ class TableRequest:
     @property
     def table_name(self) -> str | None:
         """The table's name in the ledger; None: unledgered."""
-        return self.table or (self.schema.table if self.schema else None)
+        return self.table if self.table is not None else self.schema.table if self.schema else None
 
     def read(self, data: Any) -> Input:
         """The user's data with the names of its columns; no row is read."""

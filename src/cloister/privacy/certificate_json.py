@@ -208,7 +208,12 @@ def _sign(digest: str, earlier: Signature | None) -> Signature | None:
 
 
 def _read_signature(facts: Any) -> Signature | None:
-    return None if facts is None else Signature(str(facts["key"]), str(facts["value"]))
+    """Who signed, and the signature; nothing may stand beside the two, as no signature covers it."""
+    if facts is None:
+        return None
+    if facts.keys() != {"key", "value"} or not all(isinstance(fact, str) for fact in facts.values()):
+        raise KeyError("other facts")
+    return Signature(facts["key"], facts["value"])
 
 
 def _read_flag(value: Any) -> bool:

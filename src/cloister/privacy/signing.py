@@ -24,6 +24,7 @@ __all__ = ["SIGNS", "HostKey", "Signature", "fits", "host_key", "key_path", "own
 PREFIX = "ed25519:"
 FIRST_LINE = "Cloister signing key (ed25519). Keep it secret."
 PUBLIC = re.compile(r"ed25519:[0-9a-f]{64}")
+HEX = re.compile(r"(?:[0-9a-f]{2})+")
 OTHERS = 0o077  # permissions of anybody but the owner
 LONGEST_FILE = 1000  # bytes of a key file; what is longer is something else
 LONGEST_ANSWER = 100_000  # characters of what `cloister ledger key` prints, with the keys of all hosts of a ledger
@@ -68,8 +69,8 @@ def fits(signature: Signature, subject: str, digest: str) -> bool:
     if not PUBLIC.fullmatch(signature.key):
         return False
     try:
-        public = Ed25519PublicKey.from_public_bytes(bytes.fromhex(signature.key.removeprefix(PREFIX)))
-        public.verify(bytes.fromhex(signature.value), _message(subject, digest))
+        public = Ed25519PublicKey.from_public_bytes(_read_hex(signature.key.removeprefix(PREFIX)))
+        public.verify(_read_hex(signature.value), _message(subject, digest))
     except (InvalidSignature, ValueError):
         return False
     return True
@@ -134,6 +135,16 @@ def own_public_key() -> str | None:
     return None
 
 
+def _read_hex(text: str) -> bytes:
+    """What hexadecimal digits say, as `bytes.hex` writes them; ValueError for any other spelling.
+
+    `bytes.fromhex` passes over blanks and takes both cases: a message fits into a signature that still fits.
+    """
+    if not HEX.fullmatch(text):
+        raise ValueError("not in hexadecimal")
+    return bytes.fromhex(text)
+
+
 def _message(subject: str, digest: str) -> bytes:
     return f"cloister {subject}\n{digest}".encode()
 
@@ -183,7 +194,7 @@ def _read(path: Path) -> HostKey:
             )
         words = file.read(LONGEST_FILE).split()
     try:
-        secret = bytes.fromhex(words[-1].decode("ascii"))
+        secret = _read_hex(words[-1].decode("ascii"))
         if b" ".join(words[:-1]) != FIRST_LINE.encode():
             raise ValueError("another kind of file")
         public = Ed25519PrivateKey.from_private_bytes(secret).public_key()

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import shutil
 import sqlite3
 import tempfile
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection, Engine, MetaData, Table
 
 __all__ = ["Store", "StoreMissing", "StoreOutdated", "open_store"]
+
+VERSION = re.compile("[1-9][0-9]{0,8}")  # of the tables, as it is written
 
 WAIT_SECONDS = 30  # how long a transaction waits for another one before it gives up
 
@@ -283,8 +286,9 @@ class Store:
 
     def _version(self, connection: Connection) -> int:
         meta = _meta(self.kind)
-        version = connection.scalar(meta.select().with_only_columns(meta.c.value).where(meta.c.key == "version"))
-        if not isinstance(version, str) or not version.isdecimal() or int(version) < 1:
+        facts = connection.execute(meta.select().with_only_columns(meta.c.key, meta.c.value)).all()
+        version = facts[0][1] if [key for key, _ in facts] == ["version"] else None  # nothing stands beside it
+        if not isinstance(version, str) or not VERSION.fullmatch(version):
             raise self.damaged()
         return int(version)
 

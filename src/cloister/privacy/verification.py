@@ -8,7 +8,9 @@ ledger alone.
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+import unicodedata
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -22,7 +24,7 @@ from cloister.privacy.ledger.replay import ChainReport
 from cloister.privacy.release import Release
 from cloister.sinks import CERTIFICATE_SUFFIX, everything_in, file_hash
 
-__all__ = ["Origin", "check_consistency", "check_origin"]
+__all__ = ["Origin", "check_consistency", "check_origin", "unreadable_told"]
 
 SOURCE = "synopsis_signer"  # in a result: who signed the file of the synopsis that it was derived from
 HOST = "this host"
@@ -101,6 +103,8 @@ def check_consistency(release: Release, folder: Path, certificate: Path | None =
     ------
     DataError
         Two figures of it disagree, its steps and its guarantee above all; a file is missing, was changed, or is not listed.
+    NotChecked
+        The system does not let a file be read, or a folder be listed.
     """
     if contradiction := find_contradiction(release):
         raise DataError(f"this release contradicts itself: {contradiction}. Do not rely on it.")
@@ -108,6 +112,23 @@ def check_consistency(release: Release, folder: Path, certificate: Path | None =
         raise DataError(
             f"this release names {others[0]} as a file for the holder, whose content it does not cover. None is but {LABELS}."
         )
+    with unreadable_told():
+        _check_files(release, folder, certificate)
+
+
+@contextmanager
+def unreadable_told() -> Iterator[None]:
+    """Say of what the system does not let be read that it was not checked."""
+    try:
+        yield
+    except OSError as error:
+        reason = os.strerror(error.errno) if error.errno else "the system refused"
+        what = os.path.basename(os.fsdecode(error.filename)) if isinstance(error.filename, str | bytes) else "a file of it"
+        raise NotChecked(f"the release was not checked: {what} cannot be read ({reason}).") from None
+
+
+def _check_files(release: Release, folder: Path, certificate: Path | None) -> None:
+    """Compare the files that a certificate lists, and refuse others beside them."""
     for name, expected in release.files.items():
         path = folder / name
         if _is_linked(folder, name):
@@ -200,7 +221,10 @@ def _check_ledger(release: Release, report: ChainReport, known: set[str]) -> Non
     if release.ledger is None:
         raise DataError("this release is unledgered: no ledger knows of it.")
     facts = release.ledger
-    entry = next((entry for entry in report.entries if entry.id == facts["entry"] and entry.table == facts["table"]), None)
+    table = unicodedata.normalize(
+        "NFC", facts["table"]
+    )  # as the ledger keeps it; earlier certificates have it as it was given
+    entry = next((entry for entry in report.entries if entry.id == facts["entry"] and entry.table == table), None)
     if entry is None or ("head" in facts and facts["head"] != entry.digest):
         raise DataError(
             "the ledger does not hold the charge that this release names. It is another ledger, its newest records were cut off, "

@@ -12,6 +12,7 @@ import contextlib
 import errno
 import hashlib
 import os
+import re
 import shutil
 import time
 from collections.abc import Iterator, Mapping
@@ -33,6 +34,7 @@ except ModuleNotFoundError:  # Windows
 __all__ = ["Reservation", "existing_output", "refuse_existing", "reserved", "reserved_outputs", "unwritable"]
 
 SUFFIX = ".cloister.partial"
+STAGED = re.compile(rf"\..{{1,40}}\.[0-9a-f]{{8}}{re.escape(SUFFIX)}", re.DOTALL)  # as `Reservation` names its folder
 LOCK, ROOM, NEW = "lock", "room", "new"  # in the folder: the locked file, bytes that are set aside, what is written
 ROOM_BYTES = 1 << 20  # more than centres, most tables and their certificates take
 WAITS = 20  # times 50 ms, for a process that is just removing what another one left
@@ -61,6 +63,10 @@ class Reservation:
         names = [self.target, *([certificate_path(self.target)] if with_certificate else [])]
         for name in names:
             _check_encodable(name)
+        if self.target.name.startswith(".") and self.target.name.endswith(SUFFIX):
+            raise SinkError(
+                f"{self.target}: what ends in {SUFFIX} are names of unfinished outputs, which are removed. Choose another name."
+            )
         try:
             remove_leftovers(self.target.parent, self.folder)
             for name in names:
@@ -196,11 +202,13 @@ def remove_leftovers(folder: Path, first: Path) -> None:
     """
     found = {first}
     with contextlib.suppress(OSError), os.scandir(folder) as entries:
-        found |= {Path(entry.path) for entry in entries if entry.name.startswith(".") and entry.name.endswith(SUFFIX)}
+        found |= {Path(entry.path) for entry in entries if STAGED.fullmatch(entry.name)}
     for left in found:
         if left.is_symlink() or not left.is_dir():  # what a link leads to is somebody's own
             continue
         with contextlib.suppress(OSError), deferred():
+            if not {*os.listdir(left)} <= {LOCK, ROOM, NEW}:  # a folder of the user's under such a name
+                continue
             lock = take_lock(left, has_made_folder=False)
             if lock is not None:
                 remove_lone_certificates(left)

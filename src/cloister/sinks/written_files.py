@@ -7,6 +7,7 @@ import os
 import zlib
 from os import PathLike
 from pathlib import Path
+from typing import NoReturn
 
 __all__ = [
     "CERTIFICATE_SUFFIX",
@@ -48,9 +49,18 @@ def everything_in(folder: Path) -> set[str]:
     """Whatever lies in a folder, by its name below it: hidden files, links and empty folders too; other folders by their content.
 
     Links are not followed. Left out are the checksums that Spark keeps of its own files, ``.NAME.crc`` beside ``NAME``.
+
+    Raises
+    ------
+    OSError
+        A folder that may not be listed: what is in it is not known.
     """
+
+    def fail(error: OSError) -> NoReturn:
+        raise error
+
     found = set()
-    for place, folders, files in os.walk(folder):
+    for place, folders, files in os.walk(folder, onerror=fail):
         here = Path(place)
         if not folders and not files and here != folder:
             found.add(here.relative_to(folder).as_posix())
@@ -64,8 +74,9 @@ def _is_checksum(path: Path) -> bool:
 
     They are compared, so that nothing but what follows from the file can stand there.
     """
-    named = path.with_name(path.name.removeprefix(".").removesuffix(".crc"))
-    if path.name != f".{named.name}.crc" or path.is_symlink() or not path.is_file() or not named.is_file():
+    name = path.name.removeprefix(".").removesuffix(".crc")
+    named = path.parent / name
+    if path.name != f".{name}.crc" or path.is_symlink() or not path.is_file() or not named.is_file():
         return False
     blocks = -(-named.stat().st_size // BLOCK)
     if path.stat().st_size != len(CHECKSUM_HEAD) + CRC_BYTES * blocks:

@@ -1,4 +1,4 @@
-"""What a Parquet footer says of its column chunks, read without Arrow's own accessors.
+"""What a Parquet footer says, read without Arrow's own accessors.
 
 `RowGroupMetaData.column` ends the process where a footer is damaged: Arrow's exception crosses code that does not expect
 one. A footer is a struct in Thrift's compact protocol, of which a few fields are needed.
@@ -6,11 +6,12 @@ one. A footer is a struct in Thrift's compact protocol, of which a few fields ar
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import IO, Any
 
-__all__ = ["Chunk", "read_chunks"]
+__all__ = ["Chunk", "Footer", "read_chunks", "read_footer"]
 
 MOST_BYTES = 1 << 20  # of a footer that is looked at: a longer one has thousands of chunks, and takes too long here
 MOST_LEVELS = 32
@@ -28,6 +29,30 @@ class Chunk:
     has_dictionary: bool
     start: int  # its first byte in the file
     end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Footer:
+    """The fields of a footer by their numbers, and the bytes that each of them takes."""
+
+    fields: dict[int, Any]
+    raw: dict[int, bytes]
+
+
+def read_footer(file: IO[bytes]) -> Footer:
+    """The footer of a file, however long; ValueError where it is not as it should be."""
+    size = file.seek(0, os.SEEK_END)
+    file.seek(max(0, size - 8))
+    tail = file.read(8)
+    length = int.from_bytes(tail[:4], "little")
+    if tail[4:] != _MAGIC or not 0 < length <= size - 8:
+        raise ValueError("no footer")
+    file.seek(size - 8 - length)
+    reader = _Compact(file.read(length))
+    try:
+        return Footer(reader.struct(), reader.top)
+    except IndexError:
+        raise ValueError("a footer that ends too early") from None
 
 
 def read_chunks(file: Any) -> list[Chunk] | None:
@@ -60,17 +85,22 @@ class _Compact:
 
     def __init__(self, raw: bytes) -> None:
         self._raw, self._at = raw, 0
+        self.top: dict[int, bytes] = {}  # what each field of the outermost struct takes
 
     def struct(self, level: int = 0) -> dict[int, Any]:
-        """The fields up to the stop byte."""
+        """The fields up to the stop byte; none stands twice."""
         if level > MOST_LEVELS:
             raise ValueError("too deep")
         fields: dict[int, Any] = {}
-        number = 0
+        number, begin = 0, self._at
         while header := self._byte():
             step, kind = header >> 4, header & 15
             number = number + step if step else self._integer()
+            if number in fields:
+                raise ValueError("a field that stands twice")
             fields[number] = kind == _TRUE if kind in (_TRUE, _FALSE) else self._read(kind, level + 1)
+            if level == 0:
+                self.top[number], begin = self._raw[begin : self._at], self._at
         return fields
 
     def _read(self, kind: int, level: int) -> Any:

@@ -208,7 +208,7 @@ def read_certificate(path: Path) -> Release | None:
     release = Release.from_json(text.decode(errors="replace"))
     if not (is_plain and is_as_written(release, text)):
         raise DataError(f"{path.name} was changed after it was written: its certificate is not as Cloister writes it.")
-    if is_parquet and not has_only(path, {CERTIFICATE.encode()}, {pa.string(), pa.float64()}):
+    if is_parquet and not has_only(path, (CERTIFICATE.encode(),), {pa.string(), pa.float64()}):
         raise DataError(f"{path.name} was changed after it was written: it holds more than the rows of its certificate.")
     if release.result.get("rows_sha256") != hash_of_rows(rows):
         raise DataError(f"{path.name} was changed after it was written: its rows are not those of its certificate.")

@@ -131,7 +131,7 @@ class TabulationRequest:
             neighbours=planned.neighbours,
             purpose=f"table by {', '.join(self.by)}",
             engine=engine,
-            table=table or (self.schema.table if self.schema else None),
+            table=table if table is not None else self.schema.table if self.schema else None,
             ledger=ledger,
             unit=planned.unit,
         ) as vault:

@@ -10,6 +10,7 @@ from cloister.interrupts import deferred
 from cloister.privacy.budgets import Budget
 from cloister.privacy.kept_releases import remember_charged
 from cloister.privacy.ledger import Ledger, Receipt
+from cloister.privacy.ledger.arguments import read_table_name
 from cloister.privacy.notes import earlier_releases_note
 from cloister.schema import Neighbours
 from cloister.sinks import reserved_outputs
@@ -26,6 +27,9 @@ ENDINGS = (
 )  # of the files and the folder of a ledger: SQLite's own, and kept releases
 
 
+LONGEST_PURPOSE = 500  # of the characters of an entry
+
+
 class Booking:
     """One use of a table in its ledger; a table without a name is written down nowhere.
 
@@ -40,7 +44,7 @@ class Booking:
         if ledger is not None and table is None:
             flag = by_door('table="..."', "--table")
             raise UsageError(f"a ledger needs to know which table this is. Name it: table = ... in the schema, or {flag}.")
-        self.table = table
+        self.table = None if table is None else read_table_name(table)  # as the ledger keeps it
         self._receipt: Receipt | None = None
         self._notes: tuple[str, ...] = ()
         self._ledger = None if table is None else Ledger.find(ledger)
@@ -61,7 +65,7 @@ class Booking:
         """Spend a budget, or refuse to; before the first row is read."""
         if self._ledger is not None and self.table is not None:
             amounts = budget.epsilon, budget.delta
-            self._receipt = self._ledger.book_charge(self.table, neighbours.value, *amounts, purpose, unit)
+            self._receipt = self._ledger.book_charge(self.table, neighbours.value, *amounts, printable(purpose), unit)
             remember_charged(self._ledger)
             self._notes = earlier_releases_note(self._receipt, amounts)
 
@@ -69,7 +73,7 @@ class Booking:
         """Write down, once, that the holder gets exact results; before the first row is read."""
         if self._ledger is not None and self.table is not None and self._receipt is None:
             with deferred():  # a signal waits until it is known whether it was written down
-                self._receipt = self._ledger.book_holder(self.table, purpose)
+                self._receipt = self._ledger.book_holder(self.table, printable(purpose))
                 remember_use(self.table, self._receipt.entry)
             self._notes = earlier_releases_note(self._receipt)
 
@@ -82,6 +86,14 @@ class Booking:
         """How a certificate names the entry, and the last record of the ledger's chain when it was written."""
         receipt = self._receipt
         return None if receipt is None else {"table": self.table, "entry": receipt.entry, "head": receipt.head}
+
+
+def printable(purpose: str) -> str:
+    """A purpose as a ledger keeps it: it names columns, which may be called anything."""
+    shown = "".join(letter if letter.isprintable() else f"\\u{ord(letter):04x}" for letter in purpose)
+    shown = shown.strip()
+    # What stands at the end says whether the noise was seeded.
+    return shown if len(shown) <= LONGEST_PURPOSE else f"{shown[: LONGEST_PURPOSE - 60]} ... {shown[-50:]}"
 
 
 def refuse_names_of(ledger: Ledger) -> None:

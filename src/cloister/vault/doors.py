@@ -128,11 +128,16 @@ class Vault:
         terms = self._terms
         try_settings()
         purpose = terms.purpose + (" [seeded noise: NOT PRIVATE]" if noise.is_seeded() else "")
-        with deferred():  # a signal waits until it is known whether it was charged
-            self._booking.charge(terms.budget, terms.neighbours, terms.protected, purpose)
-            remember_charge(str(self._charge()))
-        self._process = os.getpid()
-        self._open = True
+        try:
+            with deferred():  # a signal waits until it is known whether it was charged
+                self._booking.charge(terms.budget, terms.neighbours, terms.protected, purpose)
+                remember_charge(str(self._charge()))
+                self._process = os.getpid()
+                self._open = True
+        except BaseException as error:  # Python calls `__exit__` only once the vault is entered
+            if self._booking.entry is not None:
+                self.__exit__(type(error), error, error.__traceback__)
+            raise
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:

@@ -124,6 +124,21 @@ def test_changed_cells_and_certificates_are_seen(
         read(tmp_path / "edited.parquet")
 
 
+@READERS
+@pytest.mark.parametrize(("column", "other"), [("groups", pa.float64()), ("counts", pa.int64()), ("lower 0", pa.int64())])
+def test_columns_of_another_type_are_seen(
+    column: str, other: pa.DataType, read: Callable[[Path], cl.Synopsis], made: cl.Synopsis, tmp_path: Path
+) -> None:
+    """The same numbers as another type: the hash goes through them as floats, and would fit."""
+    made.save(tmp_path / "s.parquet")
+    table = pq.read_table(tmp_path / "s.parquet")
+    place = table.column_names.index(column)
+    changed = table.set_column(place, column, table[column].cast(other, safe=False))
+    pq.write_table(changed, tmp_path / "types.parquet", compression="zstd")
+    with pytest.raises(SourceError, match=r"damaged|changed"):
+        read(tmp_path / "types.parquet")
+
+
 HIDDEN: dict[str, tuple[bytes, Callable[[bytes], bytes]]] = {
     "blanks after the certificate": (b"cloister.release", lambda text: text + b" \t \t\t  \t"),
     "blanks inside the certificate": (b"cloister.release", lambda text: text.replace(b'"kind": ', b'"kind": \t \t', 1)),

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from cloister.clustering.domain import Domain
 from cloister.clustering.synopsis.noisy_cells import Cells
 from cloister.encode import Encoding, Grid
-from cloister.errors import ChangedRelease, CloisterError, SourceError
+from cloister.errors import ChangedRelease, CloisterError, NotChecked, SourceError
 from cloister.kernels import BallClip, BoxClip
 from cloister.parameters import check_path
 from cloister.privacy.certificate_json import is_as_written
@@ -39,7 +39,7 @@ VERSION = 2
 KEYS = {"version", "total", "unit", "radius", "grids"}
 ABOUT, CERTIFICATE = SYNOPSIS, b"cloister.release"
 BY_COLUMN, BY_CELL = ("lower", "upper", "points"), ("counts", "variances", "common", "groups")
-TYPES = {pa.float64(), pa.int64()}
+TYPES = {"groups": pa.int64()}  # of a part of the cells; of all others: 64-bit floats
 FOREIGN = "is not a synopsis file. Give the file that cloister synopsis wrote."
 
 
@@ -100,7 +100,9 @@ def save(contents: Contents, path: str | PathLike[str]) -> None:
     for part in (*BY_COLUMN, *BY_CELL):
         columns |= dict(zip(columns_of(part, domain), np.atleast_2d(getattr(cells, part).T), strict=True))
     about = about_of(domain, contents.total)
-    table = pa.table(columns).replace_schema_metadata({ABOUT: about, CERTIFICATE: contents.release.to_json()})
+    table = pa.table(columns, schema_of(domain)).replace_schema_metadata(
+        {ABOUT: about, CERTIFICATE: contents.release.to_json()}
+    )
     with stage(path, directory=False) as staged:
         pq.write_table(table, staged.path, compression="zstd")
         staged.commit()
@@ -109,6 +111,12 @@ def save(contents: Contents, path: str | PathLike[str]) -> None:
 def columns_of(part: str, domain: Domain) -> list[str]:
     """The columns of a file that hold a part of the cells, in their order."""
     return [f"{part} {j}" for j in range(len(domain.columns))] if part in BY_COLUMN else [part]
+
+
+def schema_of(domain: Domain) -> pa.Schema:
+    """All columns of a file, in their order, with their types."""
+    parts = [(column, part) for part in (*BY_COLUMN, *BY_CELL) for column in columns_of(part, domain)]
+    return pa.schema([(column, TYPES.get(part, pa.float64())) for column, part in parts])
 
 
 def load(path: str | PathLike[str]) -> Contents:
@@ -142,6 +150,8 @@ def damage_told(name: str) -> Iterator[None]:
     """Say of a file that cannot be read as a synopsis that it is damaged."""
     try:
         yield
+    except NotChecked:
+        raise
     except (CloisterError, pa.ArrowException, OSError, KeyError, TypeError, ValueError):
         raise ChangedRelease(
             f"{name} is damaged: a part of the synopsis is missing, or is not of it. Ask for the original."
@@ -150,9 +160,10 @@ def damage_told(name: str) -> Iterator[None]:
 
 def check_columns(name: str, domain: Domain) -> None:
     """Refuse a file with other columns than a synopsis of this domain has, or with more beside them."""
-    names = [column for part in (*BY_COLUMN, *BY_CELL) for column in columns_of(part, domain)]
-    if pq.read_schema(name).names != names or not has_only(name, {ABOUT, CERTIFICATE}, TYPES):
+    if not pq.read_schema(name).equals(schema_of(domain)):
         raise ValueError("other columns")
+    if not has_only(name, (ABOUT, CERTIFICATE), {pa.float64(), pa.int64()}):
+        raise ValueError("more than its columns")
 
 
 def check_hash(name: str, about: About, digest: str) -> None:

@@ -104,7 +104,7 @@ class Ledger:
         """The ledger that a user means: an open one, one by its path or URL, or the default one."""
         if isinstance(ledger, Ledger):
             return ledger
-        return cls(ledger) if ledger else cls.default()
+        return cls.default() if ledger is None else cls(ledger)
 
     @property
     def place(self) -> str:
