@@ -56,7 +56,8 @@ def make_global(
         for at, block in enumerate(own_blocks):
             of[block.codes] = at
         classes[:, j] = of[table.rows.codes[samples, j]]
-        shown = np.bincount(of[table.rows.codes[published, j]], table.rows.counts[published], len(own_blocks))
+        block_of = of[table.rows.codes[published, j]]
+        shown = np.bincount(block_of, table.rows.counts[published], len(own_blocks)).astype(np.int64)
         if isinstance(column, CutBins):
             made, loss = _recode_bins(name, column, own_blocks, shown)
         else:
@@ -91,7 +92,7 @@ def make_local(
 
 
 def _recode_bins(
-    name: str, bins: CutBins, blocks: Sequence[Block], shown: NDArray[np.float64]
+    name: str, bins: CutBins, blocks: Sequence[Block], shown: NDArray[np.int64]
 ) -> tuple[RecodedColumn, NDArray[np.float64]]:
     """A column of bins, and what its labels lose; `shown` are the published rows of each block."""
     m, total = len(bins.low), int(bins.held.sum()) + bins.has_null
@@ -139,7 +140,7 @@ def _recoded_numbers(
 
 
 def _joined_intervals(
-    tree: Hierarchy, edges: NDArray[np.float64], blocks: Sequence[Block], shown: NDArray[np.float64]
+    tree: Hierarchy, edges: NDArray[np.float64], blocks: Sequence[Block], shown: NDArray[np.int64]
 ) -> tuple[tuple[str, ...], NDArray[np.float64]]:
     """The labels of a hierarchy of intervals or days, and what they lose: those that show reach over those that do not.
 
@@ -171,7 +172,7 @@ def _interval(tree: Hierarchy, edges: NDArray[np.float64], low: int, high: int) 
     return f"[{start}, {end}{']' if is_last else ')'}"
 
 
-def _tiles(spans: list[tuple[int, int]], shown: NDArray[np.float64], m: int) -> list[tuple[int, int]]:
+def _tiles(spans: list[tuple[int, int]], shown: NDArray[np.int64], m: int) -> list[tuple[int, int]]:
     """Spans of ordered codes below `m`, those that show grown over those that do not: a gap joins the side with fewer rows.
 
     That costs least, and where the places of all cuts are public it does not say which part of a label is the gap.
