@@ -8,6 +8,7 @@ from __future__ import annotations
 import itertools
 import os
 import re
+from collections.abc import Callable
 from datetime import date
 from pathlib import Path
 
@@ -21,6 +22,7 @@ import cloister as cl
 from cloister.anonymization.counting.count_table import CountedTable
 from cloister.anonymization.counting.tuple_counts import TupleCounts
 from cloister.anonymization.searching.specialize import specialize
+from cloister.errors import SchemaError
 from cloister.risks.assess import assess
 from cloister.schema.hierarchies import Hierarchy, calendar, flat, intervals
 
@@ -111,3 +113,77 @@ def test_a_gap_joins_the_side_with_fewer_rows(tmp_path: Path) -> None:
     risk = assess(tmp_path / "out.csv", ["age"], against=tmp_path / "in.parquet", hierarchies=trees)
     assert risk.loss is not None
     assert risk.loss.lm == pytest.approx(made.summary_.loss)
+
+
+MOST_VALUES = 4_096  # that are counted one by one
+SHARED = [value for value in range(20) for _ in range(50)]
+BOUNDED = (
+    '[columns.n]\nkind = "number"\nrole = "quasi"\nbounds = [0, {}]\nstep = {}\n'
+    '[columns.w]\nkind = "category"\nrole = "quasi"\n'
+)
+COLUMNS = [  # the cells of numbers, and what a schema says of them
+    (lambda cells: pa.array(cells, pa.int64()), None),
+    (lambda cells: pa.array(cells, pa.float64()), None),
+    (lambda cells: pa.array([str(cell) for cell in cells]), None),
+    (lambda cells: pa.array(cells, pa.int64()), BOUNDED.format(9_999, 1)),
+    (lambda cells: pa.array(cells, pa.float64()), BOUNDED.format(9_999, 1)),
+    (lambda cells: pa.array([str(cell) for cell in cells]), BOUNDED.format(9_999, 1)),
+    (lambda cells: pa.array([cell / 2 for cell in cells]), BOUNDED.format(5_000, 0.5)),
+    (lambda cells: pa.array(cells, pa.int64()), BOUNDED.format(10**9, 1)),
+    (lambda cells: pa.array([cell * 100 for cell in cells], pa.int64()), None),
+]
+
+
+@pytest.mark.parametrize(("column", "facts"), COLUMNS)
+@pytest.mark.parametrize("people", [False, True])
+def test_one_removed_row_changes_the_form_of_no_label(
+    column: Callable[[list[int]], pa.Array], facts: str | None, people: bool, tmp_path: Path
+) -> None:
+    """One more row, whose value nobody else holds and which is removed: all others read as before."""
+    shown = []
+    cells = [*SHARED, *range(20, MOST_VALUES)]
+    for at, more in enumerate([[], [5_000]]):
+        held = [*cells, *more]
+        columns = {"n": column(held), "w": [*["common"] * len(cells), *["rare"] * len(more)]}
+        if people:
+            columns["who"] = [f"p{i}" for i in range(len(held))]
+        text = (
+            facts
+            if facts is None or not people
+            else f'unit = "who"\n{facts}[columns.who]\nkind = "category"\nrole = "identifier"\n'
+        )
+        settings = (
+            {"quasi": ["n", "w"], "identifiers": ["who"] if people else []}
+            if text is None
+            else {"schema": cl.Schema.from_text(text)}
+        )
+        made = cl.TopDownSpecialization(k=40, suppression=0.01, **settings)
+        made.publish(pa.table(columns), tmp_path / f"{at}.parquet")
+        shown.append(pq.read_table(tmp_path / f"{at}.parquet")["n"].cast(pa.string()).to_pylist())
+    before, after = shown
+    assert len(before) == len(after), "the row was removed"
+    assert before[: len(SHARED)] == after[: len(SHARED)]
+    assert [text[0] in "[(" for text in before] == [text[0] in "[(" for text in after]
+
+
+@pytest.mark.parametrize("facts", [None, BOUNDED.format(9_999, 1)])
+@pytest.mark.parametrize("cells", [pa.float64(), pa.string()])
+def test_a_few_cells_between_steps_among_very_many(facts: str | None, cells: pa.DataType, tmp_path: Path) -> None:
+    """None: values; fewer than k: refused; k: intervals. Floats without a schema have no step."""
+    whole = [*SHARED, *range(20, 2 * MOST_VALUES)]
+    settings = {"quasi": ["n", "w"], "identifiers": []} if facts is None else {"schema": cl.Schema.from_text(facts)}
+    forms = []
+    for more in (0, 1, 40):
+        numbers = (
+            [*map(float, whole), *[700.5] * more] if pa.types.is_floating(cells) else [*map(str, whole), *["700.5"] * more]
+        )
+        made = cl.TopDownSpecialization(k=40, suppression=0.01, **settings)
+        try:
+            made.publish(
+                pa.table({"n": pa.array(numbers, cells), "w": ["common"] * len(numbers)}), tmp_path / f"{more}.parquet"
+            )
+            forms.append("11" in pq.read_table(tmp_path / f"{more}.parquet")["n"].cast(pa.string()).to_pylist())
+        except SchemaError:
+            forms.append(None)
+    has_no_step = facts is None and pa.types.is_floating(cells)
+    assert forms == ([False] * 3 if has_no_step else [True, None, False])
