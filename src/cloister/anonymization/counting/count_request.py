@@ -85,7 +85,8 @@ def count_tables(opened: OpenedTables) -> CountedTable:
         count = partial(count_range, table, name, request.k, request.person)
         column = column_from_values(values[name], request.schema, count)
         if isinstance(column, Scale):
-            column = find_on_step(column, values[name], request.k, partial(count_on_step, table, request.person))
+            on_step = partial(count_on_step, table, request.person)
+            column = find_on_step(column, values[name], request.k, on_step, by_people=request.person is not None)
         columns[name] = column
     sensitive = [value_coder(values[name], request.schema, is_ordered=request.ordered) for name in request.sensitive]
     target = value_coder(values[request.target], request.schema) if request.target else None

@@ -72,10 +72,12 @@ def check_on_step(counted: CountedTable, values: Mapping[str, ColumnValues], sch
             continue
         are_on = scale.are_on_step(step)
         is_on, is_off = np.append(are_on, False)[rows.codes[:, j]], np.append(~are_on, False)[rows.codes[:, j]]  # no blanks
-        _check_few(name, step, _holders(rows, is_off), _holders(rows, is_on), k)
+        _check_few(name, step, (_holders(rows, is_off), _holders(rows, is_on)), k, by_people=rows.persons is not None)
 
 
-def find_on_step(scale: Scale, column: ColumnValues, k: int, count: Callable[[StepCoder], tuple[int, int]]) -> Scale:
+def find_on_step(
+    scale: Scale, column: ColumnValues, k: int, count: Callable[[StepCoder], tuple[int, int]], *, by_people: bool
+) -> Scale:
     """Very many numbers, counted in intervals: whether all are on their step, by the rule of `check_on_step`.
 
     `count` goes through the rows, and says how many rows (people) are between two steps and how many are not. Texts that
@@ -89,16 +91,18 @@ def find_on_step(scale: Scale, column: ColumnValues, k: int, count: Callable[[St
         return replace(scale, is_on_step=True)
     if step is None and (column.is_typed or not has_whole_start):
         return scale
-    off, on = count(StepCoder(column.name, step or 1.0, scale.bounds, scale.form))
-    _check_few(column.name, step or 1.0, off, on, k)
-    return replace(scale, is_on_step=not off)
+    held = count(StepCoder(column.name, step or 1.0, scale.bounds, scale.form))
+    _check_few(column.name, step or 1.0, held, k, by_people=by_people)
+    return replace(scale, is_on_step=not held[0])
 
 
-def _check_few(name: str, step: float, off: int, on: int, k: int) -> None:
-    """Refuse a column of which a few rows (people) are between two steps."""
+def _check_few(name: str, step: float, held: tuple[int, int], k: int, *, by_people: bool) -> None:
+    """Refuse a column of which a few rows (people) are between two steps; `held` are how many are so, and are not."""
+    off, on = held
+    whose = "people" if by_people else "rows"
     if 0 < off < k <= on:
         raise SchemaError(
-            f'column "{name}": {off:,} of its rows or people, fewer than k, hold numbers that are no multiples of its step '
+            f'column "{name}": {off:,} of its {whose}, fewer than k, hold numbers that are no multiples of its step '
             f"({label_text(step)}), as those of others are: how the labels of all are written would show them. Correct "
             "them, or give the column a finer step in the schema, or a hierarchy."
         )
