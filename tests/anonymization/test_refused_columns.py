@@ -72,3 +72,11 @@ def test_naming_one_identifier_says_nothing_of_another(tmp_path: Path) -> None:
         model = cl.TopDownSpecialization(k=5, quasi=["sex"], **settings)
         model.publish(table, tmp_path / f"{out}.csv")
         assert ("email" in model.summary_.untouched) is (out != "dropped")
+
+
+def test_a_misspelt_flag_is_asked_about_by_the_names_of_the_schema(tmp_path: Path) -> None:
+    """The first line of a text file is not quoted, but the schema's names may be."""
+    (tmp_path / "people.csv").write_text("age,sex\n" + "30,F\n31,M\n" * 20)
+    schema = cl.Schema.from_text('[columns.age]\nkind = "number"\n[columns.sex]\nkind = "category"\n')
+    with pytest.raises(SchemaError, match=r'no column "aeg"\. Did you mean "age"'):
+        cl.TopDownSpecialization(k=5, quasi=["aeg"], schema=schema).publish(tmp_path / "people.csv", tmp_path / "out.csv")

@@ -21,7 +21,7 @@ from cloister.anonymization.counting.scale import Scale
 from cloister.anonymization.counting.wide_columns import intervals_of_range
 
 COLUMNS = int(os.environ.get("CLOISTER_FUZZ", "150"))
-MOST_INTERVALS = 20_480
+MOST_INTERVALS, MOST_STEPS = 20_480, 131_072
 MOST_PASSES = 7  # over the rows
 
 
@@ -58,7 +58,7 @@ def make_cells(random: np.random.Generator, n: int) -> np.ndarray:
 
 
 def expected_width(low: float, high: float, step: float | None) -> Fraction:
-    """The least power of ten (of steps) of which at most 20,480 intervals reach from one number to the other."""
+    """The least power of ten of which at most 20,480 intervals reach from one number to the other; of steps 131,072."""
     unit = Fraction(1) if step is None else Fraction(repr(step))
     least = max(abs(Fraction(low)), abs(Fraction(high))) / 2**50
     power = unit if step is not None else Fraction(10) ** -307
@@ -67,7 +67,7 @@ def expected_width(low: float, high: float, step: float | None) -> Fraction:
         power *= 10
     while True:
         first, last = (int(grid.places(np.array([end]), power)[0]) for end in (low, high))
-        if last - first < MOST_INTERVALS:
+        if last - first < (MOST_INTERVALS if step is None else MOST_STEPS):
             return power
         power *= 10
 

@@ -107,7 +107,7 @@ class Request:
         """The request fitted to a table with these columns."""
         for name in self.named:
             if name not in names:
-                raise missing_column(name, names, self.named)
+                raise missing_column(name, names, self.named, described=self.schema.names if self.schema else ())
         quasi = tuple(name for name in self.quasi if name in names)
         if len(quasi) < len(self.quasi):
             missing = next(name for name in self.quasi if name not in names)

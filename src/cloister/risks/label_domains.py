@@ -54,6 +54,7 @@ class LabelDomain:
     known: Mapping[int, tuple[int, int]] = field(repr=False)
     nodes: NDArray[np.int64] = field(repr=False)
     edges: NDArray[np.float64] | None = field(default=None, repr=False)  # (leaves + 1,) of leaves that are intervals
+    is_grid: bool = False  # leaves are single numbers in the middle of their edges
 
     def leaves_of(self, original: Values) -> NDArray[np.int64]:
         """The leaf of each cell of the original, as a range; a cell without one is an error."""  # (v, 2)
@@ -101,6 +102,10 @@ class LabelDomain:
             start = np.searchsorted(self.edges, low, side="right") - 1
             end = np.searchsorted(self.edges, high, side="right")
             start, end = np.where(low == self.edges[-1], last - 1, start), np.minimum(end, last)
+            if self.is_grid:  # [6, 10) ends before the leaf 10, not before the edge beside it
+                is_wide = low < high
+                start[is_wide] = np.searchsorted(self.numbers[:last], low[is_wide], side="left")
+                end[is_wide] = np.searchsorted(self.numbers[:last], high[is_wide], side="right")
         else:
             finite = self.numbers[np.isfinite(self.numbers)]
             last = len(finite)
@@ -219,13 +224,15 @@ def _of_tree(name: str, tree: Hierarchy, kind: Kind | None) -> LabelDomain:
     known = {int(EVERYTHING): (0, tree.leaves)}
     for mark, (first, last) in zip(fingerprints_of(words).tolist(), nodes.tolist(), strict=True):
         known[mark] = (first, last)  # of two nodes with the same label the more general wins: it comes later
-    return LabelDomain(name, tree.leaves, numbers, False, known, nodes, tree.edges)
+    return LabelDomain(name, tree.leaves, numbers, False, known, nodes, tree.edges, tree.is_grid)
 
 
 def _leaf_numbers(tree: Hierarchy, words: pa.Array) -> NDArray[np.float64] | None:
     """The number that each leaf stands for, NaN for a null; None if the leaves are words."""
     if tree.edges is not None:
         middles = (tree.edges[:-1] + tree.edges[1:]) / 2
+        if tree.is_grid:
+            middles = np.array(tree.nodes[: len(middles)], np.float64)  # as their labels read, without rounding
         return np.append(middles, np.nan)[: tree.leaves] if tree.leaves > len(middles) else middles
     leaves = words.slice(0, tree.leaves)
     low, high = spans(leaves)

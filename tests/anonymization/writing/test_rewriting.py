@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import hmac
 from pathlib import Path
 
 import pyarrow as pa
@@ -50,3 +52,22 @@ def test_a_kept_dictionary_is_caught(tmp_path: Path, monkeypatch: pytest.MonkeyP
     """Planted: where dictionaries are written as they are, the removed value does show."""
     monkeypatch.setattr(rewriting, "plain_type", lambda kind: kind)
     assert SECRET.encode() in written(COLUMNS["text"], tmp_path / "out.parquet")
+
+
+@pytest.mark.parametrize("kind", [pa.binary(), pa.large_binary(), pa.binary(1), pa.string()])
+def test_bytes_that_are_no_text_have_pseudonyms_of_their_own(
+    kind: pa.DataType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Forty different ids are forty pseudonyms, whatever their bytes; ids that are text have that of the text."""
+    monkeypatch.setenv("PSEUDONYM_KEY", "0123456789abcdef0123456789abcdef")
+    cells = [bytes([byte]) for byte in (range(65, 85) if kind == pa.string() else [*range(65, 85), *range(0x80, 0x94)])]
+    ids = pa.array([cell.decode() for cell in cells] if kind == pa.string() else cells, kind)
+    table = pa.table({"id": ids, "sex": ["F", "M"] * (len(cells) // 2)})
+    made = cl.TopDownSpecialization(
+        k=5, quasi=["sex"], identifiers=["id"], pseudonyms=["id"], key_variable="PSEUDONYM_KEY", schema=None
+    )
+    made.publish(table, tmp_path / "out.parquet")
+    found = pq.read_table(tmp_path / "out.parquet")["id"].to_pylist()
+    assert len(set(found)) == len(cells)
+    expected = hmac.new(b"0123456789abcdef0123456789abcdef", b"A", hashlib.sha256).hexdigest()[:32]
+    assert found[0] == expected

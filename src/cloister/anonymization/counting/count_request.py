@@ -13,11 +13,12 @@ from cloister.anonymization.counting.count_table import (
     CountedTable,
     add_population,
     count_holders,
+    count_on_step,
     count_range,
     count_table,
 )
 from cloister.anonymization.counting.leaf_coder import value_coder
-from cloister.anonymization.counting.mixed_cells import check_on_step, check_one_kind
+from cloister.anonymization.counting.mixed_cells import check_on_step, check_one_kind, find_on_step
 from cloister.anonymization.counting.quasi_columns import column_from_values
 from cloister.anonymization.counting.scale import Scale
 from cloister.anonymization.request import Request
@@ -82,7 +83,11 @@ def count_tables(opened: OpenedTables) -> CountedTable:
         if request.schema is None or name not in request.schema:
             check_one_kind(values[name], request.k, partial(count_holders, table, name, request.person))
         count = partial(count_range, table, name, request.k, request.person)
-        columns[name] = column_from_values(values[name], request.schema, count)
+        column = column_from_values(values[name], request.schema, count)
+        if isinstance(column, Scale):
+            on_step = partial(count_on_step, table, request.person)
+            column = find_on_step(column, values[name], request.k, on_step, by_people=request.person is not None)
+        columns[name] = column
     sensitive = [value_coder(values[name], request.schema, is_ordered=request.ordered) for name in request.sensitive]
     target = value_coder(values[request.target], request.schema) if request.target else None
     counted = count_table(table, columns, sensitive, target, request.person)

@@ -8,16 +8,24 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from cloister.anonymization.counting.leaf_coder import LeafCoder, coder_of
+from cloister.anonymization.counting.leaf_coder import LeafCoder, StepCoder, coder_of
 from cloister.anonymization.counting.scale import Scale
 from cloister.anonymization.counting.tuple_counts import TupleCounts
 from cloister.encode import Encoding
 from cloister.errors import SchemaError, UsageError
-from cloister.kernels.keyed import RowKeys
+from cloister.kernels.keyed import Keyed, RowKeys
 from cloister.schema.hierarchies import MISSING, UNKNOWN, Hierarchy
 from cloister.vault import Holder
 
-__all__ = ["CountedTable", "add_population", "count_holders", "count_range", "count_table", "number_persons"]
+__all__ = [
+    "CountedTable",
+    "add_population",
+    "count_holders",
+    "count_on_step",
+    "count_range",
+    "count_table",
+    "number_persons",
+]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -106,10 +114,20 @@ def count_holders(table: Holder, name: str, person: str | None, words: Sequence[
     """How many rows (people) hold one of some texts in a column."""
     coder = LeafCoder(name, tuple(words), None)
     keyed = table.count(Encoding(categories=(coder,)), RowKeys(1), person).value
-    held = keyed.keys[:, 0] >= 0
+    return _holders(keyed, keyed.keys[:, 0] >= 0, person)
+
+
+def count_on_step(table: Holder, person: str | None, coder: StepCoder) -> tuple[int, int]:
+    """How many rows (people) hold numbers between two steps, and how many hold numbers on the grid."""
+    keyed = table.count(Encoding(categories=(coder,)), RowKeys(1), person).value
+    off, on = (_holders(keyed, keyed.keys[:, 0] == code, person) for code in (0, 1))
+    return off, on
+
+
+def _holders(keyed: Keyed, mask: NDArray[np.bool_], person: str | None) -> int:
     if person is None:
-        return int(keyed.counts[held].sum())
-    return len(np.unique(number_persons(keyed.keys[held, -2:])))
+        return int(keyed.counts[mask].sum())
+    return len(np.unique(number_persons(keyed.keys[mask, -2:])))
 
 
 def add_population(counted: CountedTable, population: Holder) -> CountedTable:

@@ -18,7 +18,7 @@ from cloister.schema.cell_values import days, numbers
 from cloister.schema.hierarchies import MISSING, UNKNOWN, Hierarchy
 from cloister.schema.hierarchies.tree import leaf_codes
 
-__all__ = ["LeafCoder", "coder_of", "value_coder"]
+__all__ = ["LeafCoder", "StepCoder", "coder_of", "value_coder"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +45,25 @@ class LeafCoder:
             codes = np.where(codes >= 0, np.array(self.value_of, np.int32)[np.maximum(codes, 0)], codes)
         codes[codes == UNKNOWN] = self.unknown
         codes[codes == MISSING] = self.null
+        return codes
+
+
+@dataclass(frozen=True, slots=True)
+class StepCoder:
+    """A column of numbers as codes: 1 on the grid that a step makes, 0 between two steps, -1 where there is no number."""
+
+    name: str
+    step: float
+    bounds: tuple[float, float] | None = None
+    form: CellFormat = PLAIN
+
+    def look_up(self, values: pa.Array) -> NDArray[np.int32]:
+        """The code of each cell."""
+        cells = numbers(values, self.form)
+        is_number = np.isfinite(cells)
+        different, place = np.unique(cells[is_number], return_inverse=True)
+        codes = np.full(len(cells), -1, np.int32)
+        codes[is_number] = Scale(different, bounds=self.bounds, step=self.step).are_on_step(self.step)[place]
         return codes
 
 

@@ -8,6 +8,8 @@ odd cell, of a row that is then removed, would show in everybody's labels.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 import pyarrow as pa
@@ -16,6 +18,7 @@ from numpy.typing import NDArray
 
 from cloister.anonymization.counting.column_values import ColumnValues
 from cloister.anonymization.counting.count_table import CountedTable
+from cloister.anonymization.counting.leaf_coder import StepCoder
 from cloister.anonymization.counting.scale import Scale
 from cloister.anonymization.counting.tuple_counts import TupleCounts
 from cloister.errors import SchemaError
@@ -24,7 +27,7 @@ from cloister.schema import Number, Schema
 from cloister.schema.cell_values import days, numbers
 from cloister.schema.numerals import label_text
 
-__all__ = ["check_on_step", "check_one_kind"]
+__all__ = ["check_on_step", "check_one_kind", "find_on_step"]
 
 
 def check_one_kind(column: ColumnValues, k: int, count: Callable[[Sequence[str]], int]) -> None:
@@ -69,14 +72,40 @@ def check_on_step(counted: CountedTable, values: Mapping[str, ColumnValues], sch
             continue
         are_on = scale.are_on_step(step)
         is_on, is_off = np.append(are_on, False)[rows.codes[:, j]], np.append(~are_on, False)[rows.codes[:, j]]  # no blanks
-        held = _holders(rows, is_off)
-        if 0 < held < k <= _holders(rows, is_on):
-            whose = "rows" if rows.persons is None else "people"
-            raise SchemaError(
-                f'column "{name}": {held:,} of its {whose}, fewer than k, hold numbers that are no multiples of its step '
-                f"({label_text(step)}), as those of others are: how the labels of all are written would show them. Correct "
-                "them, or give the column a finer step in the schema, or a hierarchy."
-            )
+        _check_few(name, step, (_holders(rows, is_off), _holders(rows, is_on)), k, by_people=rows.persons is not None)
+
+
+def find_on_step(
+    scale: Scale, column: ColumnValues, k: int, count: Callable[[StepCoder], tuple[int, int]], *, by_people: bool
+) -> Scale:
+    """Very many numbers, counted in intervals: whether all are on their step, by the rule of `check_on_step`.
+
+    `count` goes through the rows, and says how many rows (people) are between two steps and how many are not. Texts that
+    are not all whole might be but for a few of them. Types decide without this.
+    """
+    step = scale.step
+    if scale.width is None or scale.is_date or (step is not None and scale.width != Fraction(repr(step))):
+        return scale
+    has_whole_start = scale.bounds is None or scale.bounds[0].is_integer()
+    if column.is_whole and step == 1 and has_whole_start:
+        return replace(scale, is_on_step=True)
+    if step is None and (column.is_typed or not has_whole_start):
+        return scale
+    held = count(StepCoder(column.name, step or 1.0, scale.bounds, scale.form))
+    _check_few(column.name, step or 1.0, held, k, by_people=by_people)
+    return replace(scale, is_on_step=not held[0])
+
+
+def _check_few(name: str, step: float, held: tuple[int, int], k: int, *, by_people: bool) -> None:
+    """Refuse a column of which a few rows (people) are between two steps; `held` are how many are so, and are not."""
+    off, on = held
+    whose = "people" if by_people else "rows"
+    if 0 < off < k <= on:
+        raise SchemaError(
+            f'column "{name}": {off:,} of its {whose}, fewer than k, hold numbers that are no multiples of its step '
+            f"({label_text(step)}), as those of others are: how the labels of all are written would show them. Correct "
+            "them, or give the column a finer step in the schema, or a hierarchy."
+        )
 
 
 def _holders(rows: TupleCounts, mask: NDArray[np.bool_]) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +13,7 @@ from cloister.anonymization.counting.count_table import CountedTable
 from cloister.anonymization.counting.cut_points import Holders, offered_cuts
 from cloister.anonymization.counting.scale import CutBins, Scale
 from cloister.anonymization.counting.tuple_counts import TupleCounts
+from cloister.anonymization.counting.wide_columns import narrowest_width
 from cloister.schema.hierarchies import Hierarchy
 
 __all__ = ["GridTable", "put_on_grid"]
@@ -58,10 +60,21 @@ def make_bins(scale: Scale, codes: NDArray[np.int64], rows: TupleCounts, k: int)
     is_number = codes < m
     persons = None if rows.persons is None else rows.persons[is_number]
     holders = Holders.of(codes[is_number], rows.counts[is_number], persons)
-    cuts = offered_cuts(values, holders, k, scale.grid, is_open=scale.is_open)
+    finest = _finest(scale, holders.between(k))
+    grid = scale.grid if finest is None else replace(scale, width=finest).grid
+    cuts = offered_cuts(values, holders, k, grid, is_open=scale.is_open)
     bin_of = np.searchsorted(cuts, values, side="right")
     first = np.searchsorted(bin_of, np.arange(len(cuts) + 1))  # every bin holds values: k rows hold them
     last = np.append(first[1:], m) - 1
-    held, step = last - first + 1, scale.value_step
+    held = last - first + 1
+    step = scale.value_step if finest is None or finest == scale.value_step else None
     bins = CutBins(cuts, values[first], values[last], held, scale.ends, scale.has_null, scale.is_date, step, scale.form)
     return bins, np.append(bin_of, len(first)).astype(np.int32)
+
+
+def _finest(scale: Scale, inner: slice) -> Fraction | None:
+    """The narrowest interval of single values with a step: as wide as if there were very many of them; None for others."""
+    if scale.step is None or scale.is_date or scale.width is not None or inner.start >= inner.stop:
+        return None
+    low, high = scale.bounds or (float(scale.values[inner.start]), float(scale.values[inner.stop - 1]))
+    return narrowest_width(low, high, scale.step, scale.bounds)

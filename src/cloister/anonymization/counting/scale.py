@@ -36,6 +36,8 @@ class Scale:
         The public distance between two values: that of the schema, 1 for a column of whole numbers.
     form : CellFormat
         How the cells of the column are written.
+    is_on_step : bool
+        Of intervals: whether no row was found between two steps. Of values it is plain to see.
 
     Attributes
     ----------
@@ -54,6 +56,7 @@ class Scale:
     bounds: tuple[float, float] | None = None
     step: float | None = None
     form: CellFormat = PLAIN
+    is_on_step: bool = False
     edges: NDArray[np.float64] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -95,9 +98,12 @@ class Scale:
     @property
     def value_step(self) -> Fraction | None:
         """How wide an interval is that holds one value; None where none is: days, or cells that are not on the step's grid."""
-        if self.step is None or self.is_date or self.width is not None or not len(self.values):
+        if self.step is None or self.is_date or not len(self.values):
             return None
-        return Fraction(repr(self.step)) if self.are_on_step(self.step).all() else None
+        step = Fraction(repr(self.step))
+        if self.width is not None:
+            return step if self.is_on_step and self.width == step else None
+        return step if self.are_on_step(self.step).all() else None
 
     def are_on_step(self, step: float) -> NDArray[np.bool_]:
         """Which values are on the grid that a step makes."""  # (m,)

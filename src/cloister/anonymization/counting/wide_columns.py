@@ -5,7 +5,8 @@ Privacy
 No label ends between two of these intervals' ends, so their width is seen by everybody. Without public bounds it follows two
 rows: the k-th from below and the k-th from above (of people: the k-th person). It is the least power of ten (of steps) of
 which at most 20,480 intervals reach from the one to the other. Where the rows beyond them lie does not matter: all below
-are one interval, and all above.
+are one interval, and all above. Numbers that have a step are cut into more intervals, 131,072, and whether or not there are very
+many of them: `narrowest_width` decides whether labels may be single values, and no count of different values does.
 """
 
 from __future__ import annotations
@@ -22,12 +23,13 @@ from cloister.anonymization.counting.column_values import MOST_CODES
 from cloister.anonymization.counting.public_grid import MOST_PLACES, power_below
 from cloister.anonymization.counting.scale import Scale
 
-__all__ = ["RangeCount", "intervals_of_range"]
+__all__ = ["RangeCount", "intervals_of_range", "narrowest_width"]
 
 RangeCount: TypeAlias = Callable[[Scale], tuple[int, int]]
 """From intervals to the first and the last of them that are left without the k - 1 lowest and the k - 1 highest rows."""
 
 _MOST_INTERVALS = 5 * MOST_CODES
+_MOST_STEPS = 32 * MOST_CODES  # of numbers with a step: all five-digit codes one by one
 _NARROWEST = Fraction(10) ** -307  # that a float divides by with all its digits
 _LARGEST = float(np.finfo(np.float64).max)
 _PARTS = 4_096  # that a range of floats is cut into at each pass
@@ -75,15 +77,15 @@ def intervals_of_range(
     """
     if bounds is not None:
         low, high = bounds
-        width = _width(low, high, step, bounds)
+        width = narrowest_width(low, high, step, bounds)
         first, last = _places([low, high], width, step, bounds)
         return _intervals(first, last, width, step, bounds)
     lowest = highest = _Bracket(float(cells.min()), float(cells.max()))  # of the k-th row from below, and from above
     while True:
-        width = _width(lowest.low, highest.high, step)  # that of the widest range there can be
+        width = narrowest_width(lowest.low, highest.high, step)  # that of the widest range there can be
         places = _places([lowest.low, lowest.high, highest.low, highest.high], width, step)
         is_placed = places[0] == places[1] and places[2] == places[3]
-        if is_placed and lowest.high <= highest.low and width == _width(lowest.high, highest.low, step):
+        if is_placed and lowest.high <= highest.low and width == narrowest_width(lowest.high, highest.low, step):
             return _intervals(places[0] - 1, places[3] + 1, width, step)
         grid = _intervals(places[0], places[3], width, step).values
         starts = np.unique(np.concatenate([grid, lowest.parts(), highest.parts()]))
@@ -92,13 +94,11 @@ def intervals_of_range(
         lowest, highest = lowest.within(starts, first), highest.within(starts, last)
 
 
-def _width(low: float, high: float, step: float | None, bounds: tuple[float, float] | None = None) -> Fraction:
-    """The least power of ten (of steps) of which at most 20,480 intervals reach from one number to another."""
+def narrowest_width(low: float, high: float, step: float | None, bounds: tuple[float, float] | None = None) -> Fraction:
+    """The least power of ten of which at most 20,480 intervals reach from one number to another; of steps 131,072."""
     unit = Fraction(1) if step is None else Fraction(repr(step))
     ends = Fraction(low), Fraction(high)
-    least = max(
-        _NARROWEST if step is None else unit, max(map(abs, ends)) / MOST_PLACES, (ends[1] - ends[0]) / _MOST_INTERVALS
-    )
+    least = max(_NARROWEST if step is None else unit, max(map(abs, ends)) / MOST_PLACES, (ends[1] - ends[0]) / _most(step))
     width = power_below(least / unit) * unit
     while width < least or not _are_few(low, high, width, step, bounds):
         width *= 10
@@ -107,7 +107,11 @@ def _width(low: float, high: float, step: float | None, bounds: tuple[float, flo
 
 def _are_few(low: float, high: float, width: Fraction, step: float | None, bounds: tuple[float, float] | None) -> bool:
     first, last = _places([low, high], width, step, bounds)
-    return last - first < _MOST_INTERVALS
+    return last - first < _most(step)
+
+
+def _most(step: float | None) -> int:
+    return _MOST_INTERVALS if step is None else _MOST_STEPS
 
 
 def _places(

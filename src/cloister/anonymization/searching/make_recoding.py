@@ -1,18 +1,21 @@
 """What a search ends in, as a recoding: from the blocks of a cut, or from classes of tuples.
 
 A label of numbers and days is what lies between two public cuts, whatever the rows there hold; it is written as a value where
-the step of the column leaves room for one alone. A block whose rows were all removed has no label of its own: the interval
-beside it reaches over it, so that no gap shows where they were.
+the step of the column leaves room for one alone. A block whose rows were all removed has no label of its own: an interval
+beside it reaches over it, so that no gap shows where they were. So it is with the intervals and days of a hierarchy wherever
+rows may be removed; words have no order, and are not joined.
 """
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cloister.anonymization.counting.leaf_coder import coder_of
+from cloister.anonymization.counting.public_grid import word
 from cloister.anonymization.counting.put_on_grid import GridTable
 from cloister.anonymization.counting.scale import CutBins
 from cloister.anonymization.searching.column_blocks import Block
@@ -23,7 +26,13 @@ __all__ = ["make_global", "make_local"]
 
 
 def make_global(
-    table: GridTable, blocks: Sequence[Block], published: NDArray[np.int64], samples: NDArray[np.int64], is_starred: bool
+    table: GridTable,
+    blocks: Sequence[Block],
+    published: NDArray[np.int64],
+    samples: NDArray[np.int64],
+    *,
+    is_starred: bool,
+    may_remove: bool,
 ) -> tuple[Recoding, list[NDArray[np.float64]]]:
     """The recoding of a cut, and what each label of each column loses: (values under it - 1) / (values - 1).
 
@@ -36,6 +45,8 @@ def make_global(
         The tuples that are published, and of those one of each class.
     is_starred : bool
         Whether the others are published as ``*``.
+    may_remove : bool
+        Whether the search was allowed to remove rows: then the labels of ordered hierarchies leave no gaps either.
     """
     recoded, losses = [], []
     classes = np.empty((len(samples), len(table.names)), np.int32)
@@ -45,13 +56,15 @@ def make_global(
         for at, block in enumerate(own_blocks):
             of[block.codes] = at
         classes[:, j] = of[table.rows.codes[samples, j]]
+        block_of = of[table.rows.codes[published, j]]
+        shown = np.bincount(block_of, table.rows.counts[published], len(own_blocks)).astype(np.int64)
         if isinstance(column, CutBins):
-            block_of = of[table.rows.codes[published, j]]
-            is_shown = np.bincount(block_of[table.rows.counts[published] > 0], minlength=len(own_blocks)) > 0
-            made, loss = _recode_bins(name, column, own_blocks, is_shown)
+            made, loss = _recode_bins(name, column, own_blocks, shown)
         else:
-            made = _recode_tree(name, column, of, tuple(block.label for block in own_blocks))
-            loss = np.array([block.loss for block in own_blocks])
+            labels, loss = tuple(block.label for block in own_blocks), np.array([block.loss for block in own_blocks])
+            if may_remove and column.edges is not None:
+                labels, loss = _joined_intervals(column, column.edges, own_blocks, shown)
+            made = _recode_tree(name, column, of, labels)
         recoded.append(made)
         losses.append(loss)
     members = np.arange(len(classes), dtype=np.int32)
@@ -79,14 +92,14 @@ def make_local(
 
 
 def _recode_bins(
-    name: str, bins: CutBins, blocks: Sequence[Block], is_shown: NDArray[np.bool_]
+    name: str, bins: CutBins, blocks: Sequence[Block], shown: NDArray[np.int64]
 ) -> tuple[RecodedColumn, NDArray[np.float64]]:
-    """A column of bins, and what its labels lose; `is_shown` are the blocks with published rows."""
+    """A column of bins, and what its labels lose; `shown` are the published rows of each block."""
     m, total = len(bins.low), int(bins.held.sum()) + bins.has_null
     spans = [(int(block.codes.min()), int(block.codes.max()) + 1) for block in blocks]
-    shows_null = any(shown and low == m for (low, _), shown in zip(spans, is_shown, strict=True))
+    shows_null = any(rows and low == m for (low, _), rows in zip(spans, shown, strict=True))
     labels, losses, singles = [], [], []
-    for low, high in _tiles(spans, is_shown, m):
+    for low, high in _tiles(spans, shown, m):
         if high > m:  # nulls, alone or with everything
             label, under = ("", 1) if low == m else (STAR, total)
         elif (low, high) == (0, m) and not shows_null:  # everything that shows: a removed blank does not
@@ -126,15 +139,54 @@ def _recoded_numbers(
     return RecodedColumn(name, None, reach, bins.is_date, null, np.array(of, np.int32), labels, form=bins.form)
 
 
-def _tiles(spans: list[tuple[int, int]], is_shown: NDArray[np.bool_], m: int) -> list[tuple[int, int]]:
-    """Spans of bins, those that show grown over those that do not: to the left of each, and at the right end."""
-    numbers = [at for at, (_, high) in enumerate(spans) if high <= m]
-    shown = [at for at in numbers if is_shown[at]]
+def _joined_intervals(
+    tree: Hierarchy, edges: NDArray[np.float64], blocks: Sequence[Block], shown: NDArray[np.int64]
+) -> tuple[tuple[str, ...], NDArray[np.float64]]:
+    """The labels of a hierarchy of intervals or days, and what they lose: those that show reach over those that do not.
+
+    Leaves after the intervals are blanks and "(other)".
+    """
+    m = len(edges) - 1
+    spans = [(int(block.codes.min()), int(block.codes.max()) + 1) for block in blocks]
+    shows_others = any(rows and high > m for (_, high), rows in zip(spans, shown, strict=True))
+    labels, losses = [], []
+    for block, span, (low, high) in zip(blocks, spans, _tiles(spans, shown, m), strict=True):
+        if (low, high) == span:
+            label, under = block.label, high - low
+        elif (low, high) == (0, m) and not shows_others:
+            label, under = tree.nodes[-1], tree.leaves
+        else:
+            label, under = _interval(tree, edges, low, high), high - low
+        labels.append(label)
+        losses.append((under - 1) / max(tree.leaves - 1, 1))
+    return tuple(labels), np.array(losses)
+
+
+def _interval(tree: Hierarchy, edges: NDArray[np.float64], low: int, high: int) -> str:
+    """The leaves from `low` up to `high` as an interval, as hierarchies write them; the last one holds its end."""
+    is_last = high == len(edges) - 1
+    if tree.is_date or tree.is_grid:  # a leaf is a day or a number
+        start, end = tree.nodes[low], tree.nodes[high - 1 if is_last else high]
+    else:
+        start, end = word(float(edges[low]), is_date=False), word(float(edges[high]), is_date=False)
+    return f"[{start}, {end}{']' if is_last else ')'}"
+
+
+def _tiles(spans: list[tuple[int, int]], shown: NDArray[np.int64], m: int) -> list[tuple[int, int]]:
+    """Spans of ordered codes below `m`, those that show grown over those that do not: a gap joins the side with fewer rows.
+
+    That costs least, and where the places of all cuts are public it does not say which part of a label is the gap.
+    """
+    of_shown = [at for at, (_, high) in enumerate(spans) if high <= m and shown[at]]
+    if not of_shown:
+        return spans
+    borders = [0]
+    for left, right in itertools.pairwise(of_shown):
+        borders.append(spans[right][0] if shown[left] < shown[right] else spans[left][1])
+    borders.append(m)
     grown = list(spans)
-    for start, at in zip([0, *(spans[at][1] for at in shown)], shown, strict=False):
-        grown[at] = (start, spans[at][1])
-    if shown:
-        grown[shown[-1]] = (grown[shown[-1]][0], m)
+    for at, span in zip(of_shown, itertools.pairwise(borders), strict=True):
+        grown[at] = span
     return grown
 
 

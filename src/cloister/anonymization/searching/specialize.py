@@ -89,19 +89,26 @@ def specialize(
     grid = put_on_grid(table, k)
     order = grid.rows.order()
     ordered = grid.take(order)
-    end = _search(ordered, k, gain, suppression, guards, beam)
+    may_remove = suppression > 0
+    end = _search(ordered, k, gain, suppression, guards, beam, may_remove)
     if end.suppressed and not end.is_starred and not output_holds(end.labels, ordered.rows, k, guards):
         # removed rows change the distribution that t-closeness compares with: search again without suppression
-        end = _search(ordered, k, gain, 0.0, guards, beam)
+        end = _search(ordered, k, gain, 0.0, guards, beam, may_remove)
     labels = np.empty_like(end.labels)
     labels[order] = end.labels
     return replace(end, labels=labels)
 
 
 def _search(
-    table: GridTable, k: int, gain: Gain, suppression: float, guards: Sequence[ClassGuard], beam: int
+    table: GridTable,
+    k: int,
+    gain: Gain,
+    suppression: float,
+    guards: Sequence[ClassGuard],
+    beam: int,
+    may_remove: bool,
 ) -> Specialization:
-    """The better end of the greedy path and the beam."""
+    """The better end of the greedy path and the beam; `may_remove` says whether rows might have been suppressed."""
     rows = table.rows
     fixed = [guard.against(rows) for guard in guards]
     work = Workspace(rows, table.columns, k, fixed, gain, math.floor(suppression * rows.total + 1e-9))
@@ -111,7 +118,7 @@ def _search(
     cut = _greedy(work, root)
     if beam > 1 and (gain is Gain.LOSS or suppression > 0):
         cut = max(cut, _beam(work, root, beam), key=lambda end: end.worth)
-    return _finished(work, cut, table)
+    return _finished(work, cut, table, may_remove)
 
 
 def _greedy(work: Workspace, cut: Cut) -> Cut:
@@ -176,14 +183,15 @@ def _taken(work: Workspace, cut: Cut, candidates: Candidates, i: int) -> Cut | f
     return frozenset() if step.lost > cut.lost and step.worth <= cut.worth else step
 
 
-def _finished(work: Workspace, cut: Cut, table: GridTable) -> Specialization:
+def _finished(work: Workspace, cut: Cut, table: GridTable, may_remove: bool) -> Specialization:
     rows = work.rows
     labels = np.full(len(rows.codes), -1, np.int64)
     labels[cut.rows] = cut.labels
     left_out = np.flatnonzero((labels < 0) & (rows.counts > 0))
     holds = [KAnonymity(work.k), *work.guards]
     is_starred = bool(len(left_out) and passing(holds, np.zeros(len(left_out), np.int64), 1, rows.take(left_out)).all())
-    recoding, losses = make_global(table, cut.blocks, cut.rows, cut.rows[cut.starts[:-1]], is_starred)
+    samples = cut.rows[cut.starts[:-1]]
+    recoding, losses = make_global(table, cut.blocks, cut.rows, samples, is_starred=is_starred, may_remove=may_remove)
     lost = sum(loss[recoding.classes[labels[cut.rows], j]] for j, loss in enumerate(losses))  # (t',) over all columns
     loss = (float(lost @ rows.counts[cut.rows]) / len(losses) + cut.lost) / max(work.total, 1)
     return Specialization(recoding, labels, cut.lost, is_starred, cut.steps, _reason(work, cut), loss)

@@ -26,6 +26,7 @@ from cloister.sources.source import nested_names
 __all__ = ["Rewriting", "format_of", "make_rewriting", "read_key"]
 
 FORMATS = {".csv": "csv", ".parquet": "parquet", ".pq": "parquet"}
+_BYTES = (pa.types.is_binary, pa.types.is_large_binary, pa.types.is_fixed_size_binary)
 SHORTEST_KEY = 16  # bytes
 _PSEUDONYM_CHARACTERS = 32  # 128 bits: no two people get the same by chance
 
@@ -152,13 +153,24 @@ def format_of(out: str | os.PathLike[str], format: str | None = None) -> str:
 
 
 def _pseudonyms(cells: pa.Array, key: bytes) -> pa.Array:
-    """A keyed hash of each cell's text; a blank stays a blank."""
-    encoded = texts(cells).dictionary_encode()
-    hashes = [
-        hmac.new(key, word.encode(), hashlib.sha256).hexdigest()[:_PSEUDONYM_CHARACTERS] if word else None
-        for word in encoded.dictionary.to_pylist()
-    ]
+    """A keyed hash of each cell's text; of bytes that are no UTF-8, and have no text, of the bytes. A blank stays a blank."""
+    is_bytes = any(is_kind(cells.type) for is_kind in _BYTES)
+    encoded = (cells if is_bytes else texts(cells)).dictionary_encode()
+    words = texts(encoded.dictionary).to_pylist()
+    known = [word.encode() if word else None for word in words]
+    if is_bytes:
+        raw = encoded.dictionary.to_pylist()
+        known = [cell if word and not _is_utf8(cell) else word for cell, word in zip(raw, known, strict=True)]
+    hashes = [hmac.new(key, word, hashlib.sha256).hexdigest()[:_PSEUDONYM_CHARACTERS] if word else None for word in known]
     return pa.array(hashes, pa.string()).take(encoded.indices)
+
+
+def _is_utf8(cell: bytes) -> bool:
+    try:
+        cell.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _is_text(kind: pa.DataType) -> bool:
