@@ -46,6 +46,7 @@ __all__ = [
 ]
 
 ABOUT, RESULT, SEAL = "about.json", "result", "seal.json"  # in the folder of a kept release
+GONE = ".gone"  # the end of the name of a kept copy that is being removed
 FOLDER = re.compile("[0-9]*-[0-9a-f]{8}")  # its name
 CERTIFICATE = "release.json"  # in a folder of results
 MOST_SHOWN = 5  # entries in a message
@@ -195,8 +196,11 @@ class KeptRelease:
 
     def drop(self) -> None:
         """Remove the kept copy."""
+        gone = self.folder.with_name(f".{self.folder.name}{GONE}")
         with deferred(), contextlib.suppress(OSError):
-            shutil.rmtree(self.folder)
+            shutil.rmtree(gone, ignore_errors=True)
+            self.folder.rename(gone)  # at once: half of a copy would pass for a changed one
+            shutil.rmtree(gone)
             self.folder.parent.rmdir()  # if it was the last one
 
     def problem(self) -> str | None:
@@ -369,6 +373,8 @@ def read_place(place: Path) -> Iterator[KeptRelease]:
     try:
         check_place(place)
         folders = sorted(path for path in place.iterdir() if FOLDER.fullmatch(path.name))
+        for left in place.glob(f".*{GONE}"):  # by a process that was killed while it removed a copy
+            shutil.rmtree(left, ignore_errors=True)
     except OSError:
         return
     for folder in folders:
