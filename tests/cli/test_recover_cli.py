@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import json
+import shutil
 import signal
 from collections.abc import Callable
 from fractions import Fraction
@@ -297,6 +298,27 @@ def keep_one(home: Path, monkeypatch: pytest.MonkeyPatch, name: str = "table.csv
         assert run(home, name, ledgered=ledgered).exit_code == 1
     (about,) = (home / ("ledger.sqlite.kept" if ledgered else "data")).rglob("about.json")
     return about.parent
+
+
+def test_a_copy_that_was_being_removed_is_gone(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A process killed while it removes a copy leaves nothing that is listed, and the next look removes the rest."""
+    folder = keep_one(home, monkeypatch)
+
+    remove = shutil.rmtree
+
+    def stop(path: Path, **options: bool) -> None:
+        if Path(path).name != f".{folder.name}.gone" or not path.exists():
+            remove(path, **options)
+            return
+        next(path.glob("result/*")).unlink()
+        raise PermissionError
+
+    with monkeypatch.context() as patch:
+        patch.setattr(shutil, "rmtree", stop)
+        assert recover(home, "1", "--out", str(home / "again.csv")).exit_code == 0
+    assert list((home / "ledger.sqlite.kept").iterdir()) == [folder.with_name(f".{folder.name}.gone")]
+    assert json.loads(recover(home, "--json").stdout)["kept"] == []
+    assert not list((home / "ledger.sqlite.kept").iterdir())
 
 
 @pytest.mark.parametrize("table", ["points", "other"])
