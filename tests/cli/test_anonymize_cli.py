@@ -111,7 +111,7 @@ def test_an_applied_recoding_is_in_the_ledger_of_its_table(folder: Path, tmp_pat
     [
         (["--out", "{out}"], "--k"),
         (["--k", 10], "--out"),
-        (["--k", 10, "--out", "{out}", "--quasi", "sexx"], "Its columns are not listed"),
+        (["--k", 10, "--out", "{out}", "--quasi", "sexx"], 'Did you mean "sex"'),
         (["--k", 10, "--out", "{out}", "--quasi", "system,sexx"], 'Did you mean "sex"'),
         (["--k", 99_999, "--out", "{out}"], "k = 99999"),
         (["--k", 1, "--out", "{out}"], "k must be a whole number of at least 2"),
