@@ -232,5 +232,3 @@ def test_moments_of_pandas_beyond_the_calendar_read_as_in_a_column_of_their_own(
         column = cell_column(list(typed))
         assert len(np.unique(people(column), axis=0)) == len(counts)
         assert days(column).tolist() == days(pa.array(counts).cast(pa.timestamp("s", zone))).tolist()
-    far = [pd.Timestamp(np.datetime64(edge, "s")).tz_localize("UTC").tz_convert("+05:00") for edge in (2**63 - 1, 2**63 - 2)]
-    assert len(np.unique(people(cell_column(far)), axis=0)) == 2

@@ -237,10 +237,7 @@ def _read_zoned_timestamp(cell: Any) -> Cell:
     count = int(cell.asm8.view(np.int64))
     if datetime.MINYEAR <= cell.year <= datetime.MAXYEAR:
         return _zoned(unit, count, cell.toordinal() - _EPOCH.toordinal())
-    try:
-        local = int(cell.tz_localize(None).asm8.view(np.int64))
-    except (OverflowError, ValueError):  # within hours of the last moment that there is
-        local = count
+    local = int(cell.tz_localize(None).asm8.view(np.int64))
     return _zoned(unit, count, local * _NANOSECONDS[unit] // _DAY_NANOSECONDS)
 
 
