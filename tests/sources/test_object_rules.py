@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import array
 import datetime
+import os
 import uuid
+import zoneinfo
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -12,14 +14,15 @@ from typing import Any
 import dateutil.tz
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 from cloister.kernels.per_unit import people
-from cloister.schema.cell_values import numbers
+from cloister.schema.cell_values import days, numbers
 from cloister.sources import object_rules
 from cloister.sources.in_memory import array_column
 from cloister.sources.object_rules import read_cell
-from cloister.sources.python_cells import cell_column, named_cells, row_cells
+from cloister.sources.python_cells import cell_column, named_cells, row_cells, text_column
 from cloister.sources.python_tables import is_rows
 
 
@@ -197,3 +200,35 @@ def test_moments_beyond_every_calendar_are_people_of_their_own() -> None:
     assert len(np.unique(people(column), axis=0)) == len(days)
     assert numbers(column[2:5]).tolist()[1:2] == [5.0]
     assert [people(column[i : i + 1]).tolist()[0] for i in range(len(days))] == people(column).tolist()
+
+
+def test_times_of_day_are_told_apart_by_their_zones() -> None:
+    """A zone without one offset is no part of a time's text: 01:02 in Berlin, in Paris and without a zone were one person."""
+    zones = [zoneinfo.ZoneInfo("Europe/Berlin"), zoneinfo.ZoneInfo("Europe/Paris"), dateutil.tz.gettz("Europe/Rome"), None]
+    zones += [datetime.UTC, datetime.timezone(datetime.timedelta(hours=1))]
+    cells = [datetime.time(1, 2, tzinfo=zone) for zone in zones]
+    for column in (cell_column(cells), cell_column([("ann", cell) for cell in cells])):
+        assert len(np.unique(people(column), axis=0)) == len(cells)
+    assert text_column(cells).to_pylist()[:4] == ["01:02:00"] * 4
+    with open(os.path.join(zoneinfo.TZPATH[0], "Europe/Berlin"), "rb") as file:
+        assert read_cell(datetime.time(1, 2, tzinfo=zoneinfo.ZoneInfo.from_file(file))) == object_rules.UNREADABLE
+    leaving = zoneinfo.ZoneInfo.no_cache(type("Leaving", (str,), {"__repr__": leave, "__str__": leave})("Europe/Berlin"))
+    assert read_cell(datetime.time(1, 2, tzinfo=leaving)) == object_rules.UNREADABLE
+
+
+def test_a_pair_with_an_unreadable_part_is_unreadable() -> None:
+    """It had a name that other pairs had too. A part that is missing is known to be that."""
+    for part in (1j, frozenset({1}), np.void(b"a"), object(), [1]):
+        assert read_cell(("ann", part)) == object_rules.UNREADABLE
+    cells = [("ann", None), ("bob", None), ("ann", pd.NaT), ("ann", pd.NA), ("ann", "None"), ("ann", float("nan")), ("ann",)]
+    assert len(np.unique(people(cell_column(cells)), axis=0)) == len(cells)
+
+
+def test_moments_of_pandas_beyond_the_calendar_read_as_in_a_column_of_their_own() -> None:
+    """With a zone, as objects, they had neither a name nor a day."""
+    counts = np.array([10**12, 2 * 10**12, -(10**12), -(10**12) + 1, 86_400 * 5 - 1, 2**60], "M8[s]")
+    for zone in ("UTC", "Asia/Tokyo", "-05:00"):
+        typed = pd.Series(counts).dt.tz_localize("UTC").dt.tz_convert(zone)
+        column = cell_column(list(typed))
+        assert len(np.unique(people(column), axis=0)) == len(counts)
+        assert days(column).tolist() == days(pa.array(counts).cast(pa.timestamp("s", zone))).tolist()

@@ -77,3 +77,50 @@ def test_moments_in_orc_are_refused_by_their_type(tmp_path: Path, last: str) -> 
     assert isinstance(error.value, CloisterError)
     orc.write_table(pa.table({"d": moments.astype("M8[D]")}), tmp_path / "o.orc")
     assert sum(counted(pyarrow.dataset.dataset(tmp_path / "o.orc", format="orc"))) == 10
+
+
+@pytest.mark.parametrize("last", [b"c", b"\xff"])
+def test_a_column_whose_path_is_that_of_another_is_refused(tmp_path: Path, last: bytes) -> None:
+    """Arrow finds columns of Parquet by dotted paths, reads a struct beside the column asked for, and stops at its cells."""
+    texts = pa.array([b"a", b"b", last], pa.binary()).view(pa.string())
+    struct = pa.StructArray.from_arrays([texts], ["b"])
+    beside = {"a": struct, "deep": pa.StructArray.from_arrays([struct], ["a"]), "tags": pa.array([["x"], [], None])}
+    cells = ["x", "y", "x"]
+    plain = {"tag": cells, "tag.b": cells}
+    path, copy, url = tmp_path / "s.parquet", tmp_path / "t.parquet", str(tmp_path / "ledger.sqlite")
+    cl.Ledger(url).create("people", "add-remove", Fraction(99))
+    for name, holder in {"a.b": "a", "deep.a": "deep", "tags.list.element": "tags"}.items():
+        for place in (path, copy):
+            pq.write_table(pa.table({name: cells, holder: beside[holder], **plain}), place)
+        for data in (path, [path, copy]):
+            with pytest.raises(SchemaError, match=f'"{name}" is also the path of a part of another column'):
+                cl.tabulate(data, by=[name], domains={name: ["x", "y"]}, budget=1, table="people", ledger=url)
+        for other in plain:
+            made = cl.tabulate(path, by=[other], domains={other: ["x", "y"]}, budget=3000)
+            assert np.rint(made.fitted).tolist() == [2, 1]
+    assert kernels.spent(url) == 0
+
+
+def test_a_dotted_column_of_orc_beside_a_struct_is_refused(tmp_path: Path) -> None:
+    """Arrow read it as nothing but missing cells."""
+    path = tmp_path / "p.orc"
+    orc.write_table(pa.table({"a.b": ["x", "y", "x"], "a": [{"b": "x"}] * 3, "c.d": ["x", "y", "x"]}), path)
+    data = pyarrow.dataset.dataset(path, format="orc")
+    with pytest.raises(SchemaError, match=r'"a\.b" is also the path of a part of another column'):
+        cl.tabulate(data, by=["a.b"], domains={"a.b": ["x", "y"]}, budget=1)
+    made = cl.tabulate(data, by=["c.d"], domains={"c.d": ["x", "y"]}, budget=3000)
+    assert np.rint(made.fitted).tolist() == [2, 1]
+
+
+def test_a_file_of_a_dataset_that_lacks_a_column_is_refused(tmp_path: Path) -> None:
+    """Its rows counted as the default. A column that the names of folders hold is in no file."""
+    pq.write_table(pa.table({"who": ["a"], "z": [1]}), tmp_path / "1.parquet")
+    pq.write_table(pa.table({"z": [1]}), tmp_path / "2.parquet")
+    data = pyarrow.dataset.dataset([str(tmp_path / "1.parquet"), str(tmp_path / "2.parquet")])
+    with pytest.raises(SchemaError, match='column "who" is missing in a file of the dataset'):
+        cl.tabulate(data, by=["who"], domains={"who": ["a", "b"]}, budget=1)
+    table = pa.table({"who": ["a", "b", None], "z": [1, 2, 3]})
+    pyarrow.dataset.write_dataset(table, tmp_path / "h", format="parquet", partitioning=["who"], partitioning_flavor="hive")
+    for kept in (pyarrow.dataset.dataset(tmp_path / "h", partitioning="hive"), pyarrow.dataset.dataset(table)):
+        made = cl.tabulate(kept, by=["z"], bounds={"z": (0, 4)}, bins={"z": 2}, budget=3000)
+        assert np.rint(made.fitted).sum() == 3

@@ -39,6 +39,10 @@ class CarefulReader(Protocol):
         """The columns in which one cell may end the reading of all."""
         ...
 
+    def ambiguous(self, file: Any) -> tuple[str, ...]:
+        """The columns whose names are also paths of parts of others, which would be read with them."""
+        ...
+
 
 @dataclass(frozen=True)
 class ColumnarSource:
@@ -50,6 +54,7 @@ class ColumnarSource:
     texts: tuple[str, ...] = ()  # the columns whose type says that they hold text
     nested: tuple[str, ...] = ()  # the columns that hold lists or structs
     unsafe: tuple[str, ...] = ()  # the columns in which one cell may end the reading of all
+    ambiguous: tuple[str, ...] = ()  # the columns whose names are also paths of parts of others
     kinds: tuple[str, ...] = ()  # what each stored column holds, as far as files of one table must agree in it
     in_memory: bool = False
     keep_bytes: bool = False  # whether texts that are not UTF-8 are handed out as they are
@@ -92,6 +97,8 @@ class DatasetSource:
     """A pyarrow dataset, read with little ahead."""
 
     dataset: Any
+    ambiguous: tuple[str, ...] = ()  # as of files
+    absent: tuple[str, ...] = ()  # the columns that some file lacks
     in_memory: bool = False
     keep_bytes: bool = False  # as of files
 
@@ -130,7 +137,11 @@ def from_dataset(dataset: Any) -> DatasetSource:
     Arrow takes the types of CSV and JSON files from their first rows, and gives up in the middle of a pass where a file has a
     value that the dataset's type cannot hold. So such a dataset is refused before anything is charged.
     """
+    from pyarrow.dataset import get_partition_keys  # there already where there is a dataset
+
     distinct(dataset.schema.names, "the dataset")
+    ambiguous: dict[str, None] = {}
+    absent: dict[str, None] = {}
     with retold("the dataset"):
         check_once(piece for part in dataset.get_fragments() for piece in _pieces(part))
         for part in dataset.get_fragments():
@@ -139,6 +150,8 @@ def from_dataset(dataset: Any) -> DatasetSource:
                     "a dataset of CSV or JSON files takes its types from the rows. Give the paths of the files in place of it."
                 )
             kinds = {field.name: field.type for field in part.physical_schema}
+            if "orc" in str(getattr(getattr(part, "format", None), "default_extname", None)):
+                ambiguous |= _parts_by_name(kinds)
             _check_stored_forms(part, kinds)
             if "parquet" in str(getattr(getattr(part, "format", None), "default_extname", None)):
                 coded = [name for name, kind in kinds.items() if pa.types.is_dictionary(kind)]
@@ -147,13 +160,21 @@ def from_dataset(dataset: Any) -> DatasetSource:
                         f'column "{coded[0]}" of the dataset is stored as codes, as a pandas Categorical is. Give the paths of '
                         "the files in place of the dataset."
                     )
+            held = {*kinds, *get_partition_keys(part.partition_expression)}  # by the file, and by the names of its folders
+            absent |= dict.fromkeys(name for name in dataset.schema.names if name not in held)
             for field in dataset.schema:
                 if kinds.get(field.name, field.type) != field.type:
                     raise SourceError(
                         f'column "{field.name}" has another type in a file of the dataset than in its schema. Write all files '
                         "with one type, or give the paths of the files in place of the dataset."
                     )
-    return DatasetSource(dataset)
+    return DatasetSource(dataset, tuple(ambiguous), tuple(absent))
+
+
+def _parts_by_name(kinds: dict[str, pa.DataType]) -> dict[str, None]:
+    """The columns that Arrow takes for parts of others, by the dots in their names: in ORC it reads no cell of them."""
+    nested = [f"{name}." for name, kind in kinds.items() if pa.types.is_nested(kind)]
+    return dict.fromkeys(name for name in kinds if name.startswith(tuple(nested)))
 
 
 def _check_stored_forms(part: Any, kinds: dict[str, pa.DataType]) -> None:
@@ -194,9 +215,9 @@ def open_columnar(place: Place, reader: ColumnarReader) -> ColumnarSource:
                 "and --suggest-k, --count or --sample. In Python: Synopsis.load."
             )
         names = distinct(schema.names, place.shown)  # a damaged name is no text
-        unsafe = reader.unsafe(file) if isinstance(reader, CarefulReader) else ()
+        unsafe, ambiguous = (reader.unsafe(file), reader.ambiguous(file)) if isinstance(reader, CarefulReader) else ((), ())
     kinds = tuple(_kind(field.type) for field in schema)
-    return ColumnarSource(place, reader, names, text_names(schema), nested_names(schema), unsafe, kinds)
+    return ColumnarSource(place, reader, names, text_names(schema), nested_names(schema), unsafe, ambiguous, kinds)
 
 
 def _kind(type: pa.DataType) -> str:

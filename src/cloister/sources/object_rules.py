@@ -15,6 +15,7 @@ import datetime
 import math
 import re
 import uuid
+import zoneinfo
 from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
@@ -61,6 +62,7 @@ _WIDEST = 1_000  # cells of a tuple that is told from others
 
 _EPOCH = datetime.datetime(1970, 1, 1)
 _NANOSECONDS = {"s": 10**9, "ms": 10**6, "us": 10**3, "ns": 1}
+_DAY_NANOSECONDS = 86_400 * 10**9
 _MICROSECOND = datetime.timedelta(microseconds=1)
 _PARTS = [
     getattr(datetime.datetime, part)
@@ -132,12 +134,21 @@ def _unreadable(name: str) -> Cell:
 
 
 def _read_tuple(cell: tuple[object, ...]) -> Cell:
-    """A tuple holds no single value; as a name it is its cells, unless there are tuples among them or too many."""
+    """A tuple holds no single value; as a name it is its cells, unless one cannot be read, is a tuple, or there are too many."""
     parts = tuple(tuple.__iter__(cell)) if tuple.__len__(cell) <= _WIDEST else ()
     if not parts or any(base is tuple for part in parts for base in bases(type(part))):
         return UNREADABLE
-    written = [f"{kind} {value!r}" for kind, value in map(read_cell, parts)]
+    written = []
+    for part in parts:
+        kind, value = read_cell(part)
+        if value is None and not _is_nothing(part):  # another such part would make the same name
+            return UNREADABLE
+        written.append(f"{kind} {value!r}" if value is not None else f"nothing {type(part).__name__}")
     return _unreadable("tuple " + "".join(f"{len(part)} {part}" for part in written))
+
+
+def _is_nothing(part: object) -> bool:
+    return part is None or part is of_pandas("NaT") or part is of_pandas("NA")
 
 
 def _read_uuid(cell: uuid.UUID) -> Cell:
@@ -215,29 +226,39 @@ def _read_datetime(cell: datetime.datetime) -> Cell:
     fold = datetime.datetime.fold.__get__(cell)
     plain = datetime.datetime(*(part.__get__(cell) for part in _PARTS), fold=fold)
     count = (plain.replace(tzinfo=None) - _EPOCH) // _MICROSECOND
-    offset = plain.utcoffset()
+    offset, day = plain.utcoffset(), plain.toordinal() - _EPOCH.toordinal()
     # in whole numbers: the instant of a moment in the first or last year may lie outside of what a datetime can be
-    return ("us", count) if offset is None else _zoned("us", count - offset // _MICROSECOND, plain)
+    return ("us", count) if offset is None else _zoned("us", count - offset // _MICROSECOND, day)
 
 
 def _read_zoned_timestamp(cell: Any) -> Cell:
-    """A moment of pandas that knows its zone."""
+    """A moment of pandas that knows its zone, of any year."""
     unit, _ = np.datetime_data(cell.asm8.dtype)
-    return _zoned(unit, int(cell.asm8.view(np.int64)), cell)
+    count = int(cell.asm8.view(np.int64))
+    if datetime.MINYEAR <= cell.year <= datetime.MAXYEAR:
+        return _zoned(unit, count, cell.toordinal() - _EPOCH.toordinal())
+    local = int(cell.tz_localize(None).asm8.view(np.int64))
+    return _zoned(unit, count, local * _NANOSECONDS[unit] // _DAY_NANOSECONDS)
 
 
-def _zoned(unit: str, count: int, moment: datetime.datetime) -> Cell:
+def _zoned(unit: str, count: int, day: int) -> Cell:
     """An instant, which is its name in whatever zone, and the day that a calendar of the cell's own zone shows."""
-    day = moment.toordinal() - _EPOCH.toordinal()
     return f"zoned {unit}", (count, b"moment %d" % (count * _NANOSECONDS[unit]), day)
 
 
 def _read_time(cell: datetime.time) -> Cell:
     zone = datetime.time.tzinfo.__get__(cell)
-    if zone is not None:
-        return ("text", datetime.time.isoformat(cell)) if is_known_zone(zone) else UNREADABLE
-    hour, minute, second, microsecond = (part.__get__(cell) for part in _TIME_PARTS)
-    return "time", ((hour * 60 + minute) * 60 + second) * 10**6 + microsecond
+    if not is_known_zone(zone):
+        return UNREADABLE
+    if zone is None:
+        hour, minute, second, microsecond = (part.__get__(cell) for part in _TIME_PARTS)
+        return "time", ((hour * 60 + minute) * 60 + second) * 10**6 + microsecond
+    written = datetime.time.isoformat(cell)
+    if zone.utcoffset(None) is not None:  # then the text has it
+        return "text", written
+    if type(zone) is zoneinfo.ZoneInfo and type(zone.key) is not str:  # it has no name, or one that runs code
+        return UNREADABLE
+    return "named text", (written, f"time {written} {zone!r}".encode(), None)
 
 
 def _read_timedelta(cell: datetime.timedelta) -> Cell:

@@ -62,6 +62,11 @@ class SeveralSources:
         """The columns in which, in some file, one cell may end the reading of all."""
         return tuple(dict.fromkeys(name for part in self.parts for name in getattr(part, "unsafe", ())))
 
+    @property
+    def ambiguous(self) -> tuple[str, ...]:
+        """The columns whose names are also, in some file, paths of parts of others."""
+        return tuple(dict.fromkeys(name for part in self.parts for name in getattr(part, "ambiguous", ())))
+
     def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         """The rows of the first file, of the second, and so on."""
         wanted = present(self.names, columns)

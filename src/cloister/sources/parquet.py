@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -39,6 +40,18 @@ class ParquetReader:
             for column in columns
             if column.physical_type == "BYTE_ARRAY" and "DECIMAL" in (column.converted_type, column.logical_type.type)
         )
+
+    def ambiguous(self, file: Any) -> tuple[str, ...]:
+        """The columns with which Arrow would read another one: it finds them by dotted paths, and "a.b" may be a part of a."""
+        opened = parquet.ParquetFile(file)
+        paths = [opened.schema.column(place).path for place in range(len(opened.schema))]
+        starts = Counter(
+            ".".join(parts[:end]) for parts in (path.split(".") for path in paths) for end in range(1, len(parts) + 1)
+        )
+        flat = set(paths).intersection(opened.schema_arrow.names)
+        # no row group: only the columns are looked at
+        doubtful = [name for name in flat if starts[name] > 1]
+        return tuple(name for name in doubtful if opened.read_row_groups([], columns=[name]).column_names != [name])
 
     def batches(self, file: Any, columns: list[str], texts: Sequence[str]) -> Iterator[pa.RecordBatch]:
         """The rows; texts that repeat are read as the codes that the file holds."""

@@ -45,6 +45,17 @@ def make_engine(
             f'column "{unsafe[0]}" holds decimals stored as bytes of any number, and one cell with too many ends the reading. '
             "Write the file anew with decimals of one width, as pyarrow and Spark write them."
         )
+    ambiguous = [name for name in wanted if name in getattr(opened, "ambiguous", ())]
+    if ambiguous:
+        raise SchemaError(
+            f'column "{ambiguous[0]}" is also the path of a part of another column, and Arrow reads both. Rename one of them.'
+        )
+    absent = [name for name in wanted if name in getattr(opened, "absent", ())]
+    if absent:
+        raise SchemaError(
+            f'column "{absent[0]}" is missing in a file of the dataset. Write all files with the same columns, or leave the '
+            "file out."
+        )
     return backend.make_engine(opened, encoding, unit, once)
 
 
