@@ -214,7 +214,9 @@ def test_the_cost_of_a_sample_is_rounded_up(epsilon: Fraction, rate: Fraction) -
         e, q = (mpmath.mpf(x.numerator) / x.denominator for x in (epsilon, rate))
         cost = amplified_epsilon(epsilon, rate)
         assert cost > 0
-        assert mpmath.mpf(cost.numerator) / cost.denominator >= mpmath.log1p(q * mpmath.expm1(e)) * (1 - mpmath.mpf(10) ** -600)
+        assert mpmath.mpf(cost.numerator) / cost.denominator >= mpmath.log1p(q * mpmath.expm1(e)) * (
+            1 - mpmath.mpf(10) ** -600
+        )
         assert cost <= epsilon
 
 
