@@ -6,7 +6,7 @@ does to a ledger is remembered here. Outside commands nothing is.
 
 from __future__ import annotations
 
-__all__ = ["begin_command", "describe_stop", "remember_charge", "remember_result", "remember_use"]
+__all__ = ["begin_command", "describe_charges", "describe_stop", "remember_charge", "remember_result", "remember_use"]
 
 _charges: list[str] | None = None  # sentences, of the running command; None: no command runs
 _uses: list[str] = []
@@ -37,6 +37,11 @@ def remember_result(sentence: str) -> None:
     """Note what the running command has written."""
     if _charges is not None:
         _results.append(sentence)
+
+
+def describe_charges() -> str:
+    """What the running command has charged, for a sentence of an error that knows nothing of it."""
+    return "What was charged to a ledger stays charged." if _charges else "Nothing was charged to a ledger."
 
 
 def describe_stop(error: BaseException) -> str:

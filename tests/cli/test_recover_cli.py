@@ -389,3 +389,51 @@ def test_a_signal_while_the_release_is_kept_tells_of_it(home: Path, monkeypatch:
     assert failed.exit_code == 130
     assert "ledger recover 1" in failed.stderr
     assert recover(home, "1", "--out", str(home / "again.csv")).exit_code == 0
+
+
+@pytest.mark.parametrize("error", [RuntimeError, MemoryError])
+def test_an_unexpected_error_says_whether_something_was_charged(
+    home: Path, monkeypatch: pytest.MonkeyPatch, error: type[Exception]
+) -> None:
+    """A dry run charges nothing, whatever becomes of it."""
+
+    def broken(*args: object) -> None:
+        raise error
+
+    monkeypatch.setattr("cloister.clustering.votes.fit.plan_votes", broken)
+    failed = run(home, "clusters", "--dry-run", "--rows", "100")
+    assert failed.exit_code == 1
+    assert "Nothing was charged to a ledger." in failed.stderr
+    assert "stays charged" not in failed.stderr
+    monkeypatch.setattr("cloister.clustering.votes.fit.after_size", broken)
+    failed = run(home, "clusters")
+    assert "stays charged" in failed.stderr
+    assert "Nothing was charged" not in failed.stderr
+
+
+def test_a_kept_folder_that_is_not_the_users_alone_is_told(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is not used, and nobody says that nothing is kept there."""
+    with monkeypatch.context() as patch:
+        patch.setattr(Staged, "commit", fill_disk("table.csv"))
+        run(home, "table.csv")
+    place = home / "ledger.sqlite.kept"
+    place.chmod(0o750)
+    for words in ([], ["--json"], ["--out", str(home / "again.csv")], ["1", "--out", str(home / "again.csv")]):
+        told = recover(home, *words)
+        assert told.exit_code == 1, words
+        assert f"{place} is not used" in told.stderr
+        assert "othing is kept" not in told.stderr + told.stdout
+    place.chmod(0o700)
+    assert recover(home, "--out", str(home / "again.csv")).exit_code == 0
+
+
+def test_a_ledger_behind_a_link_keeps_beside_its_file(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whichever name it is given by, then and later."""
+    (home / "ledger.sqlite").rename(home / "real.sqlite")
+    (home / "ledger.sqlite").symlink_to(home / "real.sqlite")
+    with monkeypatch.context() as patch:
+        patch.setattr(Staged, "commit", fill_disk("table.csv"))
+        run(home, "table.csv")
+    assert (home / "real.sqlite.kept").is_dir()
+    words = ["ledger", "recover", "--out", str(home / "again.csv"), "--ledger", str(home / "real.sqlite")]
+    assert CliRunner().invoke(app, words).exit_code == 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from fractions import Fraction
 from functools import partial
@@ -212,6 +213,30 @@ def test_every_number_of_rows_has_a_plan_of_votes(rows: float, budget: object, m
     sizes_of(monkeypatch, rows)
     request = ClusterRequest(n_clusters="auto", budget=budget, columns=NAMES, scale=None)
     assert request.fit(PEOPLE).release_.adds_up()
+
+
+@pytest.mark.parametrize("rows", [6.1e4, 1e18])
+@pytest.mark.parametrize("budget", [cl.PureDP(10**9), cl.ApproxDP(10**9, 1e-6)], ids=["pure", "approx"])
+def test_the_largest_epsilon_has_a_plan_for_a_secret_sample(
+    rows: float, budget: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """e^epsilon overflowed once the number of rows was bought."""
+    sizes_of(monkeypatch, rows)
+    request = ClusterRequest(n_clusters=3, budget=budget, columns=NAMES, scale=None, bounds=(0, 1))
+    assert request.fit(PEOPLE).release_.adds_up()
+
+
+@pytest.mark.parametrize("delta", ["0.5", "0.95", "0.999999"])
+@pytest.mark.parametrize("epsilon", ["0.0001", "0.001"])
+def test_the_noise_of_every_secret_sample_is_tried_before_the_charge(
+    epsilon: str, delta: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its rows keep a delta of a thousandth: near a delta of 1 that is a deviation thousands of times as large."""
+    sizes_of(monkeypatch, 60_000.5)
+    for most in (2**power for power in range(16, 24)):
+        schema = cl.Schema.from_text(SCHEMA.replace("1000000000", str(most)))
+        with contextlib.suppress(UsageError):  # before the charge
+            cl.KMeans(3, cl.ApproxDP(epsilon, delta), schema=schema, method="votes").fit(PEOPLE)
 
 
 def test_estimated_bounds_are_never_too_narrow() -> None:

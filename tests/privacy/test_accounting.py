@@ -184,3 +184,77 @@ def test_steps_without_noise_on_a_sample_are_not_a_small_delta() -> None:
     """A precision of 10^12 at a rate of a half: delta is a half."""
     events = [SampledEvent("seeding", Fraction(1, 2), (GaussianEvent("votes", Fraction(10**12)),))]
     assert 0.49 < delta_of(events, Fraction(1, 10)) < 0.51
+
+
+@pytest.mark.parametrize("rate", [Fraction(1, 3), Fraction(1, 2**32)])
+@pytest.mark.parametrize("epsilon", [Fraction(999), Fraction(10**4), Fraction(10**7), Fraction(10**9) - Fraction(1, 7)])
+def test_a_sample_can_be_planned_at_every_epsilon(epsilon: Fraction, rate: Fraction) -> None:
+    """e^epsilon has more digits than decimals have exponents; ln q + epsilon has not."""
+    on_sample = epsilon_before_sampling(epsilon, rate)
+    assert amplified_epsilon(on_sample, rate) <= epsilon
+    assert float(on_sample - epsilon) == pytest.approx(-log(rate), rel=1e-12)
+    assert sampled_gaussian_precision(epsilon, Fraction(1, 10**6), rate, Fraction(1)) > 0
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "rate"),
+    [
+        (Fraction(20), Fraction(1, 10**60)),
+        (Fraction(4, 10**51), Fraction(1)),
+        (Fraction(4, 10**51), Fraction(1, 3)),
+        (Fraction(1, 10**300), Fraction(1, 10**300)),
+        (Fraction(999), Fraction(1, 2)),
+        (Fraction(1001), Fraction(1, 2)),
+        (Fraction(1001), Fraction(1, 10**600)),
+    ],
+)
+def test_the_cost_of_a_sample_is_rounded_up(epsilon: Fraction, rate: Fraction) -> None:
+    """However small it is: a positive cost is not 0."""
+    with mpmath.workdps(1500):
+        e, q = (mpmath.mpf(x.numerator) / x.denominator for x in (epsilon, rate))
+        cost = amplified_epsilon(epsilon, rate)
+        assert cost > 0
+        assert mpmath.mpf(cost.numerator) / cost.denominator >= mpmath.log1p(q * mpmath.expm1(e)) * (
+            1 - mpmath.mpf(10) ** -600
+        )
+        assert cost <= epsilon
+
+
+def exact_gaussian_delta(epsilon: float, mu: float) -> mpmath.mpf:
+    with mpmath.workdps(400):
+        e, m = mpmath.mpf(epsilon), mpmath.mpf(mu)
+        return mpmath.ncdf(m / 2 - e / m) - mpmath.exp(e) * mpmath.ncdf(-m / 2 - e / m)
+
+
+@pytest.mark.parametrize("mu", [10.0**power for power in range(-40, 2, 3)])
+@pytest.mark.parametrize("ratio", [0.0, 1e-8, 0.1, 1.0, 9.0, 20.0])
+def test_the_delta_of_hardly_any_precision_is_not_below_the_true_one(mu: float, ratio: float) -> None:
+    """The two terms of the closed form cancel; what is left is rounded up."""
+    epsilon = ratio * mu
+    true = exact_gaussian_delta(epsilon, mu)
+    claimed = gaussian_delta(epsilon, mu)
+    assert true * (1 - mpmath.mpf(SLACK) / 2) <= claimed
+    assert claimed <= true * 1000 + mpmath.mpf(10) ** -300
+    events = [GaussianEvent("a", Fraction(mu) ** 2)]
+    assert delta_of(events, Fraction(epsilon)) >= true
+
+
+@pytest.mark.parametrize("mu", [1e-6, 1e-12, 1e-17, 1e-33])
+@pytest.mark.parametrize("table", [0.0, 1e-9, 1e-20])
+def test_the_delta_of_hardly_any_precision_on_a_sample_is_not_below_the_true_one(mu: float, table: float) -> None:
+    """The loss on a sample is as small as its precision, also where no epsilon is left."""
+    rate = Fraction(1, 3)
+    events = [SampledEvent("a", rate, (GaussianEvent("b", Fraction(mu) ** 2),)), GaussianEvent("c", Fraction(table) ** 2)]
+    least = max(exact_gaussian_delta(0.0, mu) / 3, exact_gaussian_delta(0.0, table) if table else 0)
+    assert delta_of(events, Fraction(0)) >= least * (1 - mpmath.mpf(10) ** -9)
+
+
+@pytest.mark.parametrize("delta", [Fraction(1, 10**20), Fraction(1, 10**6), Fraction(1, 2), Fraction(999999, 10**6)])
+@pytest.mark.parametrize("epsilon", [Fraction(1, 10**4), Fraction(1, 100), Fraction(1), Fraction(30)])
+def test_what_is_calibrated_adds_up_when_it_is_checked(epsilon: Fraction, delta: Fraction) -> None:
+    """Whatever is rounded up there is less than calibration left unspent."""
+    precision = gaussian_precision(epsilon, delta)
+    assert 0 < delta_of([GaussianEvent("a", precision)], epsilon) <= float(delta)
+    sampled = sampled_gaussian_precision(epsilon, delta, Fraction(1, 3), precision / 3)
+    events = [SampledEvent("s", Fraction(1, 3), (GaussianEvent("a", sampled),)), GaussianEvent("b", precision / 3)]
+    assert delta_of(events, epsilon) <= float(delta)

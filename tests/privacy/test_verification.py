@@ -272,3 +272,20 @@ def test_the_certificate_inside_a_file_is_the_signed_one(tmp_path: Path) -> None
     again = json.dumps(json.loads(text))
     assert Release.from_json(again).signature == Release.from_json(text).signature
     assert forger().public != host_key().public
+
+
+def test_clusters_of_a_synopsis_under_a_strangers_key_are_not_what_the_ledger_holds(ledger: Ledger) -> None:
+    """Whoever gives the key vouches for the clusters; the ledger vouches for the synopsis alone, and both is said."""
+    synopsis = release_of(ledger)
+    data = {**json.loads(synopsis.to_json()), "result": {"synopsis": synopsis.digest(), "centers": [[1, 2]]}}
+    stranger = forge(json.dumps(data), {}, "forger")
+    key = Release.from_json(stranger).signature.key  # type: ignore[union-attr]
+    with pytest.raises(DataError, match="a key that the ledger does not know"):
+        verified(stranger, ledger, (key,))
+    clusters = synopsis.derived(kind="kmeans", result={"synopsis": synopsis.digest()})
+    for keys in ((), (host_key().public,)):
+        origin = verified(clusters.to_json(), ledger, keys)
+        said = " ".join(origin.sentences(clusters))
+        assert "derived from entry 1 of table" in said
+        assert "is this release" not in said
+    assert "is this release" in " ".join(verified(synopsis.to_json(), ledger).sentences(synopsis))

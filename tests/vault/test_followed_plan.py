@@ -63,7 +63,7 @@ def test_a_kind_chosen_by_a_gaussian_step_would_pass_delta() -> None:
     first = float(WHOLE / 50) ** 0.5
     second = float(WHOLE * 49 / 50) ** 0.5
     pure = float(brentq(lambda e: gaussian_delta(epsilon - e, first) - delta, 0, epsilon - 1e-9))
-    assert within([GaussianEvent("a", Fraction(first) ** 2), LaplaceEvent("b", Fraction(pure - 1e-9))], APPROX)
+    assert within([GaussianEvent("a", Fraction(first) ** 2), LaplaceEvent("b", Fraction(pure - 1e-8))], APPROX)
     x = np.linspace(-14, 14 + first, 60_001)
     weights = norm.pdf(x - first) * (x[1] - x[0])
     left = epsilon - (first * x - first**2 / 2)

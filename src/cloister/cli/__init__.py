@@ -20,7 +20,7 @@ from cloister.cli.help_text import hide_types
 from cloister.errors import CloisterError, UnsignedRelease, UntoldLedger, at_shell, out_of_memory
 from cloister.interrupts import handle_interrupts
 from cloister.report.one_line import escape_controls, one_line
-from cloister.stopped_commands import begin_command, describe_stop
+from cloister.stopped_commands import begin_command, describe_charges, describe_stop
 
 __all__ = ["app", "main"]
 
@@ -57,15 +57,15 @@ class Verbs(TyperGroup):
         except (BrokenPipeError, typer.Exit, typer.Abort):
             raise
         except MemoryError as error:
-            _tell(f"EngineError: {out_of_memory('the command ran')} What was charged to a ledger stays charged.", error)
+            _tell(f"EngineError: {out_of_memory('the command ran')} {describe_charges()}", error)
             raise typer.Exit(1) from None
         except Exception as error:
             # A traceback may quote rows: it is for whoever debugs with made-up data.
             if os.environ.get("CLOISTER_DEBUG") or _is_usage(error) or _is_printing(error):
                 raise
             _tell(
-                f"Unexpected {type(error).__name__}. What was charged to a ledger stays charged. This is a bug: please report "
-                "it, with the traceback that CLOISTER_DEBUG=1 shows on made-up data.",
+                f"Unexpected {type(error).__name__}. {describe_charges()} This is a bug: please report it, with the "
+                "traceback that CLOISTER_DEBUG=1 shows on made-up data.",
                 error,
             )
             raise typer.Exit(1) from None

@@ -181,6 +181,7 @@ def recover(
     everywhere: flags.EverywhereInLedger,
 ) -> None:
     """Hand out a release that was paid for and could not be written, at no cost."""
+    from cloister.privacy.kept_places import check_unused
     from cloister.privacy.kept_releases import find_kept, flag, kept_releases
 
     book = open_ledger(ledger)
@@ -196,12 +197,14 @@ def recover(
     left = kept_releases(book)
     if everywhere.as_json:
         print_json({"out": None if out is None else str(out), "kept": [kept.as_dict() for kept in left]})
-        return
-    if out is not None:
+    elif out is not None:
         print_line(f"Written: {out}. Nothing was charged.")
-    for kept in left if out is None else ():
-        print_line(str(kept))
+    else:
+        for kept in left:
+            print_line(str(kept))
     if out is None:
+        check_unused(book)  # before it is said that nothing is kept
+    if out is None and not everywhere.as_json:
         get = f"Get one with: cloister ledger recover ENTRY --out PATH{flag(book)}"
         typer.echo(get if left else "Nothing is kept.")
 

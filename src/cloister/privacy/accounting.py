@@ -50,6 +50,12 @@ MOST_DRAWS = 2**40
 LARGEST_EPSILON = 50
 """The largest epsilon that Gaussian noise is calibrated to: beyond, its tails would have to be rarer than its sampler's error."""
 
+ULP, ROUNDINGS, FARTHEST = 2.0**-53, 16, 1e9
+"""The error of one rounding, how many of them a difference is taken to have, and a deviation beyond which all is 0."""
+
+LARGE = 1000
+"""A pure epsilon on a sample whose e^-epsilon is far below any rate."""
+
 SAMPLED_SLACK = 2e-5
 """The same where an integral comes in."""
 
@@ -69,18 +75,39 @@ MOST_SAMPLE_DELTA = Fraction(1, 1000)
 def gaussian_delta(epsilon: float, mu: float) -> float:
     """The smallest delta of a Gaussian release whose sensitivity is mu standard deviations (Balle and Wang, theorem 8).
 
+    It is off by less than `SLACK` / 2 of itself, or rounded up.
+
     >>> round(gaussian_delta(1.0, 1.0), 6)
     0.126937
     """
-    from scipy.special import log_ndtr
-
-    if mu <= 0:
-        return 0.0
     import numpy as np
 
-    upper = float(log_ndtr(mu / 2 - epsilon / mu))
-    lower = epsilon + float(log_ndtr(-mu / 2 - epsilon / mu))
-    return float(-np.expm1(min(0.0, lower - upper)) * np.exp(upper))
+    return float(gaussian_deltas(np.array([epsilon]), mu)[0]) if mu > 0 else 0.0
+
+
+def gaussian_deltas(epsilon: NDArray[np.float64], mu: float) -> NDArray[np.float64]:
+    """The same for many epsilons, also negative ones, for which delta is 1 - e^epsilon + e^epsilon delta(-epsilon).
+
+    With x = epsilon / mu, delta is F(mu/2 - x) - e^epsilon F(-mu/2 - x). Where these cancel, it is computed from Mills ratios R,
+    as f(mu/2 - x) (R(x - mu/2) - R(x + mu/2)) with what rounding may take away added, and is at most mu f(min(0, mu/2 - x)),
+    since f(mu/2 - epsilon/mu) is its derivative by mu.
+    """
+    import numpy as np
+    from scipy.special import erfcx, log_ndtr
+
+    size = np.abs(epsilon)
+    x = np.minimum(size / mu, FARTHEST)
+    near, far = mu / 2 - x, -mu / 2 - x
+    upper = log_ndtr(near)
+    gap = np.minimum(0.0, size + log_ndtr(far) - upper)
+    delta = -np.expm1(gap) * np.exp(upper)
+    cancelled = -gap * SLACK / 4 < ULP * (2 + size - 2 * upper) * ROUNDINGS
+    if np.any(cancelled):
+        density = np.exp(-(near[cancelled] ** 2) / 2) / np.sqrt(2 * np.pi)
+        ratio, other = (np.sqrt(np.pi / 2) * erfcx(-t[cancelled] / np.sqrt(2)) for t in (near, far))
+        bound = mu * np.exp(-(np.minimum(0.0, near[cancelled]) ** 2) / 2) / np.sqrt(2 * np.pi)
+        delta[cancelled] = np.minimum(bound, density * (np.maximum(0.0, ratio - other) + ROUNDINGS * ULP * ratio))
+    return np.asarray(np.where(epsilon < 0, -np.expm1(np.minimum(0.0, epsilon)) + np.exp(-size) * delta, delta))
 
 
 def sampler_delta(epsilon: float) -> float:
@@ -114,18 +141,24 @@ def gaussian_precision(epsilon: Fraction, delta: Fraction) -> Fraction:
 
 
 def amplified_epsilon(epsilon: Fraction, rate: Fraction) -> Fraction:
-    """What a pure epsilon on a Poisson sample costs on the table: ln(1 + q (e^epsilon - 1)), rounded up."""
-    with localcontext(decimal_context(DIGITS)):
-        grown = (Decimal(epsilon.numerator) / Decimal(epsilon.denominator)).exp() - 1
-        cost = (1 + Decimal(rate.numerator) / Decimal(rate.denominator) * grown).ln()
-        return min(epsilon, Fraction(cost.quantize(PLACES, rounding=ROUND_CEILING)))
+    """What a pure epsilon on a Poisson sample costs on the table: ln(1 + q (e^epsilon - 1)), rounded up at every step.
+
+    A large one is epsilon + ln(q + (1 - q) / e^epsilon): e^epsilon itself would have more digits than a decimal can.
+    """
+    with localcontext(decimal_context(2 * DIGITS, ROUND_CEILING)):  # exp and ln round to nearest in any context
+        spent, part = (Decimal(number.numerator) / Decimal(number.denominator) for number in (epsilon, rate))
+        if epsilon > LARGE:
+            cost = spent + (part + Decimal(-LARGE).exp().next_plus()).ln().next_plus()
+        else:
+            cost = (1 + part * (spent.exp().next_plus() - 1)).ln().next_plus()
+        return min(epsilon, Fraction(cost.quantize(PLACES)))
 
 
 def epsilon_before_sampling(cost: Fraction, rate: Fraction) -> Fraction:
     """The pure epsilon that may be spent on a Poisson sample for this cost on the table, rounded down."""
-    with localcontext(decimal_context(DIGITS)):
-        grown = (Decimal(cost.numerator) / Decimal(cost.denominator)).exp() - 1
-        log = (1 + grown * Decimal(rate.denominator) / Decimal(rate.numerator)).ln()
+    with localcontext(decimal_context(2 * DIGITS)):
+        spent, part = (Decimal(number.numerator) / Decimal(number.denominator) for number in (cost, rate))
+        log = spent - part.ln() if cost > LARGE else (1 + (spent.exp() - 1) / part).ln()
         epsilon = Fraction(log.quantize(PLACES, rounding=ROUND_FLOOR))
     while amplified_epsilon(epsilon, rate) > cost:  # both round: step down until the charge fits
         epsilon -= Fraction(PLACES)
@@ -144,14 +177,9 @@ def sampled_gaussian_delta(epsilon: float, rate: float, mu_sample: float, mu_tab
     the row is seen with probability q, and otherwise the loss is ln(1-q).
     """
     import numpy as np
-    from scipy.special import log_ndtr
 
     def second(left: NDArray[np.float64]) -> NDArray[np.float64]:
-        if mu_table == 0:
-            return np.maximum(0.0, -np.expm1(left))
-        upper = log_ndtr(mu_table / 2 - left / mu_table)
-        lower = left + log_ndtr(-mu_table / 2 - left / mu_table)
-        return np.asarray(-np.expm1(np.minimum(0.0, lower - upper)) * np.exp(upper))
+        return gaussian_deltas(left, mu_table) if mu_table > 0 else np.maximum(0.0, -np.expm1(left))
 
     rate = max(rate, float(np.finfo(np.float64).tiny))  # delta grows with the rate
     if rate == 1:
@@ -165,7 +193,10 @@ def sampled_gaussian_delta(epsilon: float, rate: float, mu_sample: float, mu_tab
     step = x[1] - x[0]
     missing = np.exp(-(x**2) / 2) / np.sqrt(2 * np.pi)  # density without the row
     present = np.exp(-((x - mu_sample) ** 2) / 2) / np.sqrt(2 * np.pi)
-    loss = np.logaddexp(np.log1p(-rate), np.log(rate) + mu_sample * x - mu_sample**2 / 2)
+    seen = mu_sample * x - mu_sample**2 / 2  # the loss of a row that is known to be in the sample
+    loss = np.logaddexp(np.log1p(-rate), np.log(rate) + seen)
+    small = np.abs(seen) < 0.5  # where the two terms above nearly add up to 1
+    loss[small] = np.log1p(rate * np.expm1(seen[small]))
     removed = float(np.sum(((1 - rate) * missing + rate * present) * second(epsilon - loss)) * step)
     added = float(np.sum(missing * second(epsilon + loss)) * step)
     return max(removed, added) + BEYOND
@@ -178,7 +209,8 @@ def sampled_gaussian_precision(epsilon: Fraction, delta: Fraction, rate: Fractio
     (ln(1 + (e^epsilon - 1) / q), delta / q) for the rows that are in it, with delta / q at most a thousandth.
     """
     target, goal = float(delta) * (1 - SAMPLED_SLACK), min(float(epsilon), LARGEST_EPSILON)
-    low, high = 0.0, sqrt(gaussian_precision(epsilon_before_sampling(epsilon, rate), min(delta / rate, MOST_SAMPLE_DELTA)))
+    on_sample = epsilon_before_sampling(min(epsilon, Fraction(LARGEST_EPSILON)), rate)
+    low, high = 0.0, sqrt(gaussian_precision(on_sample, min(delta / rate, MOST_SAMPLE_DELTA)))
 
     def fits(mu: float) -> bool:
         return sampled_gaussian_delta(goal, float(rate), mu, sqrt(table)) <= target

@@ -15,6 +15,7 @@ from typing import Any, ClassVar, Protocol, Self
 from cloister.privacy.accounting import (
     LARGEST_EPSILON,
     SAMPLED_SLACK,
+    SLACK,
     amplified_epsilon,
     gaussian_delta,
     gaussian_precision,
@@ -225,7 +226,7 @@ def delta_of(events: Sequence[Event], epsilon: Fraction) -> float:
         return 0.0
     goal = min(float(left), LARGEST_EPSILON)  # delta falls as epsilon grows, and the error of the sampler grows with it
     if not cost.samples:
-        return gaussian_delta(goal, sqrt(cost.precision)) + sampler_delta(goal)
+        return gaussian_delta(goal, sqrt(cost.precision)) * (1 + SLACK / 2) + sampler_delta(goal)
     ((rate, on_sample),) = cost.samples
     delta = sampled_gaussian_delta(goal, float(rate), sqrt(on_sample), sqrt(cost.precision))
     return delta * (1 + SAMPLED_SLACK / 2) + sampler_delta(goal)  # the integral's own error stays below that

@@ -16,7 +16,6 @@ import errno
 import hashlib
 import json
 import os
-import re
 import shlex
 import shutil
 import stat
@@ -29,6 +28,7 @@ from typing import Any, TypeVar
 
 from cloister.errors import CloisterError, DataError, LedgerError, UnwrittenRelease, UsageError
 from cloister.interrupts import deferred, holdable, let_interrupts_go
+from cloister.privacy.kept_places import FOLDER, beside, check_place, check_unused, places, places_to_read
 from cloister.privacy.ledger import Ledger
 from cloister.privacy.release import Release
 from cloister.privacy.signing import host_key
@@ -47,10 +47,8 @@ __all__ = [
 
 ABOUT, RESULT, SEAL = "about.json", "result", "seal.json"  # in the folder of a kept release
 GONE = ".gone"  # the end of the name of a kept copy that is being removed
-FOLDER = re.compile("[0-9]*-[0-9a-f]{8}")  # its name
 CERTIFICATE = "release.json"  # in a folder of results
 MOST_SHOWN = 5  # entries in a message
-OTHERS = 0o077  # permissions of anybody but the owner
 
 T = TypeVar("T")
 
@@ -340,7 +338,7 @@ def keep(release: Release, ledger: Ledger | None, out: Path, save: Callable[[Pat
 def kept_releases(ledger: Ledger) -> list[KeptRelease]:
     """What is kept for a ledger, and for tables without one, oldest first; what was written after all is let go."""
     found = []
-    for place in dict.fromkeys([*places(ledger), *places(None)]):
+    for place in places_to_read(ledger):
         for kept in read_place(place):
             if kept.is_written() and kept.tell(ledger):
                 kept.drop()
@@ -353,6 +351,8 @@ def find_kept(ledger: Ledger, entry: str | None) -> KeptRelease:
     """The kept release of an entry; without one, the only release that is kept."""
     found = kept_releases(ledger)
     matching = [kept for kept in found if entry in (None, kept.id)]
+    if not matching:
+        check_unused(ledger)
     if not found:
         raise UsageError("nothing is kept: every release of this ledger was written, or handed out already.")
     if not matching:
@@ -386,18 +386,6 @@ def read_place(place: Path) -> Iterator[KeptRelease]:
             continue
         if os.path.lexists(kept.result):
             yield kept
-
-
-def check_place(place: Path) -> None:
-    """Refuse a folder for kept releases that is a link, somebody else's, or open to others: what is in it may be theirs.
-
-    Raises
-    ------
-    OSError
-    """
-    facts = place.lstat()
-    if not stat.S_ISDIR(facts.st_mode) or (os.name == "posix" and (facts.st_uid != os.geteuid() or facts.st_mode & OTHERS)):
-        raise PermissionError(errno.EPERM, "not a folder of this user alone", str(place))
 
 
 def hash_all(output: Path, name: str = "") -> dict[str, str]:
@@ -453,22 +441,6 @@ def name_of(release: Release) -> str:
 def folder_name(release: Release) -> str:
     """The folder of a kept release: its entry, if it has one, and the first letters of its hash."""
     return f"{release.ledger['entry'] if release.ledger else ''}-{release.digest()[:8]}"
-
-
-def places(ledger: Ledger | None) -> list[Path]:
-    """Where releases of a ledger are kept: beside its file; without one, or without room there, in the user's data folder."""
-    import platformdirs
-
-    shared = platformdirs.user_data_path("cloister", appauthor=False) / "kept"
-    if ledger is None:
-        return [shared / "unledgered"]
-    elsewhere = shared / hashlib.sha256(ledger.place.encode()).hexdigest()[:16]
-    return [*beside(ledger), elsewhere]
-
-
-def beside(ledger: Ledger | None) -> list[Path]:
-    """The folder beside the file of a ledger, if it has one; a folder that went away with its ledger is not made anew."""
-    return [] if ledger is None or "://" in ledger.place else [Path(f"{ledger.place}.kept")]
 
 
 def advice(release: Release, ledger: Ledger | None, kept: KeptRelease | None) -> str:

@@ -48,12 +48,15 @@ class Origin:
         Who knows that key: ``"key"`` (it was given), ``"ledger"`` or ``"this host"``, whose own it is; None: nobody was asked, or
         nobody could say.
     ledger
-        The ledger that was asked and holds the release; None: none was asked.
+        The ledger that was asked and holds the release, or the one it was derived from; None: none was asked.
+    is_derived
+        Whether the ledger holds not this release but the synopsis that it was made of, at no cost.
     """
 
     signer: str | None
     known_by: str | None = None
     ledger: str | None = None
+    is_derived: bool = False
 
     @property
     def is_checked(self) -> bool:
@@ -71,7 +74,10 @@ class Origin:
         lines = [signed]
         if self.ledger is not None and release.ledger is not None:
             facts = release.ledger
-            lines.append(f'In the ledger {self.ledger}: entry {facts["entry"]} of table "{facts["table"]}" is this release.')
+            entry = f'entry {facts["entry"]} of table "{facts["table"]}"'
+            lines.append(
+                f"In the ledger {self.ledger}: {f'derived from {entry}' if self.is_derived else f'{entry} is this release'}."
+            )
         elif release.ledger is not None:
             lines.append("The ledger was not asked.")
         own = [self.signer] if self.signer is not None and self.known_by == HOST else []
@@ -185,11 +191,11 @@ def check_origin(release: Release, keys: Sequence[str] = (), ledger: Ledger | No
             raise DataError(f"this release is {source}. Give the key of that too, or --ledger.")
         return Origin(signer, "key" if keys else HOST if signer is not None and signer == own else None)
     report = _ask(ledger)
-    _check_ledger(release, report, {*report.keys, *keys})
+    is_derived = _find_entry(release, report).release_hash != release.digest()
     if release.version != 1 and signer not in report.keys and not keys:
         signed = "not signed" if signer is None else f"signed by a key that the ledger does not know, {signer}"
         raise DataError(f"what this release says is in the ledger, but it is {signed}: its files may be somebody else's.")
-    return Origin(signer, "key" if keys else "ledger" if signer in report.keys else None, ledger.place)
+    return Origin(signer, "key" if keys else "ledger" if signer in report.keys else None, ledger.place, is_derived)
 
 
 def _ask(ledger: Ledger) -> ChainReport:
@@ -216,8 +222,8 @@ def _unknown_source(release: Release, keys: Sequence[str]) -> str | None:
     return f"derived from a release that is {f'signed by {signer}' if signer else 'not signed'}: its origin was not checked"
 
 
-def _check_ledger(release: Release, report: ChainReport, known: set[str]) -> None:
-    """Whether the ledger was charged for this release, and was not cut since; `known`: the keys that may vouch for it."""
+def _find_entry(release: Release, report: ChainReport) -> Entry:
+    """The entry that was charged for this release, or for what it was derived from, in a ledger that was not cut since."""
     if release.ledger is None:
         raise DataError("this release is unledgered: no ledger knows of it.")
     facts = release.ledger
@@ -230,14 +236,17 @@ def _check_ledger(release: Release, report: ChainReport, known: set[str]) -> Non
             "the ledger does not hold the charge that this release names. It is another ledger, its newest records were cut off, "
             "or the release is invented."
         )
-    if entry.release_hash != release.digest() and not _is_derived(release, entry, known):
+    is_heir = bool(entry.release_hash) and release.result.get("synopsis") == entry.release_hash
+    if entry.release_hash != release.digest() and not (is_heir and _is_vouched(release, report)):
+        why = " It says that it was derived from that one, under a key that the ledger does not know." if is_heir else ""
         raise DataError(
-            f"entry {entry.id} of the ledger belongs to another release: what this one says is not what was released."
+            f"entry {entry.id} of the ledger belongs to another release: what this one says is not what was released.{why}"
             if entry.release_hash
             else f"entry {entry.id} of the ledger was charged, and no release came of it."
         )
     if not _is_charged(release.guarantee, entry, report.accounts[entry.table]):
         raise DataError(f"the guarantee of this release is not what entry {entry.id} of the ledger was charged for.")
+    return entry
 
 
 def _is_charged(guarantee: Guarantee | Syntactic, entry: Entry, account: Account) -> bool:
@@ -248,10 +257,9 @@ def _is_charged(guarantee: Guarantee | Syntactic, entry: Entry, account: Account
     return entry.kind == "charge" and promised == (entry.epsilon, entry.delta, account.neighbours, account.unit)
 
 
-def _is_derived(release: Release, entry: Entry, known: set[str]) -> bool:
-    """Whether it was made of the release that the entry holds, at no cost: clusters of a synopsis name its hash.
+def _is_vouched(release: Release, report: ChainReport) -> bool:
+    """Whether a key of the ledger signed it: anybody can name the hash of a synopsis as what clusters were made of.
 
-    Anybody can read that hash, so only a known key vouches that it was; version 1 has no signature.
+    Version 1 has no signature. A key that a user gives vouches for the clusters, not that the ledger knows of them.
     """
-    is_vouched = release.signature is not None and release.signature.key in known
-    return is_vouched and bool(entry.release_hash) and release.result.get("synopsis") == entry.release_hash
+    return release.signature is not None and release.signature.key in report.keys

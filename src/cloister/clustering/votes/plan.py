@@ -31,6 +31,7 @@ from cloister.kernels import ClippedCost, Moments, ValueCounts
 from cloister.privacy.events import Event, SampledEvent
 from cloister.privacy.mechanisms import (
     Spend,
+    amount_of,
     calibrate,
     event_of,
     explain_noise,
@@ -66,6 +67,7 @@ CELL_SIGNAL = 1.5
 SAMPLE_ROWS, SAMPLE_ROWS_PER_CLUSTER, SAMPLE_FROM = 20_000, 500, 3
 RATE_BITS = 32
 SAMPLED_PART = Fraction(1, 2**20)  # of a precision: a deviation that is 1024 times as large
+SAMPLED_PART_UP_TO = Fraction(1, 2)  # the largest delta at which a sample has that part
 MOST_AUTO = 32  # most clusters when their number is chosen here
 
 
@@ -171,14 +173,13 @@ def after_size(task: Task, rows: float) -> VotesPlan:
 def check_noise(task: Task) -> None:
     """Refuse, before a charge, a budget whose noise could not be drawn in some step, whatever the number of rows will be.
 
-    No step has less to spend than on a table so small that no secret sample is drawn; but for a Gaussian on a sample, whose
-    rows keep a delta of a thousandth at most: that makes a deviation 540 times as large even at a delta of 1/2. Every clipping
-    radius and cap is at most the diameter of the domain.
+    No step has less to spend than on a table so small that no secret sample is drawn; but for a Gaussian on a sample
+    (`least_part_on_sample`). Every clipping radius and cap is at most the diameter of the domain.
     """
     terms, columns = task.terms, len(task.names)
     plan = after_size(task, FEWEST_ROWS)
     domain = task.domain or from_bounds(task.names, (0.0, 1.0), "bounds")
-    least = SAMPLED_PART if norm_of(plan.seeding) == "L2" else Fraction(1)
+    least = least_part_on_sample(task, plan)
     terms.size_step(terms.size_epsilon)
     if plan.bounds is not None:
         calibrate(terms.sensitivity(ValueCounts((1,) * columns)), plan.bounds)
@@ -187,6 +188,20 @@ def check_noise(task: Task) -> None:
     check_round(domain, terms, part_of(plan.lloyd, Fraction(1, task.rounds or MOST_LLOYD)), 2 * domain.radius)
     cost = ClippedCost(np.zeros((1, columns), dtype=np.int32), int(2 * domain.radius) ** 2, domain.clip)
     calibrate(terms.sensitivity(cost), plan.loss)
+
+
+def least_part_on_sample(task: Task, plan: VotesPlan) -> Fraction:
+    """The least that a step of seeding may have on a secret sample, as a part of what it has on a small table without one.
+
+    A pure epsilon is never less. A Gaussian's rows keep a delta of a thousandth at most, which makes the deviation 540 times as
+    large at a delta of 1/2, and thousands of times near 1. There the smallest table with a sample is planned: what may be spent
+    on a sample only grows as its rate falls. A thousandth less is left for rounding.
+    """
+    if task.terms.budget.delta <= SAMPLED_PART_UP_TO:
+        return SAMPLED_PART if norm_of(plan.seeding) == "L2" else Fraction(1)
+    fewest = np.nextafter(SAMPLE_FROM * wanted_rows(task.clusters or MOST_AUTO), np.inf)
+    sampled = after_size(task, float(fewest))
+    return min(Fraction(1), amount_of(sampled.seeding) / amount_of(plan.seeding) * Fraction(999, 1000))
 
 
 def affordable_cells(rows: float, columns: int, spend: Spend, neighbours: Neighbours) -> float:
@@ -201,10 +216,15 @@ def most_clusters(affordable: float) -> int:
 
 def sample_rate(rows: float, clusters: int, neighbours: Neighbours) -> Fraction:
     """The rate of the secret sample, a multiple of 2**-32; 1 on a small table, and under replace-one."""
-    wanted = max(SAMPLE_ROWS, SAMPLE_ROWS_PER_CLUSTER * clusters)
+    wanted = wanted_rows(clusters)
     if rows <= SAMPLE_FROM * wanted or neighbours is Neighbours.REPLACE_ONE:
         return Fraction(1)
     return Fraction(max(1, int(wanted / rows * 2**RATE_BITS)), 2**RATE_BITS)  # a noisy number of rows may be any number
+
+
+def wanted_rows(clusters: int) -> int:
+    """About how many rows a secret sample has."""
+    return max(SAMPLE_ROWS, SAMPLE_ROWS_PER_CLUSTER * clusters)
 
 
 def lloyd_rounds(task: Task, whole: Spend, rows: float, clusters: int) -> int:
