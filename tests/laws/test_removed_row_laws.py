@@ -134,6 +134,17 @@ def test_risk_reads_a_label_over_a_gap(tmp_path: Path) -> None:
     assert risk.loss.lm == pytest.approx(made.summary_.loss)
 
 
+def test_why_a_search_stopped_does_not_say_that_a_cell_is_blank(tmp_path: Path) -> None:
+    """Ten rows, all published as `*`, with and without a blank: nothing is published as it is."""
+    reasons = set()
+    for at, last in enumerate(("34", None)):
+        made = cl.TopDownSpecialization(k=6, quasi=["age"], identifiers=[])
+        made.publish(pa.table({"age": [*map(str, range(30, 39)), last]}), tmp_path / f"{at}.parquet")
+        reasons.add(made.summary_.reason)
+    (reason,) = reasons
+    assert "as it is" not in reason
+
+
 MOST_VALUES = 4_096  # that are counted one by one
 SHARED = [value for value in range(20) for _ in range(50)]
 BOUNDED = (
