@@ -217,3 +217,23 @@ def test_a_few_cells_between_steps_among_very_many(facts: str | None, cells: pa.
             forms.append(None)
     has_no_step = facts is None and pa.types.is_floating(cells)
     assert forms == ([False] * 3 if has_no_step else [True, None, False])
+
+
+@pytest.mark.parametrize("unit", ["", "who"])
+def test_a_few_cells_between_steps_in_a_population(unit: str, tmp_path: Path) -> None:
+    """They are held to the rule of the table's own: None: values; fewer than k: refused; k: intervals."""
+    facts = '[columns.n]\nkind = "number"\nstep = 1\nrole = "quasi"\n'
+    facts = f'unit = "who"\n{facts}[columns.who]\nkind = "category"\nrole = "identifier"\n' if unit else facts
+    cells = [str(n) for n in (20, 21, 22, 23) for _ in range(10)]
+    table = pa.table({"n": cells, "who": [f"p{i}" for i in range(40)]} if unit else {"n": cells})
+    forms = []
+    for more in (0, 1, 5):
+        everybody = pa.table({"n": [*cells * 3, *["21.5"] * more]})
+        made = cl.TopDownSpecialization(k=5, schema=cl.Schema.from_text(facts), population=everybody, k_map=20)
+        if more == 1:
+            with pytest.raises(SchemaError, match="1 of its rows in the population, fewer than k"):
+                made.publish(table, tmp_path / f"{more}.parquet")
+            continue
+        made.publish(table, tmp_path / f"{more}.parquet")
+        forms.append("21" in pq.read_table(tmp_path / f"{more}.parquet")["n"].cast(pa.string()).to_pylist())
+    assert forms == [True, False]
