@@ -196,6 +196,37 @@ def test_one_removed_row_changes_the_form_of_no_label(
     assert [text[0] in "[(" for text in before] == [text[0] in "[(" for text in after]
 
 
+@pytest.mark.parametrize("column", [lambda cells: pa.array(cells, pa.int64()), lambda cells: pa.array(map(str, cells))])
+def test_one_more_different_number_of_a_removed_row_moves_no_cut(
+    column: Callable[[list[int]], pa.Array], tmp_path: Path
+) -> None:
+    """The 4,097th different number, of a range above 131,072 steps, has all of them counted in intervals."""
+    grouped = [110 + j % 10 for j in range(60)] + [410 + j % 10 for j in range(60)]
+    shown = []
+    for last in (900_000, 900_001):
+        cells = [*grouped, *range(900_000, 900_000 + 3 * 4_075, 3), 912_300, last]
+        table = pa.table({"n": column(cells), "w": ["u"] * (len(cells) - 1) + ["zz"]})
+        made = cl.TopDownSpecialization(k=50, quasi=["n", "w"], suppression=0.0005, identifiers=[])
+        made.publish(table, tmp_path / f"{last}.parquet")
+        assert made.summary_.suppressed == 1
+        shown.append(pq.read_table(tmp_path / f"{last}.parquet")["n"].to_pylist())
+    assert shown[0] == shown[1]
+
+
+def test_one_more_different_day_moves_no_cut(tmp_path: Path) -> None:
+    """The 4,097th different day has all of them counted in months."""
+    few = [date(1950, 1, 15), date(1950, 3, 20)]
+    days = [date.fromordinal(date(1960, 1, 1).toordinal() + i) for i in range(4_095)]
+    early = [date(1950, 1 + 2 * (i % 2), 1 + i % 9) for i in range(24)]
+    late = days[: 4_096 - len({*few, *early})]
+    shown = []
+    for last in (date(1950, 1, 15), date(1950, 1, 16)):
+        made = cl.TopDownSpecialization(k=10, quasi=["n"], identifiers=[])
+        made.publish(pa.table({"n": [*early, *few, *late, last]}), tmp_path / f"{last}.parquet")
+        shown.append(pq.read_table(tmp_path / f"{last}.parquet")["n"].to_pylist())
+    assert shown[0] == shown[1]
+
+
 @pytest.mark.parametrize("facts", [None, BOUNDED.format(9_999, 1)])
 @pytest.mark.parametrize("cells", [pa.float64(), pa.string()])
 def test_a_few_cells_between_steps_among_very_many(facts: str | None, cells: pa.DataType, tmp_path: Path) -> None:
