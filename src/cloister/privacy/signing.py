@@ -10,6 +10,7 @@ The library that signs is loaded when something is signed or checked, not when t
 from __future__ import annotations
 
 import contextlib
+import hmac
 import os
 import re
 import tempfile
@@ -59,6 +60,10 @@ class HostKey:
         return Signature(
             self.public, Ed25519PrivateKey.from_private_bytes(self.secret).sign(_message(subject, digest)).hex()
         )
+
+    def derive(self, purpose: str) -> bytes:
+        """A secret of this host for something else than signing: the same each time, and it tells nothing of the key."""
+        return hmac.digest(self.secret, _message("secret for", purpose), "sha256")
 
 
 def fits(signature: Signature, subject: str, digest: str) -> bool:

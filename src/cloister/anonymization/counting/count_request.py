@@ -91,5 +91,7 @@ def count_tables(opened: OpenedTables) -> CountedTable:
     sensitive = [value_coder(values[name], request.schema, is_ordered=request.ordered) for name in request.sensitive]
     target = value_coder(values[request.target], request.schema) if request.target else None
     counted = count_table(table, columns, sensitive, target, request.person)
+    if population is not None:
+        counted = add_population(counted, population)
     check_on_step(counted, values, request.schema, request.k)
-    return counted if population is None else add_population(counted, population)
+    return counted

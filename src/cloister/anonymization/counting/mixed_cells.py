@@ -56,7 +56,8 @@ def check_one_kind(column: ColumnValues, k: int, count: Callable[[Sequence[str]]
 def check_on_step(counted: CountedTable, values: Mapping[str, ColumnValues], schema: Schema | None, k: int) -> None:
     """Refuse a column of a schema if fewer than k rows (people) hold numbers between its steps, and others are on them.
 
-    The step is that of the schema; without one it is 1 for texts, which would have that step if all were whole.
+    The step is that of the schema; without one it is 1 for texts, which would have that step if all were whole. A population
+    is held to the same, unless k rows of the table are between two steps anyway.
 
     Privacy: labels are single values if no row is between two steps, intervals if at least k rows are.
     """
@@ -72,7 +73,11 @@ def check_on_step(counted: CountedTable, values: Mapping[str, ColumnValues], sch
             continue
         are_on = scale.are_on_step(step)
         is_on, is_off = np.append(are_on, False)[rows.codes[:, j]], np.append(~are_on, False)[rows.codes[:, j]]  # no blanks
-        _check_few(name, step, (_holders(rows, is_off), _holders(rows, is_on)), k, by_people=rows.persons is not None)
+        held = _holders(rows, is_off), _holders(rows, is_on)
+        _check_few(name, step, held, k, "rows" if rows.persons is None else "people")
+        if rows.population is not None and held[0] < k:
+            few = int(rows.population[is_off].sum()), int(rows.population[is_on].sum())
+            _check_few(name, step, few, k, "rows in the population")
 
 
 def find_on_step(
@@ -92,14 +97,13 @@ def find_on_step(
     if step is None and (column.is_typed or not has_whole_start):
         return scale
     held = count(StepCoder(column.name, step or 1.0, scale.bounds, scale.form))
-    _check_few(column.name, step or 1.0, held, k, by_people=by_people)
+    _check_few(column.name, step or 1.0, held, k, "people" if by_people else "rows")
     return replace(scale, is_on_step=not held[0])
 
 
-def _check_few(name: str, step: float, held: tuple[int, int], k: int, *, by_people: bool) -> None:
+def _check_few(name: str, step: float, held: tuple[int, int], k: int, whose: str) -> None:
     """Refuse a column of which a few rows (people) are between two steps; `held` are how many are so, and are not."""
     off, on = held
-    whose = "people" if by_people else "rows"
     if 0 < off < k <= on:
         raise SchemaError(
             f'column "{name}": {off:,} of its {whose}, fewer than k, hold numbers that are no multiples of its step '
@@ -109,8 +113,8 @@ def _check_few(name: str, step: float, held: tuple[int, int], k: int, *, by_peop
 
 
 def _holders(rows: TupleCounts, mask: NDArray[np.bool_]) -> int:
-    """How many rows (people) hold one of some tuples."""
-    return int(rows.counts[mask].sum()) if rows.persons is None else len(np.unique(rows.persons[mask]))
+    """How many rows (people) of the table hold one of some tuples."""
+    return int(rows.counts[mask].sum()) if rows.persons is None else len(np.unique(rows.persons[mask & (rows.counts > 0)]))
 
 
 def _fits(words: Sequence[str]) -> dict[str, NDArray[np.bool_]]:

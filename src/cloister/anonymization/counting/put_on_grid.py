@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from cloister.anonymization.counting.count_table import CountedTable
 from cloister.anonymization.counting.cut_points import Holders, offered_cuts
+from cloister.anonymization.counting.public_grid import CutGrid
 from cloister.anonymization.counting.scale import CutBins, Scale
 from cloister.anonymization.counting.tuple_counts import TupleCounts
 from cloister.anonymization.counting.wide_columns import narrowest_width
@@ -62,7 +63,7 @@ def make_bins(scale: Scale, codes: NDArray[np.int64], rows: TupleCounts, k: int)
     holders = Holders.of(codes[is_number], rows.counts[is_number], persons)
     finest = _finest(scale, holders.between(k))
     grid = scale.grid if finest is None else replace(scale, width=finest).grid
-    cuts = offered_cuts(values, holders, k, grid, is_open=scale.is_open)
+    cuts = cuts_of(scale, holders, k, grid, Fraction(1) if scale.is_date and scale.width is None else finest)
     bin_of = np.searchsorted(cuts, values, side="right")
     first = np.searchsorted(bin_of, np.arange(len(cuts) + 1))  # every bin holds values: k rows hold them
     last = np.append(first[1:], m) - 1
@@ -70,6 +71,26 @@ def make_bins(scale: Scale, codes: NDArray[np.int64], rows: TupleCounts, k: int)
     step = scale.value_step if finest is None or finest == scale.value_step else None
     bins = CutBins(cuts, values[first], values[last], held, scale.ends, scale.has_null, scale.is_date, step, scale.form)
     return bins, np.append(bin_of, len(first)).astype(np.int32)
+
+
+def cuts_of(scale: Scale, holders: Holders, k: int, grid: CutGrid, finest: Fraction | None) -> NDArray[np.float64]:
+    """The cuts of a column; single values are first joined to the narrowest intervals, as very many of them are counted.
+
+    So one more different value, after which they are counted in these, offers no other cuts.
+    """
+    inner = holders.between(k)
+    is_step = not scale.is_date and scale.step is not None and finest == Fraction(repr(scale.step))
+    if finest is None or is_step or inner.start >= inner.stop:  # each value is an interval of its own
+        return offered_cuts(scale.values, holders, k, grid, is_open=scale.is_open)
+    of_values, is_open = grid.places(scale.values, finest), scale.bounds is None and not scale.is_date
+    if is_open:  # beyond the k-th rows from both ends one interval holds all
+        ends = of_values[inner.start] - 1, of_values[inner.stop - 1] + 1
+        of_values = np.clip(of_values, *ends)
+        places = np.unique([*of_values, *ends])
+    else:
+        places = np.unique(of_values)
+    joined = replace(holders, codes=np.searchsorted(places, of_values)[holders.codes])
+    return offered_cuts(grid.starts(places, finest), joined, k, grid, is_open=is_open)
 
 
 def _finest(scale: Scale, inner: slice) -> Fraction | None:

@@ -4,10 +4,17 @@ A label of numbers and days is what lies between two public cuts, whatever the r
 the step of the column leaves room for one alone. A block whose rows were all removed has no label of its own: an interval
 beside it reaches over it, so that no gap shows where they were. So it is with the intervals and days of a hierarchy wherever
 rows may be removed; words have no order, and are not joined.
+
+Privacy
+-------
+Which of the two intervals beside a gap reaches over it must not follow anything that a reader sees, or a label over two
+public intervals would say which of them is the gap. A coin decides that only this host can throw. It falls the same way each
+time for the same gap, as two tables in which it fell differently would show the gap between them.
 """
 
 from __future__ import annotations
 
+import hmac
 import itertools
 from collections.abc import Sequence
 
@@ -20,6 +27,7 @@ from cloister.anonymization.counting.put_on_grid import GridTable
 from cloister.anonymization.counting.scale import CutBins
 from cloister.anonymization.searching.column_blocks import Block
 from cloister.anonymization.writing.recoding import STAR, RecodedColumn, Recoding
+from cloister.privacy.signing import host_key
 from cloister.schema.hierarchies import Hierarchy
 
 __all__ = ["make_global", "make_local"]
@@ -63,7 +71,7 @@ def make_global(
         else:
             labels, loss = tuple(block.label for block in own_blocks), np.array([block.loss for block in own_blocks])
             if may_remove and column.edges is not None:
-                labels, loss = _joined_intervals(column, column.edges, own_blocks, shown)
+                labels, loss = _joined_intervals(name, column, column.edges, own_blocks, shown)
             made = _recode_tree(name, column, of, labels)
         recoded.append(made)
         losses.append(loss)
@@ -99,7 +107,7 @@ def _recode_bins(
     spans = [(int(block.codes.min()), int(block.codes.max()) + 1) for block in blocks]
     shows_null = any(rows and low == m for (low, _), rows in zip(spans, shown, strict=True))
     labels, losses, singles = [], [], []
-    for low, high in _tiles(spans, shown, m):
+    for low, high in _tiles(name, spans, shown, bins.edges):
         if high > m:  # nulls, alone or with everything
             label, under = ("", 1) if low == m else (STAR, total)
         elif (low, high) == (0, m) and not shows_null:  # everything that shows: a removed blank does not
@@ -140,7 +148,7 @@ def _recoded_numbers(
 
 
 def _joined_intervals(
-    tree: Hierarchy, edges: NDArray[np.float64], blocks: Sequence[Block], shown: NDArray[np.int64]
+    name: str, tree: Hierarchy, edges: NDArray[np.float64], blocks: Sequence[Block], shown: NDArray[np.int64]
 ) -> tuple[tuple[str, ...], NDArray[np.float64]]:
     """The labels of a hierarchy of intervals or days, and what they lose: those that show reach over those that do not.
 
@@ -150,7 +158,7 @@ def _joined_intervals(
     spans = [(int(block.codes.min()), int(block.codes.max()) + 1) for block in blocks]
     shows_others = any(rows and high > m for (_, high), rows in zip(spans, shown, strict=True))
     labels, losses = [], []
-    for block, span, (low, high) in zip(blocks, spans, _tiles(spans, shown, m), strict=True):
+    for block, span, (low, high) in zip(blocks, spans, _tiles(name, spans, shown, edges), strict=True):
         if (low, high) == span:
             label, under = block.label, high - low
         elif (low, high) == (0, m) and not shows_others:
@@ -172,22 +180,30 @@ def _interval(tree: Hierarchy, edges: NDArray[np.float64], low: int, high: int) 
     return f"[{start}, {end}{']' if is_last else ')'}"
 
 
-def _tiles(spans: list[tuple[int, int]], shown: NDArray[np.int64], m: int) -> list[tuple[int, int]]:
-    """Spans of ordered codes below `m`, those that show grown over those that do not: a gap joins the side with fewer rows.
-
-    That costs least, and where the places of all cuts are public it does not say which part of a label is the gap.
-    """
+def _tiles(
+    name: str, spans: list[tuple[int, int]], shown: NDArray[np.int64], edges: NDArray[np.float64]
+) -> list[tuple[int, int]]:
+    """Spans of ordered codes between `edges`, those that show grown over those that do not; a coin says to which side."""
+    m = len(edges) - 1
     of_shown = [at for at, (_, high) in enumerate(spans) if high <= m and shown[at]]
     if not of_shown:
         return spans
     borders = [0]
     for left, right in itertools.pairwise(of_shown):
-        borders.append(spans[right][0] if shown[left] < shown[right] else spans[left][1])
+        start, end = spans[left][1], spans[right][0]
+        is_gap = start < end
+        borders.append(end if is_gap and _joins_left(name, float(edges[start]), float(edges[end])) else start)
     borders.append(m)
     grown = list(spans)
     for at, span in zip(of_shown, itertools.pairwise(borders), strict=True):
         grown[at] = span
     return grown
+
+
+def _joins_left(name: str, start: float, end: float) -> bool:
+    """The coin of a gap between two public places of a column: nobody without this host's key can foretell it."""
+    secret = host_key().derive("sides of gaps")
+    return hmac.digest(secret, repr((name, start, end)).encode(), "sha256")[0] % 2 == 1
 
 
 def _recode_tree(name: str, tree: Hierarchy, of: NDArray[np.int32], labels: tuple[str, ...]) -> RecodedColumn:

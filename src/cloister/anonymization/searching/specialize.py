@@ -220,12 +220,10 @@ def refusal(rows: TupleCounts, guards: Sequence[ClassGuard]) -> str:
 
 
 def _reason(work: Workspace, cut: Cut) -> str:
-    candidates = work.weigh(cut)
-    if not len(candidates.block):
-        return "every value is published as it is."
-    labels = len(np.unique(candidates.block))
+    """Why the search stopped, of every table in the same words: how many labels have a finer one may hang on one row."""
     reason = (
-        f"{labels} label{'s' if labels > 1 else ''} could still be refined, but then a class would fall below k = {work.k}"
+        "no label can be refined further: it is a value or the finest that its column offers, or a class would fall "
+        f"below k = {work.k}"
     )
     if work.guards:
         reason += " or break another guard"
