@@ -65,7 +65,7 @@ class FitSums:
     def unit(self) -> float:
         """What one step of the summed distances is in the columns' own units."""
         reach = sqrt(sum((far * length) ** 2 for far, length in zip(self.farthest, self.lengths.tolist(), strict=True)))
-        return max(reach, 1e-300) / 2**DISTANCE_BITS
+        return float(max(reach, 1e-300)) / 2**DISTANCE_BITS
 
     @property
     def parts(self) -> Mapping[str, tuple[int, ...]]:
