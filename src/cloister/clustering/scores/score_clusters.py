@@ -64,7 +64,7 @@ def score_clusters(
     domain, places
         The public grid, and the centres on it, (k, d).
     truth : str or array (n,), optional
-        The column that holds the true class, or the class of each row.
+        The column that holds the true class (of rows that are lists: their last cell), or the class of each row.
     form : CellFormat
         How the cells of that column are written.
     engine, table, ledger
@@ -75,7 +75,8 @@ def score_clusters(
     Holder-only: exact numbers, through the holder's door. The ledger records it before the first row is read.
     """
     known = Truth.of(truth, form)
-    rows = read_to_label(data, domain.columns, engine)
+    more = () if known is None or known.column is None or known.column in domain.columns else (known.column,)
+    rows = read_to_label(data, (*domain.columns, *more), engine)
     holder = Vault.holding(rows, purpose=PURPOSE, engine=engine, table=table, ledger=ledger)
     if known is not None and known.column is not None and known.column not in holder.names:
         raise missing_column(known.column, holder.names, (*domain.columns, known.column))
