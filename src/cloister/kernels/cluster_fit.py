@@ -17,7 +17,7 @@ from cloister.schema import Neighbours
 __all__ = ["FitSums"]
 
 WORD = 20  # bits of the low part of a square: sums of either part fit 64 bits for any number of rows
-DISTANCE_BITS = 31  # the farthest place is 2**31 units of distance away: a row's distance is told to 10 digits
+MOST_DISTANCE = 2**31  # units of distance to the farthest place: a row's distance is told to nine digits
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -65,7 +65,7 @@ class FitSums:
     def unit(self) -> float:
         """What one step of the summed distances is in the columns' own units."""
         reach = sqrt(sum((far * length) ** 2 for far, length in zip(self.farthest, self.lengths.tolist(), strict=True)))
-        return float(max(reach, 1e-300)) / 2**DISTANCE_BITS
+        return max(reach, 1e-300) / MOST_DISTANCE
 
     @property
     def parts(self) -> Mapping[str, tuple[int, ...]]:
@@ -96,7 +96,7 @@ class FitSums:
     def sensitivity(self, neighbours: Neighbours) -> Sensitivity:
         ends = [(min(far**2, 2**WORD - 1), far**2 >> WORD) for far in self.farthest]
         squares = Change(sum(map(sum, ends)), sum(low**2 + high**2 for low, high in ends))
-        limit = 2**DISTANCE_BITS + 1  # a rounding more
+        limit = MOST_DISTANCE + 1  # a rounding more
         count = Change(1, 1) if neighbours is Neighbours.ADD_REMOVE else Change(2, 2)
         return Sensitivity(({"rows": count, "squares": squares, "distances": Change(limit, limit**2)},))
 

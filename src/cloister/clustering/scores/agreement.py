@@ -76,7 +76,7 @@ def matched_share(labels: Any, classes: Any) -> float:
 
 
 def adjusted_rand(labels: Any, classes: Any) -> float:
-    """Rand index adjusted for chance, scikit-learn's: 1 where clusters are the classes, 0 for one cluster or, on average, by chance.
+    """Rand index adjusted for chance, scikit-learn's: 1 where clusters are the classes; 0 for one cluster, or on average by luck.
 
     Examples
     --------
