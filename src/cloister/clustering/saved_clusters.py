@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import os
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -43,7 +44,7 @@ def load_clusters(path: str | PathLike[str], schema: Schema | None = None) -> Cl
     """
     folder = Path(check_path(path, "the clusters"))
     file = folder / CERTIFICATE
-    if not file.is_file():
+    if not os.path.isfile(file):  # whatever it is called
         raise SourceError(f"{path} holds no {CERTIFICATE}. {WANTED}")
     with unreadable_told():
         try:

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from cloister.schema import Schema
 
-__all__ = ["CLASS", "DataFile", "Dataset", "DatasetFacts", "Rows"]
+__all__ = ["CLASS", "DataFile", "Dataset", "DatasetFacts", "DatasetRows"]
 
 CLASS = "class"
 """What the column of known classes is called."""
@@ -44,7 +44,7 @@ class DataFile:
 
 
 @dataclass(frozen=True, slots=True)
-class Rows:
+class DatasetRows:
     """The rows of a set: the columns of its schema, and the class of each row; None: there are no classes."""
 
     data: pa.Table
@@ -73,7 +73,7 @@ class DatasetFacts:
     files: tuple[DataFile, ...]
     schema: Schema
     bounds_from: str
-    read: Callable[[tuple[bytes, ...], Schema], Rows]
+    read: Callable[[tuple[bytes, ...], Schema], DatasetRows]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

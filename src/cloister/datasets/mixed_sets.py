@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import csv
 
-from cloister.datasets.dataset import CLASS, FROM_MEANING, FROM_PUBLISHED, FROM_ROWS, DataFile, DatasetFacts, Rows
+from cloister.datasets.dataset import CLASS, FROM_MEANING, FROM_PUBLISHED, FROM_ROWS, DataFile, DatasetFacts, DatasetRows
 from cloister.datasets.number_sets import UCI
 from cloister.datasets.reading import joined, read_cells, separated, typed
 from cloister.schema import Category, Column, Number, Role, Schema, Text
@@ -153,14 +153,14 @@ COVERTYPE = Schema(
 )
 
 
-def read_adult(files: tuple[bytes, ...], schema: Schema) -> Rows:
+def read_adult(files: tuple[bytes, ...], schema: Schema) -> DatasetRows:
     """The training part, then the test part, which begins with a comment and ends its classes in a dot."""
     test = re.sub(rb"\.(?=\s*$)", b"", files[1].partition(b"\n")[2], flags=re.MULTILINE)
     cells = pa.concat_tables([read_cells(part, (*schema.names, CLASS)) for part in (files[0], test)])
     return typed(cells, schema)
 
 
-def read_auto_mpg(files: tuple[bytes, ...], schema: Schema) -> Rows:
+def read_auto_mpg(files: tuple[bytes, ...], schema: Schema) -> DatasetRows:
     """Blanks between the numbers, a tab before the quoted name, which has blanks of its own."""
     lines = [line.rstrip().partition(b"\t") for line in files[0].splitlines()]
     numbers = read_cells(b"\n".join(line for line, _, _ in lines), schema.names[:-1], " ")
@@ -168,7 +168,7 @@ def read_auto_mpg(files: tuple[bytes, ...], schema: Schema) -> Rows:
     return typed(numbers.append_column("car_name", called), schema, {"origin": ORIGINS})
 
 
-def read_covertype(files: tuple[bytes, ...], schema: Schema) -> Rows:
+def read_covertype(files: tuple[bytes, ...], schema: Schema) -> DatasetRows:
     """Ten numbers; four and forty columns of 0 and 1, of which one is 1, are a category each; and the class."""
     cells = csv.read_csv(
         pa.BufferReader(files[0]),
@@ -182,7 +182,7 @@ def read_covertype(files: tuple[bytes, ...], schema: Schema) -> Rows:
         for j, column in enumerate(some):
             places += j * column.to_numpy()
         parts[name] = pa.array(words, pa.string()).take(pa.array(places))
-    return Rows(pa.table(parts), pa.array(COVERS, pa.string()).take(pc.subtract(columns[54], 1)))
+    return DatasetRows(pa.table(parts), pa.array(COVERS, pa.string()).take(pc.subtract(columns[54], 1)))
 
 
 MIXED_SETS = {

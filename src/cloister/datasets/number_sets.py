@@ -12,7 +12,7 @@ from cloister.datasets.dataset import (
     FROM_ROWS,
     DataFile,
     DatasetFacts,
-    Rows,
+    DatasetRows,
 )
 from cloister.datasets.reading import joined, read_cells, separated, typed
 from cloister.schema import Column, Number, Schema
@@ -101,16 +101,16 @@ TARRAGONA = numbers(
 )
 
 
-def read_s1(files: tuple[bytes, ...], schema: Schema) -> Rows:
+def read_s1(files: tuple[bytes, ...], schema: Schema) -> DatasetRows:
     """Points in one file, the number of their cluster in another."""
     points, labels = read_cells(files[0], ("x", "y"), " "), read_cells(files[1], (CLASS,))
-    return Rows(typed(points, schema).data, joined(labels[CLASS]))
+    return DatasetRows(typed(points, schema).data, joined(labels[CLASS]))
 
 
-def read_life_sciences(files: tuple[bytes, ...], schema: Schema) -> Rows:
+def read_life_sciences(files: tuple[bytes, ...], schema: Schema) -> DatasetRows:
     """Ten components, and whether the compound was active."""
     rows = typed(read_cells(files[0], (*schema.names, CLASS)), schema)
-    return Rows(rows.data, pc.cast(pc.cast(pc.cast(rows.target, pa.float64()), pa.int64()), pa.string()))
+    return DatasetRows(rows.data, pc.cast(pc.cast(pc.cast(rows.target, pa.float64()), pa.int64()), pa.string()))
 
 
 NUMBER_SETS = {

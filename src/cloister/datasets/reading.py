@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import csv
 
-from cloister.datasets.dataset import CLASS, Rows
+from cloister.datasets.dataset import CLASS, DatasetRows
 from cloister.schema import Number, Schema
 
 __all__ = ["joined", "read_cells", "separated", "typed"]
@@ -19,10 +19,10 @@ Words = Mapping[str, Mapping[str, str]]  # by column: the word for each code
 
 def separated(
     names: Sequence[str], *, delimiter: str = ",", header: bool = False, words: Words | None = None
-) -> Callable[[tuple[bytes, ...], Schema], Rows]:
+) -> Callable[[tuple[bytes, ...], Schema], DatasetRows]:
     """A reader of one file of cells: `names` are its columns in order, of which "class" is the target."""
 
-    def read(files: tuple[bytes, ...], schema: Schema) -> Rows:
+    def read(files: tuple[bytes, ...], schema: Schema) -> DatasetRows:
         return typed(read_cells(files[0], names, delimiter, header), schema, words or {})
 
     return read
@@ -47,7 +47,7 @@ def read_cells(raw: bytes, names: Sequence[str], delimiter: str = ",", header: b
     return table.combine_chunks()
 
 
-def typed(cells: pa.Table, schema: Schema, words: Words | None = None) -> Rows:
+def typed(cells: pa.Table, schema: Schema, words: Words | None = None) -> DatasetRows:
     """Numbers as numbers (whole ones where the schema's step is whole), categories as texts or the words for their codes."""
     columns = {}
     for column in schema.columns:
@@ -59,7 +59,7 @@ def typed(cells: pa.Table, schema: Schema, words: Words | None = None) -> Rows:
                 values = pc.cast(values, pa.int64())
         columns[column.name] = in_words(values, (words or {}).get(column.name))
     target = in_words(joined(cells[CLASS]), (words or {}).get(CLASS)) if CLASS in cells.column_names else None
-    return Rows(pa.table(columns), target)
+    return DatasetRows(pa.table(columns), target)
 
 
 def in_words(values: pa.Array, words: Mapping[str, str] | None) -> pa.Array:

@@ -91,7 +91,7 @@ def mixed_cost(numbers: Any, categories: Any, centers: Any, modes: Any, gamma: A
         raise UsageError("numbers and categories must be of the same rows, centres and modes of the same clusters.")
     try:
         weights = np.broadcast_to(np.asarray(gamma, dtype=np.float64), (k,))
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise UsageError("gamma must be a number, or one number a cluster.") from None
     if not (np.isfinite(weights) & (weights >= 0)).all():
         raise UsageError("gamma must be a number of at least 0.")
@@ -141,7 +141,7 @@ def _table(values: Any, what: str) -> Floats:
     """Finite numbers with two dimensions."""
     try:
         table = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise UsageError(f"{what} must be a table of numbers.") from None
     if table.ndim != 2 or not np.isfinite(table).all():
         raise UsageError(f"{what} must be a table of finite numbers, a row each.")
