@@ -197,7 +197,7 @@ MIXED_SETS = {
             ),
         ),
         ADULT,
-        FROM_MEANING,
+        f"{FROM_MEANING}, but for fnlwgt and capital-loss: those are of the public rows, rounded outwards",
         read_adult,
     ),
     "adult-complete": DatasetFacts(

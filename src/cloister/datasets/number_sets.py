@@ -7,7 +7,6 @@ import pyarrow.compute as pc
 
 from cloister.datasets.dataset import (
     CLASS,
-    FROM_MEANING,
     FROM_PUBLISHED,
     FROM_ROWS,
     DataFile,
@@ -149,7 +148,7 @@ NUMBER_SETS = {
             DataFile("s1.labels.txt", "b65ed20dfdb8df2aea5b217dce21a30224240ea528a4b393531a6c32f3107ec1"),
         ),
         S1,
-        FROM_MEANING,
+        FROM_ROWS,
         read_s1,
     ),
     "life-sciences": DatasetFacts(
