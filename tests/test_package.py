@@ -51,6 +51,7 @@ PUBLIC = [
     "Schema",
     "Synopsis",
     "TopDownSpecialization",
+    "datasets",
     "risk",
     "synopsis",
     "tabulate",

@@ -29,6 +29,8 @@ _HOMES = {  # public name -> its module, and after a colon its name there where 
     "tabulate": "cloister.tabulation.tabulate",
 }
 
+_ROOMS = ("datasets",)  # packages that are public names themselves
+
 __all__ = [
     "ApproxDP",
     "Ball",
@@ -42,12 +44,14 @@ __all__ = [
     "Schema",
     "Synopsis",
     "TopDownSpecialization",
+    "datasets",
     "risk",
     "synopsis",
     "tabulate",
 ]
 
 if TYPE_CHECKING:
+    from cloister import datasets
     from cloister.anonymization.estimator import TopDownSpecialization
     from cloister.clustering.domain import Ball
     from cloister.clustering.kmeans import KMeans
@@ -63,6 +67,10 @@ if TYPE_CHECKING:
 
 
 def __getattr__(name: str) -> Any:
+    if name in _ROOMS:
+        import importlib
+
+        return importlib.import_module(f"cloister.{name}")
     if name in _HOMES:
         import importlib
 

@@ -24,6 +24,7 @@ from cloister.kernels import (
     ClippedCost,
     ClippedSums,
     Euclidean,
+    FitSums,
     Histogram,
     Kernel,
     MissingCounts,
@@ -88,6 +89,14 @@ def clipped_cost(draw: st.DrawFn) -> Case:
 
 
 @st.composite
+def fit_sums(draw: st.DrawFn) -> Case:
+    columns = draw(st.integers(1, 4))
+    clip = draw(st.sampled_from([BoxClip((HALF,) * columns), BallClip(HALF, columns)]))
+    lengths = draw(hnp.arrays(np.float64, columns, elements=st.floats(1e-3, 1e3)))
+    return Case(FitSums(draw(points(columns)), clip, lengths, draw(st.sampled_from([0, *SIZES]))), columns, clip)
+
+
+@st.composite
 def moments(draw: st.DrawFn) -> Case:
     columns = draw(st.integers(1, 4))
     clip = draw(st.sampled_from([BoxClip((HALF,) * columns), BallClip(HALF, columns)]))
@@ -144,6 +153,7 @@ KERNELS: dict[str, Callable[[], st.SearchStrategy[Case]]] = {
     "CenterSums": center_sums,
     "ClippedSums": clipped_sums,
     "ClippedCost": clipped_cost,
+    "FitSums": fit_sums,
     "Moments": moments,
     "GridCells": grid_cells,
     "NestedCells": nested_cells,
