@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from cloister.encode import Encoded
 from cloister.schema import Neighbours
-from cloister.schema.unit import Unit
+from cloister.schema.unit import Unit, rows_each
 
 __all__ = ["ColumnPlaces", "Counts", "RankDistance", "Runs", "Score", "Scoring", "TotalDistance", "reach_for"]
 
@@ -63,8 +63,8 @@ class Score(Protocol):
 class Counts:
     """How many rows have the value.
 
-    Privacy: adding a row moves one count by 1 and no other, all the same way: reach 1. Replacing one takes 1 from a count and gives
-    it to another: reach 2.
+    Privacy: adding a row moves one count by 1 and no other, so all move the same way: reach 1. Replacing one takes 1 from a
+    count and gives it to another: reach 2.
     """
 
     @property
@@ -106,7 +106,7 @@ class RankDistance:
         below, up_to = before[np.searchsorted(keys, places)], before[np.searchsorted(keys, places, side="right")]
         target = self.a * before[-1]  # in b-ths of a rank
         beyond = np.maximum(self.b * below - target, target - self.b * up_to)
-        return -np.maximum(beyond, 0)
+        return np.asarray(-np.maximum(beyond, 0))
 
     def reach(self, neighbours: Neighbours) -> int:
         return 2 * max(self.a, self.b - self.a) if neighbours is Neighbours.ADD_REMOVE else 2 * self.b
@@ -133,10 +133,8 @@ class TotalDistance:
     def at(self, places: Places, keys: NDArray[np.int64], counts: NDArray[np.int64]) -> NDArray[np.int64]:
         rows = np.concatenate([[0], np.cumsum(counts)])
         sums = np.concatenate([[0], np.cumsum(counts * keys)])
-        low, middle, high = (
-            np.searchsorted(keys, places + shift, side=side)
-            for shift, side in ((-self.clip, "left"), (0, "left"), (self.clip, "right"))
-        )
+        low, middle = (np.searchsorted(keys, places - shift) for shift in (self.clip, 0))
+        high = np.searchsorted(keys, places + self.clip, side="right")
         left = places * (rows[middle] - rows[low]) - (sums[middle] - sums[low])
         right = (sums[high] - sums[middle]) - places * (rows[high] - rows[middle])
         outside = rows[-1] - (rows[high] - rows[low])
@@ -150,7 +148,7 @@ class TotalDistance:
 
 def reach_for(score: Score, neighbours: Neighbours, unit: Unit | None) -> int:
     """How far whom the guarantee protects moves two scores apart: a row, or a person with all their rows."""
-    return score.reach(neighbours) * (1 if unit is None else unit.max_rows)
+    return score.reach(neighbours) * rows_each(unit)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

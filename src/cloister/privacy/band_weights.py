@@ -1,9 +1,10 @@
 """Choosing among very many candidates: how likely each band of gaps is, as exact integers.
 
 Candidates that lie `gap` behind the best have the weight exp(-gap / scale). They are put into bands of gaps from m width to
-(m + 1) width, width about one scale, and a last band of all gaps beyond. A band is drawn by how many candidates it has and the weight at
-its beginning, a candidate of it uniformly, and that is kept with probability exp(-(gap - m width) / scale), or all is drawn anew.
-In all bands but the last this is at least 1/e, and the last is next to never drawn: its weight is e^-64.
+(m + 1) width, width about one scale, and a last band of all gaps beyond. A band is drawn by how many candidates it has and the
+weight at its beginning, a candidate of it uniformly, and that is kept with probability exp(-(gap - m width) / scale); otherwise
+all is drawn anew. In all bands but the last this is at least 1/e, and the last is next to never drawn: its weight is e^-64 or
+less where the scale is 1 or less, and e^-32 or less in any case.
 """
 
 from __future__ import annotations

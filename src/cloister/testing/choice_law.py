@@ -62,4 +62,3 @@ def plain_scores(scoring: Scoring, keys: NDArray[np.int64], counts: NDArray[np.i
     if isinstance(score, TotalDistance):
         return np.array([-int(np.minimum(np.abs(rows - place), score.clip).sum()) for place in places])
     raise TypeError(f"no definition of {type(score).__name__} is known here")
-
