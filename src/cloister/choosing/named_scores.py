@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Protocol
+from typing import Protocol
 
 from cloister.choosing.column_places import CategoryPlaces, ColumnValues, NumberPlaces
 from cloister.errors import UsageError, by_door
 from cloister.kernels.scores import Counts, RankDistance, Score, TotalDistance
 from cloister.privacy.mechanisms.exponential import CONFIDENCE
-from cloister.schema.numerals import amount_text, exact_number
+from cloister.schema.numerals import amount_text
 
 __all__ = ["SCORES", "Asked", "NamedScore"]
 
@@ -29,7 +29,7 @@ class Asked:
     values: ColumnValues
     options: tuple[int, ...] | None
     quantile: Fraction | None = None
-    clip: Any = None
+    clip: Fraction | None = None  # in units of the column
 
 
 class NamedScore(Protocol):
@@ -93,24 +93,14 @@ class DistanceScore:
             raise UsageError(
                 f"distances are of some options. List them in {by_door('options=[...]', '--options A,B')}, or ask for the median."
             )
-        size = asked.values.size - 1
-        return TotalDistance(
-            size if asked.clip is None else min(size, self.steps(asked)), max(asked.options) - min(asked.options)
-        )
-
-    def steps(self, asked: Asked) -> int:
-        """The clip in steps of the column, rounded down."""
-        try:
-            clip = exact_number(asked.clip)
-        except ValueError:
-            clip = Fraction(0)
-        steps = int(clip / (asked.values.step if isinstance(asked.values, NumberPlaces) else 1))
-        if steps < 1:
-            raise UsageError("clip must be a number of at least one step of the column: a row counts for no more than that.")
-        return steps
+        farthest = asked.values.size - 1
+        clip = farthest if asked.clip is None else min(farthest, int(asked.clip / step_of(asked.values)))
+        if clip < 1:
+            raise UsageError("clip must be at least one step of the column: a row counts for no more than that.")
+        return TotalDistance(clip, max(asked.options) - min(asked.options))
 
     def nearness(self, asked: Asked, gap: int) -> float:
-        return float(gap * (asked.values.step if isinstance(asked.values, NumberPlaces) else 1))
+        return float(gap * step_of(asked.values))
 
     def sentence(self, asked: Asked, nearness: str) -> str:
         unit = "units of the column" if isinstance(asked.values, NumberPlaces) else "days"
@@ -118,6 +108,11 @@ class DistanceScore:
             f"With probability {CONFIDENCE:.0%} the distances of all rows to no other option add up to less by more than "
             f"{nearness} {unit}."
         )
+
+
+def step_of(values: ColumnValues) -> Fraction:
+    """How far two places are apart, in units of the column: days are 1 apart."""
+    return values.step if isinstance(values, NumberPlaces) else Fraction(1)
 
 
 SCORES: Mapping[str, NamedScore] = {"count": CountScore(), "rank": RankScore(), "distance": DistanceScore()}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import islice
 from typing import Any
 
 from cloister.choosing.column_places import CategoryPlaces, ColumnValues, column_values
@@ -16,7 +17,7 @@ from cloister.kernels import Rows
 from cloister.kernels.per_unit import for_unit
 from cloister.kernels.scores import ColumnPlaces, Scoring, reach_for
 from cloister.parameters import check_flag, check_names, check_path, check_progress, check_text, unknown_choice
-from cloister.privacy.budgets import ApproxDP, Budget, PureDP, as_budget, relation, split
+from cloister.privacy.budgets import ApproxDP, Budget, PureDP, as_budget, exact, relation, split
 from cloister.privacy.events import Event
 from cloister.privacy.ledger import Ledger
 from cloister.privacy.mechanisms.exponential import CONFIDENCE, Exponential
@@ -109,7 +110,7 @@ class ChoiceRequest:
     quantile: Any = None  # given as a number, kept as a Fraction
     options: Any = None  # given as a list, kept as a tuple
     score: str | None = None
-    clip: Any = None
+    clip: Any = None  # given as a number, kept as a Fraction
     bounds: Any = None
     step: Any = None
     domain: Any = None
@@ -131,6 +132,8 @@ class ChoiceRequest:
             raise UsageError("bounds must be two values, (low, high).")
         if self.quantile is not None:
             object.__setattr__(self, "quantile", read_quantile(self.quantile))
+        if self.clip is not None:
+            object.__setattr__(self, "clip", exact(self.clip, "clip"))
         if self.options is not None:
             object.__setattr__(self, "options", read_options(self.options))
         if self.score is not None and (not isinstance(self.score, str) or self.score not in SCORES):
@@ -266,7 +269,7 @@ def read_options(value: Any) -> tuple[Any, ...]:
     """Options as a tuple, not too many of them."""
     if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
         raise UsageError('options must be a list, such as [100, 200, 500] or ["red", "blue"].')
-    options = tuple(option.item() if hasattr(option, "item") else option for option in value)
+    options = tuple(islice(value, MOST_OPTIONS + 1))
     if len(options) > MOST_OPTIONS:
         raise UsageError(f"at most {MOST_OPTIONS:,} options can be listed. Give fewer, or ask for a quantile.")
     if len(options) < 2:

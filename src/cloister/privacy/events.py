@@ -205,7 +205,7 @@ class SampledEvent:
         return cls(data["step"], read_exact_text(data["rate"]), tuple(event_from(event) for event in data["events"]))
 
 
-EVENTS: tuple[type[Event], ...] = (LaplaceEvent, ExponentialEvent, GaussianEvent, SampledEvent)
+EVENTS: tuple[type[Event], ...] = (LaplaceEvent, GaussianEvent, SampledEvent, ExponentialEvent)
 KINDS: dict[str, type[Event]] = {event.kind: event for event in EVENTS}
 """Every kind of event that a certificate can hold, by its name in JSON."""
 

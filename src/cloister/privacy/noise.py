@@ -78,7 +78,7 @@ WIDENING = 1 + Fraction(1, 2**80)
 RATE_UNIT = 2**32  # rates of secret samples are multiples of 1 / RATE_UNIT
 CHUNK = 2**18  # bytes asked of the operating system at a time: they stay in the cache while they are used
 
-TRIES = 64  # of `choose_in_run`, each of which succeeds with a probability of at least 1/e
+TRIES = 16  # of `choose_in_run`, each of which succeeds with a probability of at least 1/e
 MOST_BYTES = 2**20  # that Python turns into draws in 0.1 to 0.3 s; loading numba and the compiled samplers takes 0.5 s
 
 _effort = Effort(MOST_BYTES)
