@@ -88,8 +88,8 @@ def test_ranks_taken_for_counts_are_found(monkeypatch: pytest.MonkeyPatch) -> No
     assert not replay(MEDIAN, few).holds
 
 
-def test_distances_that_are_not_clipped_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Planted: the clip is charged for, and rows count with all of their distance."""
+def test_distances_that_are_paid_for_in_part_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Planted: a row counts with a tenth of its distance in what is charged, and with all of it in the scores."""
     verb = choice("x", options=[0, 0.5, 1], clip=0.1)
     assert replay(verb, ONE_MORE).holds
     monkeypatch.setattr(TotalDistance, "reach", lambda self, neighbours: self.clip // 10)
