@@ -20,13 +20,13 @@ from cloister.schema.cell_values import days as days_of
 from cloister.schema.numerals import exact_number
 from cloister.schema.stated_kinds import kind_of
 
-__all__ = ["CategoryPlaces", "ColumnValues", "DayPlaces", "NumberPlaces", "column_values"]
+__all__ = ["CategoryPlaces", "PublicValues", "DayPlaces", "NumberPlaces", "public_values"]
 
 MOST_PLACES = 10**7  # a histogram of so many different values takes a few hundred megabytes
 EPOCH = datetime.date(1970, 1, 1)
 
 
-class ColumnValues(Protocol):
+class PublicValues(Protocol):
     """The values of a column in their public order: place i is its value i."""
 
     @property
@@ -197,9 +197,9 @@ def as_day(option: Any, kind: Date) -> datetime.date | None:
     return option if isinstance(option, datetime.date) and not isinstance(option, datetime.datetime) else None
 
 
-def column_values(
+def public_values(
     name: str, schema: Schema | None, bounds: Any, step: Any, domain: Sequence[str] | None, parts: int | None
-) -> ColumnValues:
+) -> PublicValues:
     """The places of a column, by what the call states of it or else the schema says.
 
     `parts`: into how many the bounds of a number without a step are cut; None: it needs one.

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Protocol
 
-from cloister.choosing.column_places import CategoryPlaces, ColumnValues, NumberPlaces
+from cloister.choosing.column_places import CategoryPlaces, NumberPlaces, PublicValues
 from cloister.errors import UsageError, by_door
 from cloister.kernels.scores import Counts, RankDistance, Score, TotalDistance
 from cloister.privacy.mechanisms.exponential import CONFIDENCE
@@ -26,7 +26,7 @@ FINEST_QUANTILE = 10**6  # the largest denominator: ranks times this are far bel
 class Asked:
     """What a choice is asked for, as far as a score needs it."""
 
-    values: ColumnValues
+    values: PublicValues
     options: tuple[int, ...] | None
     quantile: Fraction | None = None
     clip: Fraction | None = None  # in units of the column
@@ -110,7 +110,7 @@ class DistanceScore:
         )
 
 
-def step_of(values: ColumnValues) -> Fraction:
+def step_of(values: PublicValues) -> Fraction:
     """How far two places are apart, in units of the column: days are 1 apart."""
     return values.step if isinstance(values, NumberPlaces) else Fraction(1)
 

@@ -8,7 +8,7 @@ from fractions import Fraction
 from itertools import islice
 from typing import Any
 
-from cloister.choosing.column_places import CategoryPlaces, ColumnValues, column_values
+from cloister.choosing.column_places import CategoryPlaces, PublicValues, public_values
 from cloister.choosing.named_scores import FINEST_QUANTILE, SCORES, Asked
 from cloister.choosing.private_choice import KIND, PrivateChoice
 from cloister.column_names import missing_column
@@ -55,7 +55,7 @@ class PlannedChoice:
     notes: tuple[str, ...] = ()
 
     @property
-    def values(self) -> ColumnValues:
+    def values(self) -> PublicValues:
         """The places of the column."""
         return self.asked.values
 
@@ -234,7 +234,7 @@ class ChoiceRequest:
         parts = None
         if self.score != "count":
             parts = OPTION_PARTS if self.options is not None else PARTS if quantile is not None else None
-        values = column_values(self.column, self.schema, self.bounds, self.step, self.domain, parts)
+        values = public_values(self.column, self.schema, self.bounds, self.step, self.domain, parts)
         score = self.score or ("rank" if quantile is not None else "count")
         if self.score is None and quantile is None and self.options is not None and not isinstance(values, CategoryPlaces):
             score = "distance"
