@@ -104,8 +104,10 @@ def test_usage_faults_have_exit_code_2(
         ({"value": 30}, None),
         ({"candidate": 10**6}, "not one of its candidates"),
         ({"gap": 1}, "how near it is"),
+        ({"within": 0.5}, "how near it is"),
+        ({"nearness": "With probability 95% its rank is exact."}, "how near it is"),
     ],
-    ids=["value", "candidate", "gap"],
+    ids=["value", "candidate", "gap", "within", "nearness"],
 )
 def test_a_forged_choice_is_seen(folder: Path, change: dict[str, object], finding: str | None) -> None:
     """What can be computed again is; a value alone is vouched for by the signature, which is then another's."""

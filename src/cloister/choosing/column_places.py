@@ -22,7 +22,7 @@ from cloister.schema.stated_kinds import kind_of
 
 __all__ = ["CategoryPlaces", "PublicValues", "DayPlaces", "NumberPlaces", "public_values"]
 
-MOST_PLACES = 10**7  # a histogram of so many different values takes a few hundred megabytes
+MOST_PLACES = 10**7  # a table that has every one of so many values takes about a gigabyte, however many rows it has
 EPOCH = datetime.date(1970, 1, 1)
 
 

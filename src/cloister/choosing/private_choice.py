@@ -32,7 +32,7 @@ class PrivateChoice:
     value : what was chosen: a value of the column's public grid or domain, or one of the options
     within : how near to the best it is, with probability 95%: in rows, in ranks, or in added-up distance
     nearness : the same in words
-    rows : the number of rows, if it was asked for: noisy under add-remove neighbours
+    rows : the number of rows, at least 1, if it was asked for: noisy under add-remove neighbours
     rows_error : its standard error; 0 where the number is public
     release, release_ : Release, the certificate, under the name that every result of Cloister has it
     """

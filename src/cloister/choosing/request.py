@@ -15,7 +15,7 @@ from cloister.column_names import missing_column
 from cloister.errors import UsageError, by_door
 from cloister.kernels import Rows
 from cloister.kernels.per_unit import for_unit
-from cloister.kernels.scores import ColumnPlaces, Scoring, reach_for
+from cloister.kernels.scores import Scoring, reach_for
 from cloister.parameters import check_flag, check_names, check_path, check_progress, check_text, unknown_choice
 from cloister.privacy.budgets import ApproxDP, Budget, PureDP, as_budget, exact, relation, split
 from cloister.privacy.events import Event
@@ -174,7 +174,7 @@ class ChoiceRequest:
             vault.follow(planned.as_plan())
             count, error = self._count(vault, planned, progress)
             progress(STEP)
-            candidate = vault.select(ColumnPlaces(planned.values.size), planned.mechanism, STEP).value
+            candidate = vault.select(planned.mechanism, STEP).value
             chosen = planned.chosen(candidate)
             result: dict[str, Any] = {
                 "value": chosen,
@@ -267,9 +267,13 @@ def read_quantile(value: Any) -> Fraction:
 
 def read_options(value: Any) -> tuple[Any, ...]:
     """Options as a tuple, not too many of them."""
+    no_list = UsageError('options must be a list, such as [100, 200, 500] or ["red", "blue"].')
     if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
-        raise UsageError('options must be a list, such as [100, 200, 500] or ["red", "blue"].')
-    options = tuple(islice(value, MOST_OPTIONS + 1))
+        raise no_list
+    try:
+        options = tuple(islice(value, MOST_OPTIONS + 1))
+    except TypeError:  # an array of no dimension
+        raise no_list from None
     if len(options) > MOST_OPTIONS:
         raise UsageError(f"at most {MOST_OPTIONS:,} options can be listed. Give fewer, or ask for a quantile.")
     if len(options) < 2:

@@ -138,6 +138,10 @@ def _of_choice(release: Release) -> Iterator[str]:
         yield "what was chosen is not one of its candidates"
     if (options is not None and len(options) != candidates) or result["gap"] != largest_gap(candidates, scale):
         yield "how near it is to the best does not follow from its candidates"
+    if parameters["score"] in ("count", "rank"):
+        parts = read_exact_text(parameters["quantile"]).denominator if parameters["quantile"] else 1
+        if result["within"] != result["gap"] / parts or f" {result['within']:,.6g} " not in result["nearness"]:
+            yield "how near it is to the best, in words, is not what its figures say"
     costs = [event.cost().epsilon for event in release.events if event.kind == "exponential"]
     if costs != [_count(parameters["reach"]) / scale]:
         yield "what it cost does not follow from how it was drawn"
