@@ -51,6 +51,7 @@ PUBLIC = [
     "Schema",
     "Synopsis",
     "TopDownSpecialization",
+    "choose",
     "datasets",
     "risk",
     "synopsis",

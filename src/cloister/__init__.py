@@ -24,6 +24,7 @@ _HOMES = {  # public name -> its module, and after a colon its name there where 
     "Schema": "cloister.schema",
     "Synopsis": "cloister.clustering.synopsis.synopsis",
     "TopDownSpecialization": "cloister.anonymization.estimator",
+    "choose": "cloister.choosing.choose_privately",
     "risk": "cloister.risks.assess:assess",
     "synopsis": "cloister.clustering.synopsis.request",
     "tabulate": "cloister.tabulation.tabulate",
@@ -44,6 +45,7 @@ __all__ = [
     "Schema",
     "Synopsis",
     "TopDownSpecialization",
+    "choose",
     "datasets",
     "risk",
     "synopsis",
@@ -53,6 +55,7 @@ __all__ = [
 if TYPE_CHECKING:
     from cloister import datasets
     from cloister.anonymization.estimator import TopDownSpecialization
+    from cloister.choosing.choose_privately import choose
     from cloister.clustering.domain import Ball
     from cloister.clustering.kmeans import KMeans
     from cloister.clustering.synopsis.request import synopsis

@@ -97,6 +97,14 @@ def tabulate(**given: Any) -> Any:
     return cl.tabulate(given.pop("X", TABLE), **{"by": ["sex"], "budget": 1, "schema": SCHEMA, **given})
 
 
+def choose(**given: Any) -> Any:
+    return cl.choose(given.pop("X", TABLE), **{"column": "sex", "budget": 1, "schema": SCHEMA, **given})
+
+
+def choose_number(**given: Any) -> Any:
+    return cl.choose(given.pop("X", ROWS), **{"column": "x0", "budget": 1, "bounds": (0, 1), "options": [0, 1], **given})
+
+
 def table_margin(**given: Any) -> Any:
     return tabulate().margin(given["columns"])
 
@@ -214,6 +222,8 @@ CALLS: dict[str, tuple[Callable[..., Any], tuple[str, ...]]] = {
         (synopsis_count, "box"),
         (tabulate, "X by budget bounds domains bins measures schema neighbours table engine"),
         (table_margin, "columns"),
+        (choose, "X column budget domain options score count_rows schema neighbours columns table engine"),
+        (choose_number, "X bounds step quantile options score clip columns"),
         (anonymize, "X out k quasi sensitive identifiers hierarchies suppression scope gain l_diversity t_closeness schema"),
         (curve, "X ks"),
         (risk, "X quasi sensitive schema against population"),

@@ -37,6 +37,7 @@ from cloister.kernels.cells import GridCells, GridKeys, NestedCells
 from cloister.kernels.keyed import KeyedKernel, RowKeys
 from cloister.kernels.morton import LeafSums, MortonKeys
 from cloister.kernels.per_unit import PerUnit
+from cloister.kernels.scores import ColumnPlaces
 from cloister.kernels.tables import TableCounts
 
 HALF = 50  # small grids make ties and borders likely
@@ -199,11 +200,17 @@ def in_order(draw: st.DrawFn) -> KeyedCase:
     return KeyedCase(InOrder(case.kernel, case.columns + len(SIZES)), case.columns)
 
 
+@st.composite
+def column_places(draw: st.DrawFn) -> KeyedCase:
+    return KeyedCase(ColumnPlaces(draw(st.integers(1, 2 * HALF))), draw(st.integers(0, 2)))
+
+
 KEYED: dict[str, Callable[[], st.SearchStrategy[KeyedCase]]] = {
     "GridKeys": grid_keys,
     "MortonKeys": morton_keys,
     "RowKeys": row_keys,
     "InOrder": in_order,
+    "ColumnPlaces": column_places,
 }
 
 

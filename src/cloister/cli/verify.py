@@ -103,12 +103,15 @@ def check_named(path: Path, certificate: Release) -> None:
 
 
 def read_inside(path: Path) -> Release | None:
-    """The certificate inside a synopsis or a table, checked against what is in the file."""
+    """The certificate inside a synopsis, a table or a choice, checked against what is in the file."""
     import pyarrow.parquet as pq
 
+    from cloister.choosing.private_choice import read_choice
     from cloister.clustering.synopsis.files import ABOUT, load
     from cloister.tabulation.private_table import read_certificate
 
     if path.suffix.lower() == ".parquet" and ABOUT in (pq.read_schema(path).metadata or {}):
         return load(path).release
-    return read_certificate(path) if path.suffix.lower() in (".parquet", ".json") else None
+    if path.suffix.lower() not in (".parquet", ".json"):
+        return None
+    return read_certificate(path) or (read_choice(path) if path.suffix.lower() == ".json" else None)

@@ -11,12 +11,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from cloister.privacy.guarantees import Syntactic
+from cloister.privacy.mechanisms.exponential import largest_gap
 from cloister.privacy.release import Release
 from cloister.report.one_line import one_line
+from cloister.schema.numerals import read_exact_text
 
 __all__ = ["find_contradiction"]
 
-TABLE, RECODED = "k-anonymous table", "rows under a saved recoding"
+TABLE, RECODED, CHOICE = "k-anonymous table", "rows under a saved recoding", "choice"
 COUNTS = ("rows", "classes", "smallest")  # of the published rows
 DIVERSITY = re.compile(r"(?:distinct|entropy) l-diversity, l = ([0-9.e+]+)")
 CLOSENESS = re.compile(r"t-closeness, t = ([0-9.e+-]+)")
@@ -113,6 +115,8 @@ def _of_release(release: Release) -> Iterator[str]:
         widths = {len(center) for center in centers} | ({len(parameters["columns"])} if "columns" in parameters else set())
         if len(lengths) > 1 or len(widths) > 1:
             yield "its centres are not as many, or not in as many columns, as it says"
+    if release.kind == CHOICE:
+        yield from _of_choice(release)
     person = PERSON.fullmatch(unit)
     for note in release.notes:
         if note.startswith(PER_ROW) and unit != "row":
@@ -121,6 +125,26 @@ def _of_release(release: Release) -> Iterator[str]:
             wanted = person and (f'column "{person[2]}" names people', f"At most {person[1]} row")
             if not wanted or not all(words in note for words in wanted):
                 yield "a note says of whom it protects something else than its guarantee"
+
+
+def _of_choice(release: Release) -> Iterator[str]:
+    """Of a choice: what was chosen is a candidate, and what it cost and how near it is follow from how it was drawn."""
+    parameters, result = release.parameters, release.result
+    candidates, scale = _count(parameters["candidates"]), read_exact_text(parameters["scale"])
+    options = parameters["options"]
+    if _count(result["candidate"]) >= candidates or (
+        options is not None and options[result["candidate"]] != result["value"]
+    ):
+        yield "what was chosen is not one of its candidates"
+    if (options is not None and len(options) != candidates) or result["gap"] != largest_gap(candidates, scale):
+        yield "how near it is to the best does not follow from its candidates"
+    if parameters["score"] in ("count", "rank"):
+        parts = read_exact_text(parameters["quantile"]).denominator if parameters["quantile"] else 1
+        if result["within"] != result["gap"] / parts or f" {result['within']:,.6g} " not in result["nearness"]:
+            yield "how near it is to the best, in words, is not what its figures say"
+    costs = [event.cost().epsilon for event in release.events if event.kind == "exponential"]
+    if costs != [_count(parameters["reach"]) / scale]:
+        yield "what it cost does not follow from how it was drawn"
 
 
 def _count(value: Any) -> int:
