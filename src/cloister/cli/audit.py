@@ -41,7 +41,7 @@ class NumberTable:
         """As the parameters of that name that a request has."""
         facts = unledgered(self.schema)
         return {
-            "budget": spending.budget(facts),
+            "budget": spending.budget(),
             "bounds": flags.read_bounds(self.bounds),
             "columns": flags.read_names(self.columns) or None,
             "schema": facts,
@@ -199,7 +199,7 @@ def tabulate(
     from cloister.tabulation.request import TabulationRequest
 
     facts = unledgered(schema)
-    budget = spending.budget(facts)
+    budget = spending.budget()
     request = TabulationRequest(**choice.parameters(), budget=budget, schema=facts, neighbours=neighbours)
     whom = relation(budget, neighbours or (facts.neighbours if facts else None))
     unit = unit_of(facts)
