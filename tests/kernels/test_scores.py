@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cloister.kernels.keyed import distinct
-from cloister.kernels.scores import FARTHEST_GAP, Counts, RankDistance, Score, Scoring, TotalDistance, reach_for
+from cloister.kernels.scores import FARTHEST_GAP, Counts, PlaceScore, RankDistance, Scoring, TotalDistance, reach_for
 from cloister.privacy.mechanisms.exponential import one_by_one
 from cloister.schema import Neighbours
 from cloister.schema.unit import Unit
@@ -108,7 +108,7 @@ class MonotoneRank(RankDistance):
 
 def test_a_reach_that_is_too_small_would_be_seen() -> None:
     """Planted: the median with half its reach."""
-    score: Score = MonotoneRank(1, 2)
+    score: PlaceScore = MonotoneRank(1, 2)
     assert farthest_apart(replace(SCORINGS["median"], score=score), [3], [3, 6]) > score.reach(Neighbours.ADD_REMOVE)
 
 

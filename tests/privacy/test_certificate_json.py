@@ -8,10 +8,12 @@ import socket
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from cloister.errors import UsageError
+from cloister.privacy.certificate_figures import find_contradiction
 from cloister.privacy.certificate_json import fingerprint
 from cloister.privacy.events import ExponentialEvent, GaussianEvent, LaplaceEvent, SampledEvent
 from cloister.privacy.release import Guarantee, Release
@@ -158,6 +160,28 @@ def test_what_a_certificate_says_twice_is_the_same(change: dict[str, object], ve
     Release.from_json(forge(text, {"guarantee": {**GUARANTEE, "words": WORDS}, "steps": [STEP]}))  # what it said before
     with pytest.raises(UsageError, match="says more than its fields"):
         Release.from_json(forge(text, change))
+
+
+@pytest.mark.parametrize(
+    ("stated", "is_true"),
+    [
+        ({"rho": "0.7", "worlds": 2}, True),
+        ({"rho": "0.6", "worlds": 2}, False),
+        ({"rho": "0.7", "worlds": 3}, True),
+        ({"numbers": {"rho": "0.6", "worlds": 2}, "categories": {"rho": "0.6", "worlds": 2}}, True),
+        ({"numbers": {"rho": "0.51", "worlds": 2}, "categories": {"rho": "0.6", "worlds": 2}}, False),
+        ({"rho": "0.7", "worlds": 1}, False),
+        ({"rho": "1e999999", "worlds": 2}, False),
+        ({"rho": "0.7"}, False),
+        ({}, False),
+        ("0.7", False),
+    ],
+    ids=str,
+)
+def test_a_rho_that_the_guarantee_does_not_keep_is_found(stated: Any, is_true: bool) -> None:
+    """A certificate that states a rho for its budget has an epsilon of no more than that rho, or its two parts, allow."""
+    release = replace(pure(), parameters={"identifiability": stated})
+    assert (find_contradiction(release) is None) == is_true
 
 
 def test_another_version_is_refused() -> None:

@@ -197,13 +197,10 @@ def as_day(option: Any, kind: Date) -> datetime.date | None:
     return option if isinstance(option, datetime.date) and not isinstance(option, datetime.datetime) else None
 
 
-def public_values(
-    name: str, schema: Schema | None, bounds: Any, step: Any, domain: Sequence[str] | None, parts: int | None
-) -> PublicValues:
-    """The places of a column, by what the call states of it or else the schema says.
-
-    `parts`: into how many the bounds of a number without a step are cut; None: it needs one.
-    """
+def stated_kind(
+    name: str, schema: Schema | None, bounds: Any, step: Any, domain: Sequence[str] | None
+) -> Number | Date | Category:
+    """What is publicly known of a column, by what the call states of it or else the schema says."""
     stated = {} if bounds is None else {name: bounds}
     domains = {} if domain is None else {name: domain}
     if bounds is not None and domain is not None:
@@ -220,13 +217,18 @@ def public_values(
     kind = kind_of(name, stated, domains, schema, what="a choice")
     if step is not None and not isinstance(kind, Number):
         raise UsageError(f'a step is for numbers, and "{name}" is none. Leave it out.')
+    return replace(kind, step=step) if isinstance(kind, Number) and step is not None else kind
+
+
+def public_values(name: str, kind: Number | Date | Category, parts: int | None) -> PublicValues:
+    """The places of a column of this kind.
+
+    `parts`: into how many the bounds of a number without a step are cut; None: it needs one.
+    """
     if isinstance(kind, Category):
         return CategoryPlaces(name, kind)
     places: NumberPlaces | DayPlaces
-    if isinstance(kind, Date):
-        places = DayPlaces(name, kind)
-    else:
-        places = NumberPlaces.between(name, kind if step is None else replace(kind, step=step), parts)
+    places = DayPlaces(name, kind) if isinstance(kind, Date) else NumberPlaces.between(name, kind, parts)
     if places.size > MOST_PLACES:
         raise UsageError(
             f'column "{name}" has {places.size:,} values, and at most {MOST_PLACES:,} can be chosen from. Give a wider '

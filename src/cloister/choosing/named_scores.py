@@ -13,7 +13,7 @@ from typing import Protocol
 
 from cloister.choosing.column_places import CategoryPlaces, NumberPlaces, PublicValues
 from cloister.errors import UsageError, by_door
-from cloister.kernels.scores import Counts, RankDistance, Score, TotalDistance
+from cloister.kernels.scores import Counts, PlaceScore, RankDistance, TotalDistance
 from cloister.privacy.mechanisms.exponential import CONFIDENCE
 from cloister.schema.numerals import amount_text
 
@@ -35,7 +35,7 @@ class Asked:
 class NamedScore(Protocol):
     """A score under its name."""
 
-    def make(self, asked: Asked) -> Score:
+    def make(self, asked: Asked) -> PlaceScore:
         """The score; refuses what it cannot score."""
 
     def nearness(self, asked: Asked, gap: int) -> float:
@@ -48,7 +48,7 @@ class NamedScore(Protocol):
 class CountScore:
     """How many rows have the value: the most common one is the best."""
 
-    def make(self, asked: Asked) -> Score:
+    def make(self, asked: Asked) -> PlaceScore:
         return Counts()
 
     def nearness(self, asked: Asked, gap: int) -> float:
@@ -62,7 +62,7 @@ class CountScore:
 class RankScore:
     """How near the ranks of a value are to those of a quantile."""
 
-    def make(self, asked: Asked) -> Score:
+    def make(self, asked: Asked) -> PlaceScore:
         if isinstance(asked.values, CategoryPlaces):
             raise UsageError(
                 "a category has no order, and hence no quantiles. Leave the quantile out for its most common value."
@@ -86,7 +86,7 @@ class RankScore:
 class DistanceScore:
     """How far all rows are from an option, added up: the best is the nearest to all."""
 
-    def make(self, asked: Asked) -> Score:
+    def make(self, asked: Asked) -> PlaceScore:
         if isinstance(asked.values, CategoryPlaces):
             raise UsageError("a category has no distances. Choose among its values by count.")
         if asked.options is None:

@@ -8,7 +8,7 @@ from fractions import Fraction
 from itertools import islice
 from typing import Any
 
-from cloister.choosing.column_places import CategoryPlaces, PublicValues, public_values
+from cloister.choosing.column_places import CategoryPlaces, PublicValues, public_values, stated_kind
 from cloister.choosing.named_scores import FINEST_QUANTILE, SCORES, Asked
 from cloister.choosing.private_choice import KIND, PrivateChoice
 from cloister.column_names import missing_column
@@ -23,7 +23,8 @@ from cloister.privacy.ledger import Ledger
 from cloister.privacy.mechanisms.exponential import CONFIDENCE, Exponential
 from cloister.privacy.notes import defaults_note, guarantee_notes
 from cloister.privacy.plan import Plan, Step, make_step
-from cloister.schema import Neighbours, Schema
+from cloister.privacy.worlds import settle_worlds
+from cloister.schema import Category, Date, Neighbours, Number, Schema
 from cloister.schema.numerals import amount_text, exact_number
 from cloister.schema.unit import Unit, unit_of
 from cloister.sources.stated_names import BY_COLUMNS, StatedNames
@@ -206,11 +207,12 @@ class ChoiceRequest:
         if names and self.column not in names:
             described = () if self.schema is None else self.schema.names
             raise missing_column(self.column, names, [self.column], described=described)
-        stated = as_budget(self.budget)
+        kind = stated_kind(self.column, self.schema, self.bounds, self.step, self.domain)
+        stated = settle_worlds(as_budget(self.budget), {self.column: kind})
         neighbours = relation(stated, self.neighbours or (self.schema.neighbours if self.schema else None))
         unit = unit_of(self.schema)
         budget = PureDP(stated.epsilon) if isinstance(stated, ApproxDP) else stated
-        asked, score = self._asked()
+        asked, score = self._asked(kind)
         scoring = Scoring(SCORES[score].make(asked), asked.values.size, asked.options)
         if scoring.candidates < 2:
             raise UsageError(
@@ -226,7 +228,7 @@ class ChoiceRequest:
         named = None if self.options is None else tuple(map(asked.values.named, self.options))
         return PlannedChoice(asked, named, score, budget, neighbours, unit, reach, mechanism, size, notes)
 
-    def _asked(self) -> tuple[Asked, str]:
+    def _asked(self, kind: Number | Date | Category) -> tuple[Asked, str]:
         """The column's places and what is chosen among them by which score."""
         quantile = self.quantile
         if quantile is not None and self.score not in (None, "rank"):
@@ -234,7 +236,7 @@ class ChoiceRequest:
         parts = None
         if self.score != "count":
             parts = OPTION_PARTS if self.options is not None else PARTS if quantile is not None else None
-        values = public_values(self.column, self.schema, self.bounds, self.step, self.domain, parts)
+        values = public_values(self.column, kind, parts)
         score = self.score or ("rank" if quantile is not None else "count")
         if self.score is None and quantile is None and self.options is not None and not isinstance(values, CategoryPlaces):
             score = "distance"

@@ -42,7 +42,7 @@ class NumberTable:
         """As the parameters of that name that a request has."""
         facts = unledgered(self.schema)
         return {
-            "budget": spending.budget(facts),
+            "budget": spending.budget(),
             "bounds": flags.read_bounds(self.bounds),
             "columns": flags.read_names(self.columns) or None,
             "schema": facts,
@@ -200,7 +200,7 @@ def tabulate(
     from cloister.tabulation.request import TabulationRequest
 
     facts = unledgered(schema)
-    budget = spending.budget(facts)
+    budget = spending.budget()
     request = TabulationRequest(**choice.parameters(), budget=budget, schema=facts, neighbours=neighbours)
     whom = relation(budget, neighbours or (facts.neighbours if facts else None))
     unit = unit_of(facts)
@@ -223,7 +223,7 @@ def choose(
     from cloister.choosing.request import ChoiceRequest
 
     facts = unledgered(schema)
-    budget = spending.budget(facts)
+    budget = spending.budget()
     request = ChoiceRequest(**choice.parameters(), budget=budget, schema=facts, neighbours=neighbours)
     planned = request.on(())
     show_rows(rows.audit(request.run, data, planned.neighbours, planned.unit), planned.unit, everywhere.as_json)

@@ -87,7 +87,7 @@ def choose(
     where = access.parameters()
     terms: dict[str, Any] = {
         **choice.parameters(),
-        "budget": spending.budget(facts),
+        "budget": spending.budget(),
         "schema": facts,
         "neighbours": neighbours,
     }

@@ -24,7 +24,7 @@ from cloister.encode import Encoded
 from cloister.schema import Neighbours
 from cloister.schema.unit import Unit, rows_each
 
-__all__ = ["ColumnPlaces", "Counts", "RankDistance", "Runs", "Score", "Scoring", "TotalDistance", "reach_for"]
+__all__ = ["ColumnPlaces", "Counts", "RankDistance", "Runs", "PlaceScore", "Scoring", "TotalDistance", "reach_for"]
 
 FARTHEST_GAP = 2**62  # a score farther than that behind the best counts as that far: see `Scoring.runs`
 Places = NDArray[np.int64]
@@ -45,7 +45,7 @@ class ColumnPlaces:
         return np.clip(column.astype(np.int64), 0, self.size - 1)
 
 
-class Score(Protocol):
+class PlaceScore(Protocol):
     """A number of each place, from a histogram. `keys` rise and are distinct; `counts` are of rows."""
 
     @property
@@ -146,7 +146,7 @@ class TotalDistance:
         return most if neighbours is Neighbours.ADD_REMOVE else 2 * most
 
 
-def reach_for(score: Score, neighbours: Neighbours, unit: Unit | None) -> int:
+def reach_for(score: PlaceScore, neighbours: Neighbours, unit: Unit | None) -> int:
     """How far whom the guarantee protects moves two scores apart: a row, or a person with all their rows."""
     return score.reach(neighbours) * rows_each(unit)
 
@@ -164,7 +164,7 @@ class Runs:
 class Scoring:
     """A score and the candidates that it is asked for: all places of a column, or some that are listed."""
 
-    score: Score
+    score: PlaceScore
     size: int  # places of the column
     options: tuple[int, ...] | None = None  # places; candidate i is the i-th of them. None: candidate i is place i
 

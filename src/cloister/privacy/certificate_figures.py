@@ -8,12 +8,15 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
 from typing import Any
 
 from cloister.privacy.guarantees import Syntactic
+from cloister.privacy.identifiability import epsilon_from_rho
 from cloister.privacy.mechanisms.exponential import largest_gap
 from cloister.privacy.release import Release
 from cloister.report.one_line import one_line
+from cloister.schema import Neighbours
 from cloister.schema.numerals import read_exact_text
 
 __all__ = ["find_contradiction"]
@@ -24,6 +27,7 @@ DIVERSITY = re.compile(r"(?:distinct|entropy) l-diversity, l = ([0-9.e+]+)")
 CLOSENESS = re.compile(r"t-closeness, t = ([0-9.e+-]+)")
 STATED_K = re.compile(r"\bk = ([0-9]+)")
 ROUNDING = 1e-9  # of a mean over all cells
+SLACK = Fraction(1, 10**9)  # of an epsilon that follows from a rho
 PERSON = re.compile(r'person \(at most ([0-9,]+) rows? each, column "(.*)"\)')
 PER_ROW, PER_PERSON = "The guarantee is per row:", "The guarantee is per person,"  # how notes begin
 
@@ -109,6 +113,8 @@ def _of_release(release: Release) -> Iterator[str]:
     if not release.adds_up():
         yield "the steps of this release add up to more than its guarantee"
     unit, result, parameters = release.guarantee.unit, release.result, release.parameters
+    if "identifiability" in parameters:
+        yield from _of_rho(release, parameters["identifiability"])
     if "centers" in result:
         centers = result["centers"]
         lengths = {len(centers), len(result.get("sizes", centers)), parameters.get("n_clusters", len(centers))}
@@ -145,6 +151,16 @@ def _of_choice(release: Release) -> Iterator[str]:
     costs = [event.cost().epsilon for event in release.events if event.kind == "exponential"]
     if costs != [_count(parameters["reach"]) / scale]:
         yield "what it cost does not follow from how it was drawn"
+
+
+def _of_rho(release: Release, stated: Mapping[str, Any]) -> Iterator[str]:
+    """Of a budget that was stated as a rho: its epsilon is no more than the rho allows, or those of its parts together."""
+    guarantee = release.guarantee
+    assert not isinstance(guarantee, Syntactic)
+    parts = [stated] if "rho" in stated else [stated["numbers"], stated["categories"]]
+    allowed = sum(epsilon_from_rho(read_exact_text(part["rho"]), part["worlds"]) for part in parts)
+    if guarantee.epsilon > allowed + SLACK or guarantee.delta or guarantee.neighbours is not Neighbours.REPLACE_ONE:
+        yield "it promises more by its rho than by its guarantee"
 
 
 def _count(value: Any) -> int:

@@ -46,6 +46,7 @@ from cloister.privacy.mechanisms.exponential import Exponential
 from cloister.privacy.plan import Plan
 from cloister.privacy.release import Guarantee, Release
 from cloister.privacy.secret_draws import secret_draw
+from cloister.privacy.worlds import identifiability_facts, identifiability_note
 from cloister.report.one_line import one_line
 from cloister.schema import Neighbours
 from cloister.schema.unit import Unit
@@ -367,11 +368,11 @@ class Vault:
             kind=kind,
             guarantee=guarantee,
             events=events,
-            parameters=parameters,
+            parameters={**parameters, **identifiability_facts(self._terms.budget)},
             result=result,
             seeded=noise.seeded_since(self._mark),
             ledger=self._booking.in_release(),
-            notes=(*notes, *self._booking.notes),
+            notes=(*notes, *identifiability_note(self._terms.budget), *self._booking.notes),
         )
         self._tell_ledger(release)
         return release
