@@ -15,14 +15,15 @@ A. Blum et al., "Practical privacy: the SuLQ framework", PODS 2005 ("blum", "two
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
 from cloister.parameters import unknown_choice
+from cloister.privacy.round_parts import Parts, equal_parts, halving_parts
 
-__all__ = ["SCHEDULES", "Schedule", "Split", "equal_parts", "find_schedule", "halving_parts", "parts_of"]
+__all__ = ["SCHEDULES", "Schedule", "Split", "find_schedule", "parts_of"]
 
 Split = Literal["balanced", "one scale", "two queries"]
 """How counts and sums share a round: balanced for the least error of a centre (Su et al. 2016, eq. 7); the same noise for a count
@@ -30,30 +31,11 @@ as for the sum of a column (Dwork 2011); half of the round for the counts and ha
 (Blum et al. 2005)."""
 
 
-def equal_parts(rounds: int) -> tuple[Fraction, ...]:
-    """As much for each round as for any other.
-
-    >>> [str(part) for part in equal_parts(3)]
-    ['1/3', '1/3', '1/3']
-    """
-    return (Fraction(1, rounds),) * rounds
-
-
-def halving_parts(rounds: int) -> tuple[Fraction, ...]:
-    """Each round takes half of what is left, and the last one all that is left.
-
-    >>> [str(part) for part in halving_parts(4)]
-    ['1/2', '1/4', '1/8', '1/8']
-    """
-    halves = tuple(Fraction(1, 2**i) for i in range(1, rounds))
-    return (*halves, 1 - sum(halves, Fraction(0)))
-
-
 @dataclass(frozen=True, slots=True)
 class Schedule:
     """The parts of the rounds, and how counts and sums share each of them."""
 
-    parts: Callable[[int], tuple[Fraction, ...]]
+    parts: Parts
     split: Split
 
 

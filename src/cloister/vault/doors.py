@@ -41,6 +41,7 @@ from cloister.privacy.kept_releases import will_be_kept
 from cloister.privacy.ledger import Ledger
 from cloister.privacy.mechanisms import Mechanism, Released, add_noise
 from cloister.privacy.mechanisms.base import KeyedMechanism
+from cloister.privacy.notes import skipped_notes
 from cloister.privacy.plan import Plan
 from cloister.privacy.release import Guarantee, Release
 from cloister.privacy.secret_draws import secret_draw
@@ -189,6 +190,18 @@ class Vault:
         """Settle, from what was released, how many rounds the plan's next branch has."""
         with self._lock:
             self._steps.choose(branch, rounds)
+
+    def stop(self, branch: str) -> tuple[str, ...]:
+        """End the rounds of a branch early, from what was released, as the plan declares; returns the names of those left.
+
+        Rounds that are skipped stay charged, and the certificate names them.
+        """
+        with self._lock:
+            self._must_be_open()
+            names = self._steps.stop(branch)
+            if self._steps.is_complete:
+                hold_interrupts()
+            return names
 
     def measure(self, kernel: Kernel, mechanism: Mechanism, step: str) -> Released[Summary]:
         """A private release: the event is checked against the plan, the rows are read, the noise is added."""
@@ -359,7 +372,7 @@ class Vault:
             result=result,
             seeded=noise.seeded_since(self._mark),
             ledger=self._booking.in_release(),
-            notes=(*notes, *self._booking.notes),
+            notes=(*notes, *skipped_notes(self._steps.skipped), *self._booking.notes),
         )
         self._tell_ledger(release)
         return release
