@@ -247,6 +247,7 @@ def test_skipped_rounds_stay_charged_and_are_named(after: int) -> None:
         vault.measure(Rows(), buying(Fraction(1)), "loss")
         release = vault.release("test", {}, {})
     assert release.events == plan.events == plan.stop("round", after).events
+    assert release.parameters["skipped"] == list(left)
     assert [note for note in release.notes if "not measured" in note and ", ".join(left) in note]
 
 
@@ -263,6 +264,7 @@ def test_one_last_round_takes_what_the_others_leave(after: int) -> None:
         release = vault.release("test", {}, {})
     assert release.events == plan.stop("round", after).events
     assert sum(event.cost().epsilon for event in release.events) == 1
+    assert "skipped" not in release.parameters
     assert not any("not measured" in note for note in release.notes)
 
 
