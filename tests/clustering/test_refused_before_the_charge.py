@@ -138,7 +138,7 @@ for what, options in OF_LLOYD.items():
     REFUSED[f"lloyd: {what}"] = clusters(wide, bounds=(0, 1), method="lloyd", **options)
 CONSTANTS: list[tuple[str, dict[str, Any]]] = [
     ("adaptive-grid", {"c1": 0}), ("adaptive-grid", {"c2": -1}), ("adaptive-grid", {"c1": "ten"}), ("tree", {"c1": 10}),
-    ("adaptive-grid", {"c1": 1e9}), ("uniform-grid", {"c2": 5}),
+    ("adaptive-grid", {"c1": 1e9}), ("adaptive-grid", {"c1": 10**400}), ("uniform-grid", {"c2": 5}),
 ]  # fmt: skip
 for shape, constants in CONSTANTS:
     REFUSED[f"{constants} of {shape}"] = lambda ledger, shape=shape, constants=constants: cl.synopsis(  # type: ignore[misc]
