@@ -51,6 +51,8 @@ def cluster(
 
     def run(table: Any, whom: Whom, budget: Budget) -> Any:
         schema = whom.schema if bounds == "schema" else without_columns(whom.schema)
+        if bounds != "schema" and hasattr(table, "to_pydict"):
+            table = table.to_pydict()  # a column of a type of text is read where a schema describes it; lists do not say
         request = ClusterRequest(
             n_clusters=clusters,
             method=method,
