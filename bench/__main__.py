@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import sys
 
-ALL = ["foundations", "kmeans_speed", "kmeans_quality", "spark", "synopsis", "anonymize", "risk", "audit"]
+ALL = ["foundations", "kmeans_speed", "kmeans_quality", "spark", "synopsis", "magic", "anonymize", "risk", "audit"]
 
 for name in sys.argv[1:] or ALL:
     importlib.import_module(f"bench.{name}").main()

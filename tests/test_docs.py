@@ -19,7 +19,9 @@ from cloister.cli import app
 from tests.real_data import FOLDER, real
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
-FOLLOWED = ("anonymize", "audit", "budgets", "choose", "ledger", "risk", "schema", "scores", "synopses", "tables")
+FOLLOWED = (
+    "anonymize", "audit", "budgets", "choose", "kmeans", "ledger", "risk", "schema", "scores", "synopses", "tables",
+)  # fmt: skip
 
 
 @pytest.fixture(scope="module")

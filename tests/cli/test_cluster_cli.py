@@ -191,3 +191,58 @@ def test_without_a_standard_error_a_clustering_is_made(people: Path, tmp_path: P
     done = subprocess.run(["sh", "-c", '"$0" -c "$1" 2>&-', sys.executable, command], capture_output=True, text=True)
     assert done.returncode == 0
     assert (tmp_path / "out" / "centers.csv").exists()
+
+
+LLOYD = ["--k", 2, "--epsilon", 5, "--columns", "age", "--bounds", "0,100", "--method", "lloyd"]
+
+
+def test_lloyd_takes_its_schedule_stop_and_start(people: Path, tmp_path: Path) -> None:
+    """Every flag reaches the plan and the certificate."""
+    words = ["--schedule", "halving", "--tolerance", 50, "--max-iter", 4, "--seeding", "evolution"]
+    words += ["--evolution", "population=12,generations=3,F=0.7,CR=0.1:0.9"]
+    code, text = run("cluster", people, *LLOYD, *words, "--dry-run")
+    assert code == 0, text
+    assert "one last round takes the epsilon" in text
+    data = json.loads(run("cluster", people, *LLOYD, *words, "--out", tmp_path / "out", "--json")[1])
+    assert [step["step"] for step in data["steps"]] == ["size", "level 1", "level 2", "round 1", "last round"]
+    assert "population 12, generations 3, F 0.7, CR 0.1 to 0.9" in data["parameters"]["choices"]["start"]
+    assert run("verify", tmp_path / "out")[0] == 0
+
+
+def test_skipped_rounds_are_named_and_verify(people: Path, tmp_path: Path) -> None:
+    """With a delta they stay charged: the certificate has their events, adds up, and says that they were not measured."""
+    words = [*LLOYD, "--delta", "1e-6", "--tolerance", 50, "--max-iter", 4, "--out", tmp_path / "out", "--json"]
+    data = json.loads(run("cluster", people, *words)[1])
+    assert [step["step"] for step in data["steps"]][-3:] == ["round 2", "round 3", "round 4"]
+    assert data["parameters"]["skipped"] == ["round 2", "round 3", "round 4"]
+    assert any("Charged and not measured: round 2, round 3, round 4." in note for note in data["notes"])
+    assert run("verify", tmp_path / "out")[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["--method", "votes", "--seeding", "canopy"], "takes no seeding"),
+        (["--seeding", "canopy"], "takes no seeding"),
+        (["--method", "tree", "--schedule", "equal"], "has no schedule"),
+        (["--tolerance", "0.1"], "has no tolerance"),
+        (["--method", "lloyd", "--schedule", "thirds"], "not known"),
+        (["--method", "lloyd", "--evolution", "population=40"], "--seeding evolution too"),
+        (["--method", "lloyd", "--seeding", "evolution", "--evolution", "population"], "--evolution takes"),
+        (["--method", "tree", "--seeding", "packing"], "does not start from"),
+    ],
+)
+def test_flags_that_would_be_ignored_are_refused(people: Path, tmp_path: Path, words: list[str], told: str) -> None:
+    """One sentence, exit code 2, and no output."""
+    flags = ["--k", 2, "--epsilon", 1, "--columns", "age", "--bounds", "0,100", "--out", tmp_path / "out"]
+    code, text = run("cluster", people, *flags, *words)
+    assert code == 2
+    assert told in " ".join(text.split())
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_synopsis_has_no_rounds(people: Path, tmp_path: Path) -> None:
+    """Flags of rounds beside --synopsis are refused."""
+    code, text = run("cluster", "--synopsis", "s.parquet", "--k", 2, "--schedule", "equal", "--out", tmp_path / "out")
+    assert code == 2
+    assert "Drop --schedule" in " ".join(text.split())

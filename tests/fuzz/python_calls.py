@@ -211,12 +211,13 @@ CALLS: dict[str, tuple[Callable[..., Any], tuple[str, ...]]] = {
     for call, parameters in [
         (
             kmeans,
-            "X n_clusters budget bounds method scale max_iter columns schema neighbours table engine random_state seeding",
+            "X n_clusters budget bounds method scale max_iter columns schema neighbours table engine random_state seeding "
+            "evolution schedule tolerance",
         ),
         (kmeans_plan, "n d names"),
         (kmeans_predict, "X"),
-        (synopsis, "X budget bounds method columns schema neighbours table engine scale"),
-        (synopsis_cluster, "k seeding random_state"),
+        (synopsis, "X budget bounds method columns schema neighbours table engine scale c1 c2"),
+        (synopsis_cluster, "k seeding random_state evolution"),
         (synopsis_suggest, "most relative"),
         (synopsis_sample, "n random_state"),
         (synopsis_count, "box"),

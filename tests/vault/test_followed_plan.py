@@ -18,7 +18,8 @@ from cloister.privacy.accounting import gaussian_delta, gaussian_precision
 from cloister.privacy.budgets import ApproxDP, Budget, PureDP
 from cloister.privacy.events import Event, GaussianEvent, LaplaceEvent, SampledEvent, within
 from cloister.privacy.mechanisms import Mechanism, Precision, Spend, calibrate, event_of
-from cloister.privacy.plan import Branch, Plan, PlannedStep
+from cloister.privacy.plan import Branch, Plan, PlannedStep, Stop
+from cloister.privacy.round_parts import halving_parts
 from cloister.schema import Neighbours
 from cloister.vault import Vault
 
@@ -219,6 +220,142 @@ def test_a_branch_has_no_round_too_many() -> None:
     branch = Branch("round", Fraction(1), 2)
     assert refused(branch, then=thrice, budget=PureDP(10))
     assert refused(branch, then=choose_late, budget=PureDP(10))
+
+
+EIGHTHS = [Fraction(1, 2), Fraction(1, 4), Fraction(1, 8), Fraction(1, 8)]
+
+
+def halving(stop: Stop, spend: Spend = Fraction(1)) -> Branch:
+    return Branch("round", spend, 4, halving_parts, stop)
+
+
+def measured(vault: Vault, rounds: int) -> None:
+    """So many rounds of `halving` at epsilon 1."""
+    for i in range(rounds):
+        vault.measure(Rows(), buying(EIGHTHS[i]), f"round {i + 1}")
+
+
+@pytest.mark.parametrize("after", [1, 2, 3])
+def test_skipped_rounds_stay_charged_and_are_named(after: int) -> None:
+    """A declared stop ends the rounds; the certificate has every event that was planned, and a note on those not measured."""
+    plan = plan_of(halving("skips"), LaplaceEvent("loss", Fraction(1)))
+    with open_vault() as vault:
+        vault.follow(plan)
+        measured(vault, after)
+        left = tuple(f"round {i + 1}" for i in range(after, 4))
+        assert vault.stop("round") == left
+        vault.measure(Rows(), buying(Fraction(1)), "loss")
+        release = vault.release("test", {}, {})
+    assert release.events == plan.events == plan.stop("round", after).events
+    assert release.parameters["skipped"] == list(left)
+    assert [note for note in release.notes if "not measured" in note and ", ".join(left) in note]
+
+
+@pytest.mark.parametrize("after", [1, 2, 3])
+def test_one_last_round_takes_what_the_others_leave(after: int) -> None:
+    """Its epsilon is what the rounds after the stop would have spent: the total is the same wherever the stop comes."""
+    plan = plan_of(halving("one last round"), budget=PureDP(1))
+    rest = sum(EIGHTHS[after:], Fraction(0))
+    with open_vault(PureDP(1)) as vault:
+        vault.follow(plan)
+        measured(vault, after)
+        vault.stop("round")
+        vault.measure(Rows(), buying(rest), "last round")
+        release = vault.release("test", {}, {})
+    assert release.events == plan.stop("round", after).events
+    assert sum(event.cost().epsilon for event in release.events) == 1
+    assert "skipped" not in release.parameters
+    assert not any("not measured" in note for note in release.notes)
+
+
+def stop_at_once(vault: Vault) -> None:
+    vault.stop("round")
+
+
+def stop_without_a_round(vault: Vault) -> None:
+    with pytest.raises(PlanError):
+        vault.measure(Rows(), buying(Fraction(1)), "round 1")  # dearer than planned: refused, and the branch is open
+    vault.stop("round")
+
+
+def stop_early(vault: Vault) -> None:
+    measured(vault, 1)
+    vault.stop("round")
+
+
+def stop_another(vault: Vault) -> None:
+    measured(vault, 1)
+    vault.stop("votes")
+
+
+def stop_twice(vault: Vault) -> None:
+    measured(vault, 1)
+    vault.stop("round")
+    vault.stop("round")
+
+
+def stop_at_the_end(vault: Vault) -> None:
+    measured(vault, 4)
+    vault.stop("round")
+
+
+def measure_after_the_stop(vault: Vault) -> None:
+    measured(vault, 2)
+    vault.stop("round")
+    vault.measure(Rows(), buying(EIGHTHS[2]), "round 3")
+
+
+def a_last_round_too_dear(vault: Vault) -> None:
+    measured(vault, 2)
+    vault.stop("round")
+    vault.measure(Rows(), buying(Fraction(1, 4) + Fraction(1, 1000)), "last round")
+
+
+def two_last_rounds(vault: Vault) -> None:
+    measured(vault, 2)
+    vault.stop("round")
+    for _ in range(2):
+        vault.measure(Rows(), buying(Fraction(1, 4)), "last round")
+
+
+MISUSES = [stop_at_once, stop_without_a_round, stop_another, stop_twice, stop_at_the_end, measure_after_the_stop]
+OF_LAST = [a_last_round_too_dear, two_last_rounds]
+
+
+@pytest.mark.parametrize("stop", ["skips", "one last round"])
+@pytest.mark.parametrize("misuse", [*MISUSES, *OF_LAST], ids=lambda misuse: misuse.__name__)
+def test_a_stop_gives_nothing_beyond_what_was_declared(misuse: Callable[[Vault], None], stop: Stop) -> None:
+    """Before the first round or after the last, twice, of another branch, a round more, a dearer last round: all refused."""
+    assert refused(halving(stop), then=misuse, budget=PureDP(10))
+
+
+def test_a_stop_that_no_plan_declares_is_refused() -> None:
+    """Rounds without a declared stop come to their end."""
+    assert refused(halving("never"), then=stop_early, budget=PureDP(10))
+
+
+def test_gaussian_rounds_leave_nothing_to_a_last_one() -> None:
+    """Under delta no step's cost follows from a stop: such a branch cannot be made."""
+    with pytest.raises(PlanError, match="only pure rounds"):
+        halving("one last round", Precision(WHOLE))
+
+
+@pytest.mark.parametrize("after", [0, 4, 5])
+def test_a_plan_stops_between_its_rounds(after: int) -> None:
+    """Not before the first, and not after the last."""
+    with pytest.raises(PlanError):
+        plan_of(halving("skips")).stop("round", after)
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [lambda n: (Fraction(1),) * n, lambda n: (Fraction(1),), lambda n: (Fraction(2), *(Fraction(-1, n - 1),) * (n - 1))],
+    ids=["more than all", "too few", "negative"],
+)
+def test_parts_that_are_not_shares_of_one_spend_are_refused(parts: Callable[[int], tuple[Fraction, ...]]) -> None:
+    """A schedule with a mistake in it is not followed, however large the budget is."""
+    with open_vault(PureDP(100)) as vault, pytest.raises(PlanError, match="share one spend"):
+        vault.follow(plan_of(Branch("round", Fraction(1), 3, parts), budget=PureDP(100)))
 
 
 def test_more_draws_than_the_accounting_counts_are_refused() -> None:

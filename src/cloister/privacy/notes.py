@@ -11,7 +11,15 @@ from cloister.privacy.ledger.accounts import Receipt
 from cloister.schema.numerals import amount_text, label_text
 from cloister.schema.unit import Unit
 
-__all__ = ["defaults_note", "earlier_releases_note", "guarantee_notes", "missing_counts", "missing_note", "unit_note"]
+__all__ = [
+    "defaults_note",
+    "earlier_releases_note",
+    "guarantee_notes",
+    "missing_counts",
+    "missing_note",
+    "skipped_notes",
+    "unit_note",
+]
 
 LARGE_EPSILON = 5
 NAMED_TABLES = 3  # that left before; more are counted
@@ -33,6 +41,17 @@ def unit_note(unit: Unit | None) -> str:
         f"all of them together. At most {rows} used of each person; the others are left out of every number here. Rows "
         "without a name are treated as one person's, so people among them are not protected one by one."
     )
+
+
+def skipped_notes(steps: Sequence[str]) -> tuple[str, ...]:
+    """Which steps were charged and not measured; nothing where there are none.
+
+    >>> skipped_notes(["round 3", "round 4"])[0][:58]
+    'Charged and not measured: round 3, round 4. What was relea'
+    """
+    if not steps:
+        return ()
+    return (f"Charged and not measured: {', '.join(steps)}. What was released before showed that they were not needed.",)
 
 
 def defaults_note(defaults: Mapping[str, float | str]) -> str:

@@ -1,25 +1,27 @@
 """Plans as data: named steps, each with its mechanism and its event, whose sum is the budget. No row is needed.
 
-The vault follows a plan step by step and refuses any other (`Vault.follow`). Only how many equal rounds share a fixed spend may
-be left open: a `Branch`.
+The vault follows a plan step by step and refuses any other (`Vault.follow`). Only how many rounds share a fixed spend may
+be left open, and whether the last of them are needed: a `Branch`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, Literal
 
+from cloister.errors import PlanError
 from cloister.kernels import Sensitivity
 from cloister.privacy.budgets import Budget, Number
 from cloister.privacy.events import Event, event_dict, within
-from cloister.privacy.mechanisms import Mechanism, Spend, calibrate, event_of, part_of
+from cloister.privacy.mechanisms import Mechanism, Norm, Spend, calibrate, event_of, norm_of, part_of
+from cloister.privacy.round_parts import Parts, equal_parts
 from cloister.report import notebook
 from cloister.report.document import Document, Fact, Section, TextTable
 from cloister.schema import Neighbours
 
-__all__ = ["Branch", "Plan", "PlannedStep", "Step", "make_step"]
+__all__ = ["STOP_FOR", "Branch", "Plan", "PlannedStep", "Step", "Stop", "make_step"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,14 +42,25 @@ def make_step(
     return Step(name, mechanism, mechanism.event(name, sensitivity), expect)
 
 
+Stop = Literal["never", "skips", "one last round"]
+"""What becomes of the rounds that are left when released values show that they are not needed: there is no such stop; they are
+skipped and stay charged; or one last round takes what they would have spent."""
+
+STOP_FOR: Mapping[Norm, Stop] = {"L1": "one last round", "L2": "skips"}  # by the norm of the noise that a spend buys
+
+
 @dataclass(frozen=True, slots=True)
 class Branch:
-    """Equal rounds of one kind that share a fixed spend; how many there are may follow from what was released.
+    """Rounds of one kind that share a fixed spend; how many there are may follow from what was released.
 
     Privacy
     -------
     Pure epsilons add whatever chose them. Gaussian releases chosen one after the other are one Gaussian while the sum of their
     precisions is fixed in advance. The *kind* of a step or a total that follows from a Gaussian release would pass delta.
+
+    A stop may follow from released values alone. Skipped rounds stay charged, so that the total is the same whether or not they
+    were measured. "one last round" is declared for a pure spend only: wherever the stop comes, the epsilons that were spent and
+    the one that is left add up to the same spend.
 
     References
     ----------
@@ -57,11 +70,26 @@ class Branch:
     name: str  # round 2 is the step "name 2"
     spend: Spend  # of all rounds together
     rounds: int  # the number to expect
+    parts: Parts = equal_parts  # how so many rounds share the spend
+    stop: Stop = "never"
+    stopped_after: int | None = None  # rounds; None: there was no stop
+
+    def __post_init__(self) -> None:
+        if self.stop == "one last round" and norm_of(self.spend) != "L1":
+            raise PlanError("only pure rounds may leave their epsilon to a last one. This is a bug: please report it.")
+        if self.stopped_after is not None and (self.stop == "never" or not 0 < self.stopped_after < self.rounds):
+            raise PlanError(f'the rounds of "{self.name}" cannot stop here. This is a bug: please report it.')
 
     def events(self) -> tuple[Event, ...]:
-        """Every round's charge."""
-        each = part_of(self.spend, Fraction(1, self.rounds))
-        return tuple(event_of(f"{self.name} {i + 1}", each) for i in range(self.rounds))
+        """Every round's charge, as it was planned or as a stop left it."""
+        parts = self.parts(self.rounds)
+        if len(parts) != self.rounds or min(parts) <= 0 or sum(parts) != 1:
+            raise PlanError(f'the rounds of "{self.name}" do not share one spend. This is a bug: please report it.')
+        events = tuple(event_of(f"{self.name} {i + 1}", part_of(self.spend, part)) for i, part in enumerate(parts))
+        if self.stop != "one last round" or self.stopped_after is None:
+            return events
+        rest = sum(parts[self.stopped_after :], Fraction(0))
+        return (*events[: self.stopped_after], event_of(f"last {self.name}", part_of(self.spend, rest)))
 
 
 PlannedStep = Event | Branch
@@ -86,9 +114,14 @@ class Plan:
 
     def choose(self, branch: str, rounds: int) -> Plan:
         """The plan with another number of rounds in this branch; the total is the same."""
-        steps = (
-            replace(step, rounds=rounds) if isinstance(step, Branch) and step.name == branch else step for step in self.steps
-        )
+        return self._with_branch(branch, lambda step: replace(step, rounds=rounds))
+
+    def stop(self, branch: str, after: int) -> Plan:
+        """The plan whose branch stopped after so many rounds; the total is the same."""
+        return self._with_branch(branch, lambda step: replace(step, stopped_after=after))
+
+    def _with_branch(self, name: str, change: Callable[[Branch], Branch]) -> Plan:
+        steps = (change(step) if isinstance(step, Branch) and step.name == name else step for step in self.steps)
         return replace(self, steps=tuple(steps))
 
     def keeps_budget(self) -> bool:

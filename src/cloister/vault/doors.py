@@ -43,6 +43,7 @@ from cloister.privacy.ledger import Ledger
 from cloister.privacy.mechanisms import Mechanism, Released, add_noise
 from cloister.privacy.mechanisms.base import KeyedMechanism
 from cloister.privacy.mechanisms.exponential import Exponential
+from cloister.privacy.notes import skipped_notes
 from cloister.privacy.plan import Plan
 from cloister.privacy.release import Guarantee, Release
 from cloister.privacy.secret_draws import secret_draw
@@ -192,6 +193,18 @@ class Vault:
         """Settle, from what was released, how many rounds the plan's next branch has."""
         with self._lock:
             self._steps.choose(branch, rounds)
+
+    def stop(self, branch: str) -> tuple[str, ...]:
+        """End the rounds of a branch early, from what was released, as the plan declares; returns the names of those left.
+
+        Rounds that are skipped stay charged, and the certificate names them.
+        """
+        with self._lock:
+            self._must_be_open()
+            names = self._steps.stop(branch)
+            if self._steps.is_complete:
+                hold_interrupts()
+            return names
 
     def measure(self, kernel: Kernel, mechanism: Mechanism, step: str) -> Released[Summary]:
         """A private release: the event is checked against the plan, the rows are read, the noise is added."""
@@ -361,6 +374,7 @@ class Vault:
         events = self._steps.events()
         if not within(events, self._terms.budget):
             raise BudgetExceeded.of_release(self._terms.budget)
+        skipped = self._steps.skipped
         guarantee = Guarantee(
             self._terms.budget.epsilon, self._terms.budget.delta, self._terms.neighbours, self._terms.protected
         )
@@ -368,11 +382,15 @@ class Vault:
             kind=kind,
             guarantee=guarantee,
             events=events,
-            parameters={**parameters, **identifiability_facts(self._terms.budget)},
+            parameters={
+                **parameters,
+                **identifiability_facts(self._terms.budget),
+                **({"skipped": list(skipped)} if skipped else {}),
+            },
             result=result,
             seeded=noise.seeded_since(self._mark),
             ledger=self._booking.in_release(),
-            notes=(*notes, *identifiability_note(self._terms.budget), *self._booking.notes),
+            notes=(*notes, *identifiability_note(self._terms.budget), *skipped_notes(skipped), *self._booking.notes),
         )
         self._tell_ledger(release)
         return release

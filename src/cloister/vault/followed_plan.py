@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections import deque
+from dataclasses import replace
 from fractions import Fraction
+from typing import TypeGuard
 
 from cloister.errors import BudgetExceeded, PlanError
 from cloister.privacy.accounting import MOST_DRAWS
@@ -31,6 +33,9 @@ class FollowedPlan:
         self._first: list[Event] = []  # those of them that come before every plan
         self._left: deque[Event | Branch] | None = None  # None: no plan is followed yet
         self._on_sample: deque[Event] | None = None  # what is left on the secret sample that is open
+        self._opened: Branch | None = None  # whose rounds come next
+        self._rounds = 0  # of the opened branch that were taken
+        self._skipped: list[str] = []
         self._draws = 0
         self._is_cut_short = False  # a sample was left before its last step
 
@@ -66,7 +71,30 @@ class FollowedPlan:
         first = self._left[0] if self._left else None
         if self._left is None or not isinstance(first, Branch) or first.name != branch or rounds < 1:
             raise PlanError.of_step(branch, name_of(first))
-        self._left[0] = Branch(first.name, first.spend, rounds)
+        self._left[0] = replace(first, rounds=rounds)
+
+    def stop(self, branch: str) -> tuple[str, ...]:
+        """End the rounds of the branch that is under way, as its plan declares; returns the names of those that are left.
+
+        Skipped rounds are charged here. Where one last round takes what they would have spent, it is the next step.
+        """
+        opened = self._opened
+        if self._left is None or opened is None or opened.name != branch or opened.stop == "never" or not self._rounds:
+            raise PlanError.of_step(f"the end of {branch}", name_of(self._left[0] if self._left else None))
+        rest = [event for event in (self._left.popleft() for _ in range(opened.rounds - self._rounds)) if is_event(event)]
+        names = tuple(event.step for event in rest)
+        if opened.stop == "one last round":
+            self._left.appendleft(replace(opened, stopped_after=self._rounds).events()[-1])
+        else:
+            self._taken += rest
+            self._skipped += names
+        self._opened = None
+        return names
+
+    @property
+    def skipped(self) -> tuple[str, ...]:
+        """The steps that were charged and not measured, because a stop of the plan ended its rounds."""
+        return tuple(self._skipped)
 
     def count_draws(self, draws: int) -> None:
         """Refuse more noise than the accounting has added the sampler's error for."""
@@ -90,6 +118,9 @@ class FollowedPlan:
             raise PlanError.of_step(event.step, name_of(first))
         self._taken.append(first)
         self._left.popleft()
+        if self._opened is not None:
+            self._rounds += 1
+            self._opened = self._opened if self._rounds < self._opened.rounds else None
 
     def enter_sample(self, step: str, rate: Fraction) -> None:
         """Charge all that the plan measures on one secret sample."""
@@ -116,7 +147,7 @@ class FollowedPlan:
         self._is_cut_short = self._is_cut_short or bool(left)
 
     def events(self) -> tuple[Event, ...]:
-        """The events of the certificate: the plan's, all of which were taken."""
+        """The events of the certificate: the plan's, all of which were taken or skipped."""
         if self._left is None:
             raise PlanError("this release followed no plan, so nothing is handed out. This is a bug: please report it.")
         if self._left or self._is_cut_short:
@@ -129,9 +160,15 @@ class FollowedPlan:
             branch = self._left.popleft()
             assert isinstance(branch, Branch)
             self._left.extendleft(reversed(branch.events()))
+            self._opened, self._rounds = branch, 0
         first = self._left[0] if self._left else None
         assert not isinstance(first, Branch)
         return first
+
+
+def is_event(step: Event | Branch) -> TypeGuard[Event]:
+    """Whether a planned step is no branch."""
+    return not isinstance(step, Branch)
 
 
 def name_of(step: Event | Branch | None) -> str | None:

@@ -45,6 +45,8 @@ class ShapeOptions:
     alpha: Number = "0.5"  # the first level's part of an adaptive grid's budget
     threshold: int | None = None  # of a uniform grid: cells with a smaller noisy count are left out
     most_cells: int = MOST_CELLS
+    c1: Number | None = None  # of an adaptive grid's first level: a larger one makes it coarser; None: 10
+    c2: Number | None = None  # of its second level; None: 5
 
     def __post_init__(self) -> None:
         if isinstance(self.most_cells, bool) or not isinstance(self.most_cells, Integral) or self.most_cells < 1:
@@ -87,6 +89,8 @@ def find_shape(method: str, options: ShapeOptions | None = None) -> Shape:
         raise unknown_choice("method", method, SHAPES)
     if options.threshold is not None and method != "uniform-grid":
         raise UsageError("a threshold goes with method uniform-grid: the sparse grid.")
+    if method != "adaptive-grid" and (options.c1, options.c2) != (None, None):
+        raise UsageError("c1 and c2 are constants of method adaptive-grid. Leave them out.")
     module, _, kind = (SHAPES[method] if options.threshold is None else SPARSE).partition(":")
     shape: Shape = getattr(import_module(module), kind)(options)
     return shape
