@@ -8,6 +8,7 @@ from datetime import date
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -15,6 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cloister import TopDownSpecialization
 from cloister.errors import SchemaError, SourceError
 from cloister.schema import Category, Column, Date, Number, Text
 from cloister.schema.cell_format import CellFormat
@@ -230,6 +232,33 @@ def test_senseless_intervals(wrong: dict[str, object]) -> None:
     """Cuts out of order or out of bounds, no width, no fan-out, a grid too fine: refused."""
     with pytest.raises(SchemaError):
         intervals(0, 10, **wrong)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [
+        {"low": 0, "high": 100, "step": 10, "width": 5},
+        {"low": 1, "high": 6, "step": 1, "width": 0.5},
+        {"low": 0, "high": 9, "step": 3, "cuts": [1, 2, 4, 5, 7]},
+    ],
+)
+def test_intervals_without_a_step_in_them_are_left_out(facts: dict[str, Any]) -> None:
+    """Intervals narrower than a step: every label holds a value."""
+    tree = intervals(**facts)
+    assert (tree.size > 0).all()
+    assert tree.nodes[: tree.leaves] == tuple(str(at) for at in range(facts["low"], facts["high"] + 1, facts["step"]))
+
+
+def test_a_drafted_scale_is_no_finer_than_its_step(tmp_path: Path) -> None:
+    """Grades from 1 to 6: the draft is read, every label holds a grade, and it publishes a table."""
+    name, text = draft(Column("grade", Number(bounds=(1, 6), step=1)))
+    assert "width = 1\n" in text
+    tree = read_hierarchy(written(tmp_path, name, text))
+    assert (tree.size > 0).all()
+    table = pa.table({"grade": [1, 2, 3, 4, 5, 6] * 50})
+    made = TopDownSpecialization(k=5, quasi=["grade"], hierarchies={"grade": tree})
+    made.publish(table, tmp_path / "out.csv")
+    assert made.summary_.loss == 0
 
 
 def test_calendar() -> None:
