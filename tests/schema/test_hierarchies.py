@@ -333,6 +333,21 @@ def test_drafts_from_values_hold_every_value(tmp_path: Path, kind: Number | Date
     assert (tree.codes(column) != UNKNOWN).all()
 
 
+@pytest.mark.parametrize(
+    ("kind", "values", "rule"),
+    [
+        (Date(format="%d.%m.%Y"), ["05.05.2020", "01.01.2021", "01.07.2022"], "low = 2020-01-01\nhigh = 2022-12-31"),
+        (Number(decimal=",", thousands="."), ["1.000,5", "2.000", "1.500,25"], "low = 1000\nhigh = 2000"),
+        (Number(missing=("-999",)), [17, -999, 57, 37], "low = 16\nhigh = 58"),
+    ],
+)
+def test_drafts_from_values_read_cells_as_the_schema_says(kind: Number | Date, values: list[object], rule: str) -> None:
+    """Dates and numbers that are written in a format are dates and numbers, and no codes; what is missing is no value."""
+    name, text = draft_from_values(Column("x", kind), pa.array(values))
+    assert name == "x.toml"
+    assert f"[intervals]\n{rule}\n" in text
+
+
 def test_a_cell_between_two_steps_is_unknown() -> None:
     """A leaf of one value holds that value alone, as it is computed and as float32 holds it."""
     tree = intervals(0, 100, step=10, width=50)

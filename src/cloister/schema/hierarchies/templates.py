@@ -48,14 +48,14 @@ def draft(column: Column) -> tuple[str, str]:
 
 
 def draft_from_values(column: Column, values: pa.Array) -> tuple[str, str]:
-    """File name and text of a first hierarchy, from the values of a table.
+    """File name and text of a first hierarchy, from the values of a table, read as the column says that they are written.
 
     Privacy
     -------
     For the holder: the file lists or bounds the values that the rows hold.
     """
     if isinstance(column.kind, Number):
-        cells = numbers(values)
+        cells = numbers(values, column.kind.form)
         cells = cells[np.isfinite(cells)]
         if len(cells) and cells.min() < cells.max():
             unit = round_width((cells.max() - cells.min()) / 20)
@@ -63,13 +63,13 @@ def draft_from_values(column: Column, values: pa.Array) -> tuple[str, str]:
             step = 1.0 if unit >= 1 and (cells == np.rint(cells)).all() else None
             return f"{file_stem(column.name)}.toml", _HOLDER + _rule(float(low), float(high), step)
     if isinstance(column.kind, Date):
-        cells = days(values)
+        cells = days(values, column.kind.form)
         cells = cells[np.isfinite(cells)]
         if len(cells) and cells.min() < cells.max():
             first, last = (_EPOCH + timedelta(float(end)) for end in (cells.min(), cells.max()))
             first, last = first.replace(month=1, day=1), last.replace(month=12, day=31)
             return f"{file_stem(column.name)}.toml", _HOLDER + f"[intervals]\nlow = {first}\nhigh = {last}\n"
-    words = pc.unique(texts(values)).drop_null().to_pylist()
+    words = pc.unique(texts(values, column.kind.form)).drop_null().to_pylist()
     return _listed(column.name, sorted(word for word in words if word))
 
 
