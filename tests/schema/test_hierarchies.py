@@ -106,6 +106,28 @@ def test_nested_json(tmp_path: Path) -> None:
     assert paths(tree) == [["true", "said", "any"], ["false", "said", "any"], ["", "unsaid", "any"]]
 
 
+@pytest.mark.parametrize("suffix", [".json", ".toml"])
+def test_blanks_around_labels_do_not_count(tmp_path: Path, suffix: str) -> None:
+    """A label with a blank at its end is the label without it; two that differ in blanks alone are refused."""
+    texts = {".json": '{"*": {"north ": ["x", " y"], "south": ["z"]}}', ".toml": '["*"]\n"north " = ["x", " y"]\nsouth = ["z"]\n'}
+    tree = read_hierarchy(written(tmp_path, f"x{suffix}", texts[suffix]))
+    assert tree.nodes == ("x", "y", "z", "north", "south", "*")
+    by_paths = Hierarchy.from_paths([("x ", "north ", "* "), ("y", "north ", "* "), ("z", "south", "* ")])
+    assert by_paths.nodes == tree.nodes
+    twice = texts[suffix].replace("south", "north")
+    with pytest.raises(SchemaError, match=f"x{suffix}: two labels"):
+        read_hierarchy(written(tmp_path, f"x{suffix}", twice))
+
+
+def test_a_table_under_labels_with_blanks_is_published(tmp_path: Path) -> None:
+    """What is written is what was planned."""
+    path = written(tmp_path, "a.json", '{"*": {"north ": ["x", "y"], "south": ["z"]}}')
+    table = pa.table({"a": ["x"] * 2 + ["y"] * 4 + ["z"] * 6})
+    made = TopDownSpecialization(k=5, quasi=["a"], hierarchies={"a": path})
+    made.publish(table, tmp_path / "out.csv")
+    assert made.summary_.columns[0].labels == ("north", "z")
+
+
 def test_rules_in_files(tmp_path: Path) -> None:
     """A file may hold a rule instead of a tree."""
     numbers = read_hierarchy(written(tmp_path, "x.toml", "[intervals]\nlow = 0\nhigh = 40\nwidth = 10\n"))

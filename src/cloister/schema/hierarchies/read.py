@@ -156,8 +156,10 @@ class _Lines(Sequence[str]):
 def _walk(tree: Any, path: tuple[str, ...], origin: str) -> Iterator[tuple[str, ...]]:
     """Every path from the root to a value."""
     if isinstance(tree, dict):
+        if len({label.strip() for label in tree}) < len(tree):
+            raise SchemaError(f"{origin}: two labels of one group differ in blanks alone. Keep one of the two.")
         for label, below in tree.items():
-            yield from _walk(below, (*path, label), origin)
+            yield from _walk(below, (*path, label.strip()), origin)
     elif isinstance(tree, list):
         for item in tree:
             yield from _walk(item, path, origin) if isinstance(item, (dict, list)) else [(*path, _word(item, origin))]
