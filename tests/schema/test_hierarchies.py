@@ -128,6 +128,16 @@ def test_a_table_under_labels_with_blanks_is_published(tmp_path: Path) -> None:
     assert made.summary_.columns[0].labels == ("north", "z")
 
 
+def test_floats_keep_their_digits(tmp_path: Path) -> None:
+    """A number in a nested hierarchy is written as the cells of a table are."""
+    values = [0.1234567, 1234567.5, 3.0, 1e20, 1e-7]
+    listed = ", ".join(map(repr, values))
+    for name, text in (("x.json", f'{{"some": [{listed}], "none": []}}'), ("x.toml", f"some = [{listed}]\n")):
+        tree = read_hierarchy(written(tmp_path, name, text))
+        assert tree.nodes[:5] == ("0.1234567", "1234567.5", "3", "1" + "0" * 20, "1e-07")
+        assert tree.codes(pa.array(values)).tolist() == [0, 1, 2, 3, 4]
+
+
 def test_rules_in_files(tmp_path: Path) -> None:
     """A file may hold a rule instead of a tree."""
     numbers = read_hierarchy(written(tmp_path, "x.toml", "[intervals]\nlow = 0\nhigh = 40\nwidth = 10\n"))

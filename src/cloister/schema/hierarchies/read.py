@@ -12,6 +12,7 @@ from typing import Any
 from urllib.parse import quote
 
 from cloister.errors import SchemaError, SourceError
+from cloister.schema.cell_values import float_text
 from cloister.schema.hierarchies.build import calendar, intervals, prefix
 from cloister.schema.hierarchies.tree import Hierarchy
 from cloister.schema.strict_json import line_of, read_json
@@ -173,7 +174,7 @@ def _word(item: object, origin: str) -> str:
     if isinstance(item, bool):
         return "true" if item else "false"
     if isinstance(item, (str, int, float, date)):
-        return f"{item:g}" if isinstance(item, float) else str(item).strip()
+        return float_text(item) or "" if isinstance(item, float) else str(item).strip()
     raise SchemaError(f"{origin}: a value must be a text or a number.")
 
 
