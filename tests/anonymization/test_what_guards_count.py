@@ -206,3 +206,21 @@ def test_moments_with_a_zone_are_not_guarded_in_text(tmp_path: Path) -> None:
         cl.TopDownSpecialization(**settings).publish(table, tmp_path / "out.csv")
     cl.TopDownSpecialization(**settings).publish(table, tmp_path / "out.parquet")
     assert cl.risk(tmp_path / "out.parquet", ["sex"], sensitive="s").sensitive[0].l == 2
+
+
+@pytest.mark.parametrize("seed", [64, 103])
+def test_starred_rows_and_a_star_in_the_data_are_one_class(seed: int, tmp_path: Path) -> None:
+    """Counted by people the two hold l-diversity each, and not together: the starred rows are removed."""
+    random = np.random.default_rng(seed)
+    n = int(random.integers(20, 60))
+    words = random.choice(["a", "b", "*", "c", "d", "e", "f"], n, p=[0.3, 0.3, 0.2, 0.05, 0.05, 0.05, 0.05])
+    table = pa.table({"g": words, "s": random.choice(list("uvw"), n), "who": random.integers(0, 9, n).astype(str)})
+    schema = cl.Schema.from_text('unit = "who"\nmax_rows = 5\n[columns.who]\nkind = "text"\nrole = "identifier"\n')
+    settings: dict[str, Any] = {"k": 2, "quasi": ["g"], "sensitive": "s", "l_diversity": 2, "suppression": 0.4}
+    made = cl.TopDownSpecialization(**settings, schema=schema, gain="entropy")
+    made.publish(table, tmp_path / "out.csv")
+    assert made.summary_.suppressed > 0
+    assert not made.summary_.is_starred
+    with (tmp_path / "out.csv").open() as file:
+        published = [row["g"] for row in csv.DictReader(file)]
+    assert published.count("*") == words.tolist().count("*") > 0

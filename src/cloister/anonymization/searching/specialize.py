@@ -26,7 +26,7 @@ from cloister.anonymization.searching.cuts import Candidates, Cut, Workspace
 from cloister.anonymization.searching.gains import Gain
 from cloister.anonymization.searching.guards import ClassGuard, Diversity, KAnonymity, passing
 from cloister.anonymization.searching.make_recoding import make_global
-from cloister.anonymization.writing.recoding import Recoding
+from cloister.anonymization.writing.recoding import STAR, Recoding
 from cloister.errors import Unattainable, UsageError
 
 __all__ = ["Specialization", "output_holds", "refusal", "specialize"]
@@ -189,12 +189,21 @@ def _finished(work: Workspace, cut: Cut, table: GridTable, may_remove: bool) -> 
     labels[cut.rows] = cut.labels
     left_out = np.flatnonzero((labels < 0) & (rows.counts > 0))
     holds = [KAnonymity(work.k), *work.guards]
-    is_starred = bool(len(left_out) and passing(holds, np.zeros(len(left_out), np.int64), 1, rows.take(left_out)).all())
+    is_starred = bool(len(left_out)) and _hold_together(rows, left_out, holds)
     samples = cut.rows[cut.starts[:-1]]
     recoding, losses = make_global(table, cut.blocks, cut.rows, samples, is_starred=is_starred, may_remove=may_remove)
+    if is_starred:  # a class published as * throughout, as where that is a value of the data, is one with the starred rows
+        looks_starred = np.array([set(texts) == {STAR} for texts in recoding.published(np.arange(len(samples)))], bool)
+        is_starred = _hold_together(rows, np.append(left_out, cut.rows[looks_starred[cut.labels]]), holds)
+        recoding = replace(recoding, is_starred=is_starred)
     lost = sum(loss[recoding.classes[labels[cut.rows], j]] for j, loss in enumerate(losses))  # (t',) over all columns
     loss = (float(lost @ rows.counts[cut.rows]) / len(losses) + cut.lost) / max(work.total, 1)
     return Specialization(recoding, labels, cut.lost, is_starred, cut.steps, _reason(work, cut), loss)
+
+
+def _hold_together(rows: TupleCounts, tuples: NDArray[np.int64], guards: Sequence[ClassGuard]) -> bool:
+    """Whether some tuples hold every guard as one class."""
+    return bool(passing(guards, np.zeros(len(tuples), np.int64), 1, rows.take(tuples)).all())
 
 
 def output_holds(labels: NDArray[np.int64], rows: TupleCounts, k: int, guards: Sequence[ClassGuard]) -> bool:
