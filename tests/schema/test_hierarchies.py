@@ -109,7 +109,10 @@ def test_nested_json(tmp_path: Path) -> None:
 @pytest.mark.parametrize("suffix", [".json", ".toml"])
 def test_blanks_around_labels_do_not_count(tmp_path: Path, suffix: str) -> None:
     """A label with a blank at its end is the label without it; two that differ in blanks alone are refused."""
-    texts = {".json": '{"*": {"north ": ["x", " y"], "south": ["z"]}}', ".toml": '["*"]\n"north " = ["x", " y"]\nsouth = ["z"]\n'}
+    texts = {
+        ".json": '{"*": {"north ": ["x", " y"], "south": ["z"]}}',
+        ".toml": '["*"]\n"north " = ["x", " y"]\nsouth = ["z"]\n',
+    }
     tree = read_hierarchy(written(tmp_path, f"x{suffix}", texts[suffix]))
     assert tree.nodes == ("x", "y", "z", "north", "south", "*")
     by_paths = Hierarchy.from_paths([("x ", "north ", "* "), ("y", "north ", "* "), ("z", "south", "* ")])

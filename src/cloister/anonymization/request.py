@@ -151,11 +151,13 @@ class Request:
             return ()
         return tuple(name for name in self.untouched(names) if name not in described and is_record_name(name))
 
-    def check_population(self, names: Sequence[str]) -> None:
-        """Refuse a population table without the quasi-identifiers."""
+    def on_population(self, names: Sequence[str]) -> Request:
+        """The request fitted to a population table with these columns; one without the quasi-identifiers is refused."""
         for name in self.quasi:
             if name not in names:
                 raise missing_column(name, names, self.quasi, of="the population table")
+        guards = tuple(guard.on_population(self.person, names) for guard in self.guards)
+        return replace(self, guards=guards, choices={**self.choices, "guards": [str(guard) for guard in guards]})
 
 
 def read_request(settings: Settings) -> Request:

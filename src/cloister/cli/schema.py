@@ -120,7 +120,9 @@ def write_hierarchies(data: list[str], facts: str | None, folder: Path, as_json:
             continue
         # numbers were read as their type or the schema says; the text of a typed one is not written in the schema's format
         is_number = isinstance(column.kind, Number) and bool(np.isfinite(cells.numbers).any())
-        files[column.name] = draft_from_values(column, pa.array(cells.numbers if is_number else cells.words or cells.numbers))
+        files[column.name] = draft_from_values(
+            column, pa.array(cells.numbers if is_number else cells.words or cells.numbers)
+        )
     with stage(folder, directory=True) as staged:
         for name, text in files.values():
             write_new(staged.path / name, text)
