@@ -13,7 +13,7 @@ LETEO, section 3.2. Fung, Wang, Yu, Top-down specialization for information and 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -116,9 +116,37 @@ def _search(
     if root is None:
         raise Unattainable(refusal(rows, [KAnonymity(k), *fixed]))
     cut = _greedy(work, root)
+    starts = [root]
+    if gain in (Gain.LOSS, Gain.DISTANCE) and work.allowed:
+        for start in _without_blanks(work, root):
+            end = _greedy(work, start)
+            if end.worth > cut.worth:
+                cut, starts = end, [root, start]
     if beam > 1 and (gain is Gain.LOSS or suppression > 0):
-        cut = max(cut, _beam(work, root, beam), key=lambda end: end.worth)
+        cut = max([cut, *(_beam(work, start, beam) for start in starts)], key=lambda end: end.worth)
     return _finished(work, cut, table, may_remove)
+
+
+def _without_blanks(work: Workspace, root: Cut) -> Iterator[Cut]:
+    """The root with the blanks of one ordered column suppressed, of two, ... those with the fewest first.
+
+    Numbers without their blanks lose as much as with them until they are cut, so that no single step gains anything for the rows
+    that it costs; what follows may.
+    """
+    cut = root
+    while True:
+        candidates = work.weigh(cut)
+        is_first = np.array([work.parts_blanks(cut.blocks[block]) for block in candidates.block.tolist()], bool)
+        costly = np.flatnonzero(is_first & ~candidates.is_open & (cut.lost + candidates.lost <= work.allowed))
+        if not len(costly):
+            return
+        i = int(costly[np.argmin(candidates.lost[costly])])
+        block, way = int(candidates.block[i]), int(candidates.way[i])
+        step = work.take(cut, block, way, float(candidates.information[i]), int(candidates.lost[i]))
+        if step is None:
+            return
+        cut = step
+        yield cut
 
 
 def _greedy(work: Workspace, cut: Cut) -> Cut:
