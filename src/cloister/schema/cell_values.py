@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from decimal import Decimal
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -23,7 +24,7 @@ from cloister.schema.calendar_days import calendar_days
 from cloister.schema.cell_format import PLAIN, CellFormat
 from cloister.schema.dates_in_text import days_in_text
 
-__all__ = ["are_missing", "days", "is_named_number", "kinds_apart", "numbers", "shared_values", "texts"]
+__all__ = ["are_missing", "days", "float_text", "is_named_number", "kinds_apart", "numbers", "shared_values", "texts"]
 
 Read = Callable[[pa.Array, CellFormat], NDArray[np.float64]]
 _FEW = 256
@@ -334,12 +335,17 @@ def _float_texts(values: pa.Array) -> pa.Array:
     else:
         distinct = values.dictionary_encode()
         floats = distinct.dictionary.to_numpy(zero_copy_only=False)
-    written: list[str | None] = []
-    for number in floats:
-        if np.isnan(number):
-            written.append(None)
-        elif abs(float(number)) < _LONGEST_WHOLE and number == np.trunc(number):
-            written.append(str(int(number)))
-        else:
-            written.append(str(number))  # the shortest text of its own width: float32 0.1 is "0.1"
-    return pa.array(written, pa.string()).take(distinct.indices)
+    return pa.array([float_text(number) for number in floats], pa.string()).take(distinct.indices)
+
+
+def float_text(number: float | np.floating[Any]) -> str | None:
+    """The text of a cell that holds this number: None for NaN, whole numbers with all their digits and without a dot.
+
+    >>> float_text(3.0), float_text(1234567.5)
+    ('3', '1234567.5')
+    """
+    if np.isnan(number):
+        return None
+    if abs(float(number)) < _LONGEST_WHOLE and number == np.trunc(number):
+        return str(int(number))
+    return str(number)  # the shortest text of its own width: float32 0.1 is "0.1"

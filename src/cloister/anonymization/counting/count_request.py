@@ -55,7 +55,7 @@ def open_tables(request: Request, X: Any, purpose: str, format: str | None = Non
     if fitted.population is not None:
         everybody = open_data(fitted.population, fitted.engine, stated)
         population = Vault.holding(everybody, purpose="k-map", engine=fitted.engine)
-        fitted.check_population(population.names)
+        fitted = fitted.on_population(population.names)
     if format is not None:
         written = [name for name in table.names if name not in fitted.dropped or name in fitted.pseudonyms]
         check_header(table.names, written, [*fitted.quasi, *fitted.sensitive], format)
@@ -92,6 +92,8 @@ def count_tables(opened: OpenedTables) -> CountedTable:
     target = class_coder(values[request.target], request.schema) if request.target else None
     counted = count_table(table, columns, sensitive, target, request.person)
     if population is not None:
-        counted = add_population(counted, population)
+        whose = person if request.person in population.names else []
+        check_have_text(population.types(whose), whose)
+        counted = add_population(counted, population, *whose)
     check_on_step(counted, values, request.schema, request.k)
     return counted

@@ -32,7 +32,9 @@ class TupleCounts:
     persons : array of int64, (t,), optional
         Whose rows they are, when a person may have several.
     population : array of int64, (t,), optional
-        How many people of a population table hold this tuple.
+        How many rows of a population table hold this tuple.
+    population_persons : array of int64, (t,), optional
+        Whose rows of the population those are, where it says so; numbered by themselves.
 
     Privacy
     -------
@@ -46,11 +48,13 @@ class TupleCounts:
     persons: NDArray[np.int64] | None = None
     population: NDArray[np.int64] | None = None
     meanings: tuple[tuple[int, ...], ...] = ()
+    population_persons: NDArray[np.int64] | None = None
 
     def __post_init__(self) -> None:
         if self.codes.ndim != 2 or self.codes.shape[1] == 0:
             raise UsageError("name at least one quasi-identifier.")
-        for part in (self.counts, self.sensitive, self.target, self.persons, self.population):
+        parts = (self.counts, self.sensitive, self.target, self.persons, self.population, self.population_persons)
+        for part in parts:
             if part is not None and len(part) != len(self.codes):
                 raise UsageError("every part of a histogram needs one entry a tuple.")
 
@@ -61,7 +65,8 @@ class TupleCounts:
 
     def order(self) -> NDArray[np.int64]:
         """The tuples in the order of their codes, so that the order in which an engine counted them does not matter."""
-        keys = [part for part in (self.population, self.persons, self.target) if part is not None]
+        parts = (self.population_persons, self.population, self.persons, self.target)
+        keys = [part for part in parts if part is not None]
         if self.sensitive is not None:
             keys += list(self.sensitive.T[::-1])
         return np.lexsort([self.counts, *keys, *self.codes.T[::-1]])
@@ -76,4 +81,5 @@ class TupleCounts:
             None if self.persons is None else self.persons[rows],
             None if self.population is None else self.population[rows],
             self.meanings,
+            None if self.population_persons is None else self.population_persons[rows],
         )
