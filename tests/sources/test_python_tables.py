@@ -164,3 +164,11 @@ def test_rows_of_another_width_are_counted_for_the_holder() -> None:
     assert count_ragged(open_source(rows, StatedNames(("age", "pay")))) == 4
     assert count_ragged(open_source([[1, 2], [2], []], StatedNames(("pay",), ("age", "pay")))) == 1
     assert count_ragged(open_source(pd.DataFrame({"a": [1]}))) == 0
+
+
+@pytest.mark.parametrize("index", [[0.5, 1.5, 2.5], [10.0, -3.0, 2.0], [2.0, 2.0, 0.0], [np.nan, 0.0, 1.0]])
+def test_the_labels_of_a_series_say_nothing(index: list[float]) -> None:
+    """pandas 2 cuts a Series with an index of floats by its labels, and fails at some of them."""
+    source = open_source({"age": pd.Series([1.0, 2.0, 3.0], index=index), "sex": pd.Series(["f", "m", "f"], index=index)})
+    assert (source.texts, source.nested) == (("sex",), ())  # type: ignore[attr-defined]
+    assert [len(batch) for batch in source.batches(["age", "sex"])] == [3]

@@ -170,7 +170,8 @@ def _kind(cells: Any) -> pa.DataType:
     """What a column says that it holds, without a row; text where it says nothing."""
     if isinstance(cells, OBJECTS):
         return pa.large_string()
-    return _column(cells[:0], text_column).type
+    # by place: a Series of pandas with an index of floats would be cut by its labels
+    return _column(cells.iloc[:0] if _library(cells) == "pandas" else cells[:0], text_column).type
 
 
 def _column(cells: Any, objects: Objects) -> pa.Array | pa.ChunkedArray:

@@ -49,7 +49,7 @@ def nested_names(schema: pa.Schema) -> tuple[str, ...]:
 
 
 def check_scales(columns: Iterable[tuple[str, pa.DataType]]) -> None:
-    """Refuse columns of decimals with more places than Arrow writes: it has no number and one and the same text for all of them."""
+    """Refuse decimals with more places than Arrow writes: it has no number, and one and the same text, for all of them."""
     for name, kind in columns:
         if _is_beyond_scale(kind):
             raise SourceError(
