@@ -232,3 +232,28 @@ def test_moments_of_pandas_beyond_the_calendar_read_as_in_a_column_of_their_own(
         column = cell_column(list(typed))
         assert len(np.unique(people(column), axis=0)) == len(counts)
         assert days(column).tolist() == days(pa.array(counts).cast(pa.timestamp("s", zone))).tolist()
+
+
+def test_intervals_of_moments_are_told_apart_by_the_instants_of_their_ends() -> None:
+    """pandas 2.1 writes midnights without a time and a zone, and so many an interval alike."""
+    first, last = pd.Timestamp("2020-01-01"), pd.Timestamp("2020-01-02")
+    zones = (None, "UTC", "Europe/Berlin", "America/New_York")
+    spans = [
+        pd.Interval(first.tz_localize(zone), last.tz_localize(zone), closed)
+        for zone in zones
+        for closed in ("left", "right")
+    ]
+    spans += [pd.Interval(first, last + pd.Timedelta(1, "ns")), pd.Interval(last - first, 2 * (last - first))]
+    assert len(set(map(tuple, people(cell_column(spans)).tolist()))) == len(spans)
+    moved = pd.Interval(spans[2].left.tz_convert("Asia/Tokyo"), spans[2].right.tz_convert("Asia/Tokyo"), "left")
+    assert len(set(map(tuple, people(cell_column([spans[2], moved])).tolist()))) == 1  # an instant is the same in all zones
+    assert text_column(spans[:1]).to_pylist() == ["[2020-01-01 00:00:00, 2020-01-02 00:00:00)"]
+
+
+@pytest.mark.filterwarnings("ignore:.*BDay freq is deprecated:FutureWarning")
+def test_far_spans_keep_their_names() -> None:
+    """pandas 2.1 has no moments beyond 2262; the span of a day, or of a business day, begins there all the same."""
+    spans = [pd.Period("9000-01-03", freq) for freq in ("B", "2D", "3D")] + [pd.Period("9000-01-06", "B")]
+    column = cell_column(spans)
+    assert len(set(map(tuple, people(column).tolist()))) == 4
+    assert days(column).tolist() == [2567657, 2567657, 2567657, 2567660]
