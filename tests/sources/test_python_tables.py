@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -172,3 +173,21 @@ def test_the_labels_of_a_series_say_nothing(index: list[float]) -> None:
     source = open_source({"age": pd.Series([1.0, 2.0, 3.0], index=index), "sex": pd.Series(["f", "m", "f"], index=index)})
     assert (source.texts, source.nested) == (("sex",), ())  # type: ignore[attr-defined]
     assert [len(batch) for batch in source.batches(["age", "sex"])] == [3]
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        pl.Series([datetime.date(2020, 1, 1)] * 3),
+        pl.Series([datetime.datetime(2020, 1, 1, 5)] * 3),
+        pl.Series(["2020-01-01"] * 3, dtype=pl.Categorical),
+        pl.Series(["2020-01-01"] * 3),
+    ],
+    ids=lambda column: str(column.dtype),
+)
+def test_a_series_of_polars_reads_as_in_a_frame(column: pl.Series) -> None:
+    """Older ones hand over a Series of dates or categories in a way that Arrow refuses."""
+    bounds = (datetime.date(2000, 1, 1), datetime.date(2039, 12, 31))
+    for data in ({"born": column}, pl.DataFrame({"born": column})):
+        made = cl.tabulate(data, ["born"], 1e6, bounds={"born": bounds}, bins={"born": ["2010-01-01", "2030-01-01"]})
+        assert np.rint(made.counts).tolist() == [0, 3, 0]

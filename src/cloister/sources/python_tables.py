@@ -186,6 +186,7 @@ def _column(cells: Any, objects: Objects) -> pa.Array | pa.ChunkedArray:
     if isinstance(cells, pa.Array | pa.ChunkedArray):
         return sound_column(cells, keep_bytes)
     try:
-        return sound_column(pa.chunked_array(cells), keep_bytes)  # a polars Series hands itself over as an Arrow stream
-    except (pa.ArrowException, TypeError, ValueError):
+        # as a frame: a Series of Polars hands itself over as an Arrow stream too, but older ones fail at dates and categories
+        return sound_column(pa.table(cells.to_frame()).column(0), keep_bytes)
+    except (pa.ArrowException, OSError, TypeError, ValueError):
         raise_alone(SourceError("a column cannot be read as an Arrow array. Convert it with list(...)."))
