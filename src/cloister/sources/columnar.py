@@ -216,6 +216,7 @@ def open_columnar(place: Place, reader: ColumnarReader) -> ColumnarSource:
                 "and --suggest-k, --count or --sample. In Python: Synopsis.load."
             )
         names = distinct(schema.names, place.shown)  # a damaged name is no text
+        distinct([*names, *(name for name, _ in place.partition if name not in names)], f"{place.shown} with its folders")
         check_scales((field.name, field.type) for field in schema)
         unsafe, ambiguous = (reader.unsafe(file), reader.ambiguous(file)) if isinstance(reader, CarefulReader) else ((), ())
     kinds = tuple(_kind(field.type) for field in schema)
