@@ -257,3 +257,11 @@ def test_far_spans_keep_their_names() -> None:
     column = cell_column(spans)
     assert len(set(map(tuple, people(column).tolist()))) == 4
     assert days(column).tolist() == [2567657, 2567657, 2567657, 2567660]
+
+
+def test_rows_are_read_by_keys_of_numpy_too() -> None:
+    """A dict whose keys come out of a NumPy array; those of any other class are not asked what they equal."""
+    row = dict(zip(np.array(["a", "b"]), [1, 2], strict=True))
+    assert list(named_cells(row, ("b", "a"))) == [2, 1]
+    own = type("Own", (np.str_,), {})
+    assert list(named_cells({own("a"): 1}, ("a",))) == [None]
