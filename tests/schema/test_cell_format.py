@@ -10,6 +10,7 @@ import math
 import os
 import random
 import re
+from decimal import Decimal
 
 import numpy as np
 import pyarrow as pa
@@ -194,6 +195,14 @@ def test_digits_of_a_date_read_alike_as_text_and_as_number() -> None:
     form = CellFormat(date="%Y%m%d")
     for column in (pa.array(["19800311"]), pa.array([19800311]), pa.array([19800311.0])):
         assert days(column, form).tolist() == days_of(datetime.date(1980, 3, 11))
+
+
+@pytest.mark.parametrize("kind", [pa.decimal128(8, 0), pa.decimal128(10, 2), pa.decimal256(40, 0)], ids=str)
+def test_digits_of_a_date_read_alike_as_decimals(kind: pa.DataType) -> None:
+    """As Oracle's NUMBER(8) comes: 20200131 is a day of a calendar, and not so many days after 1970."""
+    cells = pa.array([Decimal(20200131), Decimal(20200230), None], kind)
+    assert np.array_equal(days(cells, CellFormat(date="%Y%m%d")), [18292, np.nan, np.nan], equal_nan=True)
+    assert np.array_equal(days(pa.array([Decimal(18292)], kind)), [18292])
 
 
 def test_a_row_does_not_depend_on_its_batch_under_any_format() -> None:

@@ -78,7 +78,7 @@ def days(values: pa.Array, form: CellFormat = PLAIN) -> NDArray[np.float64]:
         return _without_missing(days, values, form)
     if is_named_number(kind) and kind.num_fields > 2:  # what is named has a day of its own, as a moment in a zone of its own
         return _floats(values.field(2))
-    if _is_text(kind) or (form.date is not None and (pa.types.is_integer(kind) or pa.types.is_floating(kind))):
+    if _is_text(kind) or (form.date is not None and _is_number(kind)):
         return days_in_text(texts(values), form.date_pattern)
     if pa.types.is_timestamp(kind) or pa.types.is_date64(kind):
         return calendar_days(values)
@@ -189,7 +189,7 @@ def _without_missing(read: Read, values: pa.Array, form: CellFormat) -> NDArray[
     listed = read(from_texts([word for word in form.missing if word not in ("true", "false")]), as_written)
     is_missing = np.isin(cells, listed[~np.isnan(listed)])
     kind = values.type
-    if not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)):
+    if not _is_number(kind):
         written = texts(values)
         is_missing |= to_mask(pc.fill_null(pc.is_in(written, _listed(form, written.type)), False))
     return np.where(is_missing, np.nan, cells)
@@ -231,6 +231,10 @@ def _is_text(kind: pa.DataType) -> bool:
         or pa.types.is_binary_view(kind)
         or pa.types.is_fixed_size_binary(kind)
     )
+
+
+def _is_number(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind))
 
 
 def _floats(values: pa.Array) -> NDArray[np.float64]:
