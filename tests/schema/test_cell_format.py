@@ -11,6 +11,7 @@ import os
 import random
 import re
 from decimal import Decimal
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -20,6 +21,7 @@ from cloister.encode import Codes, Encoding, Grid
 from cloister.errors import SchemaError
 from cloister.schema.cell_format import PLAIN, THOUSANDS, CellFormat
 from cloister.schema.cell_values import are_missing, days, numbers, texts
+from cloister.sources.python_cells import cell_column
 
 FUZZ = int(os.environ.get("CLOISTER_FUZZ", "4000"))
 GERMAN = CellFormat(decimal=",", thousands=".")
@@ -188,6 +190,20 @@ def test_missing_is_the_same_however_it_is_typed() -> None:
         assert np.array_equal(days(column, dates), days_of(None, datetime.date(1980, 3, 11)), equal_nan=True)
     assert np.isnan(days(pa.array([datetime.datetime(1900, 1, 1, 15)]), dates)).all()
     assert numbers(pa.array([True, False]), CellFormat(missing=("true",))).tolist()[1:] == [0.0]
+
+
+@pytest.mark.parametrize("width", [np.float16, np.float32, np.float64])
+def test_a_missing_number_is_known_in_floats_of_every_width(width: type[np.floating[Any]]) -> None:
+    """-99.9 in 32 bits is -99.9000015: it is missing where "-99.9" is listed, in columns, in their codes and among objects."""
+    form = CellFormat(missing=("-99.9", "1e300"))
+    cells = np.array([-99.9, -99.8, np.inf, 0.1], width)
+    column = pa.array(cells)
+    objects = cell_column([*cells, "-99.9", -99.9])
+    codes = pa.DictionaryArray.from_arrays(pa.array([0, 1, 2, 3]), column)
+    for values in (column, objects, codes):
+        assert np.isnan(numbers(values, form)).tolist()[:4] == [True, False, False, False]
+        assert are_missing(values, form, numbers).tolist()[:4] == [True, False, False, False]
+    assert np.isnan(numbers(objects, form)).tolist()[4:] == [True, True]
 
 
 def test_digits_of_a_date_read_alike_as_text_and_as_number() -> None:

@@ -187,12 +187,21 @@ def _without_missing(read: Read, values: pa.Array, form: CellFormat) -> NDArray[
     as_written = replace(form, missing=())
     cells = read(values, as_written)
     listed = read(from_texts([word for word in form.missing if word not in ("true", "false")]), as_written)
-    is_missing = np.isin(cells, listed[~np.isnan(listed)])
     kind = values.type
+    if read is numbers and (pa.types.is_float32(kind) or pa.types.is_float16(kind)):
+        listed = _in_width(listed, kind)
+    is_missing = np.isin(cells, listed[~np.isnan(listed)])
     if not _is_number(kind):
         written = texts(values)
         is_missing |= to_mask(pc.fill_null(pc.is_in(written, _listed(form, written.type)), False))
     return np.where(is_missing, np.nan, cells)
+
+
+def _in_width(listed: NDArray[np.float64], kind: pa.DataType) -> NDArray[np.float64]:
+    """Numbers as narrow floats hold them: -99.9 is another number in 32 bits than in 64. NaN for what has no room there."""
+    with np.errstate(over="ignore"):
+        narrow = listed.astype(kind.to_pandas_dtype()).astype(np.float64)
+    return np.where(np.isfinite(narrow), narrow, np.nan)
 
 
 def _by_kind(read: Read, values: pa.Array, form: CellFormat) -> NDArray[np.float64]:
