@@ -149,6 +149,18 @@ def test_a_date_is_read_as_its_format_says(words: str | None, text: str, date: d
         assert np.array_equal(days(pa.array(cells), form)[:1], days_of(date), equal_nan=True)
 
 
+BLANKS = [chr(code) for code in range(0x110000) if chr(code).isspace()]
+
+
+def test_any_blank_of_a_format_is_any_blank_of_a_cell() -> None:
+    """A narrow or fixed blank, as sheets and word processors write it, in the format or in the cell."""
+    day = days_of(datetime.date(1980, 3, 11)) * len(BLANKS)
+    cells = pa.array([f"11{blank}Mar{blank}1980" for blank in BLANKS])
+    for blank in BLANKS:
+        assert days(cells, CellFormat(date=f"%d{blank}%b{blank}%Y")).tolist() == day
+    assert np.isnan(days(pa.array(["11\u200bMar\u200b1980", "11Mar1980"]), CellFormat(date="%d %b %Y"))).all()
+
+
 def test_dates_are_read_as_strptime_has_them() -> None:
     """Random days in random formats, now and then with a wrong letter, are the days of strptime, or cannot be read as there.
 

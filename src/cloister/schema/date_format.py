@@ -39,6 +39,7 @@ _WORDS: dict[str, tuple[str, str]] = {
     "z": ("z|[+-][0-9]{2}:?[0-9]{2}", ""),
 }
 ISO_PATTERN = r"^(?P<year>[0-9]{4})-(?P<month>[0-9]{2})-(?P<day>[0-9]{2})(?:[T ][0-9:.,]+(?:Z|[+-][0-9:]+)?)?$"
+_BLANKS = r"[\s\p{Z}\x0b\x1c-\x1f\x85]+"  # what Python calls a blank: the \s of Arrow's patterns is ASCII alone
 _DIGITS = frozenset(f"%{word}" for word in "YymdjHIMSf")
 
 
@@ -65,7 +66,7 @@ def date_pattern(words: str) -> str:
     pattern = ""
     for before, piece, after in zip(pieces, pieces[1:], pieces[2:], strict=False):
         if not piece.startswith("%") or piece in ("%", "%%"):
-            pattern += re.sub(r"(?:\\?\s)+", r"\\s+", re.escape(piece.replace("%%", "%")))
+            pattern += re.sub(r"(?:\\?\s)+", lambda _: _BLANKS, re.escape(piece.replace("%%", "%")))
             continue
         match, name = _WORDS[piece[1]]
         if match == _TWO and {before, after} & _DIGITS:
