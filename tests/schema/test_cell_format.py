@@ -134,6 +134,10 @@ def test_the_slow_reading_would_find_a_wrong_one() -> None:
         ("%d/%m/%y", "11/03/68", datetime.date(2068, 3, 11)),
         ("%d %B %Y", "11 march 1980", datetime.date(1980, 3, 11)),
         ("%b %d, %Y", "Mar 11, 1980", datetime.date(1980, 3, 11)),
+        ("%a %d %b %Y", "TUE 11 mAR 1980", datetime.date(1980, 3, 11)),
+        ("%d %b %Y", "01 \u017fep 2020", None),  # a long s, which patterns that ignore case take for an s
+        ("%d %B %Y", "01 augu\u017ft 2020", None),
+        ("%a %d %b %Y", "\u017fat 01 Feb 2020", None),
         ("%Y%m%d", "19800311", datetime.date(1980, 3, 11)),
         ("%Y%m%d", "1980311", None),
         ("%Y-%j", "1980-366", datetime.date(1980, 12, 31)),
