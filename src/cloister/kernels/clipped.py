@@ -31,13 +31,13 @@ def worst_cap(most: int) -> int:
 
     What is dropped of them makes a larger cap count for less: 2**20 - 1 counts as it is, and 2**20 as half of that.
     """
-    return min(most, 2**COST_BITS - 1)
+    return min(most, (1 << COST_BITS) - 1)
 
 
 def worst_reach(most: int) -> int:
     """A reach under which a row adds at least as much to the squares as under any reach of at most `most`."""
     # 2**30 - 1: the square of it, less its last 40 bits, is the largest number of COST_BITS bits
-    return most if most**2 < 2**COST_BITS else 2**30 - 1
+    return most if most**2 < 1 << COST_BITS else (1 << 30) - 1
 
 
 @dataclass(frozen=True, slots=True)
