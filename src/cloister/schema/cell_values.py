@@ -79,7 +79,7 @@ def days(values: pa.Array, form: CellFormat = PLAIN) -> NDArray[np.float64]:
         return _without_missing(days, values, form)
     if is_named_number(kind) and kind.num_fields > 2:  # what is named has a day of its own, as a moment in a zone of its own
         return _floats(values.field(2))
-    if _is_text(kind) or (form.date is not None and (pa.types.is_integer(kind) or pa.types.is_floating(kind))):
+    if _is_text(kind) or (form.date is not None and _is_number(kind)):
         return days_in_text(texts(values), form.date_pattern)
     if pa.types.is_timestamp(kind) or pa.types.is_date64(kind):
         return calendar_days(values)
@@ -188,12 +188,21 @@ def _without_missing(read: Read, values: pa.Array, form: CellFormat) -> NDArray[
     as_written = replace(form, missing=())
     cells = read(values, as_written)
     listed = read(from_texts([word for word in form.missing if word not in ("true", "false")]), as_written)
-    is_missing = np.isin(cells, listed[~np.isnan(listed)])
     kind = values.type
-    if not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)):
+    if read is numbers and (pa.types.is_float32(kind) or pa.types.is_float16(kind)):
+        listed = _in_width(listed, kind)
+    is_missing = np.isin(cells, listed[~np.isnan(listed)])
+    if not _is_number(kind):
         written = texts(values)
         is_missing |= to_mask(pc.fill_null(pc.is_in(written, _listed(form, written.type)), False))
     return np.where(is_missing, np.nan, cells)
+
+
+def _in_width(listed: NDArray[np.float64], kind: pa.DataType) -> NDArray[np.float64]:
+    """Numbers as narrow floats hold them: -99.9 is another number in 32 bits than in 64. NaN for what has no room there."""
+    with np.errstate(over="ignore"):
+        narrow = listed.astype(kind.to_pandas_dtype()).astype(np.float64)
+    return np.where(np.isfinite(narrow), narrow, np.nan)
 
 
 def _by_kind(read: Read, values: pa.Array, form: CellFormat) -> NDArray[np.float64]:
@@ -232,6 +241,10 @@ def _is_text(kind: pa.DataType) -> bool:
         or pa.types.is_binary_view(kind)
         or pa.types.is_fixed_size_binary(kind)
     )
+
+
+def _is_number(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind))
 
 
 def _floats(values: pa.Array) -> NDArray[np.float64]:

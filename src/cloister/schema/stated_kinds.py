@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
-from cloister.errors import SchemaError, by_door
+from cloister.errors import SchemaError, UsageError, by_door
 from cloister.schema.kinds import Category, Date, Number
 from cloister.schema.table import Schema
 
@@ -25,7 +26,13 @@ def kind_of(
         domain = tuple(str(value) for value in domains[name])
         known = schema[name].kind if schema is not None and name in schema else None
         if isinstance(known, Category):  # how its cells are written, and where missing ones are counted, stays
-            return Category(domain=domain, other=known.other, missing=known.missing)
+            kept = Category(domain=domain, other=known.other, missing=known.missing)
+            if known.default is not None and known.default.strip() not in [value.strip() for value in domain]:
+                raise UsageError(
+                    f'the schema counts unseen values of "{name}" as "{known.default}", which is not in the domain that is '
+                    "given for it. Add it there, or take the default out of the schema."
+                )
+            return replace(kept, default=known.default)
         return Category(domain=domain)
     if name in bounds:
         ends = bounds[name]
@@ -55,8 +62,12 @@ def kind_of(
 def date_of(name: str, bounds: Mapping[str, Any], schema: Schema | None) -> Date:
     """A date with its public bounds."""
     kind = schema[name].kind if schema is not None and name in schema else None
-    if name in bounds and isinstance(kind, Date):  # how its cells are written stays
-        return Date(bounds[name], format=kind.format, missing=kind.missing)
+    if name in bounds and isinstance(kind, Date):  # how its cells are written stays, and what a missing one counts as
+        date = Date(bounds[name], format=kind.format, missing=kind.missing)
+        assert date.bounds is not None
+        return (
+            date if kind.default is None else replace(date, default=min(max(kind.default, date.bounds[0]), date.bounds[1]))
+        )
     if name in bounds:
         return Date(bounds[name])
     assert isinstance(kind, Date)
@@ -68,8 +79,11 @@ def date_of(name: str, bounds: Mapping[str, Any], schema: Schema | None) -> Date
 def number_of(name: str, bounds: Mapping[str, tuple[float, float]], schema: Schema | None) -> Number:
     """A number with its public bounds."""
     kind = schema[name].kind if schema is not None and name in schema else None
-    if name in bounds and isinstance(kind, Number):  # how its cells are written stays
-        return Number(bounds[name], decimal=kind.decimal, thousands=kind.thousands, missing=kind.missing)
+    if name in bounds and isinstance(kind, Number):  # how its cells are written stays, and what a missing one counts as
+        number = Number(bounds[name], decimal=kind.decimal, thousands=kind.thousands, missing=kind.missing)
+        assert number.bounds is not None
+        low, high = number.bounds
+        return number if kind.default is None else replace(number, default=min(max(kind.default, low), high))
     if name in bounds:
         return Number(bounds=bounds[name])
     if not isinstance(kind, Number):
