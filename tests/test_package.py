@@ -51,6 +51,8 @@ PUBLIC = [
     "Schema",
     "Synopsis",
     "TopDownSpecialization",
+    "choose",
+    "datasets",
     "risk",
     "synopsis",
     "tabulate",

@@ -54,11 +54,14 @@ def test_a_dry_run_reads_no_row_and_writes_nothing(people: Path, tmp_path: Path)
 
 
 def test_a_rho_takes_its_worlds_from_the_schema(people: Path, tmp_path: Path) -> None:
-    """The smallest grid counts: age has 10,001 values."""
+    """The smallest grid among the columns that are used counts: age has 10,001 values."""
     words = ["cluster", people, "--k", 2, "--rho", 0.05, "--columns", "age", "--schema", people.with_suffix(".toml")]
     data = json.loads(run(*words, "--out", tmp_path / "out", "--json")[1])
     assert data["guarantee"]["neighbours"] == "replace-one"
     assert data["identifiability"]["10001"] == pytest.approx(0.05, abs=1e-9)
+    assert data["parameters"]["identifiability"] == {"rho": "0.05", "worlds": 10_001, "values_of": "age"}
+    plan = run(*words, "--dry-run")[1]
+    assert 'rho 0.05 among the 10001 values of "age"' in plan
 
 
 @pytest.mark.parametrize(
@@ -79,7 +82,9 @@ def test_a_rho_takes_its_worlds_from_the_schema(people: Path, tmp_path: Path) ->
         (["--k", "2", "--rho", "1", "--worlds", "10", "--bounds", "0,1"], "rho must lie above"),
         (["--k", "2", "--rho", "0.5", "--worlds", "1", "--bounds", "0,1"], "at least 2"),
         (["--k", "2", "--rho", "0.5", "--worlds", "9", "--delta", "1e-6"], "without delta"),
-        (["--k", "2", "--rho", "0.5"], "--worlds"),
+        (["--k", "2", "--rho", "0.5", "--columns", "age"], "--worlds"),
+        (["--k", "2", "--rho", "0.5", "--columns", "age", "--bounds", "0,100"], "--worlds"),
+        (["--k", "2", "--rho", "1.5", "--columns", "age", "--bounds", "0,100"], "below 1"),
         (["--k", "2", "--epsilon", "1", "--delta", "2", "--bounds", "0,1"], "delta"),
         (["--k", "2", "--epsilon", "1", "--schema", "nowhere.toml"], "nowhere.toml"),
         (["--k", "2", "--epsilon", "1", "--engine", "abacus"], "abacus"),

@@ -24,6 +24,7 @@ from cloister.kernels import (
     ClippedCost,
     ClippedSums,
     Euclidean,
+    FitSums,
     Histogram,
     Kernel,
     MissingCounts,
@@ -36,6 +37,7 @@ from cloister.kernels.cells import GridCells, GridKeys, NestedCells
 from cloister.kernels.keyed import KeyedKernel, RowKeys
 from cloister.kernels.morton import LeafSums, MortonKeys
 from cloister.kernels.per_unit import PerUnit
+from cloister.kernels.scores import ColumnPlaces
 from cloister.kernels.tables import TableCounts
 
 HALF = 50  # small grids make ties and borders likely
@@ -85,6 +87,14 @@ def clipped_sums(draw: st.DrawFn) -> Case:
 def clipped_cost(draw: st.DrawFn) -> Case:
     columns = draw(st.integers(1, 4))
     return Case(ClippedCost(draw(points(columns)), draw(st.integers(1, 9 * HALF**2)), whole_grid(columns)), columns)
+
+
+@st.composite
+def fit_sums(draw: st.DrawFn) -> Case:
+    columns = draw(st.integers(1, 4))
+    clip = draw(st.sampled_from([BoxClip((HALF,) * columns), BallClip(HALF, columns)]))
+    lengths = draw(hnp.arrays(np.float64, columns, elements=st.floats(1e-3, 1e3)))
+    return Case(FitSums(draw(points(columns)), clip, lengths, draw(st.sampled_from([0, *SIZES]))), columns, clip)
 
 
 @st.composite
@@ -144,6 +154,7 @@ KERNELS: dict[str, Callable[[], st.SearchStrategy[Case]]] = {
     "CenterSums": center_sums,
     "ClippedSums": clipped_sums,
     "ClippedCost": clipped_cost,
+    "FitSums": fit_sums,
     "Moments": moments,
     "GridCells": grid_cells,
     "NestedCells": nested_cells,
@@ -189,11 +200,17 @@ def in_order(draw: st.DrawFn) -> KeyedCase:
     return KeyedCase(InOrder(case.kernel, case.columns + len(SIZES)), case.columns)
 
 
+@st.composite
+def column_places(draw: st.DrawFn) -> KeyedCase:
+    return KeyedCase(ColumnPlaces(draw(st.integers(1, 2 * HALF))), draw(st.integers(0, 2)))
+
+
 KEYED: dict[str, Callable[[], st.SearchStrategy[KeyedCase]]] = {
     "GridKeys": grid_keys,
     "MortonKeys": morton_keys,
     "RowKeys": row_keys,
     "InOrder": in_order,
+    "ColumnPlaces": column_places,
 }
 
 

@@ -75,10 +75,11 @@ def test_rows_of_a_list_are_dicts_or_lists_each_by_itself() -> None:
         lambda data: cl.KMeans(2, 1.0, (0, 1)).fit(data),
         lambda data: cl.synopsis(data, 1.0, (0, 1)),
         lambda data: cl.tabulate(data, ["age"], 1.0, bounds={"age": (0, 100)}),
+        lambda data: cl.choose(data, "age", 1.0, bounds=(0, 100), quantile=0.5),
         lambda data: cl.risk(data, ["age"]),
         lambda data: cl.TopDownSpecialization(k=5, quasi=["age"]).publish(data, "never.csv"),
     ],
-    ids=["KMeans", "synopsis", "tabulate", "risk", "publish"],
+    ids=["KMeans", "synopsis", "tabulate", "choose", "risk", "publish"],
 )
 @pytest.mark.parametrize("rows", [ROWS, FORMS["dicts"], []], ids=["lists", "dicts", "empty"])
 def test_a_list_is_refused_alike_until_its_columns_are_stated(use: Callable[[Any], Any], rows: Any) -> None:

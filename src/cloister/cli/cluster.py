@@ -18,6 +18,7 @@ from cloister.report.terminal import print_document
 if TYPE_CHECKING:
     from cloister.clustering.clusters import Clusters
     from cloister.clustering.request import ClusterRequest
+    from cloister.privacy.budgets import Budget
     from cloister.privacy.release import Release
 
 EXAMPLE = "Example: cloister cluster people.csv --k 5 --epsilon 1 --columns age,income --schema people.toml --out clusters"
@@ -105,7 +106,7 @@ def cluster(
     facts = flags.read_schema(schema)
     request = ClusterRequest(
         n_clusters=read_clusters(k),
-        budget=spending.budget(facts),
+        budget=spending.budget(),
         bounds=flags.read_bounds(bounds),
         method=method,
         scale=None if scale == "none" else scale,
@@ -235,11 +236,11 @@ def show_plan(request: ClusterRequest, data: list[str], rows: int, as_json: bool
     known = None if engine_traits(request.engine, data).opens_at_once else request.columns
     plan = request.plan(rows, known or open_data(data, request.engine).names)
     output.print_plan(plan, as_json, rows)
-    if not as_json and (refusal := foreseen_refusal(request)):
+    if not as_json and (refusal := foreseen_refusal(request, plan.budget)):
         typer.echo(f"It would be refused: {refusal}")
 
 
-def foreseen_refusal(request: ClusterRequest) -> str | None:
+def foreseen_refusal(request: ClusterRequest, budget: Budget) -> str | None:
     """Why the ledger would refuse the charge of a fit, as far as that is known before."""
     if request.table_name is None:
         return None
@@ -249,7 +250,6 @@ def foreseen_refusal(request: ClusterRequest) -> str | None:
         account = Ledger.find(request.ledger).account(request.table_name)
     except CloisterError as error:
         return str(error)
-    budget = request.terms.budget
     if budget.epsilon > account.epsilon_left or budget.delta > account.delta_left:
         return str(BudgetExceeded.of_planned_release(request.table_name))
     return None

@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 
 from cloister.clustering.domain import Domain
 from cloister.clustering.inputs import read_to_label
+from cloister.clustering.scores.score_clusters import score_clusters
+from cloister.clustering.scores.score_report import ScoreReport
 from cloister.kernels import Labels
 from cloister.privacy.release import Release
 from cloister.report import notebook
@@ -96,6 +98,20 @@ class Clusters:
             table=table,
             ledger=self.ledger if table else None,
         ).value
+
+    def score_report(self, X: Any, truth: Any = None) -> ScoreReport:
+        """How well these centres fit rows, for whoever holds them. It is not a private release, and the ledger notes it.
+
+        Parameters
+        ----------
+        X : rows
+            Whatever `predict` takes.
+        truth : str or array (n,), optional
+            The column of X that holds the true class of each row, or the classes themselves.
+        """
+        table = self.release_.ledger["table"] if self.release_.ledger else None
+        ledger = self.ledger if table else None
+        return score_clusters(X, self.domain, self.places, truth, engine=self.engine, table=table, ledger=ledger)
 
     def describe(self) -> Document:
         """The centres, a row each, and what was chosen on the way."""

@@ -77,7 +77,7 @@ class ClusterRequest(TableRequest):
         number_of_clusters(self.n_clusters)
 
     def task(self, rows: Input) -> Task:
-        """What the method is to do, checked as far as it can be without the rows."""
+        """What the method is to do, checked as far as it can be without the rows. The request is settled."""
         columns = self.choose_columns(rows)
         task = Task(
             tuple(columns.names),
@@ -103,26 +103,30 @@ class ClusterRequest(TableRequest):
 
     def plan(self, rows: float, names: Sequence[str]) -> Plan:
         """What a fit of about so many rows of these columns would spend and what to expect of it; no row is read."""
-        task = self.task(Input(None, tuple(names)))
+        columns = Input(None, tuple(names))
+        request = self.settled(columns)
+        task = request.task(columns)
         plan = find_method(self.method).plan(task, rows)
-        return MissingStep(task, self.terms).before(plan) if self.count_missing else plan
+        return MissingStep(task, request.terms).before(plan) if self.count_missing else plan
 
     def read(self, data: Any) -> Input:
         """The user's data. What can be refused without it is refused first: opening it may start Spark."""
         if self.columns is not None:
-            self.task(Input(None, ()))
+            unopened = Input(None, ())
+            self.settled(unopened).task(unopened)
         return super().read(data)
 
     def fit(self, data: Any, progress: Progress = silent) -> Clusters:
         """Charge the budget, find the clusters in the vault, and hand out what was released."""
         progress = check_progress(progress)
         rows = self.read(data)
-        task = self.task(rows)
+        request = self.settled(rows)
+        task = request.task(rows)
         method = find_method(self.method)
         random = public_chance(self.random_state)
-        with self.open_vault(rows, task.encoding, f"k-means, {task.clusters or 'some'} clusters") as vault:
-            missing = MissingStep(task, self.terms).measure(vault, progress) if self.count_missing else None
-            return self._release(vault, task, method, method.fit(vault, task, random, progress), missing)
+        with request.open_vault(rows, task.encoding, f"k-means, {task.clusters or 'some'} clusters") as vault:
+            missing = MissingStep(task, request.terms).measure(vault, progress) if self.count_missing else None
+            return request._release(vault, task, method, method.fit(vault, task, random, progress), missing)
 
     def _release(self, vault: Vault, task: Task, method: Method, fitted: Fitted, missing: dict[str, Any] | None) -> Clusters:
         """The certificate, and the clusters that it is about: released values only."""

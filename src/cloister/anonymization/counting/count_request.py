@@ -17,7 +17,7 @@ from cloister.anonymization.counting.count_table import (
     count_range,
     count_table,
 )
-from cloister.anonymization.counting.leaf_coder import value_coder
+from cloister.anonymization.counting.leaf_coder import class_coder, value_coder
 from cloister.anonymization.counting.mixed_cells import check_on_step, check_one_kind, find_on_step
 from cloister.anonymization.counting.quasi_columns import column_from_values
 from cloister.anonymization.counting.scale import Scale
@@ -74,7 +74,7 @@ def count_tables(opened: OpenedTables) -> CountedTable:
     wanted = [(table, {**without_hierarchy, **dict.fromkeys(compared, MOST_VALUES)})]
     if population is not None:
         wanted.append((population, without_hierarchy))
-    values = fetch_values(wanted, request.schema)
+    values = fetch_values(wanted, request.schema, compared)
     columns: dict[str, Hierarchy | Scale] = {}
     for name in request.quasi:
         if name in opened.hierarchies:
@@ -89,7 +89,7 @@ def count_tables(opened: OpenedTables) -> CountedTable:
             column = find_on_step(column, values[name], request.k, on_step, by_people=request.person is not None)
         columns[name] = column
     sensitive = [value_coder(values[name], request.schema, is_ordered=request.ordered) for name in request.sensitive]
-    target = value_coder(values[request.target], request.schema) if request.target else None
+    target = class_coder(values[request.target], request.schema) if request.target else None
     counted = count_table(table, columns, sensitive, target, request.person)
     if population is not None:
         counted = add_population(counted, population)

@@ -83,7 +83,7 @@ def count_table(
         sensitive=keyed.keys[:, q : q + s].astype(np.int32) if s else None,
         target=keyed.keys[:, q + s].astype(np.int32) if target else None,
         persons=None if person is None else number_persons(keyed.keys[:, -2:]),
-        blanks=tuple(coder.null for coder in sensitive),
+        meanings=tuple(coder.meaning for coder in sensitive),
     )
     return CountedTable(rows, complete, tuple(columns), tuple(sensitive))
 
@@ -150,7 +150,7 @@ def add_population(counted: CountedTable, population: Holder) -> CountedTable:
         np.concatenate([rows.counts, np.zeros(known.sum(), np.int64)]),
         **others,
         population=np.concatenate([np.zeros(len(rows.codes), np.int64), keyed.counts[known]]),
-        blanks=rows.blanks,
+        meanings=rows.meanings,
     )
     return replace(counted, rows=extended)
 

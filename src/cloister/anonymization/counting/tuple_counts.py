@@ -24,8 +24,9 @@ class TupleCounts:
         Rows with this tuple. 0 for tuples that only the population holds.
     sensitive : array of int32, (t, s), optional
         Codes of the sensitive columns; for an ordered distance in their order.
-    blanks : tuple of int
-        The code of a blank in each sensitive column, where there is one; none: no code is that of a blank.
+    meanings : tuple of tuples of int
+        What the schema takes each code of each sensitive column for; the last code is that of a blank. None: each is taken for
+        itself, and no code is that of a blank.
     target : array of int32, (t,), optional
         Code of the class that the table should predict.
     persons : array of int64, (t,), optional
@@ -44,7 +45,7 @@ class TupleCounts:
     target: NDArray[np.int32] | None = None
     persons: NDArray[np.int64] | None = None
     population: NDArray[np.int64] | None = None
-    blanks: tuple[int, ...] = ()
+    meanings: tuple[tuple[int, ...], ...] = ()
 
     def __post_init__(self) -> None:
         if self.codes.ndim != 2 or self.codes.shape[1] == 0:
@@ -74,5 +75,5 @@ class TupleCounts:
             None if self.target is None else self.target[rows],
             None if self.persons is None else self.persons[rows],
             None if self.population is None else self.population[rows],
-            self.blanks,
+            self.meanings,
         )

@@ -269,8 +269,10 @@ def distinct_persons(labels: NDArray[np.int64], classes: int, rows: TupleCounts)
 def _sensitive(rows: TupleCounts, column: int) -> ClassValues:
     if rows.sensitive is None or column >= rows.sensitive.shape[1]:
         raise UsageError(f"{sensitive_guards('and')} need a sensitive column.")
-    blank = rows.blanks[column] if rows.blanks else None
-    return ClassValues(rows.sensitive[:, column], rows.counts, rows.persons, blank)
+    if not rows.meanings:
+        return ClassValues(rows.sensitive[:, column], rows.counts, rows.persons)
+    merged = np.array(rows.meanings[column], np.int32)
+    return ClassValues(rows.sensitive[:, column], rows.counts, rows.persons, len(merged) - 1, merged)
 
 
 def _whole(name: str, number: int) -> None:
