@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -20,6 +21,7 @@ from cloister.privacy.notes import defaults_note, missing_counts, missing_note, 
 from cloister.privacy.plan import Plan, Step, make_step
 from cloister.schema import Neighbours, Schema
 from cloister.schema.unit import Unit, unit_of
+from cloister.sinks import set_aside
 from cloister.sources.stated_names import BY_COLUMNS, StatedNames
 from cloister.tabulation.axes import TableLayout, lay_out
 from cloister.tabulation.margins import Axes
@@ -40,6 +42,7 @@ SUMS_NOTE = (
     "Sums are estimates without a limit: noise can take one below 0, or beyond what its count and the bounds allow, above all "
     "in small cells. Its standard error says how far."
 )
+NUMBER_BYTES = 48  # of a number in a JSON file, with its name and the blanks before it
 WORTH = 16  # a margin is bought when each of its cells adds up more than so many cells
 
 
@@ -53,6 +56,14 @@ class PlannedTable:
     unit: Unit | None
     kernel: TableCounts
     step: Step
+
+    def most_bytes(self) -> int:
+        """How large its file can become: every cell and margin as JSON, which takes the most."""
+        rows = prod(size + 1 for size in self.layout.shape)
+        texts = sum(text_bytes(axis.name) + max(map(text_bytes, axis.labels)) for axis in self.layout.axes)
+        sums = sum(2 * text_bytes(measure.name) for measure in self.layout.measures)
+        numbers = 4 + 2 * len(self.layout.measures)
+        return rows * (texts + sums + NUMBER_BYTES * numbers)
 
     def as_plan(self) -> Plan:
         """What it spends, and what to expect of it."""
@@ -124,6 +135,7 @@ class TabulationRequest:
         rows = open_data(data, engine, stated)
         planned = self.on(rows.names)
         layout, kernel = planned.layout, planned.kernel
+        set_aside(planned.most_bytes())
         with Vault.open(
             rows,
             layout.encoding,
@@ -176,6 +188,11 @@ class TabulationRequest:
         unit = unit_of(self.schema)
         kernel, step = plan_step(layout, budget, neighbours, unit, self.margins)
         return PlannedTable(layout, budget, neighbours, unit, kernel, step)
+
+
+def text_bytes(text: str) -> int:
+    """How many bytes a text takes in a JSON file, with what stands around it."""
+    return len(json.dumps(text, ensure_ascii=False).encode(errors="replace")) + 8
 
 
 def plan_step(
