@@ -453,6 +453,24 @@ def test_a_signal_while_the_release_is_kept_tells_of_it(home: Path, monkeypatch:
     assert recover(home, "1", "--out", str(home / "again.csv")).exit_code == 0
 
 
+@pytest.mark.parametrize("ledgered", [True, False])
+def test_an_unexpected_error_after_the_result_says_what_was_spent(
+    home: Path, monkeypatch: pytest.MonkeyPatch, ledgered: bool
+) -> None:
+    """No ledger is named where none was charged."""
+    from cloister.cli import output
+
+    def broken(*args: object) -> None:
+        raise RuntimeError
+
+    monkeypatch.setattr(output, "print_release", broken)
+    failed = run(home, "clusters", ledgered=ledgered)
+    spent = 'What was charged stays charged: epsilon 1, table "points", ledger entry 1.'
+    if not ledgered:
+        spent = "Rows may have been read: count epsilon 1 as spent, which no ledger keeps."
+    assert failed.stderr.startswith(f"Unexpected RuntimeError. {spent} This is a bug")
+
+
 @pytest.mark.parametrize("error", [RuntimeError, MemoryError])
 def test_an_unexpected_error_says_whether_something_was_charged(
     home: Path, monkeypatch: pytest.MonkeyPatch, error: type[Exception]

@@ -33,6 +33,7 @@ from cloister.privacy.ledger import Ledger
 from cloister.privacy.release import Release
 from cloister.privacy.signing import host_key
 from cloister.sinks import certificate_path, file_hash, file_hashes, reserved, stage, written_files
+from cloister.stopped_commands import ChargeNote
 
 __all__ = [
     "KeptRelease",
@@ -286,7 +287,7 @@ def write_release(
             raise UnwrittenRelease(f"{error} {advice(release, book, kept)}", is_kept=kept is not None) from None
         except BaseException as error:
             if not held.committed:
-                error.add_note(advice(release, book, kept))
+                error.add_note(ChargeNote(advice(release, book, kept)))
             raise
         finally:
             if held.committed and kept is not None and untold is None:
