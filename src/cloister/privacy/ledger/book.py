@@ -23,7 +23,14 @@ from typing import TYPE_CHECKING, Self
 from cloister.errors import BrokenChain, BudgetExceeded, LedgerError, Shortfall, UsageError
 from cloister.privacy.budgets import LARGEST_EPSILON, check_digits
 from cloister.privacy.ledger.accounts import RELATIONS, Account, CarriedOver, Entry, Receipt
-from cloister.privacy.ledger.arguments import exact_amount, read_relation, read_table_name, read_words
+from cloister.privacy.ledger.arguments import (
+    exact_amount,
+    read_entry,
+    read_relation,
+    read_table_name,
+    read_unit,
+    read_words,
+)
 from cloister.privacy.ledger.chain import Chain, now, open_chain
 from cloister.privacy.ledger.chain_records import Record
 from cloister.privacy.ledger.pages import describe_accounts
@@ -50,6 +57,7 @@ if TYPE_CHECKING:
 __all__ = ["Ledger"]
 
 MOST_SUM_BITS = 2048  # of the denominator of what was spent; what a ledger reads back is far longer
+MOST_ENTRIES = 2**63 - 1  # that a database numbers
 MOST_SHOWN = 5  # names of tables in a message
 VERSION = 2  # of the tables; raise it when an older Cloister could misread them
 
@@ -162,6 +170,7 @@ class Ledger:
     ) -> Receipt:
         """`charge`, with what the certificate says of it."""
         table, neighbours, purpose = read_table_name(table), read_relation(neighbours), read_words(purpose, "purpose", 500)
+        unit = read_unit(unit)
         epsilon, delta = exact_amount(epsilon, "epsilon"), exact_amount(delta, "delta")
         if epsilon < 0 or delta < 0 or epsilon + delta == 0:  # a negative charge would be a refund
             raise UsageError("a charge needs an epsilon and a delta of at least 0, and not both 0.")
@@ -194,13 +203,15 @@ class Ledger:
         Doing it twice for the same release changes nothing. `head` is the digest of the charge, as the certificate names it: a
         ledger that was restored from an older copy gives the same numbers to other entries. None: it is not compared.
         """
-        release_hash = read_words(release_hash, "release hash", 200)
+        entry_id, release_hash = read_entry(entry_id), read_words(release_hash, "release hash", 200)
         key = host_key()
         unknown = LedgerError(f"the ledger {self.place} has no entry {entry_id}. Is it the ledger that was charged?")
+        if not 1 <= entry_id <= MOST_ENTRIES:
+            raise unknown
         try:
             with self._chain(write=True) as chain:
                 records = self._intact(records_of_entry(chain.connection, entry_id))
-                if not records or entry_id < 1:
+                if not records:
                     raise unknown
                 if head not in (None, records[0].digest):
                     raise LedgerError(
