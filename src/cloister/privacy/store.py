@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Any
 
 from cloister.errors import CloisterError, UsageError
 from cloister.privacy.new_files import NO_LINKS, place_new_file
-from cloister.privacy.store_names import FINISHED, STAGED, second_name_of, staging_prefix
+from cloister.privacy.store_names import FINISHED, STAGED, log_without_file, second_name_of, staging_prefix
 from cloister.privacy.store_schema import has_planted, is_as_created
 
 if TYPE_CHECKING:
@@ -240,6 +240,11 @@ class Store:
             if path.is_dir():
                 raise self.error(f"{self.shown} is a folder, and a {self.kind} is a file. Name a file in it.")
             if not path.exists():
+                if log := log_without_file(path):
+                    raise self.error(
+                        f"the {self.kind} {self.shown} is gone, and {log.name} is still beside its place: what was written last "
+                        f"is in that. Bring the file back, or, if the {self.kind} is to start anew, remove {log.name} too."
+                    )
                 raise StoreMissing(self.shown)
             if path.stat().st_size < _MAGIC:
                 raise self.damaged()

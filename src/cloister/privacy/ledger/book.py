@@ -134,13 +134,24 @@ class Ledger:
         key = host_key()
         account = Account(table, neighbours, epsilon, delta, Fraction(0), Fraction(0), 0, 0, now())
         # A new ledger appears with its first account: one without any record was emptied.
-        if not self._store.create(lambda connection: Chain(connection).append(key, "account", account=account)):
+        if self._store.create(lambda connection: Chain(connection).append(key, "account", account=account)):
+            self._check_new(account)
+        else:
             with self._chain(write=True) as chain:
                 if table in chain.accounts:
                     problem = f'table "{table}" is in the ledger {self.place} already, with a total that stays as it is.'
                     raise UsageError(f"{problem} See it with: cloister ledger show{self._flag()}")
                 chain.append(key, "account", account=account)
         return account
+
+    def _check_new(self, account: Account) -> None:
+        """Refuse a ledger that was made just now and holds something else, such as what lay beside its name."""
+        made = self.account(account.table)  # others may have charged it by now
+        if (made.neighbours, *made.totals, made.created) != (account.neighbours, *account.totals, account.created):
+            raise LedgerError(
+                f"the ledger {self.place} does not hold what it was made with: files of another one lay beside its name. Remove "
+                "it with all files of that name, and create it again."
+            )
 
     def charge(self, table: str, neighbours: str, epsilon: Number, delta: Number, purpose: str, unit: str = "row") -> int:
         """Spend from a table's total, before its rows are read.
