@@ -18,9 +18,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from cloister.errors import UsageError
+from cloister.parameters import from_home, own_folder
 from cloister.privacy.new_files import NO_LINKS, place_new_file
 
-__all__ = ["SIGNS", "HostKey", "Signature", "fits", "host_key", "key_path", "own_public_key", "read_public_key"]
+__all__ = ["SIGNS", "HostKey", "Signature", "check_key_place", "fits", "host_key", "key_path", "own_public_key", "read_public_key"]
 
 PREFIX = "ed25519:"
 FIRST_LINE = "Cloister signing key (ed25519). Keep it secret."
@@ -103,12 +104,30 @@ def _key_in(text: str) -> str:
 
 
 def key_path() -> Path:
-    """Where the key of this host lies: where ``CLOISTER_KEY`` says, or else in the user's configuration folder."""
+    """Where the key of this host lies: where ``CLOISTER_KEY`` says, or else in the user's configuration folder.
+
+    Raises
+    ------
+    UsageError
+        A home folder cannot be found.
+    """
     if place := os.environ.get("CLOISTER_KEY"):
-        return Path(place).expanduser().absolute()
+        return from_home(place, "the signing key of this host").absolute()
     import platformdirs
 
-    return platformdirs.user_config_path("cloister", appauthor=False) / "signing.key"
+    instead = "Name a place for it: CLOISTER_KEY=FILE."
+    return own_folder(platformdirs.user_config_path, "the signing key of this host", instead) / "signing.key"
+
+
+def check_key_place() -> None:
+    """Refuse a place for the key that was named and cannot be found, before anything is charged or read.
+
+    Raises
+    ------
+    UsageError
+    """
+    if os.environ.get("CLOISTER_KEY"):
+        key_path()
 
 
 def host_key() -> HostKey:
@@ -133,8 +152,8 @@ def host_key() -> HostKey:
 
 def own_public_key() -> str | None:
     """The public half of the key of this host, where there is one that can be used; none is made."""
-    path = key_path()
     with contextlib.suppress(OSError, UsageError):
+        path = key_path()
         if path.exists():
             return _read(path).public
     return None

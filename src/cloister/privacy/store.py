@@ -27,6 +27,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cloister.errors import CloisterError, UsageError
+from cloister.parameters import from_home
 from cloister.privacy.new_files import NO_LINKS, place_new_file
 from cloister.privacy.store_names import FINISHED, STAGED, log_without_file, second_name_of, staging_prefix
 from cloister.privacy.store_schema import has_planted, is_as_created
@@ -387,7 +388,7 @@ def _file_store(
     damage: type[CloisterError],
     tables: Callable[[], MetaData],
 ) -> Store:
-    path = _from_root(Path(text).expanduser())
+    path = _from_root(from_home(text, f"the {kind}"))
     return Store(kind, version, f"sqlite:///{path}", str(path), error, damage, tables)
 
 

@@ -44,6 +44,7 @@ from cloister.privacy.mechanisms.base import KeyedMechanism
 from cloister.privacy.plan import Plan
 from cloister.privacy.release import Guarantee, Release
 from cloister.privacy.secret_draws import secret_draw
+from cloister.privacy.signing import check_key_place
 from cloister.report.one_line import one_line
 from cloister.schema import Neighbours
 from cloister.schema.unit import Unit
@@ -127,6 +128,7 @@ class Vault:
     def __enter__(self) -> Vault:
         terms = self._terms
         try_settings()
+        check_key_place()
         purpose = terms.purpose + (" [seeded noise: NOT PRIVATE]" if noise.is_seeded() else "")
         try:
             with deferred():  # a signal waits until it is known whether it was charged

@@ -21,6 +21,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Self
 
 from cloister.errors import BrokenChain, BudgetExceeded, LedgerError, Shortfall, UsageError
+from cloister.parameters import own_folder
 from cloister.privacy.budgets import LARGEST_EPSILON, check_digits
 from cloister.privacy.ledger.accounts import RELATIONS, Account, CarriedOver, Entry, Receipt
 from cloister.privacy.ledger.arguments import (
@@ -103,7 +104,8 @@ class Ledger:
             return cls(place)
         import platformdirs
 
-        ledger = cls(platformdirs.user_data_path("cloister", appauthor=False) / "ledger.sqlite")
+        instead = "Name another: --ledger FILE, or CLOISTER_LEDGER=FILE."
+        ledger = cls(own_folder(platformdirs.user_data_path, "the ledger", instead) / "ledger.sqlite")
         ledger._store = replace(ledger._store, make_folder=True)
         return ledger
 
