@@ -78,6 +78,8 @@ def read_release(path: Path) -> tuple[Release, Path, Path | None]:
         raise SourceError(f"{path} does not exist. {WANTED}.")
     if file is not None and not file.exists():
         raise SourceError(f"{path} has no certificate: no release.json is in it, and none stands beside it. {WANTED}.")
+    if not (place if file is None else file).is_file():  # a pipe or a device may never end
+        raise SourceError(f"{place if file is None else file} is not a file. {WANTED}.")
     try:
         certificate = read_inside(place) if file is None else read_certificate_file(file)
     except CloisterError:

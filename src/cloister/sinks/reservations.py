@@ -36,6 +36,7 @@ __all__ = ["Reservation", "existing_output", "refuse_existing", "reserved", "res
 SUFFIX = ".cloister.partial"
 STAGED = re.compile(rf"\..{{1,40}}\.[0-9a-f]{{8}}{re.escape(SUFFIX)}", re.DOTALL)  # as `Reservation` names its folder
 LOCK, ROOM, NEW = "lock", "room", "new"  # in the folder: the locked file, bytes that are set aside, what is written
+CERTIFICATE = CERTIFICATE_SUFFIX.removeprefix(".")
 ROOM_BYTES = 1 << 20  # more than centres, most tables and their certificates take
 WAITS = 20  # times 50 ms, for a process that is just removing what another one left
 
@@ -66,6 +67,11 @@ class Reservation:
         if self.target.name.startswith(".") and self.target.name.endswith(SUFFIX):
             raise SinkError(
                 f"{self.target}: what ends in {SUFFIX} are names of unfinished outputs, which are removed. Choose another name."
+            )
+        if self.target.name.endswith(CERTIFICATE):
+            raise SinkError(
+                f"{self.target}: what ends in {CERTIFICATE} are names of certificates, and an output of that name could not be "
+                "verified. Choose another name."
             )
         try:
             remove_leftovers(self.target.parent, self.folder)

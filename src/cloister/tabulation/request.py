@@ -25,14 +25,13 @@ from cloister.sinks import set_aside
 from cloister.sources.stated_names import BY_COLUMNS, StatedNames
 from cloister.tabulation.axes import TableLayout, lay_out
 from cloister.tabulation.margins import Axes
-from cloister.tabulation.private_table import PrivateTable
+from cloister.tabulation.private_table import MOST_COLUMNS, PrivateTable
 from cloister.tabulation.settle import settle
 from cloister.vault import Vault, open_data
 
 __all__ = ["PlannedTable", "TabulationRequest"]
 
 MOST_CELLS = 2**18  # a table of so many takes seconds to write; of 4 million it took 101 s and 2.5 GB after the charge
-MOST_COLUMNS = 8
 CELLS_WEIGHT, MARGIN_WEIGHT, SUM_WEIGHT = 2, 1, 2
 MISSING_WEIGHT = Fraction(1, 4)  # how many values were made up need not be known well
 COUNTS_NOTE = (

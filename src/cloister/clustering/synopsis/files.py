@@ -160,8 +160,9 @@ def load(path: str | PathLike[str]) -> Contents:
     name = check_path(path, "the synopsis")
     about = read_about(name)
     with damage_told(name):
-        table = read_table(name)
         check_columns(name, about.domain)
+        check_length(name, about)
+        table = read_table(name)
         cells = Cells(**{part: values_of(table, part, about.domain) for part in (*BY_COLUMN, *BY_CELL)})
     check_hash(name, about, fingerprint(cells, about.domain, about.total))
     return Contents(about.domain, about.total, about.release, cells)
@@ -174,6 +175,7 @@ def load_about(path: str | PathLike[str]) -> About:
     digest = hashlib.sha256(about_of(about.domain, about.total).encode())
     with damage_told(name), pq.ParquetFile(name) as file:
         check_columns(name, about.domain)
+        check_length(name, about)
         for part in Cells.__slots__:  # one pass each: the hash goes through them one after another
             for batch in file.iter_batches(columns=columns_of(part, about.domain), use_threads=False):
                 digest.update(bytes_of(values_of(sound_batch(batch), part, about.domain)))
@@ -202,6 +204,12 @@ def check_columns(name: str, domain: Domain) -> None:
         raise ValueError("more than its columns")
 
 
+def check_length(name: str, about: About) -> None:
+    """Refuse a file with another number of cells than its certificate says, before they are read: a small file may hold billions."""
+    if pq.read_metadata(name).num_rows != about.release.result.get("cells"):
+        raise ValueError("another number of cells")
+
+
 def check_hash(name: str, about: About, digest: str) -> None:
     """Refuse a file whose cells have another hash than its certificate says."""
     if about.release.result.get("sha256") != digest:
@@ -221,8 +229,9 @@ def bytes_of(values: NDArray[Any]) -> bytes:
 
 def read_about(name: str) -> About:
     """The certificate and the public grid of a synopsis file; its cells are not read."""
-    if not os.path.exists(name):
-        raise SourceError(f"{name} does not exist. Give the file that cloister synopsis wrote.")
+    if not os.path.isfile(name):  # a pipe may never end
+        problem = "is no file" if os.path.exists(name) else "does not exist"
+        raise SourceError(f"{name} {problem}. Give the file that cloister synopsis wrote.")
     try:
         metadata = pq.read_schema(name).metadata or {}
     except (pa.ArrowException, OSError, ValueError):
