@@ -17,7 +17,7 @@ import cloister as cl
 from cloister.errors import UnsignedRelease, UsageError
 from cloister.privacy import kept_places
 from cloister.privacy.ledger import Ledger
-from cloister.privacy.signing import Signature, fits, host_key, key_path, own_public_key, read_public_key
+from cloister.privacy.signing import ORDER_8, Signature, fits, host_key, key_path, own_public_key, read_public_key
 from cloister.testing import seeded_noise
 from tests.privacy.forgery import forger
 
@@ -193,3 +193,19 @@ def test_without_a_home_folder_a_release_is_made_and_not_signed(monkeypatch: pyt
         Ledger.default()
     assert kept_places.places(None) == []
     assert [path.name for path in tmp_path.iterdir()] == ["table.json"]
+
+
+def test_keys_of_small_order_are_refused() -> None:
+    """Signatures of anything fit them, with a value that needs no secret; nor is a number of p or more a key."""
+    p = 2**255 - 19
+    d = -121665 * pow(121666, -1, p) % p
+    x_squared = (ORDER_8**2 - 1) * pow(d * ORDER_8**2 + 1, -1, p) % p
+    assert (ORDER_8**2 + x_squared) % p == 0, "twice the point is one of order 4"
+    for y in (0, 1, p - 1, ORDER_8, p - ORDER_8, p, p + 1, 2**255 - 1):
+        for sign in (0, 1):
+            key = "ed25519:" + (y + sign * 2**255).to_bytes(32, "little").hex()
+            for start in ("01" + "00" * 31, "00" * 32, "ec" + "ff" * 30 + "7f"):
+                weak = Signature(key, start + "00" * 32)
+                assert not any(fits(weak, "certificate", str(i)) for i in range(20))
+            with pytest.raises(UsageError, match="small order"):
+                read_public_key(key)
