@@ -102,7 +102,9 @@ def from_home(place: str, what: str) -> Path:
     try:
         return Path(place).expanduser()
     except RuntimeError:
-        raise UsageError(f"{what}, {place}, begins with a home folder that cannot be found. Write its path in full.") from None
+        raise UsageError(
+            f"{what}, {place}, begins with a home folder that cannot be found. Write its path in full."
+        ) from None
 
 
 def own_folder(named: Callable[..., Path], what: str, instead: str) -> Path:

@@ -185,5 +185,7 @@ def main() -> None:
         if not _is_printing(error):
             raise
         _drop_output()
-        _tell(_words(f"SinkError: the answer cannot be printed: {os.strerror(error.errno or 0)}.", charges_made(error)), error)
+        _tell(
+            _words(f"SinkError: the answer cannot be printed: {os.strerror(error.errno or 0)}.", charges_made(error)), error
+        )
         sys.exit(1)

@@ -78,7 +78,8 @@ class ReleaseTerms:
     @property
     def protected(self) -> str:
         """Whom the guarantee protects, in words."""
-        return one_line(str(self.unit or "row"))  # it names a column, which may be called anything
+        # It names a column, which may be called anything: by what one_line makes of another, too.
+        return one_line(str(self.unit or "row").replace("\\u", "\\u005cu"))
 
 
 class Vault:
