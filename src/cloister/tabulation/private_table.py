@@ -188,8 +188,9 @@ def hash_of_rows(rows: Iterable[Mapping[str, Any]]) -> str:
 def most_rows(release: Release) -> int:
     """How many rows the table of a certificate has at most: its cells, and all margins of them."""
     cells, by = release.parameters.get("cells"), release.parameters.get("by")
-    is_table = type(cells) is int and isinstance(by, list) and len(by) <= MOST_COLUMNS
-    return max(0, cells) * 2 ** len(by) if is_table else 0
+    if not isinstance(cells, int) or not isinstance(by, list) or len(by) > MOST_COLUMNS:
+        return 0
+    return cells * int(2 ** len(by))
 
 
 def read_certificate(path: Path) -> Release | None:

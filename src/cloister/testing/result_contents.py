@@ -3,8 +3,8 @@
 A result is taken apart as `pickle` would do it, besides its attributes. What cannot be taken apart (an open file, a generator, an
 object whose state only its own library sees) is `Incomparable`: whoever gets it may see rows that an audit does not.
 
-A class, a function or a module is named where whoever imports its module finds it under that name. One that was made on the way may hold
-rows itself, so it is taken apart too; so is what lies behind a view of an array.
+A class, a function or a module is named where whoever imports its module finds it under that name. One that was made on the way
+may hold rows itself, so it is taken apart too; so is what lies behind a view of an array.
 """
 
 from __future__ import annotations
@@ -43,6 +43,7 @@ SLOTS = (  # of a class: where attributes are kept and which C code reads them, 
     MethodDescriptorType,
     ClassMethodDescriptorType,
 )
+REFERENCES = (FunctionType, MethodType, ReferenceType, MappingProxyType, property, staticmethod, classmethod)
 CLASS_NOISE = ("__dict__", "__weakref__", "_abc_impl")  # of a class: what Python keeps for itself
 EXACT = (bool, int, str, bytes, type(None), type(Ellipsis), type(NotImplemented))
 
@@ -97,10 +98,8 @@ class ResultInventory:
         if type(value) is Release:
             said = value.kind, value.guarantee, value.events, dict(value.parameters), dict(value.result), value.notes
             return self.of((*said, value.seeded, dict(value.files), value.holder_files))
-        if isinstance(value, np.dtype):
-            return self.of_dtype(value)
-        if isinstance(value, np.ndarray | np.generic):
-            return self.of_array(value), self.of_attributes(value)
+        if isinstance(value, np.ndarray | np.generic | np.dtype):
+            return self.of_numpy(value)
         if isinstance(value, pa.Table | pa.RecordBatch | pa.Array | pa.ChunkedArray):
             return self.of_arrow(value)
         if type(value) in (list, tuple):
@@ -109,13 +108,17 @@ class ResultInventory:
             return [(self.of(key), self.of(part)) for key, part in value.items()]
         if isinstance(value, set | frozenset):
             return sorted(repr(ResultInventory().of(part)) for part in value), self.of_attributes(value)
-        if isinstance(value, FunctionType | MethodType | ReferenceType | property | staticmethod | classmethod):
+        if isinstance(value, REFERENCES):
             return self.of_reference(value)
-        if isinstance(value, MappingProxyType):
-            return self.of(dict(value))
         if isinstance(value, BaseException):
             return self.of_error(value)
         return self.of_reduced(value), self.of_attributes(value)
+
+    def of_numpy(self, value: Any) -> object:
+        """A type, or an array with whatever was attached to it."""
+        if isinstance(value, np.dtype):
+            return self.of_dtype(value)
+        return self.of_array(value), self.of_attributes(value)
 
     def of_array(self, array: Any) -> object:
         """Its type, its shape, and every value; of a view, all that is behind it."""
@@ -163,6 +166,8 @@ class ResultInventory:
             return self.of_function(value)
         if isinstance(value, MethodType):
             return self.of(value.__func__), self.of(value.__self__)
+        if isinstance(value, MappingProxyType):
+            return self.of(dict(value))
         if isinstance(value, property):
             return self.of((value.fget, value.fset, value.fdel))
         if isinstance(value, staticmethod | classmethod):
@@ -193,7 +198,8 @@ class ResultInventory:
         except Exception:
             raise Incomparable(type(value).__name__) from None
         if isinstance(reduced, str):  # a name that its module has
-            if found_under(pickle.whichmodule(value, reduced), reduced) is not value:
+            module = pickle.whichmodule(value, reduced)  # type: ignore[attr-defined]  # it is not in the stubs
+            if found_under(module, reduced) is not value:
                 raise Incomparable(type(value).__name__)
             return reduced
         made, arguments, state, *items = (*reduced, None, None, None)[:5]

@@ -205,7 +205,7 @@ def check_columns(name: str, domain: Domain) -> None:
 
 
 def check_length(name: str, about: About) -> None:
-    """Refuse a file with another number of cells than its certificate says, before they are read: a small file may hold billions."""
+    """Refuse another number of cells than the certificate says, before they are read: a small file may hold billions."""
     if pq.read_metadata(name).num_rows != about.release.result.get("cells"):
         raise ValueError("another number of cells")
 
