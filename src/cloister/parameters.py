@@ -6,6 +6,7 @@ import inspect
 import os
 from collections.abc import Callable, Iterable, Mapping
 from numbers import Integral  # NumPy's integers too, which need not be loaded
+from pathlib import Path
 from typing import Any
 
 from cloister.errors import UsageError, warn_of_release
@@ -19,6 +20,8 @@ __all__ = [
     "check_reach",
     "check_text",
     "check_whole",
+    "from_home",
+    "own_folder",
     "unknown_choice",
 ]
 
@@ -92,6 +95,30 @@ def check_whole(value: Any, what: str, least: int, most: int = MOST) -> int:
     if int(value) > most:
         raise UsageError(f"{what} must be a whole number of at most {most:,}.")
     return int(value)
+
+
+def from_home(place: str, what: str) -> Path:
+    """A path in which ``~`` and ``~name`` stand for a home folder."""
+    try:
+        return Path(place).expanduser()
+    except RuntimeError:
+        raise UsageError(
+            f"{what}, {place}, begins with a home folder that cannot be found. Write its path in full."
+        ) from None
+
+
+def own_folder(named: Callable[..., Path], what: str, instead: str) -> Path:
+    """A folder of the user's own, as `named`, a function of platformdirs, gives it.
+
+    Where there is no home folder it raises or, in older versions, gives one that begins with ``~``, and leads nowhere.
+    """
+    try:
+        path = named("cloister", appauthor=False)
+    except RuntimeError:
+        path = Path()
+    if not path.is_absolute():
+        raise UsageError(f"{what} would lie in your home folder, which cannot be found. {instead}")
+    return path
 
 
 def check_text(value: Any, what: str) -> str:

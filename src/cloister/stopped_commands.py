@@ -6,11 +6,29 @@ does to a ledger is remembered here. Outside commands nothing is.
 
 from __future__ import annotations
 
-__all__ = ["begin_command", "describe_charges", "describe_stop", "remember_charge", "remember_result", "remember_use"]
+__all__ = [
+    "ChargeNote",
+    "begin_command",
+    "charges_made",
+    "describe_charges",
+    "describe_stop",
+    "remember_charge",
+    "remember_result",
+    "remember_use",
+]
 
 _charges: list[str] | None = None  # sentences, of the running command; None: no command runs
 _uses: list[str] = []
 _results: list[str] = []
+
+
+class ChargeNote(str):
+    """A note of an error that says itself what was charged, and how to get the result: nobody need say it again.
+
+    It is known by its type. A note may hold names of files, which may be called anything.
+    """
+
+    __slots__ = ()
 
 
 def begin_command() -> None:
@@ -39,16 +57,26 @@ def remember_result(sentence: str) -> None:
         _results.append(sentence)
 
 
-def describe_charges() -> str:
-    """What the running command has charged, for a sentence of an error that knows nothing of it."""
-    return "What was charged to a ledger stays charged." if _charges else "Nothing was charged to a ledger."
+def charges_made(error: BaseException) -> str:
+    """What the running command has charged, as far as the notes of an error do not say it; empty: nothing more to say."""
+    return "" if _is_told(error) else " ".join(_charges or ())
+
+
+def describe_charges(error: BaseException) -> str:
+    """The same for an error that knows nothing of charges: where there is none, it says that."""
+    return charges_made(error) if _charges else "Nothing was charged to a ledger."
+
+
+def _is_told(error: BaseException) -> bool:
+    """Whether the notes of an error say what was charged."""
+    return any(isinstance(note, ChargeNote) or note in (_charges or ()) for note in getattr(error, "__notes__", ()))
 
 
 def describe_stop(error: BaseException) -> str:
     """The sentence for a command that was stopped, and a line for each thing that was done before."""
     charges = _charges or []
     others = [note for note in dict.fromkeys([*_results, *getattr(error, "__notes__", ())]) if note not in charges]
-    is_told = any("charged" in note for note in others)  # with how to get the result
+    is_told = any(isinstance(note, ChargeNote) for note in others)
     done = "" if is_told else " ".join(charges) or "Nothing was charged"
     if not done:
         sentence = "Stopped. Nothing half-written is left."

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -41,6 +42,25 @@ def invent_certificate(kept: Path) -> None:
         facts.pop("sha256")
         facts |= {"signature": None, "files": hash_all(covered, "" if covered.is_dir() else covered.name)}
         path.write_text(json.dumps({**facts, "sha256": fingerprint(facts)}))
+
+
+@pytest.mark.parametrize("damage", ["no JSON", "{}", "[" * 100_000, None, "pipe"])
+def test_a_kept_release_with_a_damaged_description_is_listed(
+    home: Path, monkeypatch: pytest.MonkeyPatch, damage: str | None
+) -> None:
+    """With its problem: nothing else would say that something that was paid for is there."""
+    kept = keep_one(home, monkeypatch)
+    (kept / "about.json").unlink()
+    if damage == "pipe":
+        os.mkfifo(kept / "about.json")
+    elif damage is not None:
+        (kept / "about.json").write_text(damage)
+    listed = recover(home)
+    assert "Nothing is kept" not in listed.stdout
+    assert f"1  {kept} does not hold what this host kept there" in listed.stdout
+    assert recover(home, "1", "--out", str(home / "again.csv")).exit_code == 1
+    assert recover(home, "1", "--drop").exit_code == 0
+    assert "Nothing is kept" in recover(home).stdout
 
 
 def open_folder(kept: Path) -> None:

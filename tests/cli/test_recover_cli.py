@@ -392,6 +392,40 @@ def test_a_signal_while_the_release_is_kept_tells_of_it(home: Path, monkeypatch:
     assert recover(home, "1", "--out", str(home / "again.csv")).exit_code == 0
 
 
+@pytest.mark.parametrize("ledgered", [True, False])
+@pytest.mark.parametrize("name", ["table.csv", "clusters", "cells.parquet"])
+def test_a_key_in_a_home_folder_that_is_not_there_costs_nothing(
+    home: Path, monkeypatch: pytest.MonkeyPatch, name: str, ledgered: bool
+) -> None:
+    """Told in a sentence before the charge, with a ledger and without one."""
+    monkeypatch.setenv("CLOISTER_KEY", "~nosuch/key")
+    refused = run(home, name, ledgered=ledgered)
+    assert refused.exit_code == 2
+    assert refused.stderr.startswith("UsageError: the signing key of this host, ~nosuch/key, begins with a home folder")
+    assert left(home) == 10
+    refused = CliRunner().invoke(app, ["ledger", "show", "--ledger", "~nosuch/ledger.sqlite"])
+    assert refused.exit_code == 2
+    assert refused.stderr.startswith("UsageError: the ledger, ~nosuch/ledger.sqlite, begins with a home folder")
+
+
+@pytest.mark.parametrize("ledgered", [True, False])
+def test_an_unexpected_error_after_the_result_says_what_was_spent(
+    home: Path, monkeypatch: pytest.MonkeyPatch, ledgered: bool
+) -> None:
+    """No ledger is named where none was charged."""
+    from cloister.cli import output
+
+    def broken(*args: object) -> None:
+        raise RuntimeError
+
+    monkeypatch.setattr(output, "print_release", broken)
+    failed = run(home, "clusters", ledgered=ledgered)
+    spent = 'What was charged stays charged: epsilon 1, table "points", ledger entry 1.'
+    if not ledgered:
+        spent = "Rows may have been read: count epsilon 1 as spent, which no ledger keeps."
+    assert failed.stderr.startswith(f"Unexpected RuntimeError. {spent} This is a bug")
+
+
 @pytest.mark.parametrize("error", [RuntimeError, MemoryError])
 def test_an_unexpected_error_says_whether_something_was_charged(
     home: Path, monkeypatch: pytest.MonkeyPatch, error: type[Exception]

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -164,6 +166,33 @@ def test_once_the_result_is_written(home: Path, monkeypatch: pytest.MonkeyPatch,
         f"Stopped. {charged} Nothing half-written is left.\n{home / name} was written before that, and is whole.\n",
     )
     assert CliRunner().invoke(app, ["verify", str(home / name)]).exit_code == 0
+
+
+@pytest.mark.parametrize("name", ["people.csv", "discharged.csv"])
+def test_the_name_of_an_output_is_no_word_about_a_charge(home: Path, name: str) -> None:
+    """Ctrl-C in front of a pager that does not read on: the charge is said, whatever the output is called."""
+    reading, writing = os.pipe()
+    os.set_blocking(writing, False)
+    with contextlib.suppress(BlockingIOError):
+        while os.write(writing, b"x" * 4096):
+            pass
+    os.set_blocking(writing, True)
+    argv = [sys.executable, "-m", "cloister", "tabulate", str(home / "points.csv"), "--schema", str(home / "points.toml")]
+    argv += ["--by", "x", "--bins", "x=4", "--epsilon", "1", "--ledger", str(home / "ledger.sqlite")]
+    running = subprocess.Popen([*argv, "--out", str(home / name)], stdout=writing, stderr=subprocess.PIPE, text=True)
+    deadline = time.monotonic() + 60
+    while not (home / name).exists() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    time.sleep(1)  # it prints by now, and waits
+    running.send_signal(signal.SIGINT)
+    _, said = running.communicate(timeout=60)
+    os.close(reading)
+    os.close(writing)
+    charged = 'What was charged stays charged: epsilon 1, table "points", ledger entry 1.'
+    assert (running.returncode, said) == (
+        130,
+        f"Stopped. {charged} Nothing half-written is left.\n{home / name} was written before that, and is whole.\n",
+    )
 
 
 def test_the_next_command_of_a_process_knows_nothing_of_the_last(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:

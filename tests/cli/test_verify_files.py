@@ -6,15 +6,20 @@ import dataclasses
 import errno
 import json
 import os
+import shutil
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import cloister as cl
 import cloister.privacy.verification
+from cloister.errors import SinkError
 from cloister.privacy.release import Release
-from cloister.sinks import certificate_path
+from cloister.sinks import certificate_path, check_free
 from cloister.vault import booking
 from tests.cli.test_verify_cli import cluster_points, run, tabulate_levels
 
@@ -182,3 +187,59 @@ def test_a_certificate_that_kept_the_spelling_of_its_user_is_in_the_ledger_too(
     tabulate_levels(folder, out, "--table", name, "--ledger", ledger)
     assert json.loads(certificate_path(out).read_text())["ledger"]["table"] == name
     run("verify", out, "--ledger", ledger)
+
+
+def test_clusters_are_a_folder_whatever_their_certificate_is_called(folder: Path) -> None:
+    """A certificate that is renamed to stand beside centers.csv does not hide what else lies there."""
+    out = folder / "c"
+    run("cluster", folder / "points.csv", "--columns", "x,y", "--bounds", "0,100", "--k", 2, "--epsilon", 1, "--out", out)
+    (out / "release.json").rename(out / "centers.csv.release.json")
+    run("verify", out / "centers.csv")
+    shutil.copy(folder / "points.csv", out / "rows.csv")
+    assert "rows.csv is in the folder" in run("verify", out / "centers.csv", code=1)
+
+
+@pytest.mark.parametrize("name", ["release.json", "t.release.json", "my-release.json"])
+def test_an_output_is_not_called_like_a_certificate(folder: Path, name: str) -> None:
+    """It could not be verified: refused before a row is read, in the command line and in Python."""
+    answer = run(
+        "cluster", folder / "points.csv", "--columns", "x,y", "--bounds", "0,100", "--k", 2, "--epsilon", 1,
+        "--out", folder / name, code=2,
+    )  # fmt: skip
+    assert "names of certificates" in answer
+    with pytest.raises(SinkError, match="names of certificates"):
+        check_free(folder / name)
+
+
+@pytest.mark.parametrize("name", ["x/release.json", "x.parquet", "key"])
+def test_a_pipe_is_no_release_and_no_key(folder: Path, name: str) -> None:
+    """Nobody writes into it: it would be waited for without end."""
+    (folder / "x").mkdir()
+    os.mkfifo(folder / name)
+    argv = [sys.executable, "-m", "cloister", "verify", str(folder / name)]
+    if name == "key":
+        (folder / "x" / "release.json").write_text("{}")
+        argv = [sys.executable, "-m", "cloister", "verify", str(folder / "x"), "--key", str(folder / name)]
+    done = subprocess.run(argv, capture_output=True, text=True, timeout=30)
+    assert done.returncode == 2
+    assert done.stderr.count("\n") == 1
+
+
+def test_no_more_rows_are_read_than_a_certificate_says(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A small file may hold billions: what is not a certificate, or speaks of fewer, is refused before they are read."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    from cloister.tabulation import private_table
+
+    def read(*_: object) -> None:
+        raise AssertionError("rows are read")
+
+    monkeypatch.setattr(private_table, "read_table", read)
+    many = pa.table({"level": ["a"] * 1000, "count": [0.0] * 1000})
+    pq.write_table(many.replace_schema_metadata({"cloister.release": "{}"}), folder / "none.parquet")
+    run("verify", folder / "none.parquet", code=2)
+    table = cl.tabulate(pa.table({"x": ["a", "b"] * 50}), by=["x"], domains={"x": ["a", "b"]}, budget=1)
+    assert table.release is not None
+    pq.write_table(many.replace_schema_metadata({"cloister.release": table.release.to_json()}), folder / "few.parquet")
+    assert "more than the rows of its certificate" in run("verify", folder / "few.parquet", code=1)

@@ -5,11 +5,13 @@ from __future__ import annotations
 import getpass
 import json
 import socket
+import time
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from cloister.errors import UsageError
@@ -321,3 +323,15 @@ def test_nothing_stands_beside_a_signature(more: dict[str, object]) -> None:
     data["sha256"] = fingerprint(data)
     with pytest.raises(UsageError, match="not a Cloister release"):
         Release.from_json(json.dumps(data))
+
+
+def test_steps_of_endless_digits_are_refused_at_once() -> None:
+    """A thousand steps of a thousand digits each have no short sum, and no plan has such: seconds are not spent on it."""
+    random = np.random.default_rng(0)
+    steps = tuple(LaplaceEvent(f"s{i}", Fraction(1, int.from_bytes(random.bytes(400), "little") | 1)) for i in range(1000))
+    guarantee = Guarantee(Fraction(1), Fraction(0), Neighbours.ADD_REMOVE, "row")
+    text = Release("kmeans", guarantee, steps, {}, {}).to_json()
+    start = time.process_time()
+    with pytest.raises(UsageError, match="more digits than any plan has"):
+        Release.from_json(text)
+    assert time.process_time() - start < 2

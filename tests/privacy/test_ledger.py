@@ -18,6 +18,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -245,6 +246,47 @@ def test_names_that_look_alike(place: str) -> None:
     ledger.create("\u00e9l\u00e8ves", "add-remove", 1)
     ledger.charge("e\u0301le\u0300ves", "add-remove", 1, 0, "release")
     assert [account.epsilon_left for account in ledger.accounts()] == [0]
+
+
+@pytest.mark.parametrize("entry", [1.0, True, np.float64(1), np.True_, Fraction(1), "1", None, [1]])
+def test_an_entry_is_a_whole_number(ledger: Ledger, entry: Any) -> None:
+    """What equals 1 and is none has another digest than the 1 that the database keeps: the ledger would be lost."""
+    ledger.charge("students", "add-remove", 1, 0, "cluster")
+    with pytest.raises(UsageError, match="whole number"):
+        ledger.complete(entry, "abc")
+    assert ledger.entries("students")[0].status == "charged"
+    ledger.complete(np.int64(1), "abc")  # type: ignore[arg-type]
+    assert ledger.audit("students").releases == 1
+
+
+@pytest.mark.parametrize("entry", [2**70, 2**63, -1, 0])
+def test_a_number_that_no_entry_has(ledger: Ledger, entry: int) -> None:
+    """Told as any other entry that is not there."""
+    with pytest.raises(LedgerError, match=f"has no entry {entry}"):
+        ledger.complete(entry, "abc")
+
+
+@pytest.mark.parametrize("kind", [float, bool])
+def test_what_the_database_keeps_in_another_type_is_undone(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch, kind: type
+) -> None:
+    """Whatever door it came through: what is read back must be what was signed, not only equal to it."""
+    from cloister.privacy.ledger import book
+
+    ledger.charge("students", "add-remove", 1, 0, "cluster")
+    with monkeypatch.context() as patch:
+        patch.setattr(book, "read_entry", kind)
+        with pytest.raises(LedgerError):
+            ledger.complete(1, "abc")
+    assert ledger.audit("students").releases == 0
+
+
+@pytest.mark.parametrize("unit", [b"row", 7, "\ud800", "", " row", "row\nX", None])
+def test_a_unit_is_a_line_of_text(ledger: Ledger, unit: Any) -> None:
+    """Anything else is refused in a sentence, and nothing is charged."""
+    with pytest.raises(UsageError, match="a unit is a line of text"):
+        ledger.charge("students", "add-remove", 1, 0, "cluster", unit)
+    assert (ledger.account("students").epsilon_left, ledger.account("students").unit) == (3, "")
 
 
 def test_complete(ledger: Ledger) -> None:

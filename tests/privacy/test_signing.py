@@ -8,13 +8,16 @@ import subprocess
 import sys
 import warnings
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
 
 import cloister as cl
-from cloister.errors import UsageError
-from cloister.privacy.signing import Signature, fits, host_key, key_path, read_public_key
+from cloister.errors import UnsignedRelease, UsageError
+from cloister.privacy import kept_places
+from cloister.privacy.ledger import Ledger
+from cloister.privacy.signing import ORDER_8, Signature, fits, host_key, key_path, own_public_key, read_public_key
 from cloister.testing import seeded_noise
 from tests.privacy.forgery import forger
 
@@ -157,3 +160,52 @@ def test_a_signature_has_one_spelling(spelling: str, place: Path) -> None:
     signed = host_key().sign("certificate", "digest")
     assert fits(signed, "certificate", "digest")
     assert not fits(Signature(signed.key, SPELLINGS[spelling](signed.value)), "certificate", "digest")
+
+
+def test_a_home_folder_that_cannot_be_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One sentence, from every door, and before a row is read; what only looks for a key finds none."""
+    monkeypatch.setenv("CLOISTER_KEY", "~nosuch/key")
+    with pytest.raises(UsageError, match="begins with a home folder that cannot be found"):
+        host_key()
+    assert own_public_key() is None
+    with pytest.raises(UsageError, match="cannot be found"):
+        Ledger("~nosuch/ledger.sqlite")
+
+    with pytest.raises(UsageError, match="cannot be found"):
+        cl.tabulate(pa.table({"x": ["a", "b"] * 50}), by=["x"], domains={"x": ["a", "b"]}, budget=1)
+
+
+def test_without_a_home_folder_a_release_is_made_and_not_signed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """As on any host that cannot use its key; nothing is made under a folder called ``~``."""
+    import pwd
+
+    def nobody(*_: object) -> Any:
+        raise KeyError
+
+    for name in ("HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "CLOISTER_KEY", "CLOISTER_LEDGER"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(pwd, "getpwuid", nobody)
+    monkeypatch.chdir(tmp_path)
+    table = cl.tabulate(pa.table({"x": ["a", "b"] * 50}), by=["x"], domains={"x": ["a", "b"]}, budget=1)
+    with pytest.warns(UnsignedRelease, match="home folder, which cannot be found"):
+        table.save(tmp_path / "table.json")
+    with pytest.raises(UsageError, match="home folder, which cannot be found"):
+        Ledger.default()
+    assert kept_places.places(None) == []
+    assert [path.name for path in tmp_path.iterdir()] == ["table.json"]
+
+
+def test_keys_of_small_order_are_refused() -> None:
+    """Signatures of anything fit them, with a value that needs no secret; nor is a number of p or more a key."""
+    p = 2**255 - 19
+    d = -121665 * pow(121666, -1, p) % p
+    x_squared = (ORDER_8**2 - 1) * pow(d * ORDER_8**2 + 1, -1, p) % p
+    assert (ORDER_8**2 + x_squared) % p == 0, "twice the point is one of order 4"
+    for y in (0, 1, p - 1, ORDER_8, p - ORDER_8, p, p + 1, 2**255 - 1):
+        for sign in (0, 1):
+            key = "ed25519:" + (y + sign * 2**255).to_bytes(32, "little").hex()
+            for start in ("01" + "00" * 31, "00" * 32, "ec" + "ff" * 30 + "7f"):
+                weak = Signature(key, start + "00" * 32)
+                assert not any(fits(weak, "certificate", str(i)) for i in range(20))
+            with pytest.raises(UsageError, match="small order"):
+                read_public_key(key)

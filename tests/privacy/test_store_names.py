@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import sqlite3
 from pathlib import Path
 
 import pytest
 
 from cloister.errors import LedgerError
-from cloister.privacy import store_names
+from cloister.privacy import store, store_names
 from cloister.privacy.ledger import Ledger
 
 
@@ -69,3 +71,41 @@ def test_a_maker_that_was_killed_leaves_a_ledger_that_works(file: Path) -> None:
     os.link(file, folder / "new")
     Ledger(file).charge("students", "add-remove", 1, 0, "x")
     assert file.stat().st_nlink == 1
+
+
+@pytest.mark.parametrize("ending", ["-wal", "-shm", "-journal"])
+def test_a_ledger_that_is_gone_but_for_its_log_is_not_made_anew(tmp_path: Path, ending: str) -> None:
+    """Every use says so; SQLite would read the log into the new file."""
+    place = tmp_path / "ledger.sqlite"
+    place.with_name(place.name + ending).write_bytes(b"")
+    for use in (lambda: Ledger(place).create("t", "add-remove", 3), lambda: Ledger(place).accounts()):
+        with pytest.raises(LedgerError, match=f"is gone, and ledger.sqlite{ending} is still beside"):
+            use()
+    assert not place.exists()
+
+
+@pytest.mark.parametrize("late", [False, True])
+def test_a_new_ledger_takes_nothing_over_from_a_removed_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, late: bool
+) -> None:
+    """The log of a killed process is left, with an account of the same name; `late`: it appears while the new one is made."""
+    place, log = tmp_path / "ledger.sqlite", tmp_path / "ledger.sqlite-wal"
+    Ledger(place).create("students", "add-remove", 100)
+    with contextlib.closing(sqlite3.connect(place)) as looking:  # so that the log stays
+        looking.execute("SELECT * FROM cloister_ledger_accounts").fetchall()
+        Ledger(place).charge("students", "add-remove", 50, 0, "x")
+        left = log.read_bytes()
+    for file in tmp_path.glob("ledger.sqlite*"):
+        file.unlink()
+    if not late:
+        log.write_bytes(left)
+    else:
+        placed = store.place_new_file
+
+        def leave(finished: Path, path: Path) -> bool:
+            log.write_bytes(left)
+            return placed(finished, path)
+
+        monkeypatch.setattr(store, "place_new_file", leave)
+    with pytest.raises(LedgerError):
+        Ledger(place).create("students", "add-remove", 3)

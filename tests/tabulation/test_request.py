@@ -159,3 +159,11 @@ def test_a_missing_budget_is_refused(use: Callable[[Any], Any]) -> None:
     """As on the command line: a table was released at epsilon 1 that nobody had asked for."""
     with pytest.raises(UsageError, match=r"how much may be revealed\? Give budget=1 "):
         use(pa.table({"level": ["bachelor"]}))
+
+
+@pytest.mark.parametrize("value", ["*", " * "])
+def test_a_value_that_looks_like_a_margin_is_refused(value: str) -> None:
+    """Its row could not be told from the one that adds the column up."""
+    request = TabulationRequest(by=["x"], budget=1, domains={"x": ["a", value]})
+    with pytest.raises(UsageError, match="by which a table marks what it adds up"):
+        request.plan(["x"])

@@ -29,8 +29,10 @@ from cloister.privacy.mechanisms import Gaussian, Laplace, calibrate
 from cloister.privacy.observing import observed
 from cloister.privacy.plan import Plan
 from cloister.schema import Neighbours
+from cloister.schema.unit import Unit
 from cloister.testing import seeded_noise
 from cloister.vault import Exact, Vault
+from cloister.vault.doors import ReleaseTerms
 
 ENCODING = Encoding((Grid("x", 0.0, 1.0, 10),))
 AR = Neighbours.ADD_REMOVE
@@ -381,3 +383,12 @@ def test_a_charge_that_is_refused_is_not_said_to_stay(tmp_path: Path) -> None:
         pass
     assert refused.value.charged is None
     assert "stays charged" not in str(refused.value)
+
+
+def test_two_unit_columns_never_share_an_account() -> None:
+    """A line break in a name is written out, and a name that spells such a break is another one; plain names stay as they are."""
+    names = ["a\nb", "a\\u000ab", "a\\u005cu000ab", "a\\b", "plain name"]
+    protected = [ReleaseTerms(PureDP(1), Neighbours.ADD_REMOVE, "x", Unit(name, 1)).protected for name in names]
+    assert len({*protected}) == len(names)
+    assert protected[-2:] == [str(Unit(name, 1)) for name in names[-2:]]
+    assert all(text.isprintable() for text in protected)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import logging
 import os
@@ -34,7 +35,7 @@ from cloister.cli.help_text import hide_types
 from cloister.errors import CloisterError, UnsignedRelease, UntoldLedger, at_shell, out_of_memory
 from cloister.interrupts import handle_interrupts
 from cloister.report.one_line import escape_controls, one_line
-from cloister.stopped_commands import begin_command, describe_charges, describe_stop
+from cloister.stopped_commands import begin_command, charges_made, describe_charges, describe_stop
 
 __all__ = ["app", "main"]
 
@@ -68,21 +69,34 @@ class Verbs(TyperGroup):
         except KeyboardInterrupt as error:
             typer.echo(escape_controls(describe_stop(error)), err=True)
             raise typer.Exit(getattr(error, "exit_code", 130)) from None
-        except (BrokenPipeError, typer.Exit, typer.Abort):
+        except (typer.Exit, typer.Abort):
+            raise
+        except BrokenPipeError as error:  # nobody reads on, which is no fault; what was paid for is said all the same
+            if charged := charges_made(error):
+                with contextlib.suppress(OSError, ValueError):
+                    _tell(charged, error)
             raise
         except MemoryError as error:
-            _tell(f"EngineError: {out_of_memory('the command ran')} {describe_charges()}", error)
+            _tell(_words(f"EngineError: {out_of_memory('the command ran')}", describe_charges(error)), error)
             raise typer.Exit(1) from None
         except Exception as error:
             # A traceback may quote rows: it is for whoever debugs with made-up data.
             if os.environ.get("CLOISTER_DEBUG") or _is_usage(error) or _is_printing(error):
                 raise
             _tell(
-                f"Unexpected {type(error).__name__}. {describe_charges()} This is a bug: please report it, with the "
-                "traceback that CLOISTER_DEBUG=1 shows on made-up data.",
+                _words(
+                    f"Unexpected {type(error).__name__}.",
+                    describe_charges(error),
+                    "This is a bug: please report it, with the traceback that CLOISTER_DEBUG=1 shows on made-up data.",
+                ),
                 error,
             )
             raise typer.Exit(1) from None
+
+
+def _words(*sentences: str) -> str:
+    """Sentences one after another, without empty ones."""
+    return " ".join(filter(None, sentences))
 
 
 def _tell(sentence: str, error: BaseException) -> None:
@@ -186,5 +200,7 @@ def main() -> None:
         if not _is_printing(error):
             raise
         _drop_output()
-        _tell(f"SinkError: the answer cannot be printed: {os.strerror(error.errno or 0)}.", error)
+        _tell(
+            _words(f"SinkError: the answer cannot be printed: {os.strerror(error.errno or 0)}.", charges_made(error)), error
+        )
         sys.exit(1)

@@ -60,10 +60,12 @@ def write_release(
     write: Callable[[Path], T],
     save: Callable[[Path], object] | None = None,
     as_data: Callable[[], Any],
+    reader: str = "",
 ) -> T:
     """Write a private release, which is kept until it is there; where it can neither be written nor kept, print it as JSON.
 
-    Where `write` writes more than the release, `save` writes that alone.
+    Where `write` writes more than the release, `save` writes that alone. `reader` is what reads the printed JSON, if it is to be
+    read back.
     """
     from cloister.privacy import kept_releases
 
@@ -76,6 +78,8 @@ def write_release(
             except OSError:  # standard output takes nothing either: that error says nothing of the charge
                 typer.echo(one_line(f"{type(error).__name__}: {error}"), err=True)
                 raise
+            if reader:
+                error.args = (f"{error} It is printed whole, as JSON: save that, and read it in Python with {reader}.",)
         raise
 
 

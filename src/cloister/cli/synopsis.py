@@ -102,7 +102,12 @@ def synopsis(
         with output.progress(everywhere.as_json) as step:
             released = request.release(data, step)
         certificate = output.write_release(
-            released.release_, request.ledger, held.target, write=released.save, as_data=released.release_.as_dict
+            released.release_,
+            request.ledger,
+            held.target,
+            write=released.save,
+            as_data=released.as_dict,
+            reader="cl.Synopsis.from_json(text).save(FILE)",
         )
         if everywhere.as_json:
             output.print_json({"out": str(out), **certificate.as_dict()})

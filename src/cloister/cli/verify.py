@@ -78,6 +78,7 @@ def read_release(path: Path) -> tuple[Release, Path, Path | None]:
         raise SourceError(f"{path} does not exist. {WANTED}.")
     if file is not None and not file.exists():
         raise SourceError(f"{path} has no certificate: no release.json is in it, and none stands beside it. {WANTED}.")
+    check_regular(place if file is None else file)
     try:
         certificate = read_inside(place) if file is None else read_certificate_file(file)
     except CloisterError:
@@ -93,6 +94,12 @@ def read_release(path: Path) -> tuple[Release, Path, Path | None]:
     if file is not None and file not in (place, place / "release.json"):
         check_named(place, certificate)
     return certificate, place.parent if file is None else file.parent, file
+
+
+def check_regular(path: Path) -> None:
+    """Refuse a pipe or a device, which may never end."""
+    if not path.is_file():
+        raise SourceError(f"{path} is not a file. {WANTED}.")
 
 
 def check_named(path: Path, certificate: Release) -> None:

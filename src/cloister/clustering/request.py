@@ -25,12 +25,14 @@ from cloister.errors import UsageError
 from cloister.parameters import check_progress, check_whole
 from cloister.privacy.notes import missing_note
 from cloister.privacy.plan import Plan
+from cloister.sinks import set_aside
 from cloister.vault import Vault
 
 __all__ = ["ClusterRequest"]
 
 MOST_CLUSTERS = 4096
 MOST_ROUNDS = 1000
+CENTER_BYTES = 128  # of a coordinate: in the table, and with its error in the certificate
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -124,6 +126,7 @@ class ClusterRequest(TableRequest):
         task = request.task(rows)
         method = find_method(self.method)
         random = public_chance(self.random_state)
+        set_aside((task.clusters or 0) * len(task.encoding.numbers) * CENTER_BYTES)
         with request.open_vault(rows, task.encoding, f"k-means, {task.clusters or 'some'} clusters") as vault:
             missing = MissingStep(task, request.terms).measure(vault, progress) if self.count_missing else None
             return request._release(vault, task, method, method.fit(vault, task, random, progress), missing)

@@ -13,7 +13,9 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
+from math import lcm
 from pathlib import PurePosixPath
 from typing import Any, Protocol
 
@@ -47,6 +49,8 @@ WHAT = {"version", "kind", "status", "guarantee", "identifiability", "steps", "p
 FIELDS = WHAT | {"ledger", "notes", "files", "content"}  # of version 1
 CHANGED = "this release was changed after it was written: its {} differs. Ask for the original."
 HEX = re.compile("[0-9a-f]{64}")
+AMOUNTS = ("epsilon", "precision", "rate")  # of a step
+MOST_SUM_BITS = 2**15  # of what steps have in common below the bar; those of 60 digits have some hundred
 MALFORMED = (ValueError, KeyError, TypeError, AttributeError, ArithmeticError, RecursionError)  # of what JSON may hold
 
 
@@ -171,6 +175,7 @@ def read_fields(text: str) -> dict[str, Any]:
     fields = _read_data(data, version)
     if version != version_for(version, fields["events"]):
         raise UsageError(FOREIGN)
+    _check_lengths(fields["events"])
     _check_samples(fields["events"], fields["guarantee"])
     return {**fields, "version": version, "signature": signature, "content": data["content"]}
 
@@ -270,6 +275,22 @@ def _read_file_name(name: str) -> str:
     if path.is_absolute() or ".." in path.parts or not path.parts or "\\" in name or "\0" in name:
         raise ValueError("not a file of this release")
     return name
+
+
+def _check_lengths(events: Sequence[Event]) -> None:
+    """Refuse steps whose exact sum would take minutes: those of a plan are parts of one amount, which has few digits."""
+    common = 1
+    for number in _amounts(events):
+        common = lcm(common, number.denominator)
+        if max(common, abs(number.numerator)).bit_length() > MOST_SUM_BITS:
+            raise UsageError(f"{NO_RELEASE}: its steps are numbers of more digits than any plan has. {ADVICE}")
+
+
+def _amounts(events: Sequence[Event]) -> Iterator[Fraction]:
+    """The exact numbers of steps."""
+    for event in events:
+        yield from (value for name in AMOUNTS if isinstance(value := getattr(event, name, None), Fraction))
+        yield from _amounts(getattr(event, "events", ()))
 
 
 def _check_samples(events: Sequence[Event], guarantee: Guarantee | Syntactic) -> None:

@@ -10,7 +10,8 @@ import re
 import stat
 from pathlib import Path
 
-from cloister.errors import DataError
+from cloister.errors import DataError, UsageError
+from cloister.parameters import own_folder
 from cloister.privacy.ledger import Ledger
 
 __all__ = ["FOLDER", "beside", "check_place", "check_unused", "places", "places_to_read"]
@@ -23,11 +24,12 @@ def places(ledger: Ledger | None) -> list[Path]:
     """Where releases of a ledger are kept: beside its file; without one, or without room there, in the user's data folder."""
     import platformdirs
 
-    shared = platformdirs.user_data_path("cloister", appauthor=False) / "kept"
-    if ledger is None:
-        return [shared / "unledgered"]
-    elsewhere = shared / hashlib.sha256(real_place(ledger).encode()).hexdigest()[:16]
-    return [*beside(ledger), elsewhere]
+    name = "unledgered" if ledger is None else hashlib.sha256(real_place(ledger).encode()).hexdigest()[:16]
+    try:
+        shared = own_folder(platformdirs.user_data_path, "what is kept", "")
+    except UsageError:  # no home folder
+        return beside(ledger)
+    return [*beside(ledger), shared / "kept" / name]
 
 
 def places_to_read(ledger: Ledger) -> list[Path]:

@@ -33,6 +33,7 @@ from cloister.privacy.ledger import Ledger
 from cloister.privacy.release import Release
 from cloister.privacy.signing import host_key
 from cloister.sinks import certificate_path, file_hash, file_hashes, reserved, stage, written_files
+from cloister.stopped_commands import ChargeNote
 
 __all__ = [
     "KeptRelease",
@@ -48,6 +49,7 @@ __all__ = [
 ABOUT, RESULT, SEAL = "about.json", "result", "seal.json"  # in the folder of a kept release
 GONE = ".gone"  # the end of the name of a kept copy that is being removed
 CERTIFICATE = "release.json"  # in a folder of results
+LONGEST_ABOUT = 1 << 20  # characters: a guarantee, a time and a path
 MOST_SHOWN = 5  # entries in a message
 
 T = TypeVar("T")
@@ -134,6 +136,8 @@ class KeptRelease:
 
     def is_written(self) -> bool:
         """Whether the very files are where they were wanted: the process died after that."""
+        if not self.out:  # what is told of it cannot be read
+            return False
         wanted, kept = Path(self.out), self.result
         pairs = {kept: wanted, certificate_path(kept): certificate_path(wanted)}
         if kept.is_dir():
@@ -286,7 +290,7 @@ def write_release(
             raise UnwrittenRelease(f"{error} {advice(release, book, kept)}", is_kept=kept is not None) from None
         except BaseException as error:
             if not held.committed:
-                error.add_note(advice(release, book, kept))
+                error.add_note(ChargeNote(advice(release, book, kept)))
             raise
         finally:
             if held.committed and kept is not None and untold is None:
@@ -369,7 +373,7 @@ def find_kept(ledger: Ledger, entry: str | None) -> KeptRelease:
 
 
 def read_place(place: Path) -> Iterator[KeptRelease]:
-    """The kept releases in a folder; what is no such release is passed over."""
+    """The kept releases in a folder, damaged ones too; what is no such release is passed over."""
     try:
         check_place(place)
         folders = sorted(path for path in place.iterdir() if FOLDER.fullmatch(path.name))
@@ -378,14 +382,23 @@ def read_place(place: Path) -> Iterator[KeptRelease]:
     except OSError:
         return
     for folder in folders:
-        try:
-            about: dict[str, Any] = json.loads((folder / ABOUT).read_text(encoding="utf-8"))
-            entry, _, digest = folder.name.partition("-")
-            kept = KeptRelease(folder, entry or digest, *(str(about[key]) for key in ("what", "when", "out")))
-        except (OSError, ValueError, TypeError, KeyError):
-            continue
+        entry, _, digest = folder.name.partition("-")
+        kept = KeptRelease(folder, entry or digest, *read_about(folder))
         if os.path.lexists(kept.result):
             yield kept
+
+
+def read_about(folder: Path) -> tuple[str, str, str]:
+    """What is told of a kept release; nothing where that is damaged: it is listed with that, and not passed over."""
+    try:
+        if not stat.S_ISREG((folder / ABOUT).lstat().st_mode):
+            raise ValueError("not a file")
+        with (folder / ABOUT).open(encoding="utf-8") as file:
+            about: dict[str, Any] = json.loads(file.read(LONGEST_ABOUT))
+        what, when, out = (str(about[key]) for key in ("what", "when", "out"))
+    except (OSError, ValueError, TypeError, KeyError, RecursionError):
+        return "", "", ""
+    return what, when, out
 
 
 def hash_all(output: Path, name: str = "") -> dict[str, str]:

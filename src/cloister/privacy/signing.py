@@ -18,14 +18,27 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from cloister.errors import UsageError
+from cloister.parameters import from_home, own_folder
 from cloister.privacy.new_files import NO_LINKS, place_new_file
 
-__all__ = ["SIGNS", "HostKey", "Signature", "fits", "host_key", "key_path", "own_public_key", "read_public_key"]
+__all__ = [
+    "SIGNS",
+    "HostKey",
+    "Signature",
+    "check_key_place",
+    "fits",
+    "host_key",
+    "key_path",
+    "own_public_key",
+    "read_public_key",
+]
 
 PREFIX = "ed25519:"
 FIRST_LINE = "Cloister signing key (ed25519). Keep it secret."
 PUBLIC = re.compile(r"ed25519:[0-9a-f]{64}")
 HEX = re.compile(r"(?:[0-9a-f]{2})+")
+FIELD = 2**255 - 19  # Ed25519 counts modulo this prime, p
+ORDER_8 = 0x05FC536D880238B13933C6D305ACDFD5F098EFF289F4C345B027B2C28F95E826  # y of two points of order 8; p - y of two more
 OTHERS = 0o077  # permissions of anybody but the owner
 LONGEST_FILE = 1000  # bytes of a key file; what is longer is something else
 LONGEST_ANSWER = 100_000  # characters of what `cloister ledger key` prints, with the keys of all hosts of a ledger
@@ -71,7 +84,7 @@ def fits(signature: Signature, subject: str, digest: str) -> bool:
     from cryptography.exceptions import InvalidSignature
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
-    if not PUBLIC.fullmatch(signature.key):
+    if not PUBLIC.fullmatch(signature.key) or is_weak(signature.key):
         return False
     try:
         public = Ed25519PublicKey.from_public_bytes(_read_hex(signature.key.removeprefix(PREFIX)))
@@ -81,17 +94,30 @@ def fits(signature: Signature, subject: str, digest: str) -> bool:
     return True
 
 
+def is_weak(key: str) -> bool:
+    """Whether a public key has small order, so that signatures of anything fit it, or is no key as it is written.
+
+    RFC 8032, section 5.1.3: the last bit is a sign, the others a number below p.
+    """
+    y = int.from_bytes(bytes.fromhex(key.removeprefix(PREFIX)), "little") % 2**255
+    return y >= FIELD or y in (0, 1, FIELD - 1, ORDER_8, FIELD - ORDER_8)
+
+
 def read_public_key(text: str) -> str:
     """The public key that a user gave: itself, or a file that holds it, such as ``cloister ledger key > FILE`` writes."""
     key = text.strip()
     if not PUBLIC.fullmatch(key):
-        with contextlib.suppress(OSError, ValueError), Path(text).open(encoding="utf-8") as file:
-            key = _key_in(file.read(LONGEST_ANSWER))
+        with contextlib.suppress(OSError, ValueError):
+            if Path(text).is_file():  # a pipe may never end
+                with Path(text).open(encoding="utf-8") as file:
+                    key = _key_in(file.read(LONGEST_ANSWER))
     if not PUBLIC.fullmatch(key):
         raise UsageError(
             f"a public key is {PREFIX} and 64 hexadecimal digits, or a file that holds that. The host that signed shows its own "
             "with: cloister ledger key"
         )
+    if is_weak(key):
+        raise UsageError("this public key has small order: signatures of anything fit it, and no host of Cloister has it.")
     return key
 
 
@@ -103,12 +129,30 @@ def _key_in(text: str) -> str:
 
 
 def key_path() -> Path:
-    """Where the key of this host lies: where ``CLOISTER_KEY`` says, or else in the user's configuration folder."""
+    """Where the key of this host lies: where ``CLOISTER_KEY`` says, or else in the user's configuration folder.
+
+    Raises
+    ------
+    UsageError
+        A home folder cannot be found.
+    """
     if place := os.environ.get("CLOISTER_KEY"):
-        return Path(place).expanduser().absolute()
+        return from_home(place, "the signing key of this host").absolute()
     import platformdirs
 
-    return platformdirs.user_config_path("cloister", appauthor=False) / "signing.key"
+    instead = "Name a place for it: CLOISTER_KEY=FILE."
+    return own_folder(platformdirs.user_config_path, "the signing key of this host", instead) / "signing.key"
+
+
+def check_key_place() -> None:
+    """Refuse a place for the key that was named and cannot be found, before anything is charged or read.
+
+    Raises
+    ------
+    UsageError
+    """
+    if os.environ.get("CLOISTER_KEY"):
+        key_path()
 
 
 def host_key() -> HostKey:
@@ -133,8 +177,8 @@ def host_key() -> HostKey:
 
 def own_public_key() -> str | None:
     """The public half of the key of this host, where there is one that can be used; none is made."""
-    path = key_path()
     with contextlib.suppress(OSError, UsageError):
+        path = key_path()
         if path.exists():
             return _read(path).public
     return None

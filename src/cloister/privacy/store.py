@@ -27,8 +27,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cloister.errors import CloisterError, UsageError
+from cloister.parameters import from_home
 from cloister.privacy.new_files import NO_LINKS, place_new_file
-from cloister.privacy.store_names import FINISHED, STAGED, second_name_of, staging_prefix
+from cloister.privacy.store_names import FINISHED, STAGED, log_without_file, second_name_of, staging_prefix
 from cloister.privacy.store_schema import has_planted, is_as_created
 
 if TYPE_CHECKING:
@@ -240,6 +241,11 @@ class Store:
             if path.is_dir():
                 raise self.error(f"{self.shown} is a folder, and a {self.kind} is a file. Name a file in it.")
             if not path.exists():
+                if log := log_without_file(path):
+                    raise self.error(
+                        f"the {self.kind} {self.shown} is gone, and {log.name} is still beside its place: what was written last "
+                        f"is in that. Bring the file back, or, if the {self.kind} is to start anew, remove {log.name} too."
+                    )
                 raise StoreMissing(self.shown)
             if path.stat().st_size < _MAGIC:
                 raise self.damaged()
@@ -382,7 +388,7 @@ def _file_store(
     damage: type[CloisterError],
     tables: Callable[[], MetaData],
 ) -> Store:
-    path = _from_root(Path(text).expanduser())
+    path = _from_root(from_home(text, f"the {kind}"))
     return Store(kind, version, f"sqlite:///{path}", str(path), error, damage, tables)
 
 

@@ -12,18 +12,29 @@ import os
 import re
 from pathlib import Path
 
-__all__ = ["FINISHED", "STAGED", "second_name_of", "staging_prefix"]
+__all__ = ["FINISHED", "STAGED", "log_without_file", "second_name_of", "staging_prefix"]
 
 FINISHED, STAGED = "new", ".partial"  # a new store and the end of the name of its folder, until it gets its own name
 MOUNTS = Path("/proc/self/mountinfo")  # Linux: what is mounted where; the fifth field is the place
 ESCAPED = re.compile(r"\\([0-7]{3})")  # spaces and the like in it
 
+LOGS = ("-wal", "-shm", "-journal")  # SQLite's own files beside a store: what was written last may be there alone
 BESIDE = "and what was written last lies beside one name alone, so that a charge could be lost"
 
 
 def staging_prefix(path: Path) -> str:
     """How the name of the folder begins in which a new store is made."""
     return f".{path.name[:40]}."
+
+
+def log_without_file(path: Path) -> Path | None:
+    """What SQLite left beside a file that is gone; None: nothing, or the file is there.
+
+    It would be read into a new file of that name, which then held what the old one did.
+    """
+    file = Path(os.path.realpath(path))
+    left = [log for log in (file.with_name(file.name + ending) for ending in LOGS) if os.path.lexists(log)]
+    return left[0] if left and not path.exists() else None  # asked last: another process may just have made it
 
 
 def second_name_of(path: Path) -> str | None:

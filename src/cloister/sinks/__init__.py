@@ -1,6 +1,6 @@
 """Where results go: a name is reserved, the output is staged beside it, and appears whole, with its certificate."""
 
-from cloister.sinks.reservations import Reservation, reserved, reserved_outputs
+from cloister.sinks.reservations import Reservation, reserved, reserved_outputs, set_aside
 from cloister.sinks.staging import Staged, check_free, check_free_with_certificate, flush_folder, stage
 from cloister.sinks.written_files import (
     CERTIFICATE_SUFFIX,
@@ -24,6 +24,7 @@ __all__ = [
     "flush_folder",
     "reserved",
     "reserved_outputs",
+    "set_aside",
     "stage",
     "written_files",
 ]

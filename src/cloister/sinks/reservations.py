@@ -31,11 +31,12 @@ try:
 except ModuleNotFoundError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
-__all__ = ["Reservation", "existing_output", "refuse_existing", "reserved", "reserved_outputs", "unwritable"]
+__all__ = ["Reservation", "existing_output", "refuse_existing", "reserved", "reserved_outputs", "set_aside", "unwritable"]
 
 SUFFIX = ".cloister.partial"
 STAGED = re.compile(rf"\..{{1,40}}\.[0-9a-f]{{8}}{re.escape(SUFFIX)}", re.DOTALL)  # as `Reservation` names its folder
 LOCK, ROOM, NEW = "lock", "room", "new"  # in the folder: the locked file, bytes that are set aside, what is written
+CERTIFICATE = CERTIFICATE_SUFFIX.removeprefix(".")
 ROOM_BYTES = 1 << 20  # more than centres, most tables and their certificates take
 WAITS = 20  # times 50 ms, for a process that is just removing what another one left
 
@@ -66,6 +67,11 @@ class Reservation:
         if self.target.name.startswith(".") and self.target.name.endswith(SUFFIX):
             raise SinkError(
                 f"{self.target}: what ends in {SUFFIX} are names of unfinished outputs, which are removed. Choose another name."
+            )
+        if self.target.name.endswith(CERTIFICATE):
+            raise SinkError(
+                f"{self.target}: what ends in {CERTIFICATE} are names of certificates, and an output of that name could not be "
+                "verified. Choose another name."
             )
         try:
             remove_leftovers(self.target.parent, self.folder)
@@ -133,15 +139,26 @@ class Reservation:
         for name in names:
             (self.staging / name.name).touch()
         shutil.rmtree(self.staging)
+        self.take_room(ROOM_BYTES)
+
+    def take_room(self, size: int) -> None:
+        """Set so many bytes aside, in place of those that were.
+
+        Raises
+        ------
+        OSError
+        """
         with (self.folder / ROOM).open("wb") as file:
             try:
-                os.posix_fallocate(file.fileno(), 0, ROOM_BYTES)
+                os.posix_fallocate(file.fileno(), 0, size)
+                return
             except AttributeError:  # macOS
-                file.write(bytes(ROOM_BYTES))
+                pass
             except OSError as error:
                 if error.errno not in (errno.EOPNOTSUPP, errno.EINVAL, errno.ENOSYS):
                     raise
-                file.write(bytes(ROOM_BYTES))
+            for start in range(0, size, ROOM_BYTES):
+                file.write(bytes(min(ROOM_BYTES, size - start)))
 
 
 @contextmanager
@@ -185,6 +202,28 @@ def written_before(target: Path) -> str:
 def reserved_outputs() -> tuple[Path, ...]:
     """The outputs whose names are held here, from the root on."""
     return tuple(_HELD.get())
+
+
+def set_aside(size: int) -> None:
+    """Set room aside for an output of about this size, where that is known before the charge and is more than a megabyte.
+
+    It is that of the outputs whose names are held here; without any, nothing is done.
+
+    Raises
+    ------
+    SinkError
+        There is not as much.
+    """
+    if size <= ROOM_BYTES:
+        return
+    for target, held in _HELD.get().items():
+        try:
+            held.take_room(size)
+        except OSError as error:
+            raise SinkError(
+                f"{target} would take up to {-(-size // 2**20):,} MB, which cannot be set aside: "
+                f"{os.strerror(error.errno or errno.EIO)}. Free some room, or choose another place."
+            ) from None
 
 
 def absolute(path: str | PathLike[str]) -> Path:

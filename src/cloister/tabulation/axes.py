@@ -19,7 +19,9 @@ from cloister.schema.value_steps import ValueSteps
 from cloister.tabulation.day_bins import cut_days, day_number
 from cloister.tabulation.number_bins import cut_numbers, has_bin_for_each_value
 
-__all__ = ["Axis", "TableLayout", "lay_out"]
+__all__ = ["ALL", "Axis", "TableLayout", "lay_out"]
+
+ALL = "*"  # stands for a column that a margin adds up
 
 HALF = 2**20  # grid steps from the middle of a summed number's bounds to their end
 AS_FLOAT32 = 2.0**-23  # how far from a number its float32 may lie, relative to it
@@ -113,6 +115,10 @@ def lay_out(
                 inner = tuple(range(1, len(edges) - 1))
             grids.append(grid)
             axes.append(Axis(name, labels, inner))
+    if marked := [axis.name for axis in axes if any(label.strip() == ALL for label in axis.labels)]:
+        raise UsageError(
+            f'the domain of "{marked[0]}" holds "{ALL}", by which a table marks what it adds up. Rename that value first.'
+        )
     summed = tuple(measure_of(name, number_of(name, bounds, schema), grids) for name in measures)
     check_one_kind(measures, categories)
     flags = made_up_columns((*grids, *summed, *categories)) if count_missing else ()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -23,17 +24,17 @@ from cloister.schema import Neighbours, Schema
 from cloister.schema.kinds import Kind
 from cloister.schema.stated_kinds import kind_of, number_of
 from cloister.schema.unit import Unit, unit_of
+from cloister.sinks import set_aside
 from cloister.sources.stated_names import BY_COLUMNS, StatedNames
 from cloister.tabulation.axes import TableLayout, lay_out
 from cloister.tabulation.margins import Axes
-from cloister.tabulation.private_table import PrivateTable
+from cloister.tabulation.private_table import MOST_COLUMNS, PrivateTable
 from cloister.tabulation.settle import settle
 from cloister.vault import Vault, open_data
 
 __all__ = ["PlannedTable", "TabulationRequest"]
 
 MOST_CELLS = 2**18  # a table of so many takes seconds to write; of 4 million it took 101 s and 2.5 GB after the charge
-MOST_COLUMNS = 8
 CELLS_WEIGHT, MARGIN_WEIGHT, SUM_WEIGHT = 2, 1, 2
 MISSING_WEIGHT = Fraction(1, 4)  # how many values were made up need not be known well
 COUNTS_NOTE = (
@@ -43,6 +44,7 @@ SUMS_NOTE = (
     "Sums are estimates without a limit: noise can take one below 0, or beyond what its count and the bounds allow, above all "
     "in small cells. Its standard error says how far."
 )
+NUMBER_BYTES = 48  # of a number in a JSON file, with its name and the blanks before it
 WORTH = 16  # a margin is bought when each of its cells adds up more than so many cells
 
 
@@ -56,6 +58,14 @@ class PlannedTable:
     unit: Unit | None
     kernel: TableCounts
     step: Step
+
+    def most_bytes(self) -> int:
+        """How large its file can become: every cell and margin as JSON, which takes the most."""
+        rows = prod(size + 1 for size in self.layout.shape)
+        texts = sum(text_bytes(axis.name) + max(map(text_bytes, axis.labels)) for axis in self.layout.axes)
+        sums = sum(2 * text_bytes(measure.name) for measure in self.layout.measures)
+        numbers = 4 + 2 * len(self.layout.measures)
+        return rows * (texts + sums + NUMBER_BYTES * numbers)
 
     def as_plan(self) -> Plan:
         """What it spends, and what to expect of it."""
@@ -127,6 +137,7 @@ class TabulationRequest:
         rows = open_data(data, engine, stated)
         planned = self.on(rows.names)
         layout, kernel = planned.layout, planned.kernel
+        set_aside(planned.most_bytes())
         with Vault.open(
             rows,
             layout.encoding,
@@ -185,6 +196,11 @@ class TabulationRequest:
         bounds, domains = self.bounds or {}, self.domains or {}
         summed = {name: number_of(name, bounds, self.schema) for name in self.measures}
         return {**summed, **{name: kind_of(name, bounds, domains, self.schema) for name in self.by}}
+
+
+def text_bytes(text: str) -> int:
+    """How many bytes a text takes in a JSON file, with what stands around it."""
+    return len(json.dumps(text, ensure_ascii=False).encode(errors="replace")) + 8
 
 
 def plan_step(

@@ -47,6 +47,7 @@ from cloister.privacy.notes import skipped_notes
 from cloister.privacy.plan import Plan
 from cloister.privacy.release import Guarantee, Release
 from cloister.privacy.secret_draws import secret_draw
+from cloister.privacy.signing import check_key_place
 from cloister.privacy.worlds import identifiability_facts, identifiability_note
 from cloister.report.one_line import one_line
 from cloister.schema import Neighbours
@@ -81,7 +82,8 @@ class ReleaseTerms:
     @property
     def protected(self) -> str:
         """Whom the guarantee protects, in words."""
-        return one_line(str(self.unit or "row"))  # it names a column, which may be called anything
+        # It names a column, which may be called anything: by what one_line makes of another, too.
+        return one_line(str(self.unit or "row").replace("\\u", "\\u005cu"))
 
 
 class Vault:
@@ -131,6 +133,7 @@ class Vault:
     def __enter__(self) -> Vault:
         terms = self._terms
         try_settings()
+        check_key_place()
         purpose = terms.purpose + (" [seeded noise: NOT PRIVATE]" if noise.is_seeded() else "")
         try:
             with deferred():  # a signal waits until it is known whether it was charged

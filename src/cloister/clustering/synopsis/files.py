@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import base64
 import dataclasses
 import hashlib
+import io
 import json
 import os
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from os import PathLike
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,7 +24,7 @@ from numpy.typing import NDArray
 from cloister.clustering.domain import Domain
 from cloister.clustering.synopsis.noisy_cells import Cells
 from cloister.encode import Encoding, Grid
-from cloister.errors import ChangedRelease, CloisterError, NotChecked, SourceError
+from cloister.errors import ChangedRelease, CloisterError, NotChecked, SourceError, UsageError
 from cloister.kernels import BallClip, BoxClip
 from cloister.parameters import check_path
 from cloister.privacy.certificate_json import is_as_written
@@ -33,7 +37,7 @@ from cloister.sources.columnar import SYNOPSIS
 from cloister.sources.exact_parquet import has_only
 from cloister.sources.sound_batches import read_table, sound_batch
 
-__all__ = ["About", "Contents", "fingerprint", "load", "load_about", "save"]
+__all__ = ["About", "Contents", "as_printed", "fingerprint", "load", "load_about", "read_printed", "save"]
 
 VERSION = 2
 KEYS = {"version", "total", "unit", "radius", "grids"}
@@ -41,6 +45,8 @@ ABOUT, CERTIFICATE = SYNOPSIS, b"cloister.release"
 BY_COLUMN, BY_CELL = ("lower", "upper", "points"), ("counts", "variances", "common", "groups")
 TYPES = {"groups": pa.int64()}  # of a part of the cells; of all others: 64-bit floats
 FOREIGN = "is not a synopsis file. Give the file that cloister synopsis wrote."
+FILE = "file_base64"  # in what is printed of a synopsis: the bytes of its file
+NOT_PRINTED = f'this is not a printed synopsis: it has no "{FILE}". Give what cloister synopsis printed, as it stands.'
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,17 +101,47 @@ def fingerprint(cells: Cells, domain: Domain, total: float) -> str:
 
 def save(contents: Contents, path: str | PathLike[str]) -> None:
     """Stage the file, then rename it into place."""
+    table = table_of(contents)
+    with stage(path, directory=False) as staged:
+        pq.write_table(table, staged.path, compression="zstd")
+        staged.commit()
+
+
+def as_printed(contents: Contents) -> dict[str, Any]:
+    """All of it as JSON takes it, for where no file can be written: the certificate to look at, and the whole file."""
+    file = io.BytesIO()
+    pq.write_table(table_of(contents), file, compression="zstd")
+    return {**contents.release.as_dict(), FILE: base64.b64encode(file.getvalue()).decode("ascii")}
+
+
+def read_printed(text: str) -> Contents:
+    """What `as_printed` made, checked like any file."""
+    printed = read_json(text, "this is not a printed synopsis", UsageError, "Give what cloister synopsis printed.")
+    if not isinstance(printed, dict) or not isinstance(printed.get(FILE), str):
+        raise UsageError(NOT_PRINTED)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "printed.parquet"
+        try:
+            path.write_bytes(base64.b64decode(printed[FILE], validate=True))
+        except ValueError:
+            raise UsageError(NOT_PRINTED) from None
+        try:
+            return load(path)
+        except CloisterError as error:
+            error.args = (str(error).replace(str(path), "the printed synopsis"),)
+            raise
+
+
+def table_of(contents: Contents) -> pa.Table:
+    """A row a cell, with the certificate and the public grid in its metadata."""
     cells, domain = contents.cells, contents.domain
     columns: dict[str, NDArray[Any]] = {}
     for part in (*BY_COLUMN, *BY_CELL):
         columns |= dict(zip(columns_of(part, domain), np.atleast_2d(getattr(cells, part).T), strict=True))
     about = about_of(domain, contents.total)
-    table = pa.table(columns, schema_of(domain)).replace_schema_metadata(
+    return pa.table(columns, schema_of(domain)).replace_schema_metadata(
         {ABOUT: about, CERTIFICATE: contents.release.to_json()}
     )
-    with stage(path, directory=False) as staged:
-        pq.write_table(table, staged.path, compression="zstd")
-        staged.commit()
 
 
 def columns_of(part: str, domain: Domain) -> list[str]:
@@ -124,8 +160,9 @@ def load(path: str | PathLike[str]) -> Contents:
     name = check_path(path, "the synopsis")
     about = read_about(name)
     with damage_told(name):
-        table = read_table(name)
         check_columns(name, about.domain)
+        check_length(name, about)
+        table = read_table(name)
         cells = Cells(**{part: values_of(table, part, about.domain) for part in (*BY_COLUMN, *BY_CELL)})
     check_hash(name, about, fingerprint(cells, about.domain, about.total))
     return Contents(about.domain, about.total, about.release, cells)
@@ -138,6 +175,7 @@ def load_about(path: str | PathLike[str]) -> About:
     digest = hashlib.sha256(about_of(about.domain, about.total).encode())
     with damage_told(name), pq.ParquetFile(name) as file:
         check_columns(name, about.domain)
+        check_length(name, about)
         for part in Cells.__slots__:  # one pass each: the hash goes through them one after another
             for batch in file.iter_batches(columns=columns_of(part, about.domain), use_threads=False):
                 digest.update(bytes_of(values_of(sound_batch(batch), part, about.domain)))
@@ -166,6 +204,12 @@ def check_columns(name: str, domain: Domain) -> None:
         raise ValueError("more than its columns")
 
 
+def check_length(name: str, about: About) -> None:
+    """Refuse another number of cells than the certificate says, before they are read: a small file may hold billions."""
+    if pq.read_metadata(name).num_rows != about.release.result.get("cells"):
+        raise ValueError("another number of cells")
+
+
 def check_hash(name: str, about: About, digest: str) -> None:
     """Refuse a file whose cells have another hash than its certificate says."""
     if about.release.result.get("sha256") != digest:
@@ -185,8 +229,9 @@ def bytes_of(values: NDArray[Any]) -> bytes:
 
 def read_about(name: str) -> About:
     """The certificate and the public grid of a synopsis file; its cells are not read."""
-    if not os.path.exists(name):
-        raise SourceError(f"{name} does not exist. Give the file that cloister synopsis wrote.")
+    if not os.path.isfile(name):  # a pipe may never end
+        problem = "is no file" if os.path.exists(name) else "does not exist"
+        raise SourceError(f"{name} {problem}. Give the file that cloister synopsis wrote.")
     try:
         metadata = pq.read_schema(name).metadata or {}
     except (pa.ArrowException, OSError, ValueError):

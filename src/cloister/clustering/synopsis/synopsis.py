@@ -19,11 +19,11 @@ from cloister.clustering.domain import Domain
 from cloister.clustering.seeding.canopy import Suggestion, suggest
 from cloister.clustering.seeding.evolution_options import evolution_options
 from cloister.clustering.seeding.weighted import cluster_points
-from cloister.clustering.synopsis.files import Contents, load, load_about, save
+from cloister.clustering.synopsis.files import Contents, as_printed, load, load_about, read_printed, save
 from cloister.clustering.synopsis.noisy_cells import Cells, log_densities
 from cloister.clustering.synopsis.queries import Count, count_in, draw_rows, kept_weights, read_box, with_rim
 from cloister.errors import UsageError
-from cloister.parameters import check_flag, check_whole
+from cloister.parameters import check_flag, check_text, check_whole
 from cloister.privacy.release import Release
 from cloister.vault import Vault
 
@@ -171,13 +171,26 @@ class Synopsis:
 
     def save(self, path: str | PathLike[str]) -> Release:
         """Write the synopsis with its certificate to one new Parquet file; returns the certificate."""
-        save(Contents(self.domain, self.total, self.release, self.cells), path)
+        save(self._contents(), path)
         return self.release
+
+    def as_dict(self) -> dict[str, Any]:
+        """The certificate as plain data, with the whole file in it: what a command prints that has no room to write it."""
+        return as_printed(self._contents())
+
+    def _contents(self) -> Contents:
+        return Contents(self.domain, self.total, self.release, self.cells)
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Synopsis:
         """Open a synopsis file; the data is not needed."""
         contents = load(path)
+        return cls(contents.cells, contents.domain, contents.total, contents.release, is_read=True)
+
+    @classmethod
+    def from_json(cls, text: str) -> Synopsis:
+        """Open what ``cloister synopsis`` printed where it had no room to write; `save` then makes the file of it."""
+        contents = read_printed(check_text(text, "the JSON of a synopsis"))
         return cls(contents.cells, contents.domain, contents.total, contents.release, is_read=True)
 
     @staticmethod

@@ -32,6 +32,11 @@ class Account:
     unit: str = ""  # whom the charges protect, set by the first of them: a row, or a person; empty before
 
     @property
+    def totals(self) -> tuple[Fraction, Fraction]:
+        """What may be spent in all, of epsilon and of delta."""
+        return self.epsilon_total, self.delta_total
+
+    @property
     def epsilon_left(self) -> Fraction:
         """What may still be spent of epsilon."""
         return self.epsilon_total - self.epsilon_spent

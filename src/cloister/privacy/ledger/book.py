@@ -21,9 +21,17 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Self
 
 from cloister.errors import BrokenChain, BudgetExceeded, LedgerError, UsageError
+from cloister.parameters import own_folder
 from cloister.privacy.budgets import LARGEST_EPSILON, Rho, check_digits
 from cloister.privacy.ledger.accounts import RELATIONS, Account, CarriedOver, Entry, Receipt
-from cloister.privacy.ledger.arguments import exact_amount, read_relation, read_table_name, read_words
+from cloister.privacy.ledger.arguments import (
+    exact_amount,
+    read_entry,
+    read_relation,
+    read_table_name,
+    read_unit,
+    read_words,
+)
 from cloister.privacy.ledger.chain import Chain, now, open_chain
 from cloister.privacy.ledger.chain_records import Record
 from cloister.privacy.ledger.pages import describe_accounts
@@ -52,6 +60,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Ledger"]
 
+MOST_ENTRIES = 2**63 - 1  # that a database numbers
 VERSION = 2  # of the tables; raise it when an older Cloister could misread them
 
 
@@ -96,7 +105,8 @@ class Ledger:
             return cls(place)
         import platformdirs
 
-        ledger = cls(platformdirs.user_data_path("cloister", appauthor=False) / "ledger.sqlite")
+        instead = "Name another: --ledger FILE, or CLOISTER_LEDGER=FILE."
+        ledger = cls(own_folder(platformdirs.user_data_path, "the ledger", instead) / "ledger.sqlite")
         ledger._store = replace(ledger._store, make_folder=True)
         return ledger
 
@@ -127,13 +137,24 @@ class Ledger:
         key, facts = host_key(), {} if in_rho is None else in_rho.facts()
         account = Account(table, neighbours, epsilon, delta, Fraction(0), Fraction(0), 0, 0, now())
         # A new ledger appears with its first account: one without any record was emptied.
-        if not self._store.create(lambda connection: Chain(connection).append(key, "account", account=account, **facts)):
+        if self._store.create(lambda connection: Chain(connection).append(key, "account", account=account, **facts)):
+            self._check_new(account)
+        else:
             with self._chain(write=True) as chain:
                 if table in chain.accounts:
                     problem = f'table "{table}" is in the ledger {self.place} already, with a total that stays as it is.'
                     raise UsageError(f"{problem} See it with: cloister ledger show{self._flag()}")
                 chain.append(key, "account", account=account, **facts)
         return account
+
+    def _check_new(self, account: Account) -> None:
+        """Refuse a ledger that was made just now and holds something else, such as what lay beside its name."""
+        made = self.account(account.table)  # others may have charged it by now
+        if (made.neighbours, *made.totals, made.created) != (account.neighbours, *account.totals, account.created):
+            raise LedgerError(
+                f"the ledger {self.place} does not hold what it was made with: files of another one lay beside its name. Remove "
+                "it with all files of that name, and create it again."
+            )
 
     def charge(self, table: str, neighbours: str, epsilon: Number, delta: Number, purpose: str, unit: str = "row") -> int:
         """Spend from a table's total, before its rows are read.
@@ -170,6 +191,7 @@ class Ledger:
     ) -> Receipt:
         """`charge`, with what the certificate says of it; `worlds`, of a rho, are for the words of a refusal."""
         table, neighbours, purpose = read_table_name(table), read_relation(neighbours), read_words(purpose, "purpose", 500)
+        unit = read_unit(unit)
         epsilon, delta = exact_amount(epsilon, "epsilon"), exact_amount(delta, "delta")
         if epsilon < 0 or delta < 0 or epsilon + delta == 0:  # a negative charge would be a refund
             raise UsageError("a charge needs an epsilon and a delta of at least 0, and not both 0.")
@@ -202,13 +224,15 @@ class Ledger:
         Doing it twice for the same release changes nothing. `head` is the digest of the charge, as the certificate names it: a
         ledger that was restored from an older copy gives the same numbers to other entries. None: it is not compared.
         """
-        release_hash = read_words(release_hash, "release hash", 200)
+        entry_id, release_hash = read_entry(entry_id), read_words(release_hash, "release hash", 200)
         key = host_key()
         unknown = LedgerError(f"the ledger {self.place} has no entry {entry_id}. Is it the ledger that was charged?")
+        if not 1 <= entry_id <= MOST_ENTRIES:
+            raise unknown
         try:
             with self._chain(write=True) as chain:
                 records = self._intact(records_of_entry(chain.connection, entry_id))
-                if not records or entry_id < 1:
+                if not records:
                     raise unknown
                 if head not in (None, records[0].digest):
                     raise LedgerError(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from cloister.errors import CloisterError, LedgerError
 from cloister.privacy.ledger.accounts import Account
-from cloister.privacy.ledger.chain_records import Record, account_facts, canonical, state_digest
+from cloister.privacy.ledger.chain_records import Record, account_facts, canonical, digest_of, state_digest
 from cloister.privacy.ledger.stored_records import (
     MALFORMED,
     last_records,
@@ -93,11 +93,15 @@ class Chain:
     def _read_back(self, record: Record, account: Account | None) -> None:
         """Refuse, and so undo, what the database did not keep as it was written, whatever in it made it do so."""
         try:
-            is_kept = last_records(self.connection, 1) == [record] and record.signer in (
-                {record.signer} if record.kind == "start" else read_keys(self.connection)
-            )
+            kept = last_records(self.connection, 1)
+            # 1.0 and True equal 1, and have other digests: what is equal need not be what was signed.
+            is_kept = kept == [record] and kept[0].is_intact()
+            is_kept &= record.kind == "start" or record.signer in read_keys(self.connection)
             if account is not None:
-                is_kept &= read_account_of(self.connection, account.table) == account
+                kept_account = read_account_of(self.connection, account.table)
+                is_kept &= kept_account is not None and digest_of(account_facts(kept_account)) == digest_of(
+                    account_facts(account)
+                )
         except MALFORMED:
             is_kept = False
         if not is_kept:
