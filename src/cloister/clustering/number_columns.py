@@ -11,6 +11,7 @@ import numpy as np
 from cloister.clustering.domain import Ball, Lattice
 from cloister.clustering.inputs import Input
 from cloister.column_names import missing_column
+from cloister.encode import Codes
 from cloister.errors import SchemaError, UsageError, by_door
 from cloister.schema import Category, Number, Role, Schema
 from cloister.schema.cell_format import PLAIN, CellFormat
@@ -23,13 +24,20 @@ MOST_LISTED = 20
 
 @dataclass(frozen=True, slots=True)
 class NumberColumns:
-    """The columns to work on, with the bounds and defaults that are known of them."""
+    """The columns to work on, with the bounds and defaults that are known of them; beside the numbers there may be categories."""
 
-    names: list[str]
+    names: list[str]  # of the numbers
     bounds: Any  # None: to be estimated inside the budget
     defaults: list[float] | None = None  # NaN: the middle of the bounds
     forms: tuple[CellFormat, ...] | None = None  # how the cells of each are written; None: plainly
     lattices: tuple[Lattice | None, ...] | None = None  # on which public values each lies, where the schema says it
+    categories: tuple[Codes, ...] = ()
+    order: tuple[str, ...] = ()  # numbers and categories as the user has them; none: there are numbers alone
+
+    @property
+    def all_names(self) -> tuple[str, ...]:
+        """Every column that is worked on, in order."""
+        return self.order or tuple(self.names)
 
 
 def choose_columns(rows: Input, schema: Schema | None, columns: Sequence[str] | None, bounds: Any) -> NumberColumns:

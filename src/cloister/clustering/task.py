@@ -22,6 +22,8 @@ class Task:
     rounds: int | None = None  # of Lloyd; None: as many as the budget carries
     seeding: str = "kmeans++"  # of the cells of a synopsis
     scale: str | None = "bounds"  # of the domain that is made from estimated bounds
+    gamma: int | None = None  # what a differing category adds, in squared grid steps; None: found inside the budget
+    schedule: str | None = None  # how the rounds of Lloyd share the budget; None: equally
 
     @property
     def encoding(self) -> Encoding:

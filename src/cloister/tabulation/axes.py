@@ -97,7 +97,7 @@ def lay_out(
                 raise UsageError(
                     f'bins are given for "{name}", which is a category: its cells are the values of its domain.'
                 )
-            categories.append(codes_of(name, kind))
+            categories.append(Codes.over(name, kind))
             axes.append(Axis(name, kind.cells))
         else:
             grid: Grid
@@ -211,13 +211,6 @@ def number_of(name: str, bounds: Mapping[str, tuple[float, float]], schema: Sche
     if kind.bounds is None:
         raise SchemaError(f'column "{name}" has no bounds. Add bounds = [low, high] to its part of the schema.')
     return kind
-
-
-def codes_of(name: str, kind: Category) -> Codes:
-    """The cells of a category: its domain, and "(other)" where the schema gives it that."""
-    stripped = [value.strip() for value in kind.cells]
-    default = 0 if kind.fallback is None else stripped.index(kind.fallback.strip())
-    return Codes(name, kind.cells, default, kind.form)
 
 
 def check_one_kind(measures: Sequence[str], categories: Sequence[Codes]) -> None:

@@ -1,0 +1,103 @@
+"""`PrototypeRequest`: private k-prototypes and k-modes. A `ClusterRequest` whose tables have categories."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import isfinite
+from typing import Any
+
+from cloister.clustering.domain import Ball, Domain, with_categories
+from cloister.clustering.inputs import Input
+from cloister.clustering.mixed_columns import choose_mixed_columns, with_domains
+from cloister.clustering.number_columns import NumberColumns
+from cloister.clustering.request import ClusterRequest
+from cloister.clustering.schedules import find_schedule
+from cloister.clustering.task import Task
+from cloister.errors import UsageError, by_door
+from cloister.kernels.loops.arrays import EXACT
+
+__all__ = ["PrototypeRequest"]
+
+DEFAULT_SEEDING = "kmeans++"
+
+
+@dataclass(frozen=True, kw_only=True)
+class PrototypeRequest(ClusterRequest):
+    """What a user wants clustered, and how. The fields are the parameters of `KPrototypes` and `KModes`, which document them.
+
+    Examples
+    --------
+    >>> request = PrototypeRequest(n_clusters=2, budget=10, bounds=(0, 1), categories={"sex": ["f", "m"]}, gamma=0.5)
+    >>> request.plan(5000, ["age", "sex"]).keeps_budget()
+    True
+    """
+
+    model: str = "kprototypes"
+    gamma: Any = "auto"
+    categories: Mapping[str, Sequence[str]] | None = None
+    schedule: str | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "schema", with_domains(self.schema, self.categories))
+        read_gamma(self.gamma)
+        if self.model == "kmodes" and self.gamma != "auto":
+            raise UsageError(f"k-modes has no numbers to weigh categories against. Leave {by_door('gamma', '--gamma')} out.")
+        if isinstance(self.bounds, Ball):
+            raise UsageError("k-prototypes takes bounds as a pair (low, high): in a ball categories have no common scale.")
+        if self.seeding != DEFAULT_SEEDING:
+            raise UsageError(
+                f"k-prototypes and k-modes start from released marginals. Leave {by_door('seeding', '--seeding')} out."
+            )
+        if self.schedule is not None:
+            find_schedule(self.schedule)
+            if self.method != "lloyd":
+                raise UsageError('a schedule is of the rounds of method "lloyd". Leave it out, or use that method.')
+
+    @property
+    def kind_of_model(self) -> str:
+        return self.model
+
+    def choose_columns(self, rows: Input) -> NumberColumns:
+        return choose_mixed_columns(rows, self.schema, self.columns, self.bounds, self.model)
+
+    def unchecked_task(self, rows: Input) -> Task:
+        task = super().unchecked_task(rows)
+        assert task.domain is not None
+        if self.model == "kmodes":
+            gamma: int | None = 1  # distances are numbers of differing categories
+        else:
+            gamma = None if isinstance(self.gamma, str) else steps_of_gamma(float(self.gamma), task.domain)
+        return replace(task, gamma=gamma, schedule=self.schedule)
+
+    def _domain(self, columns: NumberColumns) -> Domain:
+        return with_categories(super()._domain(columns) if columns.names else None, columns.categories, columns.all_names)
+
+
+def read_gamma(gamma: Any) -> None:
+    """Refuse a weight that is no finite number above 0."""
+    if isinstance(gamma, str) and gamma == "auto":
+        return
+    try:
+        number = float("nan") if isinstance(gamma, bool | str | bytes) else float(gamma)
+    except (TypeError, ValueError, OverflowError):
+        number = float("nan")
+    if not (isfinite(number) and number > 0):
+        raise UsageError(
+            'gamma weighs a differing category against squared distances: a finite number above 0, or "auto". '
+            f"To leave the categories out, cluster the numbers with {by_door('KMeans', '--model kmeans')}."
+        )
+
+
+def steps_of_gamma(gamma: float, domain: Domain) -> int:
+    """Gamma in squared grid steps: with ``scale="bounds"`` it is in squared column widths."""
+    most = EXACT - 1 - domain.clip.farthest(domain.halves.tolist())
+    steps = gamma / domain.unit**2
+    if round(steps) < 1 or steps * len(domain.sizes) > most:
+        limit = most / max(1, len(domain.sizes)) * domain.unit**2
+        raise UsageError(
+            f"gamma must lie between {domain.unit**2:.3g} and {limit:.3g} here, or distances are not exact. Numbers are scaled to "
+            "width 1, where 0.01 to 1 is usual."
+        )
+    return round(steps)
