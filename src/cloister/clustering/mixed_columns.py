@@ -52,30 +52,37 @@ def choose_mixed_columns(
     """
     if schema is None or not any(is_category(schema, name) for name in schema.names):
         raise no_categories(model)
-    if columns is None:
-        names = [name for name in schema.names if is_usable(schema, name)]
-        if bounds is not None:  # what the schema does not name is a number, between these bounds
-            names += [name for name in rows.names if name not in schema and name not in rows.texts]
-        names = [name for name in names if model == "kprototypes" or is_category(schema, name)]
-    else:
-        names = list(columns)
+    names = list(columns) if columns is not None else usable_names(rows, schema, bounds, model)
     if missing := [name for name in names if rows.names and name not in rows.names]:
         raise missing_column(missing[0], rows.names, names, described=schema.names)
     categories = tuple(codes_of(schema, name) for name in names if is_category(schema, name))
-    numbers = [name for name in names if not is_category(schema, name)]
     if not categories:
         raise no_categories(model)
+    numbers = choose_numbers(rows, schema, [name for name in names if not is_category(schema, name)], bounds, model)
+    return replace(numbers, categories=categories, order=tuple(names))
+
+
+def usable_names(rows: Input, schema: Schema, bounds: Any, model: str) -> list[str]:
+    """The columns that are clustered when none are named."""
+    names = [name for name in schema.names if is_usable(schema, name)]
+    if bounds is not None:  # what the schema does not name is a number, between these bounds
+        names += [name for name in rows.names if name not in schema and name not in rows.texts]
+    return [name for name in names if model == "kprototypes" or is_category(schema, name)]
+
+
+def choose_numbers(rows: Input, schema: Schema, numbers: list[str], bounds: Any, model: str) -> NumberColumns:
+    """The columns beside the categories: numbers with bounds, of k-modes none."""
     if model == "kmodes":
         if numbers:
             raise SchemaError(
                 f'column "{numbers[0]}" is no category, and k-modes counts differing categories. Leave it out of '
                 f"{by_door('columns', '--columns')}, or use {by_door('KPrototypes', '--model kprototypes')}."
             )
-        return NumberColumns([], None, categories=categories, order=tuple(names))
+        return NumberColumns([], None)
     if not numbers:
         raise UsageError(
-            f"there is no number among the columns. Use {by_door('KModes', '--model kmodes')}, which is k-prototypes of categories "
-            "alone, or name numbers too."
+            f"there is no number among the columns. Use {by_door('KModes', '--model kmodes')}, which is k-prototypes without "
+            "numbers, or name numbers too."
         )
     for name in numbers:
         if not may_be_number(schema, name):
@@ -86,7 +93,7 @@ def choose_mixed_columns(
             "k-prototypes needs the bounds of its numbers: they weigh numbers against categories. "
             + by_door("Give bounds=(low, high), or a schema with bounds.", "Give --bounds, or a schema with bounds.")
         )
-    return replace(chosen, categories=categories, order=tuple(names))
+    return chosen
 
 
 def is_category(schema: Schema, name: str) -> bool:

@@ -16,6 +16,7 @@ from cloister.clustering.schedules import find_schedule
 from cloister.clustering.task import Task
 from cloister.errors import UsageError, by_door
 from cloister.kernels.loops.arrays import EXACT
+from cloister.schema import Schema
 
 __all__ = ["PrototypeRequest"]
 
@@ -40,7 +41,7 @@ class PrototypeRequest(ClusterRequest):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "schema", with_domains(self.schema, self.categories))
+        _ = self.facts  # refuses invalid domains
         read_gamma(self.gamma)
         if self.model == "kmodes" and self.gamma != "auto":
             raise UsageError(f"k-modes has no numbers to weigh categories against. Leave {by_door('gamma', '--gamma')} out.")
@@ -59,8 +60,13 @@ class PrototypeRequest(ClusterRequest):
     def kind_of_model(self) -> str:
         return self.model
 
+    @property
+    def facts(self) -> Schema | None:
+        """What the schema and the user say of the columns."""
+        return with_domains(self.schema, self.categories)
+
     def choose_columns(self, rows: Input) -> NumberColumns:
-        return choose_mixed_columns(rows, self.schema, self.columns, self.bounds, self.model)
+        return choose_mixed_columns(rows, self.facts, self.columns, self.bounds, self.model)
 
     def unchecked_task(self, rows: Input) -> Task:
         task = super().unchecked_task(rows)
@@ -97,7 +103,7 @@ def steps_of_gamma(gamma: float, domain: Domain) -> int:
     if round(steps) < 1 or steps * len(domain.sizes) > most:
         limit = most / max(1, len(domain.sizes)) * domain.unit**2
         raise UsageError(
-            f"gamma must lie between {domain.unit**2:.3g} and {limit:.3g} here, or distances are not exact. Numbers are scaled to "
-            "width 1, where 0.01 to 1 is usual."
+            f"gamma must lie between {domain.unit**2:.3g} and {limit:.3g} here, or distances are not exact. For numbers scaled "
+            "to width 1, 0.01 to 1 is usual."
         )
     return round(steps)

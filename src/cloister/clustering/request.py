@@ -142,7 +142,10 @@ class ClusterRequest(TableRequest):
             "choices": fitted.choices,
             "defaults": domain.encoding.defaults,
         }
-        square, unit = domain.unit**2, "squared column widths" if parameters["scale"] == "bounds" else "squared units of the data"
+        square, unit = (
+            domain.unit**2,
+            "squared column widths" if parameters["scale"] == "bounds" else "squared units of the data",
+        )
         errors = fitted.errors * domain.lengths()  # (k, d)
         if fitted.modes is not None:
             parameters["domains"] = {codes.name: list(codes.domain) for codes in domain.categories}

@@ -88,7 +88,7 @@ class Modes:
     @property
     def farthest(self) -> int:
         """The most that categories add to a squared distance."""
-        return self.codes.shape[1] * int(self.weights.max())
+        return int(self.codes.shape[1]) * int(self.weights.max())
 
 
 def check_exact(centers: NDArray[np.int32], clip: Clip, modes: Modes | None = None) -> None:
@@ -108,7 +108,8 @@ def find_nearest(
 ) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
     """The index of each row's nearest centre and its squared distance, both exact; ties go to the lowest index.
 
-    With `modes` a squared distance has a weight more for each differing category: of k-prototypes, and without numbers of k-modes.
+    With `modes` a squared distance has a weight more for each differing category: of k-prototypes, and without numbers of
+    k-modes.
     """
     labels = np.empty(len(rows), dtype=np.int32)
     squares = np.empty(len(rows), dtype=np.float64)

@@ -1,9 +1,9 @@
 """A cloud of made-up rows that stands for a table: drawn from released marginals, weighed by released votes.
 
-All of it is post-processing of released values; the random numbers that it uses are public. The cloud begins as if the columns were
-independent. Votes for prototypes say how many rows are nearest to each, which they are not if columns hang together: the made-up
-rows nearest to a prototype are then weighed up or down together, over all rounds of votes so far, until they agree with what was
-released (iterative proportional fitting, each correction shrunk by its noise).
+All of it is post-processing of released values; the random numbers that it uses are public. The cloud begins as if the columns
+were independent. Votes for prototypes say how many rows are nearest to each, which they are not if columns hang together: the
+made-up rows nearest to a prototype are then weighed up or down together, over all rounds of votes so far, until they agree with
+what was released (iterative proportional fitting, each correction shrunk by its noise).
 """
 
 from __future__ import annotations
@@ -59,9 +59,7 @@ class Cloud:
 
     def prototypes(self, clusters: int, random: PublicChance) -> Prototypes:
         """The best clusters of the cloud."""
-        return best_prototypes(
-            self.tuples, clusters, self.gamma, random, restarts=RESTARTS, iterations=ITERATIONS
-        )
+        return best_prototypes(self.tuples, clusters, self.gamma, random, restarts=RESTARTS, iterations=ITERATIONS)
 
     def heed(self, candidates: Prototypes, counts: Array, noise: float, rows: float) -> Cloud:
         """The cloud after votes for these candidates on about so many rows."""
@@ -105,7 +103,13 @@ def correction(vote: Votes, weights: Array) -> Array:
 
 
 def cloud_of_marginals(
-    released: Released[Summary], unit: float, rows: float, cells: int, domain: Domain, gamma: int | None, random: PublicChance
+    released: Released[Summary],
+    unit: float,
+    rows: float,
+    cells: int,
+    domain: Domain,
+    gamma: int | None,
+    random: PublicChance,
 ) -> Cloud:
     """Made-up rows whose columns have the released marginals, independently of each other; `unit` of the squares."""
     size = int(min(MOST_POINTS, max(POINTS, POINTS_PER_CELL * cells)))

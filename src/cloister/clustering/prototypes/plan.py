@@ -3,9 +3,9 @@
 The number of rows is bought first with a pure epsilon (a fiftieth); under replace-one it is public. Of what is left:
 
 - marginals: 10%, the sums and squares of numbers and the value counts of categories;
-- votes: 30% in two equal rounds, over as many candidates as stand out of the noise (rows a candidate >= 4 times the noise of a
+- votes: 35% in three equal rounds, over as many candidates as stand out of the noise (rows a candidate >= 4 times the noise of a
   count), at least two and at most eight a cluster;
-- rounds of sums and value counts: 58%, two or more, up to five while their noise stays far below the clusters' sizes;
+- rounds of sums and value counts: 53%, two or more, up to five while their noise stays far below the clusters' sizes;
 - 2% for the loss.
 
 Marginals and votes run on a secret sample where the table is large, as the seeding of k-means does.
@@ -22,13 +22,21 @@ import numpy as np
 from cloister.clustering.domain import Domain
 from cloister.clustering.prototypes.rounds import check_round, round_deviation
 from cloister.clustering.task import Task
-from cloister.clustering.votes.plan import FEWEST_ROWS, sample_rate
+from cloister.clustering.votes.plan import (
+    FEWEST_ROWS,
+    SAMPLE_FROM,
+    SAMPLED_PART,
+    SAMPLED_PART_UP_TO,
+    sample_rate,
+    wanted_rows,
+)
 from cloister.errors import UsageError, by_door
 from cloister.kernels import ClippedCost, Marginals
 from cloister.kernels.loops.arrays import EXACT
 from cloister.privacy.events import Event, SampledEvent
 from cloister.privacy.mechanisms import (
     Spend,
+    amount_of,
     calibrate,
     event_of,
     explain_noise,
@@ -37,17 +45,17 @@ from cloister.privacy.mechanisms import (
     spend_on_sample,
     whole_spend,
 )
-from cloister.privacy.plan import Branch, Plan
+from cloister.privacy.plan import Branch, Plan, PlannedStep
 from cloister.schema import Neighbours
 
 __all__ = ["SearchPlan", "after_size", "check_carried", "check_search", "domain_of", "frozen_plan", "number_of_rounds"]
 
-MARGINALS_SHARE, VOTES_SHARE, LOSS_SHARE = Fraction(10, 100), Fraction(30, 100), Fraction(2, 100)
-VOTE_ROUNDS = 2
+MARGINALS_SHARE, VOTES_SHARE, LOSS_SHARE = Fraction(10, 100), Fraction(35, 100), Fraction(2, 100)
+VOTE_ROUNDS = 3
 LEAST_CELLS, MOST_CELLS, FEWEST_MOST = 2, 8, 48  # candidates a cluster, and how many may always be
 CELL_SIGNAL = 4.0
 LEAST_ROUNDS, MOST_ROUNDS = 2, 5
-QUIET = 0.05  # more rounds while their noise stays below this part of a cluster's size
+QUIET = 0.1  # more rounds while their noise stays below this part of a cluster's size
 ALWAYS_CARRIED = 16  # so many values of a column are never refused
 MOST_AUTO = 12  # most clusters when their number is chosen here
 MOST_VALUES = 4_000_000  # value counts of a release: the accounting has a limit on draws of noise
@@ -117,7 +125,7 @@ def frozen_plan(task: Task, plan: SearchPlan, rows: float) -> Plan:
     first: tuple[Event, ...] = seeding if plan.rate == 1 else (SampledEvent("seeding", plan.rate, seeding),)
     rounds = number_of_rounds(task, plan.rounds, rows, clusters)
     size = [event_of("size", terms.size_epsilon)] if terms.size_epsilon else []
-    steps = (*size, *first, Branch("round", plan.rounds, rounds), event_of("loss", plan.loss))
+    steps: tuple[PlannedStep, ...] = (*size, *first, Branch("round", plan.rounds, rounds), event_of("loss", plan.loss))
     choices = {"method": "votes, then rounds of sums and value counts", "noise": explain_noise(terms.budget)}
     if plan.rate < 1:
         choices["seeding"] = f"on a secret sample of about {float(plan.rate) * rows:,.0f} rows, since the table is large"
@@ -169,8 +177,8 @@ def check_carried(task: Task, whole: Spend, rows: float) -> None:
     widest = max(domain.categories, key=lambda codes: len(codes.domain))
     if len(widest.domain) > max(ALWAYS_CARRIED, carried):
         raise UsageError(
-            f'column "{widest.name}" has {len(widest.domain):,} categories, and with this budget a table of about {rows:,.0f} rows '
-            f"carries {max(ALWAYS_CARRIED, carried):,} in {clusters} clusters. Group its values in the schema, leave it out of "
+            f'column "{widest.name}" has {len(widest.domain):,} categories, and with this budget about {rows:,.0f} rows carry '
+            f" {max(ALWAYS_CARRIED, carried):,} in {clusters} clusters. Group its values in the schema, leave it out of "
             f"{by_door('columns', '--columns')}, ask for fewer clusters, or spend more."
         )
 
@@ -182,8 +190,8 @@ def check_values(task: Task) -> None:
     if drawn > MOST_VALUES:
         widest = max(domain.categories, key=lambda codes: len(codes.domain))
         raise UsageError(
-            f"{sum(domain.sizes):,} categories in {task.clusters or MOST_AUTO:,} clusters and {rounds} rounds are {drawn:,} noisy "
-            f'counts, and at most {MOST_VALUES:,} are drawn. Leave out column "{widest.name}", which has '
+            f"{sum(domain.sizes):,} categories in {task.clusters or MOST_AUTO:,} clusters and {rounds} rounds are {drawn:,} "
+            f'noisy counts, and at most {MOST_VALUES:,} are drawn. Leave out column "{widest.name}", which has '
             f"{len(widest.domain):,}, or ask for fewer clusters."
         )
 
@@ -201,13 +209,32 @@ def check_search(task: Task) -> None:
     plan = after_size(task, FEWEST_ROWS)
     gamma = task.gamma or largest_gamma(domain)
     terms.size_step(terms.size_epsilon)
-    least = Fraction(1, 2**20) if norm_of(plan.votes) == "L2" and terms.neighbours is Neighbours.ADD_REMOVE else Fraction(1)
-    kernel = marginals_kernel(domain)
-    calibrate(terms.sensitivity(kernel), part_of(plan.marginals, least), marginal_weights(domain))
+    least = least_part_on_sample(task, plan)
+    check_marginals(task, part_of(plan.marginals, least))
     calibrate(terms.counting(), part_of(plan.votes, least))
     check_round(domain, terms, part_of(plan.rounds, Fraction(1, task.rounds or MOST_ROUNDS)), gamma)
     cost = ClippedCost(np.zeros((1, len(domain.halves)), dtype=np.int32), largest_cost(domain, gamma), domain.clip)
     calibrate(terms.sensitivity(cost), plan.loss)
+
+
+def check_marginals(task: Task, spend: Spend) -> None:
+    """Refuse marginals whose noise could not be drawn."""
+    kernel = marginals_kernel(domain_of(task))
+    calibrate(task.terms.sensitivity(kernel), spend, marginal_weights(domain_of(task)))
+
+
+def least_part_on_sample(task: Task, plan: SearchPlan) -> Fraction:
+    """The least that a step may have on a secret sample, as a part of what it has on a small table: see `votes.plan`.
+
+    A pure epsilon is never less. At a delta above a half the smallest table with a sample is planned.
+    """
+    if norm_of(plan.votes) == "L1" or task.terms.neighbours is Neighbours.REPLACE_ONE:
+        return Fraction(1)
+    if task.terms.budget.delta <= SAMPLED_PART_UP_TO:
+        return SAMPLED_PART
+    fewest = np.nextafter(SAMPLE_FROM * wanted_rows(task.clusters or MOST_AUTO), np.inf)
+    sampled = after_size(task, float(fewest))
+    return min(Fraction(1), amount_of(sampled.votes) / amount_of(plan.votes) * Fraction(999, 1000))
 
 
 def largest_cost(domain: Domain, gamma: int) -> int:

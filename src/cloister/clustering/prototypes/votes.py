@@ -2,12 +2,12 @@
 
 Privacy
 -------
-Released: the noisy number of rows (add-remove only); the noisy marginals of every column (`kernels.Marginals`); in two rounds the
-noisy votes for each candidate (`kernels.PrototypeVotes`: a row votes once, whatever the number of columns); in the rounds that
-follow the noisy counts, clipped sums and value counts around each prototype, as one release (`kernels.PrototypeSums`); at last the
-noisy capped loss (`kernels.ClippedCost`). Neighbours: both relations. Budget: `prototypes.plan`, the same total for every number of
-rows. Post-processing: the cloud, gamma where it is not given, candidates, clipping radii, the number of clusters, prototypes; the
-random numbers they use are public. Starting candidates come from released marginals, never from rows.
+Released: the noisy number of rows (add-remove only); the noisy marginals of every column (`kernels.Marginals`); in three rounds
+the noisy votes for each candidate (`kernels.PrototypeVotes`: a row votes once, whatever the number of columns); in the rounds
+that follow the noisy counts, clipped sums and value counts around each prototype, as one release (`kernels.PrototypeSums`); at
+last the noisy capped loss (`kernels.ClippedCost`). Neighbours: both relations. Budget: `prototypes.plan`, the same total for
+every number of rows. Post-processing: the cloud, gamma where it is not given, candidates, clipping radii, the number of
+clusters, prototypes; the random numbers they use are public. Starting candidates come from released marginals, never from rows.
 
 When the table is large, marginals and votes are measured on a secret Poisson sample; all of that is amplified as one.
 """

@@ -1,8 +1,8 @@
 """Weighted k-prototypes and k-modes on released tuples. Free: no row is looked at.
 
-A tuple has grid integers and category codes, and a weight: how many rows it stands for. What is clustered may be a cloud of made-up
-rows (`clustering.prototypes`), or tuples whose frequencies were estimated from reports, as local collection will do. Without
-numbers this is k-modes. Distances are those of the kernels (`kernels.centers.find_nearest`), in the same integers.
+A tuple has grid integers and category codes, and a weight: how many rows it stands for. What is clustered may be a cloud of
+made-up rows (`clustering.prototypes`), or tuples whose frequencies were estimated from reports, as local collection will do.
+Without numbers this is k-modes. Distances are those of the kernels (`kernels.centers.find_nearest`), in the same integers.
 """
 
 from __future__ import annotations
@@ -21,6 +21,8 @@ from cloister.kernels.centers import find_nearest
 __all__ = ["Prototypes", "Tuples", "best_prototypes", "lloyd_prototypes", "nearest_prototypes", "seed_prototypes"]
 
 MOST_ITERATIONS = 100
+
+Columns = tuple[NDArray[np.float64], NDArray[np.int32]]  # numbers (d, n) and codes (c, n)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -71,9 +73,7 @@ def best_prototypes(
     return min((lloyd_prototypes(tuples, *start, iterations) for start in starts), key=lambda run: run.loss)
 
 
-def seed_prototypes(
-    tuples: Tuples, clusters: int, gamma: int, random: PublicChance
-) -> tuple[NDArray[np.int32], Modes]:
+def seed_prototypes(tuples: Tuples, clusters: int, gamma: int, random: PublicChance) -> tuple[NDArray[np.int32], Modes]:
     """k-means++ with the mixed distance: each prototype is a tuple drawn by weight times distance to those chosen so far.
 
     Of a few tuples drawn for each prototype the one that leaves the least loss is taken.
@@ -81,13 +81,14 @@ def seed_prototypes(
     draws = 2 + int(log(clusters))
     chosen = np.empty(clusters, dtype=np.intp)
     chosen[0] = draw_places(tuples.weights, 1, random)[0]
-    gaps = distances(tuples.rows, chosen[:1], gamma)[:, 0]  # (n,) to the nearest chosen so far
+    columns = np.ascontiguousarray(tuples.rows.numbers.T, dtype=np.float64), np.ascontiguousarray(tuples.rows.codes.T)
+    gaps = distances(columns, chosen[:1], gamma)[0]  # (n,) to the nearest chosen so far
     for i in range(1, clusters):
         odds = gaps * tuples.weights
         drawn = draw_places(odds if odds.sum() > 0 else tuples.weights, draws, random)
-        after = np.minimum(distances(tuples.rows, drawn, gamma), gaps[:, None])  # (n, draws)
-        best = int((tuples.weights @ after).argmin())
-        chosen[i], gaps = drawn[best], after[:, best]
+        after = np.minimum(distances(columns, drawn, gamma), gaps)  # (draws, n)
+        best = int((after @ tuples.weights).argmin())
+        chosen[i], gaps = drawn[best], after[best]
     codes = np.ascontiguousarray(tuples.rows.codes[chosen])
     return np.ascontiguousarray(tuples.rows.numbers[chosen]), Modes(codes, np.full(clusters, gamma, dtype=np.int64))
 
@@ -97,7 +98,8 @@ def lloyd_prototypes(
 ) -> Prototypes:
     """Weighted k-prototypes from these prototypes until no tuple changes its own; one without tuples stays as it is.
 
-    The numbers of a prototype are the mean of its tuples, on the grid; its categories the most frequent ones, the first of equals.
+    The numbers of a prototype are the mean of its tuples, on the grid; its categories the most frequent ones, the first of
+    equals.
     """
     rows, weights, clusters = tuples.rows, tuples.weights, len(centers)
     previous: NDArray[np.int32] | None = None
@@ -127,19 +129,22 @@ def nearest_prototypes(tuples: Tuples, found: Prototypes) -> NDArray[np.int32]:
     return find_nearest(tuples.rows, found.centers, found.modes)[0]
 
 
-def distances(rows: Encoded, of: NDArray[np.intp], gamma: int) -> NDArray[np.float64]:
-    """The squared distance of every tuple from some of them, (n, m)."""
-    total = np.zeros((len(rows), len(of)))
-    for column in rows.codes.T:
-        total += column[:, None] != column[None, of]
+def distances(columns: Columns, of: NDArray[np.intp], gamma: int) -> NDArray[np.float64]:
+    """The squared distance of every tuple from some of them, (m, n)."""
+    numbers, codes = columns
+    total = np.zeros((len(of), codes.shape[1]))
+    for column in codes:
+        total += column != column[of, None]
     total *= gamma
-    for column in rows.numbers.T.astype(np.float64):
-        move = column[:, None] - column[None, of]
-        total += move * move
+    for column in numbers:
+        move = column - column[of, None]
+        move *= move
+        total += move
     return total
 
 
 def draw_places(odds: NDArray[np.float64], draws: int, random: PublicChance) -> NDArray[np.intp]:
     """Places drawn by these odds, with replacement."""
     below = np.cumsum(odds)
-    return np.minimum(np.searchsorted(below, random.random(draws) * below[-1], side="right"), len(odds) - 1)
+    places: NDArray[np.intp] = np.searchsorted(below, random.random(draws) * below[-1], side="right")
+    return np.minimum(places, len(odds) - 1)
