@@ -66,11 +66,12 @@ def noising() -> list[dict[str, Any]]:
 def evolving() -> list[dict[str, Any]]:
     """Evolution on 10,000 points, k 15, d 10, 200 generations."""
     from cloister.clustering.seeding.evolution import evolve
+    from cloister.clustering.seeding.evolution_options import EvolutionOptions
 
     random = np.random.default_rng(0)
     points = random.normal(2 * random.normal(size=(15, 10))[random.integers(15, size=10_000)], 1.0)
     weights = random.random(len(points))
-    evolve(points[:500], weights[:500], 3, random, generations=2)
+    evolve(points[:500], weights[:500], 3, random, EvolutionOptions(generations=2))
     start, used = time.perf_counter(), time.process_time()
     found = evolve(points, weights, 15, random)
     taken, used = time.perf_counter() - start, time.process_time() - used

@@ -88,7 +88,8 @@ def test_every_form_of_data_gives_the_same_centres(kind: str, tmp_path: Path) ->
 def test_rows_that_cannot_be_read_never_abort() -> None:
     """Nulls, NaN, infinities and text become the public default or the border, and nothing is said about them."""
     table = pa.table({"a": ["1", None, "text", "nan", "inf", "-5", "2,5"]})
-    model = cl.KMeans(2, 1.0, (0, 10), "lloyd", columns=["a"]).fit(table)
+    written_as_text = cl.Schema.from_text('[columns.a]\nkind = "number"\nbounds = [0, 10]\n')
+    model = cl.KMeans(2, 1.0, method="lloyd", schema=written_as_text).fit(table)
     assert np.isfinite(model.cluster_centers_).all()
 
 

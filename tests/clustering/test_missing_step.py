@@ -67,5 +67,5 @@ def test_without_it_nothing_is_counted() -> None:
 def test_columns_with_estimated_bounds_are_counted_too() -> None:
     """Where bounds come from the budget, what cannot be read is counted before they are found."""
     made = cl.KMeans(n_clusters=2, budget=50, columns=["age"], count_missing=True)
-    release = made.fit(ages(400)).release_
+    release = made.fit(ages(400).to_pydict()).release_  # lists do not say that they hold text
     assert release.result["missing"]["counts"]["age"] == pytest.approx(400, abs=10)

@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import polars
 import pyarrow as pa
 import pytest
+from pyarrow import parquet
 
 from cloister import Schema
 from cloister.clustering.domain import from_bounds
@@ -20,8 +27,8 @@ SSN = '[columns.y]\nkind = "number"\nbounds = [0, 1]\nrole = "identifier"\n'
 BOUNDS = (0, 1)
 
 
-def choose(schema: str, columns: list[str] | None, bounds: object) -> list[str]:
-    source = open_source(TABLE)
+def choose(schema: str, columns: list[str] | None, bounds: object, data: object = TABLE) -> list[str]:
+    source = open_source(data)
     return choose_columns(Input(source, source.names), Schema.from_text(schema) if schema else None, columns, bounds).names
 
 
@@ -57,6 +64,41 @@ def test_columns_that_cannot_be_numbers_are_refused(schema: str, columns: list[s
     """Text that nobody described, columns that are not there, and identifiers end in one clear error."""
     with pytest.raises(CloisterError, match=told):
         choose(schema, columns, None)
+
+
+TYPED: dict[str, Callable[[Path], object]] = {
+    "Arrow": lambda folder: TABLE,
+    "dictionary": lambda folder: TABLE.set_column(3, "name", TABLE["name"].dictionary_encode()),
+    "bytes": lambda folder: TABLE.set_column(3, "name", TABLE["name"].cast(pa.binary())),
+    "Parquet": lambda folder: parquet.write_table(TABLE, folder / "t.parquet") or folder / "t.parquet",
+    "pandas string": lambda folder: TABLE.to_pandas().astype({"name": "string"}),
+    "Polars": lambda folder: polars.from_arrow(TABLE),
+    "dict of arrays": lambda folder: {"x": np.zeros(2), "name": np.array(["a", "b"])},
+}
+
+
+@pytest.mark.parametrize("form", TYPED)
+def test_a_named_column_of_a_type_of_text_is_refused(form: str, tmp_path: Path) -> None:
+    """Naming it clustered the default that stands for every text; by its declared type it is refused, as it is by default."""
+    data = TYPED[form](tmp_path)
+    with pytest.raises(UsageError, match=r'"name" holds text by its type.*Leave it out of columns'):
+        choose("", ["x", "name"], BOUNDS, data)
+    assert choose("", ["x"], BOUNDS, data) == ["x"]
+    assert choose('[columns.name]\nkind = "number"\nbounds = [0, 1]\n', ["x", "name"], BOUNDS, data) == ["x", "name"]
+
+
+UNTOLD: dict[str, object] = {
+    "pandas objects": pd.DataFrame({"name": pd.Series(["a", "1"], dtype=object)}),
+    "pandas category": pd.DataFrame({"name": pd.Categorical(["a", "1"])}),
+    "dict of lists": {"name": ["a", "1"]},
+    "dict of objects": {"name": np.array(["a", "1"], dtype=object)},
+}
+
+
+@pytest.mark.parametrize("form", UNTOLD)
+def test_a_named_column_that_says_nothing_of_its_cells_is_read(form: str) -> None:
+    """Only the rows could tell that it holds text, and they do not decide what is refused."""
+    assert choose("", ["name"], BOUNDS, UNTOLD[form]) == ["name"]
 
 
 @pytest.mark.parametrize("columns", [["id"], ["name"], ["y"]])

@@ -105,8 +105,48 @@ for ends in ((-1e300, 1e300), (-1e155, 1e155), (0, 1e101), (0, 1e-200), (1e300, 
         np.zeros((5, 2)), 1, ends, table="t", ledger=ledger
     )
 for method in ("auto", "votes", "lloyd", "tree"):
-    for seeding in ("zz", None, 3):
+    for seeding in ("zz", "", 3, ["packing"], *(() if method == "lloyd" else ("packing",))):
         REFUSED[f"seeding {seeding} of {method}"] = clusters(np.zeros((5, 2)), bounds=(0, 1), method=method, seeding=seeding)
+for method in ("auto", "votes"):
+    for seeding in ("packing", "kmeans++", "kmeans||", "canopy", "evolution"):
+        REFUSED[f"seeding {seeding} of {method}"] = clusters(np.zeros((5, 2)), bounds=(0, 1), method=method, seeding=seeding)
+for method in ("auto", "votes", "hybrid", "tree", "uniform-grid", "adaptive-grid"):
+    for name, value in (("schedule", "halving"), ("schedule", "equal"), ("tolerance", 0.1)):
+        REFUSED[f"{name} of {method}, {value}"] = clusters(np.zeros((5, 2)), bounds=(0, 1), method=method, **{name: value})
+OF_LLOYD: dict[str, dict[str, Any]] = {
+    "unknown schedule": {"schedule": "thirds"},
+    "schedule of another type": {"schedule": 3},
+    "21 halvings": {"schedule": "halving", "max_iter": 21},
+    "1000 halvings": {"schedule": "dwork-halving", "max_iter": 1000},
+    "clusters of a packing": {"n_clusters": "auto"},
+    **{f"tolerance {value!r}": {"tolerance": value} for value in (0, -1, float("nan"), float("inf"), "0.1", True, 10**400)},
+    "options without evolution": {"evolution": {"population": 40}},
+    "options of another seeding": {"seeding": "canopy", "evolution": {"population": 40}},
+    "no dict": {"seeding": "evolution", "evolution": 40},
+    "unknown option": {"seeding": "evolution", "evolution": {"members": 40}},
+    "too few members": {"seeding": "evolution", "evolution": {"population": 5}},
+    "members beyond memory": {"seeding": "evolution", "n_clusters": 4096, "evolution": {"population": 1000}, "columns": 62},
+    "half a generation": {"seeding": "evolution", "evolution": {"generations": 0.5}},
+    "F of 0": {"seeding": "evolution", "evolution": {"F": 0}},
+    "F that is no number": {"seeding": "evolution", "evolution": {"F": float("nan")}},
+    "CR the wrong way": {"seeding": "evolution", "evolution": {"CR": (0.9, 0.1)}},
+    "one CR": {"seeding": "evolution", "evolution": {"CR": 0.5}},
+    "an epsilon too small for the cells": {"seeding": "canopy", "budget": "1e-16"},
+}
+for what, options in OF_LLOYD.items():
+    wide = np.zeros((5, options.pop("columns", 2)))
+    REFUSED[f"lloyd: {what}"] = clusters(wide, bounds=(0, 1), method="lloyd", **options)
+CONSTANTS: list[tuple[str, dict[str, Any]]] = [
+    ("adaptive-grid", {"c1": 0}), ("adaptive-grid", {"c2": -1}), ("adaptive-grid", {"c1": "ten"}), ("tree", {"c1": 10}),
+    ("adaptive-grid", {"c1": 1e9}), ("uniform-grid", {"c2": 5}),
+]  # fmt: skip
+for shape, constants in CONSTANTS:
+    REFUSED[f"{constants} of {shape}"] = lambda ledger, shape=shape, constants=constants: cl.synopsis(  # type: ignore[misc]
+        np.zeros((5, 2)), 1, (0, 1), shape, table="t", ledger=ledger, **constants
+    )
+REFUSED["a named column of text"] = lambda ledger: cl.KMeans(
+    2, 1, (0, 1), columns=["x", "name"], table="t", ledger=ledger
+).fit(pa.table({"x": [0.5], "name": ["a"]}))
 for ball in (cl.Ball(1e300), cl.Ball(1e-200), cl.Ball(1.0, (0.0, 1e300))):
     REFUSED[f"clusters in {ball}"] = clusters(np.zeros((5, 2)), bounds=ball)
 

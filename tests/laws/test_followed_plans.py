@@ -8,6 +8,7 @@ import pytest
 
 from cloister.clustering.methods import METHODS
 from cloister.clustering.request import ClusterRequest
+from cloister.clustering.schedules import SCHEDULES
 from cloister.clustering.synopsis.request import SynopsisRequest
 from cloister.clustering.synopsis.shapes import SHAPES
 from cloister.privacy.budgets import ApproxDP, Identifiability, PureDP
@@ -46,6 +47,33 @@ def test_clusters_follow_their_plan(sizes: list[float], method: str, budget: obj
     request = ClusterRequest(n_clusters=3, budget=budget, bounds=(0, 1), method=method)
     events = request.fit(rows(count)).release_.events
     assert events == request.plan(sizes[0] if sizes else 1.0, NAMES).events
+
+
+@pytest.mark.parametrize("budget", BUDGETS.values(), ids=BUDGETS)
+@pytest.mark.parametrize("seeding", ["packing", "canopy"])
+@pytest.mark.parametrize("schedule", SCHEDULES)
+def test_every_schedule_of_lloyd_follows_its_plan(schedule: str, seeding: str, budget: object) -> None:
+    """From public centres and from cells, for the number of rounds that what was released led to."""
+    request = ClusterRequest(n_clusters=3, budget=budget, bounds=(0, 1), method="lloyd", schedule=schedule, seeding=seeding)
+    made = request.fit(rows(3000))
+    assert made.release_.events == request.plan(1.0, NAMES).choose("round", made.n_iter_).events
+
+
+@pytest.mark.parametrize("budget", BUDGETS.values(), ids=BUDGETS)
+@pytest.mark.parametrize("schedule", ["equal", "halving"])
+def test_a_stop_is_the_one_that_the_plan_declares(schedule: str, budget: object) -> None:
+    """At a huge tolerance the first round is enough: pure ones are followed by one last, others by none and stay charged."""
+    options = {"method": "lloyd", "schedule": schedule, "tolerance": 100.0, "max_iter": 5}
+    request = ClusterRequest(n_clusters=3, budget=budget, bounds=(0, 1), **options)  # type: ignore[arg-type]
+    made = request.fit(rows(500))
+    is_pure = not isinstance(budget, ApproxDP)
+    assert made.release_.events == request.plan(1.0, NAMES).stop("round", 1).events
+    assert made.release_.adds_up()
+    assert made.n_iter_ == (2 if is_pure else 1)
+    assert made.release_.events[-1].step == ("last round" if is_pure else "round 5")
+    notes = [note for note in made.release_.notes if "not measured: round 2, round 3, round 4, round 5." in note]
+    assert len(notes) == (0 if is_pure else 1)
+    assert made.release_.parameters["choices"]["stopped"].startswith("after round 1,")
 
 
 @pytest.mark.parametrize("budget", [PureDP(2), ApproxDP(2, 1e-6)], ids=["pure", "approx"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,8 +13,8 @@ from cloister.clustering.methods import find_method
 from cloister.clustering.task import Task
 from cloister.clustering.terms import Terms
 from cloister.privacy.budgets import ApproxDP, Budget, Identifiability, PureDP, relation
-from cloister.privacy.events import GaussianEvent, LaplaceEvent, SampledEvent, delta_of, within
-from cloister.privacy.plan import Plan
+from cloister.privacy.events import GaussianEvent, LaplaceEvent, SampledEvent, delta_of, total_cost, within
+from cloister.privacy.plan import Branch, Plan
 from cloister.schema import Neighbours
 
 
@@ -31,17 +32,28 @@ def random_settings(seed: int) -> tuple[Budget, Neighbours, int, int, int]:
     return budget, relation(budget, wanted), rows, columns, int(random.integers(1, 100))
 
 
-PLANS = ("lloyd", "votes")
+FORMS: dict[str, dict[str, Any]] = {
+    "lloyd halving": {"schedule": "halving"},
+    "lloyd dwork-equal, with a stop": {"schedule": "dwork-equal", "tolerance": 0.1},
+    "lloyd dwork-halving, with a stop": {"schedule": "dwork-halving", "tolerance": 0.1},
+    "lloyd blum": {"schedule": "blum"},
+    "lloyd from canopy": {"seeding": "canopy"},
+    "lloyd halving from kmeans++, with a stop": {"schedule": "halving", "seeding": "kmeans++", "tolerance": 0.1},
+}
+PLANS = ("lloyd", "votes", *FORMS)
 
 
 def make_plan(seed: int, method: str) -> Plan:
+    options = FORMS.get(method, {})
+    method = method.split()[0]
     budget, neighbours, rows, columns, clusters = random_settings(seed)
+    columns = min(columns, 62) if "seeding" in options else columns  # of a tree
     bounds = Ball(3.0) if seed % 2 else (-1, 2)
     names = tuple(f"x{j}" for j in range(columns))
     found = method == "votes" and seed % 5 == 0  # bounds inside the budget
     auto = method == "votes" and seed % 7 == 0  # the number of clusters too
     domain = None if found else from_bounds(names, bounds, "bounds")
-    task = Task(names, domain, Terms(budget, neighbours), None if auto else clusters)
+    task = Task(names, domain, Terms(budget, neighbours), None if auto else clusters, **options)
     return find_method(method).plan(task, rows)
 
 
@@ -77,3 +89,29 @@ def test_a_plan_with_a_step_too_many_is_caught(seed: int, method: str) -> None:
     """The law fails when a step is counted twice."""
     plan = make_plan(seed, method)
     assert not within([*plan.events, plan.events[-1]], plan.budget)
+
+
+@pytest.mark.parametrize("form", [form for form, options in FORMS.items() if "tolerance" in options])
+@pytest.mark.parametrize("seed", range(60))
+def test_a_stop_never_changes_the_total(seed: int, form: str) -> None:
+    """Wherever the rounds stop, the events cost together exactly what was planned; only pure rounds have another last one."""
+    plan = make_plan(seed, form).choose("round", 6)
+    whole = total_cost(plan.events)
+    assert whole == total_cost(make_plan(seed, form).events)
+    for after in range(1, 6):
+        stopped = plan.stop("round", after)
+        assert total_cost(stopped.events) == whole
+        assert stopped.keeps_budget()
+        assert (stopped.events == plan.events) == bool(plan.budget.delta)
+
+
+@pytest.mark.parametrize("seed", [0, 3])
+def test_a_last_round_that_takes_too_much_is_caught(seed: int) -> None:
+    """The law fails when the last round takes what was spent before the stop, too."""
+    plan = make_plan(seed, "lloyd dwork-halving, with a stop").choose("round", 6)
+    assert not plan.budget.delta
+    branch = next(step for step in plan.steps if isinstance(step, Branch))
+    assert isinstance(branch.spend, Fraction)
+    greedy = [*plan.stop("round", 2).events[:-1], LaplaceEvent("last round", branch.spend)]
+    assert total_cost(greedy) != total_cost(plan.events)
+    assert not within(greedy, plan.budget)

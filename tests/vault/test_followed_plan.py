@@ -247,6 +247,7 @@ def test_skipped_rounds_stay_charged_and_are_named(after: int) -> None:
         vault.measure(Rows(), buying(Fraction(1)), "loss")
         release = vault.release("test", {}, {})
     assert release.events == plan.events == plan.stop("round", after).events
+    assert release.parameters["skipped"] == list(left)
     assert [note for note in release.notes if "not measured" in note and ", ".join(left) in note]
 
 
@@ -263,6 +264,7 @@ def test_one_last_round_takes_what_the_others_leave(after: int) -> None:
         release = vault.release("test", {}, {})
     assert release.events == plan.stop("round", after).events
     assert sum(event.cost().epsilon for event in release.events) == 1
+    assert "skipped" not in release.parameters
     assert not any("not measured" in note for note in release.notes)
 
 
@@ -273,6 +275,11 @@ def stop_at_once(vault: Vault) -> None:
 def stop_without_a_round(vault: Vault) -> None:
     with pytest.raises(PlanError):
         vault.measure(Rows(), buying(Fraction(1)), "round 1")  # dearer than planned: refused, and the branch is open
+    vault.stop("round")
+
+
+def stop_early(vault: Vault) -> None:
+    measured(vault, 1)
     vault.stop("round")
 
 
@@ -324,7 +331,7 @@ def test_a_stop_gives_nothing_beyond_what_was_declared(misuse: Callable[[Vault],
 
 def test_a_stop_that_no_plan_declares_is_refused() -> None:
     """Rounds without a declared stop come to their end."""
-    assert refused(halving("never"), then=lambda vault: (measured(vault, 1), vault.stop("round")), budget=PureDP(10))
+    assert refused(halving("never"), then=stop_early, budget=PureDP(10))
 
 
 def test_gaussian_rounds_leave_nothing_to_a_last_one() -> None:

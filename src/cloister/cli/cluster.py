@@ -11,6 +11,7 @@ import typer
 
 from cloister.cli import flags, output
 from cloister.clustering.methods import METHODS
+from cloister.clustering.schedules import SCHEDULES
 from cloister.errors import BudgetExceeded, CloisterError, UsageError
 from cloister.report.terminal import print_document
 
@@ -46,8 +47,27 @@ def cluster(
         Path | None, typer.Option(metavar="FILE", help="Cluster a released synopsis instead of data: free.")
     ] = None,
     seeding: Annotated[
-        str, typer.Option(metavar="NAME", help="Of a synopsis' cells: kmeans++, kmeans||, canopy or evolution.")
-    ] = "kmeans++",
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Where centres start: packing (lloyd), or of a synopsis' cells: kmeans++, kmeans||, canopy, evolution.",
+        ),
+    ] = None,
+    evolution: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME=VALUE,...", help="Of seeding evolution: population=40,generations=100,F=0.5,CR=0.25:0.95."
+        ),
+    ] = None,
+    schedule: Annotated[
+        str | None, typer.Option(metavar="NAME", help=f"How rounds of lloyd share the budget: {', '.join(SCHEDULES)}.")
+    ] = None,
+    tolerance: Annotated[
+        float | None, typer.Option(metavar="WIDTH", help="lloyd stops when no released centre moves as far in a round.")
+    ] = None,
+    max_iter: Annotated[
+        int | None, typer.Option(metavar="N", help="Rounds. Default: as many as the budget carries.")
+    ] = None,
     count_missing: Annotated[
         bool, typer.Option("--count-missing", help="Spend on how many values of each column are made up, too.")
     ] = False,
@@ -67,6 +87,7 @@ def cluster(
         check_free_of_charge(
             {**spending.flags(), "--dry-run": dry_run or None, "--count-missing": count_missing or None, **described}
         )
+        check_no_rounds({"--schedule": schedule, "--tolerance": tolerance, "--max-iter": max_iter})
         if data and not labels:
             raise UsageError("--synopsis stands in for DATA. Give one of them; or both with --labels, to label rows.")
         if labels and not data:
@@ -75,7 +96,7 @@ def cluster(
             check_labels(where["engine"])
         target = read_out(out)
         with reserved(target):
-            clusters = cluster_synopsis(synopsis, k, seeding, where["engine"])
+            clusters = cluster_synopsis(synopsis, k, seeding or "kmeans++", read_evolution(evolution), where["engine"])
             clusters = dataclasses.replace(clusters, ledger=access.ledger)
             show(clusters, clusters.save(target, label=data), target, labels, everywhere.as_json)
         return
@@ -92,6 +113,10 @@ def cluster(
         schema=facts,
         neighbours=neighbours,
         seeding=seeding,
+        evolution=read_evolution(evolution),
+        schedule=schedule,
+        tolerance=tolerance,
+        max_iter=max_iter,
         count_missing=count_missing,
         **where,
     )
@@ -122,6 +147,12 @@ def check_free_of_charge(value_of_flag: dict[str, object]) -> None:
         raise UsageError(f"a synopsis is released already: clustering it spends nothing. Drop {', '.join(idle)}.")
 
 
+def check_no_rounds(value_of_flag: dict[str, object]) -> None:
+    """Refuse flags of rounds on the rows: the cells of a synopsis are clustered without any."""
+    if idle := [flag for flag, value in value_of_flag.items() if value is not None]:
+        raise UsageError(f"a synopsis is clustered without rounds on the rows. Drop {', '.join(idle)}.")
+
+
 def check_labels(engine: Any) -> None:
     """Refuse to write labels where the engine does not hand them out in memory."""
     from cloister.vault import engine_traits
@@ -141,19 +172,20 @@ def read_out(out: Path | None) -> Path:
     return out
 
 
-def cluster_synopsis(file: Path, k: str, seeding: str, engine: Any) -> Clusters:
+def cluster_synopsis(file: Path, k: str, seeding: str, evolution: dict[str, Any] | None, engine: Any) -> Clusters:
     """Cluster a released synopsis: no data is read and nothing is charged."""
     from cloister.clustering.synopsis.synopsis import Synopsis
     from cloister.vault import clusters_points, engine_traits
 
     wanted = read_clusters(k)
     if clusters_points(engine):
-        if not isinstance(wanted, int) or seeding not in ("kmeans++", "kmeans||"):
+        if not isinstance(wanted, int) or seeding not in ("kmeans++", "kmeans||") or evolution is not None:
             title = engine_traits(engine).title
             raise UsageError(f"on {title} a synopsis is seeded by kmeans||, for a number of clusters. Give --k N.")
         return Synopsis.cluster_file(file, wanted, engine)
     released = Synopsis.load(file)
-    return released.cluster(wanted if isinstance(wanted, int) else released.suggest_k().clusters, seeding)
+    clusters = wanted if isinstance(wanted, int) else released.suggest_k().clusters
+    return released.cluster(clusters, seeding, evolution=evolution)
 
 
 def show(clusters: Clusters, certificate: Release, out: Path, has_labels: bool, as_json: bool) -> None:
@@ -174,6 +206,25 @@ def read_clusters(text: str) -> int | str:
         return int(text)
     except ValueError:
         raise UsageError("--k takes a whole number of clusters, or auto.") from None
+
+
+def read_evolution(text: str | None) -> dict[str, Any] | None:
+    """Options of evolution from NAME=VALUE,...; a range is LOW:HIGH. What they may be is checked where they are used.
+
+    >>> read_evolution("population=40,F=0.7,CR=0.1:0.9")
+    {'population': 40, 'F': 0.7, 'CR': (0.1, 0.9)}
+    """
+    if text is None:
+        return None
+    options: dict[str, Any] = {}
+    for part in text.split(","):
+        name, _, value = part.partition("=")
+        try:
+            ends = [int(end) if end.strip().isdecimal() else float(end) for end in value.split(":")]
+        except ValueError:
+            raise UsageError("--evolution takes options such as population=40,generations=100,F=0.5,CR=0.25:0.95.") from None
+        options[name.strip()] = ends[0] if len(ends) == 1 else tuple(ends)
+    return options
 
 
 def show_plan(request: ClusterRequest, data: list[str], rows: int, as_json: bool) -> None:

@@ -42,6 +42,12 @@ def synopsis(
     alpha: Annotated[
         str, typer.Option(metavar="NUMBER", help="Adaptive grid: the first level's part of the budget.")
     ] = "0.5",
+    c1: Annotated[
+        str | None, typer.Option(metavar="NUMBER", help="Adaptive grid: rows a first-level cell is worth. Default 10.")
+    ] = None,
+    c2: Annotated[
+        str | None, typer.Option(metavar="NUMBER", help="Adaptive grid: rows a second-level cell is worth. Default 5.")
+    ] = None,
     threshold: Annotated[
         int | None, typer.Option(metavar="T", help="Uniform grid: leave out cells with a noisy count below T.")
     ] = None,
@@ -77,6 +83,8 @@ def synopsis(
         method=method,
         alpha=alpha,
         threshold=threshold,
+        c1=c1,
+        c2=c2,
         scale=None if scale == "none" else scale,
         columns=flags.read_names(columns) or None,
         schema=facts,

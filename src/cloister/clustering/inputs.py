@@ -31,6 +31,16 @@ class Input:
         """The columns whose type says that they hold text; files such as CSV do not say."""
         return tuple(getattr(self.data, "texts", ()))
 
+    @property
+    def declared_texts(self) -> tuple[str, ...]:
+        """Those of them that are of a type of text.
+
+        Columns of Python objects and of categories do not say what they hold; those of lists and structs are refused by their own
+        name where they would be read.
+        """
+        others = {*getattr(self.data, "untold", ()), *getattr(self.data, "nested", ())}
+        return tuple(name for name in self.texts if name not in others)
+
 
 def read_input(X: Any, engine: Any, names: StatedNames = NOTHING_STATED) -> Input:
     """The user's data, checked for its form and never for its values; `names`: what is said of columns without any."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from cloister.clustering.estimator import ClusterEstimator
@@ -47,11 +47,22 @@ class KMeans(ClusterEstimator):
         Who reads the rows; None: Spark for a Spark DataFrame, this process for everything else.
     random_state : int or numpy Generator, optional
         For public choices only (where the search starts), never for noise.
-    seeding : "kmeans++", "kmeans||", "canopy" or "evolution"
-        How the cells of a synopsis are seeded; the other methods have their own.
+    seeding : "packing", "kmeans++", "kmeans||", "canopy" or "evolution", optional
+        Where the centres start; None: the method's own. "packing" is public, and Lloyd's own. The others are of the cells of a
+        synopsis: methods through a synopsis release one anyway ("kmeans++" is their own), and Lloyd buys one for a third of its
+        budget. A method that finds its start by itself refuses a seeding.
     count_missing : bool, default False
         Whether to spend a twentieth of the budget on how many values of each column are made up because none could be read.
         The certificate has the noisy counts, whether or not anything is missing.
+    evolution : dict, optional
+        What to set of the seeding "evolution": "population", "generations", "F", and "CR", a pair between which the
+        crossover rate rises.
+    schedule : "equal", "halving", "dwork-equal", "dwork-halving" or "blum", optional
+        How the rounds of method "lloyd" share the budget, and counts and sums a round; None: "equal". See docs/kmeans.md.
+    tolerance : float, optional
+        Method "lloyd" stops when no released centre moves as far as this in a round, in column widths (with ``scale=None``
+        or a ball: in the data's own units). Rounds that are skipped stay charged; with delta = 0 one last round takes their
+        epsilon.
 
     Attributes
     ----------
@@ -98,8 +109,11 @@ class KMeans(ClusterEstimator):
         ledger: str | Ledger | None = None,
         engine: str | None = None,
         random_state: Any = None,
-        seeding: str = "kmeans++",
+        seeding: str | None = None,
         count_missing: bool = False,
+        evolution: Mapping[str, Any] | None = None,
+        schedule: str | None = None,
+        tolerance: float | None = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.budget = budget
@@ -116,6 +130,9 @@ class KMeans(ClusterEstimator):
         self.random_state = random_state
         self.seeding = seeding
         self.count_missing = count_missing
+        self.evolution = evolution
+        self.schedule = schedule
+        self.tolerance = tolerance
 
     def _request(self) -> ClusterRequest:
         return ClusterRequest(**self.get_params(deep=False))

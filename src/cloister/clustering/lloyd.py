@@ -1,16 +1,23 @@
-"""Private Lloyd: a few rounds of noisy counts and sums around released centres (improved DPLloyd).
+"""Private Lloyd: rounds of noisy counts and sums around released centres, by a schedule, with a stop, from a choice of starts.
 
 Privacy
 -------
-Released: the noisy number of rows (add-remove only), then in each round the noisy counts and sums of the rows nearest to
-each centre. Neighbours: both relations. Sensitivity: `kernels.CenterSums`; a row enters one count and one row of sums.
-Budget: a fiftieth for the number of rows, the rest in equal parts to the rounds; how many rounds there are follows from the
-noisy number of rows, and every number of rounds costs the same in total. Post-processing: the new centres, their clipping
-into the bounds, a centre that the noise left without rows stays where it was. The start is public.
+Released: the noisy number of rows (add-remove only); where the start comes from cells, a synopsis (`lloyd_start`); then in
+each round the noisy counts and sums of the rows nearest to each centre. Neighbours: both relations. Sensitivity:
+`kernels.CenterSums`; a row enters one count and one row of sums. Budget: a fiftieth for the number of rows, a third for the
+cells of a start that needs some, the rest to the rounds in the parts of the schedule (`schedules`). How many rounds there are
+follows from the noisy number of rows, and every number of rounds costs the same in total. Post-processing: the new centres,
+their clipping into the bounds, a centre that the noise left without rows stays where it was.
+
+The stop looks at released centres alone: it comes when none of them moved as far as the tolerance in a round. Rounds that it
+skips stay charged, and the certificate names them. Under a pure budget nothing is lost: the plan declares that one last round
+takes the epsilon of all that are left, and pure epsilons add whatever chose them (`privacy.plan.Branch`).
 
 References
 ----------
 D. Su et al., "Differentially private k-means clustering", CODASPY 2016, and TOPS 2017, section 3.
+T. Shang et al., "Differential identifiability clustering algorithms for big data analysis", 2021, algorithms 1 and 2. As
+printed the counts have no noise, and the start is the optimized Canopy on the rows: neither is private. Both are mended here.
 """
 
 from __future__ import annotations
@@ -18,7 +25,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
-from math import floor, sqrt
+from math import sqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,14 +33,17 @@ from numpy.typing import NDArray
 from cloister.clustering.chance import PublicChance
 from cloister.clustering.domain import Domain
 from cloister.clustering.fitted import Fitted
+from cloister.clustering.lloyd_start import LLOYD_SEEDINGS, find_start
 from cloister.clustering.progress import Progress
-from cloister.clustering.seeding.packing import sphere_packing
+from cloister.clustering.schedules import Schedule, Split, find_schedule
+from cloister.clustering.synopsis.cell_clusters import Estimate
+from cloister.clustering.synopsis.shapes import ANY_ROWS
 from cloister.clustering.task import Task
-from cloister.clustering.terms import buy_size
-from cloister.errors import UsageError
-from cloister.kernels import CenterSums
-from cloister.privacy.mechanisms import Norm, Spend, amount_of, explain_noise, norm_of, part_of
-from cloister.privacy.plan import Branch, Plan, PlannedStep, Step, make_step
+from cloister.errors import UsageError, by_door
+from cloister.kernels import CenterSums, Sensitivity
+from cloister.privacy.mechanisms import Mechanism, Norm, Spend, amount_of, explain_noise, norm_of, part_of
+from cloister.privacy.plan import STOP_FOR, Branch, Plan, PlannedStep, Step, make_step
+from cloister.privacy.round_parts import Parts, equal_parts
 from cloister.schema import Neighbours
 from cloister.vault import Vault
 
@@ -41,115 +51,185 @@ __all__ = ["Lloyd"]
 
 DEVIATION = 0.225  # mean distance of a coordinate from its middle, as a part of the width: Su et al. 2016, section 4
 FEWEST, MOST = 2, 7  # rounds
+LEAST_PART = Fraction(1, 1_000_000)  # of what all rounds spend: a round with less is nothing but noise
+EXPECTED_CLUSTERS = 8  # in a plan whose clusters are counted on the way
+OWN_SCHEDULE = "equal"
 
 
 class Lloyd:
-    """Improved DPLloyd, for public bounds and a fixed number of clusters."""
+    """Improved DPLloyd, with the schedules and the starts that the papers compare."""
 
     name = "lloyd"
+    seedings = LLOYD_SEEDINGS
+    has_schedule = True
 
     def __init__(self, name: str = "lloyd") -> None:
         pass
 
     def check(self, task: Task) -> None:
-        """The start is laid over public bounds, for a number of clusters."""
-        if task.domain is None or task.clusters is None:
-            raise UsageError('method "lloyd" needs bounds and a number of clusters. Give both, or use method "votes".')
-        _, spend = start(task)
-        rounds_of(task, spend, task.rounds or MOST)
+        """Refuse, before a charge, what can be known to be wrong without the rows."""
+        if task.domain is None:
+            raise UsageError(
+                'method "lloyd" needs bounds and a number of clusters: its start is laid over the bounds. Give both, or use '
+                'method "votes".'
+            )
+        start = find_start(task)
+        start.check()
+        count = task.rounds or MOST
+        if min(schedule_of(task).parts(count)) < LEAST_PART:
+            raise UsageError(
+                f'with schedule "{task.schedule}" the last of {count:,} rounds would have less than a millionth of the budget. '
+                f"Give {by_door('max_iter', '--max-iter')} a smaller number, or leave it out."
+            )
+        rounds_of(task, start.rest(), count)
 
     def plan(self, task: Task, rows: float) -> Plan:
         """The plan for a table of about so many rows; no row is read."""
-        domain, clusters = domain_and_clusters(task)
-        terms = task.terms
-        size, rounds = start(task)
-        planned = plan_rounds(task, rounds, rows)
-        expect: dict[str, str] = {step.name: step.expect for step in planned}
-        steps: tuple[PlannedStep, ...] = (Branch("round", rounds, len(planned)),)
-        if size is not None:
-            expect["size"] = f"number of rows +-{size.mechanism.deviation()['counts']:.3g}"
-            steps = (size.event, *steps)
-        facts: Mapping[str, object] = {"rows": round(rows), "columns": len(domain.halves), "clusters": clusters}
-        choices = {"noise": explain_noise(terms.budget)}
-        return Plan(terms.budget, terms.neighbours, steps, expect, facts, choices, terms.protected)
+        terms, start = task.terms, find_start(task)
+        spend = start.rest()
+        rounds = plan_rounds(task, spend, rows, task.clusters or EXPECTED_CLUSTERS)
+        first, expect = start.steps(rows)
+        stop = "never" if task.tolerance is None else STOP_FOR[norm_of(spend)]
+        steps: tuple[PlannedStep, ...] = (*first, Branch("round", spend, len(rounds), schedule_of(task).parts, stop))
+        expect = {**expect, **{step.name: step.expect for step in rounds}}
+        facts = {"rows": round(rows), "columns": len(task.names), "clusters": task.clusters or "auto"}
+        return Plan(terms.budget, terms.neighbours, steps, expect, facts, explain_choices(task), terms.protected)
 
     def fit(self, vault: Vault, task: Task, random: PublicChance, progress: Progress) -> Fitted:
-        """Run private Lloyd inside an open vault, from public centres."""
-        domain, clusters = domain_and_clusters(task)
-        size, rounds = start(task)
-        vault.follow(self.plan(task, 1.0))  # the number of rows decides how many rounds there are, and nothing else
-        rows = buy_size(vault, size, progress)
-        centers = sphere_packing(domain, clusters, random)
-        sizes = np.full(clusters, rows / clusters)
-        errors = np.full(centers.shape, np.inf)
-        steps = plan_rounds(task, rounds, rows)
+        """Run private Lloyd inside an open vault, from public or released centres."""
+        domain, start = domain_of(task), find_start(task)
+        vault.follow(self.plan(task, ANY_ROWS))  # what is released decides how many rounds there are, and nothing else
+        started = start.find(vault, random, progress)
+        estimate = started.estimate
+        steps = plan_rounds(task, start.rest(), started.rows, len(estimate.centers))
         vault.choose("round", len(steps))
+        choices = {**explain_choices(task), **({"grid": " ".join(started.notes)} if started.notes else {})}
+        taken = 0
         for step in steps:
-            progress(step.name)
-            released = vault.measure(CenterSums(centers, domain.clip), step.mechanism, step.name)
-            counts = released.value["counts"].astype(np.float64)  # (k,)
-            sums = released.value["sums"].astype(np.float64)  # (k, d)
-            filled = counts >= 1
-            moved = np.where(filled[:, None], sums / np.maximum(counts, 1)[:, None], centers)
-            centers = domain.put(moved)
-            sizes = np.maximum(counts, 0)
-            errors = standard_error(centers, counts, released.deviation)
-        return Fitted(domain, centers, sizes, errors, len(steps), rows)
+            before, estimate = estimate, measure_round(vault, domain, estimate, step, progress)
+            taken += 1
+            if taken < len(steps) and has_settled(task, domain, before, estimate):
+                names = vault.stop("round")
+                choices["stopped"] = f"after {step.name}, in which no centre moved as far as {task.tolerance:g}"
+                if last := last_round(task, start.rest(), len(steps), taken):
+                    choices["stopped"] += f"; {last.name} took the epsilon of {', '.join(names)}"
+                    estimate = measure_round(vault, domain, estimate, last, progress)
+                    taken += 1
+                break
+        return Fitted(domain, estimate.centers, estimate.sizes, estimate.errors, taken, started.rows, choices=choices)
 
 
-def domain_and_clusters(task: Task) -> tuple[Domain, int]:
-    """The two that `Lloyd.check` has made sure are there."""
+def domain_of(task: Task) -> Domain:
+    """What `Lloyd.check` has made sure is there."""
     assert task.domain is not None
-    assert task.clusters is not None
-    return task.domain, task.clusters
+    return task.domain
 
 
-def start(task: Task) -> tuple[Step | None, Spend]:
-    """The step that buys the number of rows, and what is left for all rounds together."""
-    spends = task.terms.shares({"rounds": 1})
-    return task.terms.size_step(spends.get("size")), spends["rounds"]
+def schedule_of(task: Task) -> Schedule:
+    """How the rounds share what they may spend."""
+    return find_schedule(task.schedule or OWN_SCHEDULE)
 
 
-def plan_rounds(task: Task, spend: Spend, rows: float) -> list[Step]:
+def explain_choices(task: Task) -> dict[str, str]:
+    """What was chosen, with the reason; public."""
+    schedule = task.schedule or OWN_SCHEDULE
+    choices = {
+        "noise": explain_noise(task.terms.budget),
+        "start": find_start(task).words(),
+        "schedule": f"{schedule}, counts and sums: {schedule_of(task).split}",
+    }
+    if task.tolerance is not None:
+        is_pure = STOP_FOR[norm_of(find_start(task).rest())] == "one last round"
+        rest = "one last round takes the epsilon of those that are left" if is_pure else "skipped rounds stay charged"
+        choices["stop"] = f"when no centre moves as far as {task.tolerance:g} in a round; {rest}"
+    return choices
+
+
+def measure_round(vault: Vault, domain: Domain, before: Estimate, step: Step, progress: Progress) -> Estimate:
+    """One round: every centre moves to the noisy mean of the rows nearest to it."""
+    progress(step.name)
+    released = vault.measure(CenterSums(before.centers, domain.clip), step.mechanism, step.name)
+    counts = released.value["counts"].astype(np.float64)  # (k,)
+    sums = released.value["sums"].astype(np.float64)  # (k, d)
+    filled = counts >= 1
+    centers = domain.put(np.where(filled[:, None], sums / np.maximum(counts, 1)[:, None], before.centers))
+    return Estimate(centers, np.maximum(counts, 0), standard_error(centers, counts, released.deviation))
+
+
+def has_settled(task: Task, domain: Domain, before: Estimate, after: Estimate) -> bool:
+    """Whether no released centre moved as far as the tolerance: in column widths, or in the data's own units."""
+    if task.tolerance is None:
+        return False
+    moves = np.sqrt(((after.centers.astype(np.float64) - before.centers) ** 2).sum(axis=1))  # (k,)
+    return float(moves.max()) * domain.unit < task.tolerance
+
+
+def plan_rounds(task: Task, spend: Spend, rows: float, clusters: int) -> list[Step]:
     """The rounds for this (noisy) number of rows; whatever their number, they spend the same in total."""
-    domain, clusters = domain_and_clusters(task)
-    columns, terms = len(domain.halves), task.terms
+    domain, terms = domain_of(task), task.terms
     # a person's rows move a sum together: fewer people stand against the noise
     people = rows / terms.rows_each
-    count = task.rounds or number_of_rounds(spend, columns, clusters, people, terms.neighbours)
-    steps = rounds_of(task, spend, count)
-    return [replace(step, expect=expectation(step, domain, clusters, rows)) for step in steps]
+    parts = schedule_of(task).parts
+    count = task.rounds or number_of_rounds(spend, len(domain.halves), clusters, people, terms.neighbours, parts)
+    return [replace(step, expect=expectation(step, domain, clusters, rows)) for step in rounds_of(task, spend, count)]
 
 
 def rounds_of(task: Task, spend: Spend, count: int) -> list[Step]:
-    """So many equal rounds. A centre in the farthest corner is the worst that distances can have to be exact for."""
-    domain, _ = domain_and_clusters(task)
+    """So many rounds, each with its part of the spend; equal parts buy the same noise."""
+    parts = schedule_of(task).parts(count)
+    sensitivity = round_sensitivity(task)
+    noise: dict[Fraction, Mechanism] = {
+        part: round_step(task, "round", part_of(spend, part)).mechanism for part in dict.fromkeys(parts)
+    }
+    names = [f"round {i + 1}" for i in range(count)]
+    return [Step(name, noise[part], noise[part].event(name, sensitivity)) for name, part in zip(names, parts, strict=True)]
+
+
+def last_round(task: Task, spend: Spend, count: int, taken: int) -> Step | None:
+    """The round that takes what those after a stop would have spent; None where they stay charged and unused."""
+    if STOP_FOR[norm_of(spend)] != "one last round":
+        return None
+    rest = sum(schedule_of(task).parts(count)[taken:], Fraction(0))
+    return round_step(task, "last round", part_of(spend, rest))
+
+
+def round_step(task: Task, name: str, spend: Spend) -> Step:
+    """A round that buys the least noise its spend allows, shared by counts and sums as the schedule says."""
+    weights = count_and_sum_weights(len(task.names), norm_of(spend), schedule_of(task).split)
+    return make_step(name, round_sensitivity(task), spend, weights)
+
+
+def round_sensitivity(task: Task) -> Sensitivity:
+    """Of any round. A centre in the farthest corner is the worst that distances can have to be exact for."""
+    domain = domain_of(task)
     corner = domain.put(domain.halves[None].astype(np.float64))
-    sensitivity = task.terms.sensitivity(CenterSums(corner, domain.clip))
-    weights = count_and_sum_weights(len(domain.halves), norm_of(spend))
-    first = make_step("round 1", sensitivity, part_of(spend, Fraction(1, count)), weights)
-    return [
-        Step(name, first.mechanism, first.mechanism.event(name, sensitivity))
-        for name in (f"round {i + 1}" for i in range(count))
-    ]
+    return task.terms.sensitivity(CenterSums(corner, domain.clip))
 
 
-def count_and_sum_weights(columns: int, norm: Norm) -> dict[str, str]:
+def count_and_sum_weights(columns: int, norm: Norm, split: Split = "balanced") -> dict[str, str]:
     """How counts and sums share a round.
 
-    Laplace: count : sum of one column = cbrt(4 d 0.225^2) : 1 (Su et al. 2016, eq. 7). Gaussian: minimising
-    d^2 / w_sums + 4 d 0.225^2 / w_counts gives w_sums : w_counts = d : 2 * 0.225 sqrt d.
+    Balanced, Laplace: count : sum of one column = cbrt(4 d 0.225^2) : 1 (Su et al. 2016, eq. 7). Gaussian: minimising
+    d^2 / w_sums + 4 d 0.225^2 / w_counts gives w_sums : w_counts = d : 2 * 0.225 sqrt d. One scale: in the unit cube a row adds 1
+    to a count and up to 1 to each of d sums, so that the same noise on all of them is 1 : d (Dwork 2011). Two queries: 1 : 1
+    (Blum et al. 2005).
     """
+    if split == "one scale":
+        return {"counts": "1", "sums": str(columns)}
+    if split == "two queries":
+        return {"counts": "1", "sums": "1"}
     counts = 2 * DEVIATION * sqrt(columns) if norm == "L2" else (4 * columns * DEVIATION**2) ** (1 / 3)
     return {"counts": f"{counts:.9f}", "sums": str(columns)}
 
 
-def number_of_rounds(rest: Spend, columns: int, clusters: int, rows: float, neighbours: Neighbours) -> int:
-    """As many rounds as the budget carries, between 2 and 7.
+def number_of_rounds(
+    rest: Spend, columns: int, clusters: int, rows: float, neighbours: Neighbours, parts: Parts = equal_parts
+) -> int:
+    """As many rounds as the budget carries, between 2 and 7: the smallest part is still worth a round.
 
-    Laplace: T = floor(eps / eps_m), eps_m^2 = 500 k^3 / N^2 (d + cbrt(4 d 0.225^2))^3 (Su et al. 2016, eq. 9), twice
+    Laplace: a round needs eps_m, eps_m^2 = 500 k^3 / N^2 (d + cbrt(4 d 0.225^2))^3 (Su et al. 2016, eq. 9), twice
     eps_m under replace-one. Gaussian: the same bound on the mean squared error, with variances in place of Laplace's:
-    mu_m^2 = 250 k^3 / N^2 (d + 2 * 0.225 sqrt d)^2.
+    mu_m^2 = 250 k^3 / N^2 (d + 2 * 0.225 sqrt d)^2. With equal parts T = floor(eps / eps_m).
     """
     weight = float(count_and_sum_weights(columns, norm_of(rest))["counts"])
     factor = 2 if neighbours is Neighbours.REPLACE_ONE else 1
@@ -158,7 +238,7 @@ def number_of_rounds(rest: Spend, columns: int, clusters: int, rows: float, neig
     else:
         least = sqrt(500 * clusters**3 / rows**2 * (columns + weight) ** 3) * factor
     carried = float(amount_of(rest)) / least
-    return int(min(MOST, max(FEWEST, floor(min(carried, MOST)))))
+    return max([FEWEST, *(count for count in range(FEWEST, MOST + 1) if 1 / min(parts(count)) <= carried)])
 
 
 def expectation(step: Step, domain: Domain, clusters: int, rows: float) -> str:

@@ -30,6 +30,16 @@ class Method(Protocol):
     def __init__(self, name: str) -> None: ...
 
     @property
+    def seedings(self) -> tuple[str, ...]:
+        """The seedings that can be chosen for it, its own first; none where it finds its start by itself."""
+        ...
+
+    @property
+    def has_schedule(self) -> bool:
+        """Whether a schedule and a tolerance of its rounds can be chosen."""
+        ...
+
+    @property
     def name(self) -> str:
         """The name in the certificate."""
         ...

@@ -43,7 +43,8 @@ class NumberColumns:
 def choose_columns(rows: Input, schema: Schema | None, columns: Sequence[str] | None, bounds: Any) -> NumberColumns:
     """The columns that a user named, or all that can be numbers; bounds and defaults from the schema where it has them.
 
-    A column that neither the user nor the schema describes must say by its type that it holds numbers.
+    A column that the schema does not describe must not be of a type of text; one that the user does not name either must say by
+    its type that it holds numbers.
     """
     chosen = NumberColumns(list(rows.names if columns is None else columns), bounds)
     if schema is not None:
@@ -58,11 +59,16 @@ def choose_columns(rows: Input, schema: Schema | None, columns: Sequence[str] | 
             "a CSV file does not say which of its columns are numbers. Name those to use: "
             f"{by_door('columns=[...]', '--columns A,B')}; or give a schema."
         )
-    texts = [name for name in undescribed if name in rows.texts]
-    if texts:
+    if texts := [name for name in undescribed if name in rows.texts]:
         raise UsageError(
             f'column "{texts[0]}" holds text, or else no numbers. Say which columns to use: '
             + by_door('columns=["age", "income"].', "--columns A,B.")
+        )
+    named = [] if columns is None else [name for name in chosen.names if schema is None or name not in schema]
+    if texts := [name for name in named if name in rows.declared_texts]:
+        raise UsageError(
+            f'column "{texts[0]}" holds text by its type, or else no numbers. Leave it out of '
+            f"{by_door('columns', '--columns')}, or describe it in a schema as a number that is written as text."
         )
     return chosen
 

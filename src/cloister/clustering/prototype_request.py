@@ -11,16 +11,16 @@ from cloister.clustering.domain import Ball, Domain, with_categories
 from cloister.clustering.inputs import Input
 from cloister.clustering.mixed_columns import choose_mixed_columns, with_domains
 from cloister.clustering.number_columns import NumberColumns
-from cloister.clustering.request import ClusterRequest
-from cloister.clustering.schedules import find_schedule
+from cloister.clustering.request import TITLES, ClusterRequest
 from cloister.clustering.task import Task
 from cloister.errors import UsageError, by_door
 from cloister.kernels.loops.arrays import EXACT
+from cloister.parameters import unknown_choice
 from cloister.schema import Schema
 
 __all__ = ["PrototypeRequest"]
 
-DEFAULT_SEEDING = "kmeans++"
+SCHEDULES = ("equal", "halving")  # of the rounds of method "lloyd"; the others say how counts and sums share a round
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,7 +37,6 @@ class PrototypeRequest(ClusterRequest):
     model: str = "kprototypes"
     gamma: Any = "auto"
     categories: Mapping[str, Sequence[str]] | None = None
-    schedule: str | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -47,14 +46,15 @@ class PrototypeRequest(ClusterRequest):
             raise UsageError(f"k-modes has no numbers to weigh categories against. Leave {by_door('gamma', '--gamma')} out.")
         if isinstance(self.bounds, Ball):
             raise UsageError("k-prototypes takes bounds as a pair (low, high): in a ball categories have no common scale.")
-        if self.seeding != DEFAULT_SEEDING:
-            raise UsageError(
-                f"k-prototypes and k-modes start from released marginals. Leave {by_door('seeding', '--seeding')} out."
-            )
-        if self.schedule is not None:
-            find_schedule(self.schedule)
-            if self.method != "lloyd":
-                raise UsageError('a schedule is of the rounds of method "lloyd". Leave it out, or use that method.')
+        given = {"seeding": self.seeding, "evolution": self.evolution, "tolerance": self.tolerance}
+        for name, value in given.items():
+            if value is not None:
+                raise UsageError(
+                    f"{TITLES[self.model]} starts from released marginals and runs all its rounds. Leave "
+                    f"{by_door('', '--')}{name} out."
+                )
+        if self.schedule is not None and self.schedule not in SCHEDULES:
+            raise unknown_choice("schedule", self.schedule, SCHEDULES)
 
     @property
     def kind_of_model(self) -> str:
@@ -75,7 +75,7 @@ class PrototypeRequest(ClusterRequest):
             gamma: int | None = 1  # distances are numbers of differing categories
         else:
             gamma = None if isinstance(self.gamma, str) else steps_of_gamma(float(self.gamma), task.domain)
-        return replace(task, gamma=gamma, schedule=self.schedule)
+        return replace(task, gamma=gamma)
 
     def _domain(self, columns: NumberColumns) -> Domain:
         return with_categories(super()._domain(columns) if columns.names else None, columns.categories, columns.all_names)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,15 +13,16 @@ from cloister.clustering.clusters import Clusters
 from cloister.clustering.domain import Domain, check_scale, from_bounds
 from cloister.clustering.fitted import Fitted
 from cloister.clustering.inputs import Input
+from cloister.clustering.method_options import check_method_options
 from cloister.clustering.methods import Method, find_method
 from cloister.clustering.missing_step import MissingStep, rest_of
 from cloister.clustering.number_columns import NumberColumns
 from cloister.clustering.progress import Progress, silent
-from cloister.clustering.seeding.weighted import SEEDINGS
+from cloister.clustering.seeding.evolution_options import evolution_options
 from cloister.clustering.table_request import TableRequest
 from cloister.clustering.task import Task
 from cloister.errors import UsageError
-from cloister.parameters import check_progress, check_whole, unknown_choice
+from cloister.parameters import check_progress, check_whole
 from cloister.privacy.notes import missing_note
 from cloister.privacy.plan import Plan
 from cloister.vault import Vault
@@ -51,8 +52,11 @@ class ClusterRequest(TableRequest):
     method: str = "auto"
     max_iter: int | None = None
     random_state: Any = None
-    seeding: str = "kmeans++"
+    seeding: str | None = None
     count_missing: bool = False
+    evolution: Mapping[str, Any] | None = None
+    schedule: str | None = None
+    tolerance: float | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -64,8 +68,13 @@ class ClusterRequest(TableRequest):
                 "Leave it out for as many as the budget carries."
             )
         self.find_method()
-        if not isinstance(self.seeding, str) or self.seeding not in SEEDINGS:  # of every method: one that needs none, too
-            raise unknown_choice("seeding", self.seeding, SEEDINGS)
+        check_method_options(
+            self.method,
+            seeding=self.seeding,
+            evolution=self.evolution,
+            schedule=self.schedule,
+            tolerance=self.tolerance,
+        )
         number_of_clusters(self.n_clusters)
 
     @property
@@ -94,6 +103,9 @@ class ClusterRequest(TableRequest):
             self.max_iter,
             self.seeding,
             self.scale,
+            evolution_options(self.evolution),
+            self.schedule,
+            None if self.tolerance is None else float(self.tolerance),
         )
 
     def _domain(self, columns: NumberColumns) -> Domain | None:

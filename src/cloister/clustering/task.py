@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from cloister.clustering.domain import Domain
+from cloister.clustering.seeding.evolution_options import OWN_EVOLUTION, EvolutionOptions
 from cloister.clustering.terms import Terms
 from cloister.encode import Bins, Encoding
 
@@ -20,10 +21,12 @@ class Task:
     terms: Terms
     clusters: int | None  # None: their number is chosen from what is released
     rounds: int | None = None  # of Lloyd; None: as many as the budget carries
-    seeding: str = "kmeans++"  # of the cells of a synopsis
+    seeding: str | None = None  # where the centres start; None: the method's own
     scale: str | None = "bounds"  # of the domain that is made from estimated bounds
-    gamma: int | None = None  # what a differing category adds, in squared grid steps; None: found inside the budget
+    evolution: EvolutionOptions = OWN_EVOLUTION  # of the seeding of that name
     schedule: str | None = None  # how the rounds of Lloyd share the budget; None: equally
+    tolerance: float | None = None  # Lloyd stops when no centre moves as far, in units of the domain; None: it does not
+    gamma: int | None = None  # what a differing category adds, in squared grid steps; None: found inside the budget
 
     @property
     def encoding(self) -> Encoding:

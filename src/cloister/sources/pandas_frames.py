@@ -46,6 +46,11 @@ class FrameSource:
         return text_names(self._schema())
 
     @property
+    def untold(self) -> tuple[str, ...]:
+        """The columns whose dtype does not say what they hold: Python objects and categories."""
+        return tuple(name for name in self.names if _declared(self._cells(name)) is None)
+
+    @property
     def nested(self) -> tuple[str, ...]:
         """The columns that hold lists or structs, by their dtype."""
         return nested_names(self._schema())

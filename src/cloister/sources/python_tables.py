@@ -89,6 +89,11 @@ class ColumnsSource:
         return tuple(name for name, cells in self.columns.items() if name in text_names(pa.schema([(name, _kind(cells))])))
 
     @property
+    def untold(self) -> tuple[str, ...]:
+        """The columns that do not say what they hold: lists and arrays of Python objects, and categories of pandas."""
+        return tuple(name for name, cells in self.columns.items() if _is_untold(cells))
+
+    @property
     def nested(self) -> tuple[str, ...]:
         """The columns that hold lists or structs, by their type."""
         return nested_names(pa.schema([(name, _kind(cells)) for name, cells in self.columns.items()]))
@@ -160,6 +165,11 @@ def _library(cells: Any) -> str | None:
     """The library whose Series this is."""
     kind = type(cells)
     return kind.__module__.partition(".")[0] if kind.__name__ == "Series" else None
+
+
+def _is_untold(cells: Any) -> bool:
+    """Whether a column holds objects of any kind, as far as it says."""
+    return isinstance(cells, OBJECTS) or str(getattr(cells, "dtype", "")) in ("object", "category")
 
 
 def _kind(cells: Any) -> pa.DataType:

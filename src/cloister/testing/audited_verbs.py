@@ -44,8 +44,10 @@ RHO = Identifiability(rho="0.05", worlds=10_001)  # replace-one only
 Verb = Callable[[Any, Whom, Budget], Any]
 
 
-def cluster(method: str, clusters: int | str = 3, bounds: Any = "schema", count_missing: bool = False) -> Verb:
-    """Clusters by a method; bounds from the schema, given, or estimated."""
+def cluster(
+    method: str, clusters: int | str = 3, bounds: Any = "schema", count_missing: bool = False, **options: Any
+) -> Verb:
+    """Clusters by a method; bounds from the schema, given, or estimated; with options of that method."""
 
     def run(table: Any, whom: Whom, budget: Budget) -> Any:
         schema = whom.schema if bounds == "schema" else without_columns(whom.schema)
@@ -59,6 +61,7 @@ def cluster(method: str, clusters: int | str = 3, bounds: Any = "schema", count_
             neighbours=whom.neighbours.value,
             random_state=0,
             count_missing=count_missing,
+            **options,
         )
         return request.fit(table)
 
@@ -112,6 +115,13 @@ VERBS: Mapping[str, Verb] = {
     "cluster votes, in a ball": cluster("votes", bounds=Ball(1.0, (0.5, 0.5))),
     "cluster votes, missing counted": cluster("votes", count_missing=True),
     "cluster lloyd": cluster("lloyd"),
+    "cluster lloyd, halving, with a stop": cluster("lloyd", schedule="halving", tolerance=0.3),
+    "cluster lloyd, equal, stopped at once": cluster("lloyd", schedule="equal", tolerance=10.0, max_iter=5),
+    "cluster lloyd, dwork-halving from canopy, k = auto": cluster(
+        "lloyd", "auto", schedule="dwork-halving", seeding="canopy"
+    ),
+    "cluster lloyd, dwork-equal": cluster("lloyd", schedule="dwork-equal"),
+    "cluster lloyd, blum from kmeans||": cluster("lloyd", schedule="blum", seeding="kmeans||", tolerance=0.3),
     "cluster hybrid": cluster("hybrid"),
     "cluster uniform-grid": cluster("uniform-grid"),
     "cluster adaptive-grid": cluster("adaptive-grid"),

@@ -123,7 +123,7 @@ def verdict(claim: tuple[Fraction, Fraction], first: Walk, second: Walk, finding
     """Compare what both walks show with what was paid for. `findings`: what differs between them, if anything does."""
     parted = bool(findings)
     certificate = certificate_of(first.result)
-    paid = list(paid_steps(certificate.events)) if certificate is not None else None
+    paid = list(paid_for_noise(certificate)) if certificate is not None else None
     pairs = list(zip(first.steps, second.steps, strict=False))
     if paid is not None and len(paid) != len(first.steps):
         findings.append(f"noise was added {len(first.steps)} times, and the certificate pays for {len(paid)}")
@@ -143,6 +143,12 @@ def verdict(claim: tuple[Fraction, Fraction], first: Walk, second: Walk, finding
     elif not losses.is_pure and losses.delta(epsilon) > delta * (1 + DELTA_ROUNDING):
         findings.append(f"at epsilon {epsilon:.6g} delta is {losses.delta(epsilon):.3g}, and {delta:.3g} is claimed")
     return ExactAudit(epsilon, delta, tuple(steps), losses, tuple(findings), parted)
+
+
+def paid_for_noise(certificate: Any) -> Iterator[tuple[Any, bool]]:
+    """Every event that pays for noise, in order: not those of rounds that a stop skipped, which the certificate names."""
+    skipped = getattr(certificate, "parameters", {}).get("skipped", ())
+    return (paid for paid in paid_steps(certificate.events) if paid[0].step not in skipped)
 
 
 def paid_steps(events: Any) -> Iterator[tuple[Any, bool]]:

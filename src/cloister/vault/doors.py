@@ -361,6 +361,7 @@ class Vault:
         events = self._steps.events()
         if not within(events, self._terms.budget):
             raise BudgetExceeded.of_release(self._terms.budget)
+        skipped = self._steps.skipped
         guarantee = Guarantee(
             self._terms.budget.epsilon, self._terms.budget.delta, self._terms.neighbours, self._terms.protected
         )
@@ -368,11 +369,11 @@ class Vault:
             kind=kind,
             guarantee=guarantee,
             events=events,
-            parameters=parameters,
+            parameters={**parameters, **({"skipped": list(skipped)} if skipped else {})},
             result=result,
             seeded=noise.seeded_since(self._mark),
             ledger=self._booking.in_release(),
-            notes=(*notes, *skipped_notes(self._steps.skipped), *self._booking.notes),
+            notes=(*notes, *skipped_notes(skipped), *self._booking.notes),
         )
         self._tell_ledger(release)
         return release

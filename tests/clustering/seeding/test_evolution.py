@@ -13,6 +13,7 @@ from cloister.clustering.seeding.evolution import (
     mutate_and_cross,
     oppose,
 )
+from cloister.clustering.seeding.evolution_options import EvolutionOptions
 from cloister.kernels.loops.fitness import improve, weighted_loss
 
 
@@ -27,7 +28,7 @@ def heaps(seed: int = 0, k: int = 6, d: int = 3) -> tuple[np.ndarray, np.ndarray
 def test_it_never_ends_worse_than_its_start(seed: int, generations: int) -> None:
     """In double precision the loss handed out is its centres' own, and at most that of the best first member."""
     points, weights = heaps(seed)
-    found = evolve(points, weights, 6, np.random.default_rng(seed), generations)
+    found = evolve(points, weights, 6, np.random.default_rng(seed), EvolutionOptions(generations=generations))
     assert found.loss <= found.start_loss
     assert found.loss == pytest.approx(weighted_loss(points, weights, found.centers))
 

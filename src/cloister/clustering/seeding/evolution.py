@@ -27,18 +27,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cloister.clustering.chance import PublicChance
+from cloister.clustering.seeding.evolution_options import CROSSOVER, OWN_EVOLUTION, SCALE, EvolutionOptions
 
 __all__ = ["Evolved", "crossover_rate", "evolve", "population_size"]
 
-SCALE = np.float32(0.5)  # F
-CROSSOVER_LEAST, CROSSOVER_MOST = 0.25, 0.95
 STEEPNESS = 20.0  # of the S along which the crossover rate rises
 MEMBERS_A_COLUMN = 5
 MOST_MEMBERS = 80
 MOST_MEMBERS_LARGE = 32  # where scoring one member takes more than LARGE products
 LARGE = 750_000
 FEWEST_MEMBERS = 8  # DE/rand/2 needs six
-GENERATIONS = 200
 MATCHING = 10  # generations after which centres are put in the order of the best member's again
 PATIENCE = 50  # generations without a better member, after which it ends
 SETTLED = 1e-7  # of its loss: a member whose own move gains less is left alone until it changes
@@ -89,14 +87,14 @@ class Population:
         return len(which)
 
 
-def crossover_rate(generation: int, generations: int) -> float:
-    """The share of a trial that comes from the mutant: a smooth S from 0.25 to 0.95.
+def crossover_rate(generation: int, generations: int, ends: tuple[float, float] = CROSSOVER) -> float:
+    """The share of a trial that comes from the mutant: a smooth S between the two ends.
 
     >>> round(crossover_rate(0, 200), 3), round(crossover_rate(100, 200), 3), round(crossover_rate(199, 200), 3)
     (0.25, 0.609, 0.95)
     """
     along = (generation + 1) / (generations + 1) - 0.5
-    return CROSSOVER_LEAST + (CROSSOVER_MOST - CROSSOVER_LEAST) / (1 + float(np.exp(-STEEPNESS * along)))
+    return ends[0] + (ends[1] - ends[0]) / (1 + float(np.exp(-STEEPNESS * along)))
 
 
 def population_size(clusters: int, columns: int, points: int) -> int:
@@ -114,7 +112,7 @@ def evolve(
     weights: NDArray[np.float64],
     clusters: int,
     random: PublicChance,
-    generations: int = GENERATIONS,
+    options: EvolutionOptions = OWN_EVOLUTION,
 ) -> Evolved:
     """Centres of released points by DE/rand/2/bin with generalised opposition; never worse than its best first member.
 
@@ -126,7 +124,7 @@ def evolve(
     clusters : int
     random : numpy Generator
         Public: it decides which cells the members start from.
-    generations : int
+    options : EvolutionOptions
     """
     from cloister.kernels.loops.fitness import improve, weighted_loss  # loads numba, which no other seeding needs
 
@@ -134,7 +132,7 @@ def evolve(
     reach = float(np.abs(points - middle).max()) or 1.0
     columns = np.ascontiguousarray(((points - middle) / reach).T, dtype=np.float32)  # (d, n)
     mass = weights.astype(np.float32)
-    size = population_size(clusters, points.shape[1], len(points))
+    size = options.population or population_size(clusters, points.shape[1], len(points))
 
     first = draw_members(columns, weights, clusters, size, random)
     losses, members = improve(columns, mass, first)
@@ -143,11 +141,12 @@ def evolve(
     population = Population(members, losses, np.ones(size, dtype=bool))
     lowest, highest = columns.min(axis=1), columns.max(axis=1)  # (d,) each
     quiet, done = 0, 0
-    for generation in range(generations):
+    for generation in range(options.generations):
         done = generation + 1
         if generation % MATCHING == 0:
             match_centers(members, population.best.copy())
-        trial = np.clip(mutate_and_cross(members, crossover_rate(generation, generations), random), lowest, highest)
+        rate = crossover_rate(generation, options.generations, options.CR)
+        trial = np.clip(mutate_and_cross(members, rate, random, options.F), lowest, highest)
         against = oppose(trial, members.min(axis=0), members.max(axis=0), random)
         trial_losses, trial = improve(columns, mass, trial)
         against_losses, against = improve(columns, mass, against)
@@ -190,13 +189,15 @@ def match_centers(members: NDArray[np.float32], model: NDArray[np.float32]) -> N
         members[i] = member[linear_sum_assignment(gaps)[1]]
 
 
-def mutate_and_cross(members: NDArray[np.float32], rate: float, random: PublicChance) -> NDArray[np.float32]:
+def mutate_and_cross(
+    members: NDArray[np.float32], rate: float, random: PublicChance, scale: float = SCALE
+) -> NDArray[np.float32]:
     """DE/rand/2/bin: X_a + F (X_b - X_c) + F (X_d - X_e), crossed with the current member column by column."""
     size = len(members)
     others = np.argsort(random.random((size, size - 1)), axis=1)[:, :5]
     others += others >= np.arange(size)[:, None]  # five distinct members, none of them the current one
     a, b, c, d, e = (members[others[:, i]] for i in range(5))
-    mutant = (a + SCALE * ((b - c) + (d - e))).reshape(size, -1)
+    mutant = (a + np.float32(scale) * ((b - c) + (d - e))).reshape(size, -1)
     crossed = random.random(mutant.shape) <= rate
     crossed[np.arange(size), random.integers(mutant.shape[1], size=size)] = True
     return np.where(crossed, mutant, members.reshape(size, -1)).reshape(members.shape)

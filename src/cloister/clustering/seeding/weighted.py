@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from cloister.clustering.chance import PublicChance
 from cloister.clustering.seeding.canopy import canopy_centers
 from cloister.clustering.seeding.evolution import evolve
+from cloister.clustering.seeding.evolution_options import OWN_EVOLUTION, EvolutionOptions, check_genomes
 from cloister.clustering.seeding.points_kmeans import Weighted, lloyd, nearest, plus_plus_seeds
 from cloister.errors import UsageError
 from cloister.kernels.loops.choose import can_compile
@@ -28,6 +29,7 @@ def cluster_points(
     seeding: str,
     random: PublicChance,
     densities: NDArray[np.float64] | None = None,
+    evolution: EvolutionOptions = OWN_EVOLUTION,
 ) -> Weighted:
     """Seed, then weighted Lloyd until nothing moves.
 
@@ -40,6 +42,8 @@ def cluster_points(
     random : numpy Generator, public
     densities : (n,), optional
         For "canopy": which points are densest; by default the heaviest.
+    evolution : EvolutionOptions
+        For "evolution".
     """
     check_seeding(seeding)
     if clusters > len(points):
@@ -47,10 +51,11 @@ def cluster_points(
             f"{clusters} clusters were asked for, and the synopsis has {len(points)} cells that are not empty. Ask for "
             f"{len(points)} or fewer, or release a finer synopsis."
         )
+    check_genomes(evolution, clusters, points.shape[1])
     if seeding == "canopy":
         starts = [canopy_centers(points, weights, clusters, densities)]
     elif seeding == "evolution":
-        starts = [evolve(points, weights, clusters, random).centers]
+        starts = [evolve(points, weights, clusters, random, evolution).centers]
     else:
         seed = plus_plus_seeds if seeding == "kmeans++" else parallel_seeds
         starts = [seed(points, weights, clusters, random) for _ in range(RESTARTS)]

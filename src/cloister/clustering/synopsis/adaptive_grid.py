@@ -9,8 +9,9 @@ the two levels, the total, leaving out cells that lie outside a public ball.
 
 References
 ----------
-LETEO technical report, 2021, section 4.2.
-W. Qardaji, W. Yang and N. Li, "Differentially private grids for geospatial data", ICDE 2013.
+LETEO technical report, 2021, section 4.2: the rules, in any number of columns, with constants c1 and c2 that it does not print.
+W. Qardaji, W. Yang and N. Li, "Differentially private grids for geospatial data", ICDE 2013: where the rules come from; the
+constants that are taken here, c1 = 10 and c2 = 5, are theirs.
 """
 
 from __future__ import annotations
@@ -25,6 +26,8 @@ from cloister.clustering.domain import Domain
 from cloister.clustering.progress import Progress
 from cloister.clustering.synopsis.consistency import agree, best_total
 from cloister.clustering.synopsis.grid_sizes import (
+    C1,
+    C2,
     capped_sides,
     check_cap,
     coarser_note,
@@ -53,9 +56,9 @@ class Levels(NamedTuple):
     one: Step
     two: Step
 
-    def first_side(self, rows: float, columns: int) -> int:
+    def first_side(self, rows: float, columns: int, c1: float) -> int:
         """Into how many intervals the first level cuts each column."""
-        return first_side(rows, rule_epsilon(self.one.mechanism) + rule_epsilon(self.two.mechanism), columns)
+        return first_side(rows, rule_epsilon(self.one.mechanism) + rule_epsilon(self.two.mechanism), columns, c1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +68,18 @@ class AdaptiveGrid:
     options: ShapeOptions
 
     def parameters(self) -> Mapping[str, object]:
-        """The first level's part of the budget."""
-        return {"alpha": str(self.options.alpha)}
+        """The first level's part of the budget, and the constants of both levels."""
+        return {"alpha": str(self.options.alpha), "c1": f"{self.c1:g}", "c2": f"{self.c2:g}"}
+
+    @property
+    def c1(self) -> float:
+        """The constant of the first level."""
+        return C1 if self.options.c1 is None else float(exact(self.options.c1, "c1"))
+
+    @property
+    def c2(self) -> float:
+        """The constant of the second level."""
+        return C2 if self.options.c2 is None else float(exact(self.options.c2, "c2"))
 
     def steps(self, terms: Terms) -> Levels:
         """The number of rows, alpha of the rest for the first level, 1 - alpha for the second."""
@@ -87,7 +100,7 @@ class AdaptiveGrid:
         """What the grid would spend on about so many rows."""
         columns = len(domain.halves)
         steps = self.steps(terms)
-        side = min(steps.first_side(rows, columns), largest_side(columns, self.options.most_cells))
+        side = min(steps.first_side(rows, columns, self.c1), largest_side(columns, self.options.most_cells))
         noise = {step.name: step.mechanism.deviation()["counts"] for step in (steps.size, steps.one, steps.two) if step}
         expect = {"size": f"number of rows +-{noise['size']:.3g}"} if steps.size else {}
         expect["level 1"] = f"{side} ** {columns} cells, counts +-{noise['level 1']:.3g}"
@@ -101,12 +114,12 @@ class AdaptiveGrid:
         columns, most = len(domain.halves), self.options.most_cells
         steps = self.steps(terms)
         rows = buy_size(vault, steps.size, progress)
-        rule_side = steps.first_side(rows, columns)
+        rule_side = steps.first_side(rows, columns, self.c1)
         side = min(rule_side, largest_side(columns, most))
         halves, sides = tuple(int(h) for h in domain.halves), (side,) * columns
         progress("level 1")
         upper = vault.measure(GridCells(halves, sides), steps.one.mechanism, "level 1")
-        wanted = second_sides(upper.value["counts"], rule_epsilon(steps.two.mechanism), columns)
+        wanted = second_sides(upper.value["counts"], rule_epsilon(steps.two.mechanism), columns, self.c2)
         inner = capped_sides(wanted, columns, most, most_intervals(halves) // side)
         is_coarser = side < rule_side or bool((inner < wanted).any())
         progress("level 2")

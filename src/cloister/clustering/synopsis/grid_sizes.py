@@ -15,6 +15,8 @@ from cloister.errors import UsageError
 from cloister.privacy.mechanisms import Mechanism
 
 __all__ = [
+    "C1",
+    "C2",
     "capped_sides",
     "check_cap",
     "coarser_note",
@@ -26,7 +28,7 @@ __all__ = [
 ]
 
 UNIFORM = 10.0  # Su et al. 2016: theta
-C1, C2 = 10.0, 5.0  # LETEO, section 4.2
+C1, C2 = 10.0, 5.0  # Qardaji, Yang and Li 2013, section IV; LETEO, section 4.2, takes over their rule and prints no value
 FEWEST_FIRST = 100.0  # cells at the first level
 LARGEST_SIDE = 2.0**20
 LARGEST_EPSILON = 10.0  # noise of a tenth of a row: finer cells would gain nothing, and their number would have no end
@@ -56,17 +58,17 @@ def uniform_side(rows: float, epsilon: float, columns: int) -> int:
     return max(1, round(min(LARGEST_SIDE, side)))
 
 
-def first_side(rows: float, epsilon: float, columns: int) -> int:
+def first_side(rows: float, epsilon: float, columns: int, c1: float = C1) -> int:
     """m1 = ceil(max(100^(1/d), M1^(1/d) / 4)) with M1 = (N eps / c1)^(2d/(2+d)) (LETEO, section 4.2).
 
     >>> first_side(5000, 1.0, 2), first_side(100_000, 1.0, 2)
     (10, 25)
     """
-    side = float(max(FEWEST_FIRST ** (1 / columns), cells(rows, epsilon, columns, C1) ** (1 / columns) / 4))
+    side = float(max(FEWEST_FIRST ** (1 / columns), cells(rows, epsilon, columns, c1) ** (1 / columns) / 4))
     return ceil(min(LARGEST_SIDE, side) - 1e-9)  # 1e-9: the square root of 100 is 10 and not a little more
 
 
-def second_sides(counts: NDArray[np.int64], epsilon: float, columns: int) -> NDArray[np.int64]:
+def second_sides(counts: NDArray[np.int64], epsilon: float, columns: int, c2: float = C2) -> NDArray[np.int64]:
     """m2 = ceil(M2^(1/d)) with M2 = (N' (1-alpha) eps / c2)^(2d/(2+d)) for each first-level cell (LETEO, section 4.2).
 
     `epsilon` is the second level's, (1-alpha) eps. A negative N' counts as 0, and m2 is at least 1.
@@ -74,7 +76,7 @@ def second_sides(counts: NDArray[np.int64], epsilon: float, columns: int) -> NDA
     >>> second_sides(np.array([-3, 0, 40, 150]), 0.5, 2).tolist()
     [1, 1, 2, 4]
     """
-    worth = (np.maximum(counts, 0) * epsilon / C2) ** (2 * columns / (2 + columns))
+    worth = (np.maximum(counts, 0) * epsilon / c2) ** (2 * columns / (2 + columns))
     sides = np.ceil(np.minimum(LARGEST_SIDE, worth ** (1 / columns)) - 1e-9)
     return np.maximum(1, sides).astype(np.int64)
 

@@ -34,6 +34,8 @@ class SynopsisRequest(TableRequest):
     alpha: Number = "0.5"
     threshold: int | None = None
     most_cells: int = MOST_CELLS
+    c1: Number | None = None
+    c2: Number | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -42,7 +44,7 @@ class SynopsisRequest(TableRequest):
     @property
     def shape(self) -> Shape:
         """How the domain is cut into cells."""
-        return find_shape(self.method, ShapeOptions(self.alpha, self.threshold, self.most_cells))
+        return find_shape(self.method, ShapeOptions(self.alpha, self.threshold, self.most_cells, self.c1, self.c2))
 
     def domain(self, rows: Input) -> Domain:
         """Where values may lie, checked against the shape as far as it can be without the rows."""
@@ -99,6 +101,8 @@ def synopsis(
     alpha: Number = "0.5",
     threshold: int | None = None,
     most_cells: int = MOST_CELLS,
+    c1: Number | None = None,
+    c2: Number | None = None,
     scale: str | None = "bounds",
     columns: Sequence[str] | None = None,
     schema: Any = None,
@@ -127,6 +131,9 @@ def synopsis(
         cells up to 2**52.
     most_cells : int, default 4,194,304
         A dense grid with more cells is refused; a tree stops splitting there.
+    c1, c2 : number, optional
+        How many rows, in units of 1/epsilon, a cell of the two levels of an adaptive grid should stand for: larger ones make it
+        coarser. None: 10 and 5, as in Qardaji et al. 2013 (the LETEO report has the constants and prints no values).
     scale, columns, schema, neighbours, table, ledger, engine
         As in `KMeans`.
 
@@ -146,6 +153,8 @@ def synopsis(
         alpha=alpha,
         threshold=threshold,
         most_cells=most_cells,
+        c1=c1,
+        c2=c2,
         scale=scale,
         columns=columns,
         schema=schema,

@@ -29,6 +29,7 @@ __all__ = ["ANY_ROWS", "MOST_CELLS", "SHAPES", "Shape", "ShapeOptions", "find_sh
 
 ANY_ROWS = 1.0  # what a plan is made with whose events are the same for every number of rows
 MOST_CELLS = 2**22  # of a dense grid, and leaves of a tree
+LEAST_CONSTANT = 1_000_000  # its inverse: c1 and c2 are at least so small and at most so large
 
 SHAPES: Mapping[str, str] = {  # name -> where its class is; loaded when it is asked for
     "uniform-grid": "cloister.clustering.synopsis.uniform_grid:UniformGrid",
@@ -45,10 +46,25 @@ class ShapeOptions:
     alpha: Number = "0.5"  # the first level's part of an adaptive grid's budget
     threshold: int | None = None  # of a uniform grid: cells with a smaller noisy count are left out
     most_cells: int = MOST_CELLS
+    c1: Number | None = None  # of an adaptive grid's first level: a larger one makes it coarser; None: 10
+    c2: Number | None = None  # of its second level; None: 5
 
     def __post_init__(self) -> None:
         if isinstance(self.most_cells, bool) or not isinstance(self.most_cells, Integral) or self.most_cells < 1:
             raise UsageError("most_cells must be a whole number of at least 1.")
+        for name, value in (("c1", self.c1), ("c2", self.c2)):
+            if value is not None:
+                check_constant(name, value)
+
+
+def check_constant(name: str, value: Number) -> None:
+    """Refuse a constant of the adaptive grid that would make its cells as many, or as few, as no rule means."""
+    from cloister.privacy.budgets import exact
+
+    if not 1 <= exact(value, name) * LEAST_CONSTANT <= LEAST_CONSTANT**2:
+        raise UsageError(
+            f"{name} must lie between 1/{LEAST_CONSTANT:,} and {LEAST_CONSTANT:,}. Leave it out for a good choice."
+        )
 
 
 class Shape(Protocol):
@@ -87,6 +103,8 @@ def find_shape(method: str, options: ShapeOptions | None = None) -> Shape:
         raise unknown_choice("method", method, SHAPES)
     if options.threshold is not None and method != "uniform-grid":
         raise UsageError("a threshold goes with method uniform-grid: the sparse grid.")
+    if method != "adaptive-grid" and (options.c1, options.c2) != (None, None):
+        raise UsageError("c1 and c2 are constants of method adaptive-grid. Leave them out.")
     module, _, kind = (SHAPES[method] if options.threshold is None else SPARSE).partition(":")
     shape: Shape = getattr(import_module(module), kind)(options)
     return shape

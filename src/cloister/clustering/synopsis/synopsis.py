@@ -17,6 +17,7 @@ from cloister.clustering.chance import public_chance
 from cloister.clustering.clusters import Clusters
 from cloister.clustering.domain import Domain
 from cloister.clustering.seeding.canopy import Suggestion, suggest
+from cloister.clustering.seeding.evolution_options import evolution_options
 from cloister.clustering.seeding.weighted import cluster_points
 from cloister.clustering.synopsis.files import Contents, load, load_about, save
 from cloister.clustering.synopsis.noisy_cells import Cells, log_densities
@@ -97,7 +98,9 @@ class Synopsis:
         """A weight for each cell, not negative, adding up to about `total`."""
         return kept_weights(self.cells.counts, self.total)
 
-    def cluster(self, k: int, seeding: str = "kmeans++", random_state: Any = None) -> Clusters:
+    def cluster(
+        self, k: int, seeding: str = "kmeans++", random_state: Any = None, evolution: Mapping[str, Any] | None = None
+    ) -> Clusters:
         """Cluster the cells by weighted k-means, for any k, as often as you like.
 
         Parameters
@@ -106,15 +109,22 @@ class Synopsis:
         seeding : "kmeans++", "kmeans||", "canopy" or "evolution"
         random_state : int or numpy Generator, optional
             For the seeding. Public.
+        evolution : dict, optional
+            What to set of the seeding "evolution": "population", "generations", "F", and "CR", a pair between which the
+            crossover rate rises.
         """
         clusters = at_least_one(k)
+        options = evolution_options(evolution)
+        if evolution is not None and seeding != "evolution":
+            raise UsageError('options of evolution go with seeding="evolution". Give that too, or leave them out.')
         weights = self._positive_weights()
         full = weights > 0
         points, mass = self.cells.points[full], weights[full]
         densities = log_densities(self.cells, weights)[full]
-        best = cluster_points(points, mass, clusters, seeding, public_chance(random_state), densities)
+        best = cluster_points(points, mass, clusters, seeding, public_chance(random_state), densities, options)
         loss = best.loss / float(weights.sum())
-        return release_clusters(self.release, self.domain, best.centers, best.sizes, loss, seeding, is_read=self.is_read)
+        chosen = seeding if evolution is None else f"{seeding}: {options.words()}"
+        return release_clusters(self.release, self.domain, best.centers, best.sizes, loss, chosen, is_read=self.is_read)
 
     def suggest_k(self, most: int = 30, relative: bool = True) -> Suggestion:
         """How many clusters there seem to be: where the max-min distance of the dense cells changes most.

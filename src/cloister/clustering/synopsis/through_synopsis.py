@@ -14,22 +14,19 @@ D. Su et al., "Differentially private k-means clustering and a hybrid approach t
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cloister.clustering.chance import PublicChance
 from cloister.clustering.clipped_rounds import check_round, round_kernel, round_weights
 from cloister.clustering.domain import Domain
 from cloister.clustering.fitted import Fitted
 from cloister.clustering.progress import Progress
-from cloister.clustering.seeding.canopy import suggest
-from cloister.clustering.seeding.points_kmeans import nearest
-from cloister.clustering.seeding.weighted import check_seeding, cluster_points
-from cloister.clustering.synopsis.noisy_cells import Cells, log_densities
-from cloister.clustering.synopsis.queries import kept_weights
+from cloister.clustering.seeding.evolution_options import OWN_EVOLUTION, check_genomes
+from cloister.clustering.seeding.weighted import SEEDINGS, check_seeding
+from cloister.clustering.synopsis.cell_clusters import MOST_CLUSTERS, Estimate, release_and_cluster, shape_for
 from cloister.clustering.synopsis.shapes import ANY_ROWS, find_shape
 from cloister.clustering.task import Task
 from cloister.clustering.terms import Terms
@@ -45,19 +42,21 @@ ROUNDS = 2
 MOST_ROUNDS = 4
 EXPECTED_MOVE = 0.1  # of the radius: how far a centre of a synopsis may be off, beside its noise
 RADIUS = 0.6  # of the median distance between neighbouring centres: where a move is clipped
-GRID_COLUMNS = 3  # up to so many columns the hybrid starts from an adaptive grid, beyond from a tree
-MOST_CLUSTERS = 30  # looked at when their number is to be suggested
 
 
 class ThroughSynopsis:
     """Release a synopsis of the shape that the method is named after, and cluster its cells."""
+
+    seedings = SEEDINGS
+    has_schedule = False
 
     def __init__(self, name: str) -> None:
         self.name = name
 
     def check(self, task: Task) -> None:
         """Refuse, before a charge, what can be known to be wrong without the rows."""
-        check_seeding(task.seeding)
+        check_seeding(self.seeding(task))
+        check_genomes(task.evolution, task.clusters or MOST_CLUSTERS, len(task.names))
         if task.domain is None:
             raise UsageError(
                 f'method "{self.name}" needs public bounds: a grid is laid over them. Give '
@@ -71,6 +70,10 @@ class ThroughSynopsis:
     def shape(self, task: Task) -> str:
         """The shape of the synopsis."""
         return self.name
+
+    def seeding(self, task: Task) -> str:
+        """How the cells are seeded."""
+        return task.seeding or self.seedings[0]
 
     def terms(self, task: Task) -> Terms:
         """What the synopsis may spend."""
@@ -101,29 +104,24 @@ class ThroughSynopsis:
         method = f"{self.shape(task)} synopsis, then weighted k-means on its cells"
         if rounds := self.rounds(task):
             method += f", then {rounds} rounds on the rows"
-        return {"method": method, "seeding": task.seeding}
+        seeding = self.seeding(task)
+        if task.evolution != OWN_EVOLUTION:
+            seeding += f": {task.evolution.words()}"
+        return {"method": method, "seeding": seeding}
 
     def fit(self, vault: Vault, task: Task, random: PublicChance, progress: Progress) -> Fitted:
         """Release a synopsis inside an open vault and cluster it; then refine the centres, where there are rounds for it."""
         domain = task.domain
         assert domain is not None
         vault.follow(self.plan(task, ANY_ROWS))
-        cells, total, notes = find_shape(self.shape(task)).build(vault, domain, self.terms(task), progress)
-        weights = kept_weights(cells.counts, total)
-        full = weights > 0
-        if not full.any():  # an empty table: every cell counts the same
-            full[:], weights[:] = True, 1.0
-        points, mass = cells.points[full], weights[full]
-        progress("clusters")
-        clusters = task.clusters or suggest(points, mass, MOST_CLUSTERS, log_densities(cells, weights)[full]).clusters
-        centers, sizes = clusters_of(points, mass, clusters, task.seeding, random)
-        estimate = Estimate(domain.put(centers), sizes, noise_of_means(cells.take(full), mass, centers))
+        cells = release_and_cluster(vault, task, self.shape(task), self.terms(task), self.seeding(task), random, progress)
+        estimate = cells.estimate
         steps = self.refinements(task)
         for name, spend in steps:
             progress(name)
             estimate = refine(vault, domain, estimate, name, spend, task)
-        choices = {**self.choices(task), **({"grid": " ".join(notes)} if notes else {})}
-        return Fitted(domain, estimate.centers, estimate.sizes, estimate.errors, len(steps), total, choices=choices)
+        choices = {**self.choices(task), **({"grid": " ".join(cells.notes)} if cells.notes else {})}
+        return Fitted(domain, estimate.centers, estimate.sizes, estimate.errors, len(steps), cells.total, choices=choices)
 
 
 class Hybrid(ThroughSynopsis):
@@ -131,7 +129,7 @@ class Hybrid(ThroughSynopsis):
 
     def shape(self, task: Task) -> str:
         """A grid in few columns, where it is finer; a tree beyond."""
-        return "adaptive-grid" if len(task.names) <= GRID_COLUMNS else "tree"
+        return shape_for(len(task.names))
 
     def terms(self, task: Task) -> Terms:
         """What the synopsis may spend: a third is kept for the rounds."""
@@ -140,36 +138,6 @@ class Hybrid(ThroughSynopsis):
     def rounds(self, task: Task) -> int:
         """Rounds of refinement on the rows."""
         return min(MOST_ROUNDS, task.rounds or ROUNDS)
-
-
-@dataclass(frozen=True, slots=True)
-class Estimate:
-    """Centres in grid steps, how many rows each has, and the noise's part in each coordinate."""
-
-    centers: NDArray[np.int32]  # (k, d)
-    sizes: NDArray[np.float64]  # (k,)
-    errors: NDArray[np.float64]  # (k, d)
-
-
-def clusters_of(
-    points: NDArray[np.float64], weights: NDArray[np.float64], clusters: int, seeding: str, random: PublicChance
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Centres and sizes; where there are fewer cells than clusters, every cell, repeated as often as needed."""
-    if clusters <= len(points):
-        best = cluster_points(points, weights, clusters, seeding, random)
-        return best.centers, best.sizes
-    which = np.arange(clusters) % len(points)
-    return points[which], weights[which] / np.bincount(which)[which]
-
-
-def noise_of_means(cells: Cells, weights: NDArray[np.float64], centers: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The counts' noise in each coordinate of a centre sum w p / sum w, to first order, (k, d)."""
-    label, _ = nearest(cells.points, centers)
-    spread = np.zeros(centers.shape)
-    np.add.at(spread, label, cells.variances[:, None] * (cells.points - centers[label]) ** 2)
-    mass = np.bincount(label, weights=weights, minlength=len(centers))
-    errors: NDArray[np.float64] = np.where(mass[:, None] > 0, np.sqrt(spread) / np.maximum(mass, 1e-9)[:, None], np.inf)
-    return errors
 
 
 def refine(vault: Vault, domain: Domain, before: Estimate, name: str, spend: Spend, task: Task) -> Estimate:

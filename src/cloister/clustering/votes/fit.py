@@ -63,6 +63,8 @@ class Votes:
     """The default method, and what "auto" picks."""
 
     name = "votes"
+    seedings = ()
+    has_schedule = False
 
     def __init__(self, name: str = "votes") -> None:
         pass
