@@ -23,7 +23,7 @@ class KModes(ClusterEstimator):
         What the fit may reveal. A plain number is an epsilon with delta = 0.
     categories : dict, optional
         The columns that no schema describes, with the values that each may hold: public facts, never read off the rows. Any other
-        value, and a missing one, counts as the first; a schema can give them a value of their own (``other = true``).
+        value, and a missing one, counts as "(other)"; a schema can say otherwise.
     method : "auto", "votes" or "lloyd"
         "votes" is the default; "lloyd" is DP-modes-Lloyd with the noise that its sensitivity needs. See docs/mixed.md.
     max_iter : int or None

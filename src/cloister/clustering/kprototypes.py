@@ -25,7 +25,7 @@ class KPrototypes(ClusterEstimator):
         Public bounds of the numbers: one number, or one a number column. None: what the schema says.
     categories : dict, optional
         The category columns that no schema describes, with the values that each may hold: public facts, never read off the rows.
-        Any other value, and a missing one, counts as the first; a schema can give them a value of their own (``other = true``).
+        Any other value, and a missing one, counts as "(other)"; a schema can say otherwise.
     gamma : float or "auto", default "auto"
         What a differing category adds to the squared distance of the numbers, which are scaled to width 1 by their bounds.
         "auto": so that an average category column counts as much as an average number column, from the released marginals.

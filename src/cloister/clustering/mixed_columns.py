@@ -25,7 +25,8 @@ def with_domains(schema: Schema | None, domains: Mapping[str, Sequence[str]] | N
     stated = []
     for name, values in domains.items():
         try:
-            stated.append(Column(name, Category(domain=values if isinstance(values, str) else tuple(values))))  # type: ignore[arg-type]
+            listed = values if isinstance(values, str) else tuple(values)
+            stated.append(Column(name, Category(domain=listed, other=True)))  # type: ignore[arg-type]
         except (SchemaError, TypeError) as error:
             raise UsageError(f'categories of "{name}": {error}') from None
     columns = () if schema is None else tuple(column for column in schema.columns if column.name not in domains)

@@ -134,7 +134,11 @@ def no_number_column(schema: Schema, name: str) -> SchemaError:
     kind = type(column.kind).__name__.lower()
     others = [other for other in schema.names if may_be_number(schema, other)]
     numbers = f" The number columns are: {', '.join(others[:MOST_LISTED])}." if others else ""
-    advice = " cloister tabulate counts its values." if isinstance(column.kind, Category) else ""
+    advice = ""
+    if isinstance(column.kind, Category):
+        advice = (
+            f" {by_door('KPrototypes', '--model kprototypes')} takes categories too; cloister tabulate counts its values."
+        )
     return SchemaError(
         f'column "{name}" is a {kind} in the schema, and distances are between numbers. Leave it out of '
         f"{by_door('columns', '--columns')}.{numbers}{advice}"

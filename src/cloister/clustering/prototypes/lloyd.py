@@ -35,6 +35,7 @@ from cloister.clustering.prototypes.plan import (
     expected_of_round,
     facts_of,
     largest_gamma,
+    model_of,
     number_of_rounds,
 )
 from cloister.clustering.prototypes.rounds import check_round, refine, round_kernel, round_weights, start_of
@@ -86,7 +87,8 @@ class PrototypeLloyd:
         size = [event_of("size", spends["size"])] if "size" in spends else []
         branch = Branch("round", spends["rounds"], rounds, find_schedule(schedule).parts)
         steps: tuple[PlannedStep, ...] = (*size, event_of("marginals", spends["marginals"]), branch)
-        choices = {"method": f"rounds of Lloyd, schedule {schedule}", "noise": explain_noise(terms.budget)}
+        choices = {"model": model_of(domain_of(task)), "method": f"rounds of Lloyd, schedule {schedule}"}
+        choices["noise"] = explain_noise(terms.budget)
         expect = {
             f"round {i + 1}": expected_of_round(task, part_of(spends["rounds"], part))
             for i, part in enumerate(parts_of(schedule, rounds))

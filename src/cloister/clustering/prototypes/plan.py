@@ -126,7 +126,8 @@ def frozen_plan(task: Task, plan: SearchPlan, rows: float) -> Plan:
     rounds = number_of_rounds(task, plan.rounds, rows, clusters)
     size = [event_of("size", terms.size_epsilon)] if terms.size_epsilon else []
     steps: tuple[PlannedStep, ...] = (*size, *first, Branch("round", plan.rounds, rounds), event_of("loss", plan.loss))
-    choices = {"method": "votes, then rounds of sums and value counts", "noise": explain_noise(terms.budget)}
+    choices = {"model": model_of(domain), "method": "votes, then rounds of sums and value counts"}
+    choices["noise"] = explain_noise(terms.budget)
     if plan.rate < 1:
         choices["seeding"] = f"on a secret sample of about {float(plan.rate) * rows:,.0f} rows, since the table is large"
     if task.gamma is None:
@@ -134,6 +135,11 @@ def frozen_plan(task: Task, plan: SearchPlan, rows: float) -> Plan:
     expect = {f"votes {i + 1}": f"{plan.cells} candidates" for i in range(VOTE_ROUNDS)}
     expect |= {f"round {i + 1}": expected_of_round(task, part_of(plan.rounds, Fraction(1, rounds))) for i in range(rounds)}
     return Plan(terms.budget, terms.neighbours, steps, expect, facts_of(task, domain, rows), choices, terms.protected)
+
+
+def model_of(domain: Domain) -> str:
+    """Which model it is, and why."""
+    return "k-prototypes, of numbers and categories" if len(domain.halves) else "k-modes, of categories alone"
 
 
 def facts_of(task: Task, domain: Domain, rows: float) -> dict[str, object]:
