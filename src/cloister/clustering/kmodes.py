@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from cloister.clustering.estimator import ClusterEstimator
+from cloister.clustering.cluster_estimator import ClusterEstimator
 from cloister.clustering.prototype_request import PrototypeRequest
 from cloister.privacy.ledger import Ledger
 

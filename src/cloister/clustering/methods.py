@@ -69,7 +69,7 @@ METHODS: Mapping[str, str] = {  # name -> where its class is; loaded when it is 
 PROTOTYPE_METHODS: Mapping[str, str] = {  # the same of tables with categories
     "auto": "cloister.clustering.prototypes.votes:PrototypeSearch",
     "votes": "cloister.clustering.prototypes.votes:PrototypeSearch",
-    "lloyd": "cloister.clustering.prototypes.lloyd:PrototypeLloyd",
+    "lloyd": "cloister.clustering.prototypes.noisy_lloyd:PrototypeLloyd",
 }
 
 MODELS: Mapping[str, Mapping[str, str]] = {  # what is clustered: numbers, numbers and categories, categories

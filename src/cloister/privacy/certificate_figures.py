@@ -113,7 +113,8 @@ def _of_release(release: Release) -> Iterator[str]:
         widths = {len(center) for center in centers} | ({len(parameters["columns"])} if "columns" in parameters else set())
         if len(lengths) > 1 or len(widths) > 1:
             yield "its centres are not as many, or not in as many columns, as it says"
-        yield from _of_modes(centers, parameters)
+        if "domains" in parameters:
+            yield from _of_modes(centers, parameters)
     person = PERSON.fullmatch(unit)
     for note in release.notes:
         if note.startswith(PER_ROW) and unit != "row":
@@ -126,13 +127,13 @@ def _of_release(release: Release) -> Iterator[str]:
 
 def _of_modes(centers: Sequence[Sequence[Any]], parameters: Mapping[str, Any]) -> Iterator[str]:
     """Of centres with categories: each is a value that its column has, and a number lies where there are none."""
-    domains, columns = parameters.get("domains", {}), parameters.get("columns", ())
-    for name, values in zip(columns, zip(*centers, strict=True), strict=True):
+    domains = parameters["domains"]
+    for name, values in zip(parameters["columns"], zip(*centers, strict=True), strict=True):
         if name in domains and not set(values) <= set(domains[name]):
             yield "a centre has a category that its column does not have"
         if name not in domains and not all(isinstance(value, int | float) for value in values):
             yield "a centre has no number where its column has numbers"
-    if domains and not parameters["gamma"] > 0:
+    if not parameters["gamma"] > 0:
         yield "its gamma is not above 0"
 
 

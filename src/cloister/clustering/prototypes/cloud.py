@@ -1,7 +1,7 @@
 """A cloud of made-up rows that stands for a table: drawn from released marginals, weighed by released votes.
 
 All of it is post-processing of released values; the random numbers that it uses are public. The cloud begins as if the columns
-were independent. Votes for prototypes say how many rows are nearest to each, which they are not if columns hang together: the
+were independent. HeededVotes for prototypes say how many rows are nearest to each, which they are not if columns hang together: the
 made-up rows nearest to a prototype are then weighed up or down together, over all rounds of votes so far, until they agree with
 what was released (iterative proportional fitting, each correction shrunk by its noise).
 """
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from cloister.clustering.chance import PublicChance
 from cloister.clustering.domain import Domain
-from cloister.clustering.seeding.points_prototypes import Prototypes, Tuples, best_prototypes, nearest_prototypes
+from cloister.clustering.seeding.points_prototypes import Prototypes, WeightedTuples, best_prototypes, nearest_prototypes
 from cloister.clustering.votes.sketch import Sketch, sketch_of_moments
 from cloister.encode import Encoded
 from cloister.kernels import Modes, Summary
@@ -37,8 +37,8 @@ LEAST_MIXED = 0.01  # the least that a category column counts as mixed, of 1 - s
 
 
 @dataclass(frozen=True, slots=True)
-class Votes:
-    """Votes for some prototypes: which each made-up row is nearest to, how many rows are, and the deviation of the noise."""
+class HeededVotes:
+    """HeededVotes for some prototypes: which each made-up row is nearest to, how many rows are, and the deviation of the noise."""
 
     nearest: NDArray[np.int32]  # (points,)
     counts: Array  # (m,)
@@ -49,9 +49,9 @@ class Votes:
 class Cloud:
     """Made-up rows with the number of rows that each stands for, and the votes that they agree with."""
 
-    tuples: Tuples
+    tuples: WeightedTuples
     gamma: int
-    votes: tuple[Votes, ...] = ()
+    votes: tuple[HeededVotes, ...] = ()
 
     def candidates(self, wanted: int, random: PublicChance) -> Prototypes:
         """Where to let rows vote: so many prototypes spread over the cloud."""
@@ -63,7 +63,7 @@ class Cloud:
 
     def heed(self, candidates: Prototypes, counts: Array, noise: float, rows: float) -> Cloud:
         """The cloud after votes for these candidates on about so many rows."""
-        votes = (*self.votes, Votes(nearest_prototypes(self.tuples, candidates), counts, noise))
+        votes = (*self.votes, HeededVotes(nearest_prototypes(self.tuples, candidates), counts, noise))
         weights = self.tuples.weights
         for _ in range(FITTING_PASSES if len(votes) > 1 else 1):
             for vote in votes:
@@ -91,7 +91,7 @@ class Cloud:
         return best_prototypes(self.tuples, clusters, self.gamma, random, restarts=2, iterations=CANDIDATE_ITERATIONS)
 
 
-def correction(vote: Votes, weights: Array) -> Array:
+def correction(vote: HeededVotes, weights: Array) -> Array:
     """By what the weight of each made-up row is multiplied so that the cells come nearer to their votes, (points,)."""
     cells = np.bincount(vote.nearest, weights=weights, minlength=len(vote.counts))
     doubt = DOUBT * np.maximum(cells, 1.0) ** 2
@@ -121,7 +121,7 @@ def cloud_of_marginals(
     codes = np.empty((size, len(domain.sizes)), dtype=np.int32)
     for j, shares in enumerate(value_shares(released.value["values"].astype(np.float64), rows, domain.sizes)):
         codes[:, j] = random.choice(len(shares), size=size, p=shares)
-    tuples = Tuples(Encoded(numbers, codes), np.full(size, rows / size), domain.sizes)
+    tuples = WeightedTuples(Encoded(numbers, codes), np.full(size, rows / size), domain.sizes)
     return Cloud(tuples, gamma_of_marginals(released, unit, rows, domain) if gamma is None else gamma)
 
 

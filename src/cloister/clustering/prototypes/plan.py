@@ -20,7 +20,7 @@ from math import log
 import numpy as np
 
 from cloister.clustering.domain import Domain
-from cloister.clustering.prototypes.rounds import check_round, round_deviation
+from cloister.clustering.prototypes.refining import check_round, round_deviation
 from cloister.clustering.task import Task
 from cloister.clustering.votes.plan import (
     FEWEST_ROWS,

@@ -38,7 +38,7 @@ from cloister.clustering.prototypes.plan import (
     marginals_kernel,
     number_of_rounds,
 )
-from cloister.clustering.prototypes.rounds import Refined, clip_of, refine, round_kernel, round_weights, start_of
+from cloister.clustering.prototypes.refining import Refined, clip_of, refine, round_kernel, round_weights, start_of
 from cloister.clustering.task import Task
 from cloister.clustering.terms import buy_size
 from cloister.clustering.votes.fit import Door
@@ -81,7 +81,7 @@ class PrototypeSearch:
         check_carried(task, plan.rounds, rows)
         frozen = frozen_plan(task, plan, rows)
         vault.follow(frozen)
-        search = Search(domain_of(task), rows, random, progress)
+        search = PrototypeSteps(domain_of(task), rows, random, progress)
         if plan.rate < 1:
             with vault.sample("seeding", plan.rate) as sample:
                 cloud = search.seed(sample, plan, task.gamma)
@@ -101,7 +101,7 @@ class PrototypeSearch:
 
 
 @dataclass(frozen=True, slots=True)
-class Search:
+class PrototypeSteps:
     """The steps of one fit."""
 
     domain: Domain

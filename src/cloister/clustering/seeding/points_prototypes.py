@@ -18,7 +18,7 @@ from cloister.encode import Encoded
 from cloister.kernels import Modes
 from cloister.kernels.centers import find_nearest
 
-__all__ = ["Prototypes", "Tuples", "best_prototypes", "lloyd_prototypes", "nearest_prototypes", "seed_prototypes"]
+__all__ = ["Prototypes", "WeightedTuples", "best_prototypes", "lloyd_prototypes", "nearest_prototypes", "seed_prototypes"]
 
 MOST_ITERATIONS = 100
 
@@ -26,7 +26,7 @@ Columns = tuple[NDArray[np.float64], NDArray[np.int32]]  # numbers (d, n) and co
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Tuples:
+class WeightedTuples:
     """Released tuples with their weights; the integers are those that an encoding would give."""
 
     rows: Encoded
@@ -48,13 +48,19 @@ class Prototypes:
 
 
 def best_prototypes(
-    tuples: Tuples, clusters: int, gamma: int, random: PublicChance, *, restarts: int, iterations: int = MOST_ITERATIONS
+    tuples: WeightedTuples,
+    clusters: int,
+    gamma: int,
+    random: PublicChance,
+    *,
+    restarts: int,
+    iterations: int = MOST_ITERATIONS,
 ) -> Prototypes:
     """The best of several runs from different seeds.
 
     Parameters
     ----------
-    tuples : Tuples
+    tuples : WeightedTuples
     clusters : int
     gamma : int
         What a differing category adds, in squared grid steps; 1 for k-modes.
@@ -64,7 +70,7 @@ def best_prototypes(
     Examples
     --------
     >>> rows = Encoded(np.zeros((4, 0), np.int32), np.array([[0, 0], [0, 1], [2, 2], [2, 1]], np.int32))
-    >>> tuples = Tuples(rows, np.array([9.0, 1.0, 9.0, 1.0]), (3, 3))
+    >>> tuples = WeightedTuples(rows, np.array([9.0, 1.0, 9.0, 1.0]), (3, 3))
     >>> found = best_prototypes(tuples, 2, 1, np.random.default_rng(0), restarts=4)
     >>> sorted(found.modes.codes.tolist()), found.loss
     ([[0, 0], [2, 2]], 2.0)
@@ -73,7 +79,9 @@ def best_prototypes(
     return min((lloyd_prototypes(tuples, *start, iterations) for start in starts), key=lambda run: run.loss)
 
 
-def seed_prototypes(tuples: Tuples, clusters: int, gamma: int, random: PublicChance) -> tuple[NDArray[np.int32], Modes]:
+def seed_prototypes(
+    tuples: WeightedTuples, clusters: int, gamma: int, random: PublicChance
+) -> tuple[NDArray[np.int32], Modes]:
     """k-means++ with the mixed distance: each prototype is a tuple drawn by weight times distance to those chosen so far.
 
     Of a few tuples drawn for each prototype the one that leaves the least loss is taken.
@@ -94,7 +102,7 @@ def seed_prototypes(tuples: Tuples, clusters: int, gamma: int, random: PublicCha
 
 
 def lloyd_prototypes(
-    tuples: Tuples, centers: NDArray[np.int32], modes: Modes, iterations: int = MOST_ITERATIONS
+    tuples: WeightedTuples, centers: NDArray[np.int32], modes: Modes, iterations: int = MOST_ITERATIONS
 ) -> Prototypes:
     """Weighted k-prototypes from these prototypes until no tuple changes its own; one without tuples stays as it is.
 
@@ -124,7 +132,7 @@ def lloyd_prototypes(
     return Prototypes(centers, modes, sizes, float(squares @ weights))
 
 
-def nearest_prototypes(tuples: Tuples, found: Prototypes) -> NDArray[np.int32]:
+def nearest_prototypes(tuples: WeightedTuples, found: Prototypes) -> NDArray[np.int32]:
     """The nearest prototype of each tuple, (n,)."""
     return find_nearest(tuples.rows, found.centers, found.modes)[0]
 

@@ -38,8 +38,8 @@ from cloister.clustering.prototypes.plan import (
     model_of,
     number_of_rounds,
 )
-from cloister.clustering.prototypes.rounds import check_round, refine, round_kernel, round_weights, start_of
-from cloister.clustering.prototypes.votes import Search
+from cloister.clustering.prototypes.refining import check_round, refine, round_kernel, round_weights, start_of
+from cloister.clustering.prototypes.votes import PrototypeSteps
 from cloister.clustering.schedules import find_schedule, parts_of
 from cloister.clustering.task import Task
 from cloister.clustering.terms import buy_size
@@ -103,7 +103,7 @@ class PrototypeLloyd:
         vault.follow(frozen)
         rows = max(buy_size(vault, task.terms.size_step(spends.get("size")), progress), FEWEST_ROWS)
         check_carried(task, spends["rounds"], rows)
-        search = Search(domain, rows, random, progress)
+        search = PrototypeSteps(domain, rows, random, progress)
         cloud = search.marginals(vault, spends["marginals"], rows, clusters, task.gamma)
         rounds = number_of_rounds(task, spends["rounds"], rows, clusters)
         vault.choose("round", rounds)

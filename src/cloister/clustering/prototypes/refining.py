@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cloister.clustering.domain import Domain
-from cloister.clustering.seeding.points_prototypes import Prototypes, Tuples
+from cloister.clustering.seeding.points_prototypes import Prototypes, WeightedTuples
 from cloister.clustering.terms import Terms
 from cloister.kernels import Euclidean, Modes, PrototypeSums, Summary, Taxicab
 from cloister.kernels.centers import find_nearest
@@ -49,7 +49,9 @@ def round_weights(domain: Domain, norm: Norm) -> dict[str, str]:
     return {part: f"{weight:.9f}" for part, weight in weights.items()}
 
 
-def clip_of(tuples: Tuples, centers: NDArray[np.int32], modes: Modes, domain: Domain, norm: Norm) -> Euclidean | Taxicab:
+def clip_of(
+    tuples: WeightedTuples, centers: NDArray[np.int32], modes: Modes, domain: Domain, norm: Norm
+) -> Euclidean | Taxicab:
     """What moves of numbers are clipped to: the length that most made-up rows have from their prototype."""
     if not len(domain.halves):
         return Taxicab(1)
