@@ -1,7 +1,7 @@
 """A cloud of made-up rows that stands for a table: drawn from released marginals, weighed by released votes.
 
 All of it is post-processing of released values; the random numbers that it uses are public. The cloud begins as if the columns
-were independent. HeededVotes for prototypes say how many rows are nearest to each, which they are not if columns hang together: the
+were independent. Votes for prototypes say how many rows are nearest to each, which they are not if columns hang together: the
 made-up rows nearest to a prototype are then weighed up or down together, over all rounds of votes so far, until they agree with
 what was released (iterative proportional fitting, each correction shrunk by its noise).
 """
@@ -38,7 +38,7 @@ LEAST_MIXED = 0.01  # the least that a category column counts as mixed, of 1 - s
 
 @dataclass(frozen=True, slots=True)
 class HeededVotes:
-    """HeededVotes for some prototypes: which each made-up row is nearest to, how many rows are, and the deviation of the noise."""
+    """Votes for some prototypes: which each made-up row is nearest to, how many rows are, and the deviation of the noise."""
 
     nearest: NDArray[np.int32]  # (points,)
     counts: Array  # (m,)
