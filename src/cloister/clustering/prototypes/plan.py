@@ -184,7 +184,7 @@ def check_carried(task: Task, whole: Spend, rows: float) -> None:
     if len(widest.domain) > max(ALWAYS_CARRIED, carried):
         raise UsageError(
             f'column "{widest.name}" has {len(widest.domain):,} categories, and with this budget about {rows:,.0f} rows carry '
-            f" {max(ALWAYS_CARRIED, carried):,} in {clusters} clusters. Group its values in the schema, leave it out of "
+            f"{max(ALWAYS_CARRIED, carried):,} in {clusters} clusters. Group its values in the schema, leave it out of "
             f"{by_door('columns', '--columns')}, ask for fewer clusters, or spend more."
         )
 
