@@ -18,7 +18,7 @@ import cloister
 from cloister.cli import app
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
-FOLLOWED = ("anonymize", "audit", "ledger", "risk", "schema", "synopses", "tables")
+FOLLOWED = ("anonymize", "audit", "ledger", "mixed", "risk", "schema", "synopses", "tables")
 
 
 @pytest.fixture(scope="module")
