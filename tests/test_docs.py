@@ -16,9 +16,12 @@ from typer.testing import CliRunner
 
 import cloister
 from cloister.cli import app
+from tests.real_data import FOLDER, real
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
-FOLLOWED = ("anonymize", "audit", "ledger", "mixed", "risk", "schema", "synopses", "tables")
+FOLLOWED = (
+    "anonymize", "audit", "budgets", "choose", "kmeans", "ledger", "mixed", "risk", "schema", "scores", "synopses", "tables",
+)  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -61,6 +64,21 @@ def test_a_page_can_be_followed(page: str, here: Path) -> None:
     for language, block in blocks(page):
         if language == "python":
             exec(compile(block, f"{page}.md", "exec"), {})
+
+
+def test_the_page_of_data_sets_can_be_followed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its Python first, which writes the table that its commands are about; nothing is fetched."""
+    real("wine.data")
+    monkeypatch.setenv("CLOISTER_DATA", str(FOLDER.absolute()))
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    monkeypatch.chdir(tmp_path)
+    for language, block in blocks("datasets"):
+        if language == "python":
+            exec(compile(block, "datasets.md", "exec"), {})
+    assert len(commands("datasets")) == 2
+    for words in commands("datasets"):
+        done = CliRunner().invoke(app, words)
+        assert done.exit_code == 0, f"cloister {shlex.join(words)}\n{done.output}"
 
 
 def test_the_readme_can_be_followed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -53,6 +53,8 @@ PUBLIC = [
     "Schema",
     "Synopsis",
     "TopDownSpecialization",
+    "choose",
+    "datasets",
     "risk",
     "synopsis",
     "tabulate",

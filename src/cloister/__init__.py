@@ -26,10 +26,13 @@ _HOMES = {  # public name -> its module, and after a colon its name there where 
     "Schema": "cloister.schema",
     "Synopsis": "cloister.clustering.synopsis.synopsis",
     "TopDownSpecialization": "cloister.anonymization.estimator",
+    "choose": "cloister.choosing.choose_privately",
     "risk": "cloister.risks.assess:assess",
     "synopsis": "cloister.clustering.synopsis.request",
     "tabulate": "cloister.tabulation.tabulate",
 }
+
+_ROOMS = ("datasets",)  # packages that are public names themselves
 
 __all__ = [
     "ApproxDP",
@@ -46,13 +49,17 @@ __all__ = [
     "Schema",
     "Synopsis",
     "TopDownSpecialization",
+    "choose",
+    "datasets",
     "risk",
     "synopsis",
     "tabulate",
 ]
 
 if TYPE_CHECKING:
+    from cloister import datasets
     from cloister.anonymization.estimator import TopDownSpecialization
+    from cloister.choosing.choose_privately import choose
     from cloister.clustering.domain import Ball
     from cloister.clustering.kmeans import KMeans
     from cloister.clustering.kmodes import KModes
@@ -69,6 +76,10 @@ if TYPE_CHECKING:
 
 
 def __getattr__(name: str) -> Any:
+    if name in _ROOMS:
+        import importlib
+
+        return importlib.import_module(f"cloister.{name}")
     if name in _HOMES:
         import importlib
 

@@ -300,6 +300,10 @@ class Encoding:
         """The columns that are read, numbers first, each once."""
         return tuple(dict.fromkeys([*(grid.name for grid in self.numbers), *(codes.name for codes in self.categories)]))
 
+    def no_rows(self) -> Encoded:
+        """What a batch without rows encodes to."""
+        return Encoded(np.empty((0, len(self.numbers)), np.int32), np.empty((0, len(self.categories)), np.int32))
+
     def encode(self, batch: pa.RecordBatch) -> Encoded:
         """Rows -> integers."""
         n = batch.num_rows

@@ -146,9 +146,12 @@ class Shortfall:
     left: str
     total: str
     is_used_up: bool  # nothing at all is left
+    rho: str | None = None  # of a release that was asked for by its rho: the largest one that fits
 
     def advice(self) -> str:
         """What to do about it."""
+        if not self.is_used_up and self.rho is not None:
+            return f"Lower {by_door('', '--')}rho to {self.rho} or less."
         if not self.is_used_up:
             return f"Lower {by_door('', '--')}{self.parameter} to {self.left} or less."
         if self.parameter == "delta":

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from dataclasses import dataclass
 from functools import cache
 
@@ -13,7 +12,7 @@ import pyarrow.csv
 from cloister.anonymization.counting.tuple_counts import TupleCounts
 from cloister.anonymization.searching.specialize import Specialization
 from cloister.schema.hierarchies import Hierarchy, find_hierarchies, read_hierarchy
-from tests.real_data import real
+from tests.real_data import real, real_set
 
 
 @dataclass(frozen=True)
@@ -41,13 +40,11 @@ def adult() -> Adult:
 
 def training_rows() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Age, education-num and income of the complete training rows."""
-    with real("adult.data").open() as file:
-        rows = [[cell.strip() for cell in row] for row in csv.reader(file) if len(row) == 15]
-    rows = [row for row in rows if "?" not in row]
+    rows = real_set("adult").table.slice(0, 32_561).drop_null()
     return (
-        np.array([int(row[0]) for row in rows]),
-        np.array([int(row[4]) for row in rows]),
-        np.array([row[14] == ">50K" for row in rows], int),
+        rows["age"].to_numpy(),
+        rows["education-num"].to_numpy(),
+        np.array([income == ">50K" for income in rows["class"].to_pylist()], int),
     )
 
 

@@ -54,7 +54,7 @@ PUBLISHED = {
     "dictionary of views": pa.DictionaryArray.from_arrays(
         pa.array(CODES, pa.int8()), pa.array(list("abc"), pa.string_view())
     ),
-    "decimal32": pa.array([Decimal(code) for code in CODES], pa.decimal32(5, 2)),
+    **({"decimal32": pa.array([Decimal(code) for code in CODES], pa.decimal32(5, 2))} if hasattr(pa, "decimal32") else {}),
     "decimal256": pa.array([Decimal(code) for code in CODES], pa.decimal256(50, 2)),
     "time in seconds": pa.array(CODES, pa.int32()).cast(pa.time32("s")),
     "time in nanoseconds": pa.array([10**9 * code for code in CODES], pa.int64()).cast(pa.time64("ns")),

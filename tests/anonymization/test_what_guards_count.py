@@ -12,6 +12,7 @@ import pytest
 
 import cloister as cl
 from cloister.errors import CloisterError, UsageError
+from cloister.schema.hierarchies import Hierarchy
 
 
 @pytest.mark.parametrize("scope", ["global", "local"])
@@ -206,3 +207,61 @@ def test_moments_with_a_zone_are_not_guarded_in_text(tmp_path: Path) -> None:
         cl.TopDownSpecialization(**settings).publish(table, tmp_path / "out.csv")
     cl.TopDownSpecialization(**settings).publish(table, tmp_path / "out.parquet")
     assert cl.risk(tmp_path / "out.parquet", ["sex"], sensitive="s").sensitive[0].l == 2
+
+
+@pytest.mark.parametrize("seed", [64, 103])
+def test_starred_rows_and_a_star_in_the_data_are_one_class(seed: int, tmp_path: Path) -> None:
+    """Counted by people the two hold l-diversity each, and not together: the starred rows are removed."""
+    random = np.random.default_rng(seed)
+    n = int(random.integers(20, 60))
+    words = random.choice(["a", "b", "*", "c", "d", "e", "f"], n, p=[0.3, 0.3, 0.2, 0.05, 0.05, 0.05, 0.05])
+    table = pa.table({"g": words, "s": random.choice(list("uvw"), n), "who": random.integers(0, 9, n).astype(str)})
+    schema = cl.Schema.from_text('unit = "who"\nmax_rows = 5\n[columns.who]\nkind = "text"\nrole = "identifier"\n')
+    settings: dict[str, Any] = {"k": 2, "quasi": ["g"], "sensitive": "s", "l_diversity": 2, "suppression": 0.4}
+    made = cl.TopDownSpecialization(**settings, schema=schema, gain="entropy")
+    made.publish(table, tmp_path / "out.csv")
+    assert made.summary_.suppressed > 0
+    assert not made.summary_.is_starred
+    with (tmp_path / "out.csv").open() as file:
+        published = [row["g"] for row in csv.DictReader(file)]
+    assert published.count("*") == words.tolist().count("*") > 0
+
+
+UNIT = cl.Schema.from_text('unit = "who"\n[columns.who]\nkind = "text"\nrole = "identifier"\n')
+
+
+@pytest.mark.parametrize("scope", ["global", "local"])
+def test_a_population_is_counted_by_people_where_it_says_whose_a_row_is(scope: str, tmp_path: Path) -> None:
+    """Two people with ten rows each are no k-map of 20, though they are 20 rows; everybody together is."""
+    table = pa.table({"a": list("xxxyyyzzz"), "b": ["u"] * 9, "who": [str(i) for i in range(9)]})
+    rows = [*[("x", f"p{i % 2}") for i in range(20)], *[(word, f"{word}{i}") for word in "yz" for i in range(20)]]
+    population = pa.table({"a": [word for word, _ in rows], "b": ["u"] * len(rows), "who": [who for _, who in rows]})
+    settings: dict[str, Any] = {"k": 3, "quasi": ["a", "b"], "schema": UNIT, "k_map": 20, "scope": scope}
+    by_people = cl.TopDownSpecialization(**settings, population=population)
+    by_people.publish(table, tmp_path / "people.csv")
+    with (tmp_path / "people.csv").open() as file:
+        assert "x" not in {row["a"] for row in csv.DictReader(file)}
+    assert by_people.release_.guarantee.also == ("k-map, k = 20",)
+    assert any('population table (column "who")' in note for note in by_people.release_.notes)
+    by_rows = cl.TopDownSpecialization(**settings, population=population.drop_columns(["who"]))
+    by_rows.publish(table, tmp_path / "rows.csv")
+    with (tmp_path / "rows.csv").open() as file:
+        assert "x" in {row["a"] for row in csv.DictReader(file)}
+    assert by_rows.release_.guarantee.also == ("k-map by rows, k = 20",)
+    assert by_rows.release_.parameters["guards"] == ["k-map by rows, k = 20"]
+    assert any("k-map counts rows" in note for note in by_rows.release_.notes)
+
+
+def test_a_person_of_the_population_counts_once_in_a_class(tmp_path: Path) -> None:
+    """One with rows under two values that are published as one label is one person of that label."""
+    table = pa.table({"a": list("xxyy"), "who": list("1234")})
+    tree = Hierarchy.from_paths([("x", "xy", "*"), ("y", "xy", "*"), ("z", "z", "*")])
+    settings: dict[str, Any] = {"k": 2, "quasi": ["a"], "schema": UNIT, "hierarchies": {"a": tree}, "k_map": 4}
+    same = pa.table({"a": list("xxxyyyz"), "who": list("abcabcd")})
+    made = cl.TopDownSpecialization(**settings, population=same)
+    made.publish(table, tmp_path / "same.csv")
+    assert made.summary_.columns[0].labels == ("*",)
+    others = pa.table({"a": list("xxxyyyz"), "who": list("abcdefg")})
+    made = cl.TopDownSpecialization(**settings, population=others)
+    made.publish(table, tmp_path / "others.csv")
+    assert made.summary_.columns[0].labels == ("xy",)

@@ -54,11 +54,14 @@ def test_a_dry_run_reads_no_row_and_writes_nothing(people: Path, tmp_path: Path)
 
 
 def test_a_rho_takes_its_worlds_from_the_schema(people: Path, tmp_path: Path) -> None:
-    """The smallest grid counts: age has 10,001 values."""
+    """The smallest grid among the columns that are used counts: age has 10,001 values."""
     words = ["cluster", people, "--k", 2, "--rho", 0.05, "--columns", "age", "--schema", people.with_suffix(".toml")]
     data = json.loads(run(*words, "--out", tmp_path / "out", "--json")[1])
     assert data["guarantee"]["neighbours"] == "replace-one"
     assert data["identifiability"]["10001"] == pytest.approx(0.05, abs=1e-9)
+    assert data["parameters"]["identifiability"] == {"rho": "0.05", "worlds": 10_001, "values_of": "age"}
+    plan = run(*words, "--dry-run")[1]
+    assert 'rho 0.05 among the 10001 values of "age"' in plan
 
 
 @pytest.mark.parametrize(
@@ -79,7 +82,9 @@ def test_a_rho_takes_its_worlds_from_the_schema(people: Path, tmp_path: Path) ->
         (["--k", "2", "--rho", "1", "--worlds", "10", "--bounds", "0,1"], "rho must lie above"),
         (["--k", "2", "--rho", "0.5", "--worlds", "1", "--bounds", "0,1"], "at least 2"),
         (["--k", "2", "--rho", "0.5", "--worlds", "9", "--delta", "1e-6"], "without delta"),
-        (["--k", "2", "--rho", "0.5"], "--worlds"),
+        (["--k", "2", "--rho", "0.5", "--columns", "age"], "--worlds"),
+        (["--k", "2", "--rho", "0.5", "--columns", "age", "--bounds", "0,100"], "--worlds"),
+        (["--k", "2", "--rho", "1.5", "--columns", "age", "--bounds", "0,100"], "below 1"),
         (["--k", "2", "--epsilon", "1", "--delta", "2", "--bounds", "0,1"], "delta"),
         (["--k", "2", "--epsilon", "1", "--schema", "nowhere.toml"], "nowhere.toml"),
         (["--k", "2", "--epsilon", "1", "--engine", "abacus"], "abacus"),
@@ -186,3 +191,58 @@ def test_without_a_standard_error_a_clustering_is_made(people: Path, tmp_path: P
     done = subprocess.run(["sh", "-c", '"$0" -c "$1" 2>&-', sys.executable, command], capture_output=True, text=True)
     assert done.returncode == 0
     assert (tmp_path / "out" / "centers.csv").exists()
+
+
+LLOYD = ["--k", 2, "--epsilon", 5, "--columns", "age", "--bounds", "0,100", "--method", "lloyd"]
+
+
+def test_lloyd_takes_its_schedule_stop_and_start(people: Path, tmp_path: Path) -> None:
+    """Every flag reaches the plan and the certificate."""
+    words = ["--schedule", "halving", "--tolerance", 50, "--max-iter", 4, "--seeding", "evolution"]
+    words += ["--evolution", "population=12,generations=3,F=0.7,CR=0.1:0.9"]
+    code, text = run("cluster", people, *LLOYD, *words, "--dry-run")
+    assert code == 0, text
+    assert "one last round takes the epsilon" in text
+    data = json.loads(run("cluster", people, *LLOYD, *words, "--out", tmp_path / "out", "--json")[1])
+    assert [step["step"] for step in data["steps"]] == ["size", "level 1", "level 2", "round 1", "last round"]
+    assert "population 12, generations 3, F 0.7, CR 0.1 to 0.9" in data["parameters"]["choices"]["start"]
+    assert run("verify", tmp_path / "out")[0] == 0
+
+
+def test_skipped_rounds_are_named_and_verify(people: Path, tmp_path: Path) -> None:
+    """With a delta they stay charged: the certificate has their events, adds up, and says that they were not measured."""
+    words = [*LLOYD, "--delta", "1e-6", "--tolerance", 50, "--max-iter", 4, "--out", tmp_path / "out", "--json"]
+    data = json.loads(run("cluster", people, *words)[1])
+    assert [step["step"] for step in data["steps"]][-3:] == ["round 2", "round 3", "round 4"]
+    assert data["parameters"]["skipped"] == ["round 2", "round 3", "round 4"]
+    assert any("Charged and not measured: round 2, round 3, round 4." in note for note in data["notes"])
+    assert run("verify", tmp_path / "out")[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["--method", "votes", "--seeding", "canopy"], "takes no seeding"),
+        (["--seeding", "canopy"], "takes no seeding"),
+        (["--method", "tree", "--schedule", "equal"], "has no schedule"),
+        (["--tolerance", "0.1"], "has no tolerance"),
+        (["--method", "lloyd", "--schedule", "thirds"], "not known"),
+        (["--method", "lloyd", "--evolution", "population=40"], "--seeding evolution too"),
+        (["--method", "lloyd", "--seeding", "evolution", "--evolution", "population"], "--evolution takes"),
+        (["--method", "tree", "--seeding", "packing"], "does not start from"),
+    ],
+)
+def test_flags_that_would_be_ignored_are_refused(people: Path, tmp_path: Path, words: list[str], told: str) -> None:
+    """One sentence, exit code 2, and no output."""
+    flags = ["--k", 2, "--epsilon", 1, "--columns", "age", "--bounds", "0,100", "--out", tmp_path / "out"]
+    code, text = run("cluster", people, *flags, *words)
+    assert code == 2
+    assert told in " ".join(text.split())
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_synopsis_has_no_rounds(people: Path, tmp_path: Path) -> None:
+    """Flags of rounds beside --synopsis are refused."""
+    code, text = run("cluster", "--synopsis", "s.parquet", "--k", 2, "--schedule", "equal", "--out", tmp_path / "out")
+    assert code == 2
+    assert "Drop --schedule" in " ".join(text.split())

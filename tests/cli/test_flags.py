@@ -73,9 +73,13 @@ def test_names_are_read_from_a_list() -> None:
     ("given", "words"),
     [
         ({"rho": "0.1", "epsilon": "1"}, "--rho stands alone"),
-        ({"worlds": 10}, "--worlds goes with --rho"),
+        ({"worlds": "10"}, "--worlds goes with --rho"),
         ({}, "Give --epsilon"),
-        ({"rho": "0.1"}, "--rho needs --worlds"),
+        ({"rho": "0.1", "worlds": "many"}, "--worlds takes a whole number"),
+        ({"rho": "0.1+0.7", "worlds": "10"}, "M\\+N in --worlds"),
+        ({"rho": "0.1", "worlds": "10+2"}, "M\\+N in --worlds"),
+        ({"rho": "0.1+0.7+0.7"}, "M\\+N in --worlds"),
+        ({"rho": "0.1+", "worlds": "20+2"}, "rho must be a positive"),
     ],
 )
 def test_flags_of_a_budget_that_do_not_fit_together(given: dict[str, object], words: str) -> None:
@@ -84,6 +88,24 @@ def test_flags_of_a_budget_that_do_not_fit_together(given: dict[str, object], wo
 
     with pytest.raises(UsageError, match=words):
         Spending(**given).budget()  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("given", "shown"),
+    [
+        ({"rho": "0.1"}, "Identifiability(rho=0.1, worlds='auto')"),
+        ({"rho": "0.1", "worlds": "auto"}, "Identifiability(rho=0.1, worlds='auto')"),
+        ({"rho": "0.1", "worlds": "50"}, "Identifiability(rho=0.1, worlds=50)"),
+        ({"rho": "0.05+0.7"}, "Identifiability.mixed(numbers=(0.05, 'auto'), categories=(0.7, 'auto'))"),
+        ({"rho": "0.05+0.7", "worlds": "10001+2"}, "Identifiability.mixed(numbers=(0.05, 10001), categories=(0.7, 2))"),
+        ({"rho": "0.05+0.7", "worlds": "auto+2"}, "Identifiability.mixed(numbers=(0.05, 'auto'), categories=(0.7, 2))"),
+    ],
+)
+def test_a_rho_with_and_without_worlds(given: dict[str, Any], shown: str) -> None:
+    """Without, they are left to the columns; A+B is of the numbers and the categories of a mixed table."""
+    from cloister.cli.flags import Spending
+
+    assert repr(Spending(**given).budget()) == shown
 
 
 def verbs() -> dict[str, Any]:

@@ -44,6 +44,46 @@ def test_create_as_json(place: str) -> None:
     assert Ledger(place).account("students").neighbours == "replace-one"
 
 
+def test_a_total_as_a_rho(place: str) -> None:
+    """It is kept as an epsilon under replace-one, and shown as a rho, too, by every command that shows it."""
+    account = machine("create", "students", "--rho", "0.05", "--worlds", "10001")["account"]
+    assert isinstance(account, dict)
+    assert (account["neighbours"], account["epsilon_total"][:6]) == ("replace-one", "6.2659")
+    assert account["rho"] == {"worlds": 10_001, "total": "0.05", "so_far": "0.000099990001", "left": "0.05"}
+    Ledger(place).charge("students", "replace-one", 6, 0, "k-means")
+    Ledger(place).create("others", "add-remove", 1)
+    shown = machine("show")["accounts"]
+    assert [entry["rho"] and entry["rho"]["left"][:8] for entry in shown] == [None, "0.000130"]  # type: ignore[attr-defined]
+    told = runner.invoke(app, ["show"], catch_exceptions=False).stdout
+    assert all(words in told for words in ("rho left", "of 0.05", "among 10,001", "rhos do not add up"))
+    told = runner.invoke(app, ["show", "students"], catch_exceptions=False).stdout
+    assert "rho left" in told
+    assert "0.03877" in told
+    both = machine("show", "--worlds", "100")["accounts"]
+    assert all(entry["rho"]["worlds"] == 100 for entry in both)  # type: ignore[attr-defined]
+    assert machine("verify")["verified"]
+    assert "rho left" in (Ledger(place)._repr_html_())
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ([], "Give --epsilon TOTAL, or --rho"),
+        (["--rho", "0.05"], "Give the number of worlds"),
+        (["--worlds", "10"], "--worlds goes with --rho"),
+        (["--rho", "0.05", "--worlds", "1"], "at least 2"),
+        (["--rho", "0.05", "--worlds", "10001", "--epsilon", "1"], "--rho stands alone"),
+        (["--rho", "0.05", "--worlds", "10001", "--delta", "1e-6"], "without delta"),
+        (["--rho", "0.05", "--worlds", "10001", "--neighbours", "add-remove"], "replace-one"),
+    ],
+)
+def test_totals_that_do_not_fit_together(place: str, words: list[str], message: str) -> None:
+    """The sentence says what to add or drop, and nothing is written."""
+    with pytest.raises(UsageError, match=message):
+        runner.invoke(app, ["create", "students", *words], catch_exceptions=False)
+    assert not Path(place).exists()
+
+
 def test_show_as_json(place: str) -> None:
     """What is left of every table is shown exactly."""
     ledger = Ledger(place)

@@ -25,6 +25,7 @@ VERBS = {
     "table.csv": ["tabulate", "--by", "x", "--bins", "x=4"],
     "table.json": ["tabulate", "--by", "x", "--bins", "x=4"],
     "table.parquet": ["tabulate", "--by", "x", "--bins", "x=4"],
+    "median.json": ["choose", "--column", "x", "--quantile", "0.5"],
 }
 
 

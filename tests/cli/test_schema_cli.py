@@ -175,3 +175,13 @@ def test_lines_with_too_few_or_too_many_fields_are_counted(tmp_path: Path, facts
     code, output = run(path, "--schema", facts, "--check")
     assert code == 0
     assert "more or fewer" not in output
+
+
+def test_hierarchies_from_rows_read_cells_as_the_draft_does(tmp_path: Path) -> None:
+    """Days written as 05.05.1960 are a calendar, and no codes to mask."""
+    days = [f"{1 + i % 28:02}.{1 + i % 12:02}.{1930 + i % 70}" for i in range(200)]
+    data = tmp_path / "d.csv"
+    data.write_text("\n".join(["geburtsdatum", *days]))
+    code, _ = run(data, "--hierarchies", tmp_path / "trees")
+    assert code == 0
+    assert "[intervals]\nlow = 1930-01-01\nhigh = 1999-12-31\n" in (tmp_path / "trees" / "geburtsdatum.toml").read_text()

@@ -21,7 +21,7 @@ from cloister.privacy.budgets import Budget
 from cloister.privacy.mechanisms import add_noise
 from cloister.privacy.round_parts import halving_parts
 from cloister.schema import Neighbours
-from cloister.testing import seeded_noise
+from cloister.testing import audit, seeded_noise
 from tests.clustering.synopsis.test_synopsis import MIDDLES, heaps
 
 RHO = cl.Identifiability(rho="0.05", worlds=10_001)
@@ -191,3 +191,16 @@ def test_a_plan_says_what_a_stop_does() -> None:
     assert "one last round takes the epsilon" in str(lloyd(tolerance=0.1).plan(1000, 2))
     assert "skipped rounds stay charged" in str(lloyd(tolerance=0.1, budget=cl.ApproxDP(1, 1e-6)).plan(1000, 2))
     assert "stop" not in lloyd().plan(1000, 2).choices
+
+
+def test_a_stop_that_looks_at_rows_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The audit sees walks part that released the same values; the stop on released centres passes it."""
+    crowd = np.random.default_rng(0).random((60, 2)) * 0.2
+    tables = (np.vstack([crowd, [[1.0, 1.0]]]), crowd)
+    assert audit(lloyd(budget=1, tolerance=0.5, max_iter=4).fit, tables).holds
+
+    def leaky(rows: np.ndarray) -> cl.KMeans:
+        monkeypatch.setattr("cloister.clustering.lloyd.has_settled", lambda *estimates: len(rows) > 60)
+        return lloyd(budget=1, tolerance=0.5, max_iter=4).fit(rows)
+
+    assert not audit(leaky, tables).holds

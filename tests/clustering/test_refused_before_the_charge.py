@@ -19,6 +19,8 @@ from cloister.clustering.request import ClusterRequest
 from cloister.clustering.synopsis.grid_sizes import capped_sides, largest_side
 from cloister.clustering.votes.plan import sample_rate
 from cloister.errors import CloisterError, DataError, ReleaseFailed, UsageError
+from cloister.kernels import BoxClip, ClippedCost, ClippedSums, Euclidean
+from cloister.kernels.clipped import worst_cap, worst_reach
 from cloister.privacy.ledger import Ledger
 from cloister.schema import Neighbours
 from cloister.vault import Vault
@@ -138,7 +140,7 @@ for what, options in OF_LLOYD.items():
     REFUSED[f"lloyd: {what}"] = clusters(wide, bounds=(0, 1), method="lloyd", **options)
 CONSTANTS: list[tuple[str, dict[str, Any]]] = [
     ("adaptive-grid", {"c1": 0}), ("adaptive-grid", {"c2": -1}), ("adaptive-grid", {"c1": "ten"}), ("tree", {"c1": 10}),
-    ("adaptive-grid", {"c1": 1e9}), ("uniform-grid", {"c2": 5}),
+    ("adaptive-grid", {"c1": 1e9}), ("adaptive-grid", {"c1": 10**400}), ("uniform-grid", {"c2": 5}),
 ]  # fmt: skip
 for shape, constants in CONSTANTS:
     REFUSED[f"{constants} of {shape}"] = lambda ledger, shape=shape, constants=constants: cl.synopsis(  # type: ignore[misc]
@@ -301,6 +303,30 @@ def test_four_thousand_centres_are_placed_in_seconds() -> None:
     begin = process_time()
     assert len(np.unique(sphere_packing(domain, 4096, public_chance(1)), axis=0)) == 4096
     assert process_time() - begin < 30
+
+
+def test_the_worst_cap_and_reach_count_for_the_most() -> None:
+    """Squares are counted in coarser units the farther they reach, so the farthest is not the worst."""
+    corner, within = np.zeros((1, 2), np.int32), BoxClip((1, 1))
+    most = 0
+    for reach in [*range(1, 5_000), *(2**bits + off for bits in range(12, 24) for off in (-1, 0, 1)), 1_482_909]:
+        most = max(most, ClippedSums(corner, Euclidean(1), reach, within).limit)
+        worst = ClippedSums(corner, Euclidean(1), worst_reach(reach), within).limit
+        assert most <= worst == ClippedCost(corner, worst_cap(reach**2), within).limit <= reach**2
+        assert worst == min(reach**2, 2**20 - 1)
+
+
+def test_noise_too_large_for_a_smaller_radius_is_refused_before_the_charge(ledger: Ledger) -> None:
+    """The radius of a round follows from noise, and a smaller one may need more noise for its squares."""
+    schema = cl.Schema.from_text(
+        'unit="who"\nmax_rows=3\n[columns.who]\nkind="text"\n[columns.a]\nkind="number"\nbounds=[0,1]\n'
+        '[columns.b]\nkind="number"\nbounds=[-5,5]\n'
+    )
+    rows = {"who": ["1", "2", "3"], "a": [0.1, 0.2, 0.3], "b": [1, 2, 3]}
+    model = cl.KMeans("auto", budget=1e-4, scale=None, max_iter=1000, schema=schema, table="t", ledger=ledger)
+    with pytest.raises(UsageError, match="larger than can be drawn"):
+        model.fit(rows)
+    assert not ledger.entries("t")
 
 
 class Breaks:

@@ -83,7 +83,12 @@ def read_certificate(path: Path) -> None:
 def read_number(path: Path) -> None:
     """A number as it is typed after a flag."""
     text = path.read_bytes().decode("utf-8", "replace")
-    for typed in (Spending(epsilon=text), Spending(epsilon="1", delta=text), Spending(rho=text, worlds=100)):
+    for typed in (
+        Spending(epsilon=text),
+        Spending(epsilon="1", delta=text),
+        Spending(rho=text, worlds="100"),
+        Spending(rho="0.1", worlds=text),
+    ):
         typed.budget()
     read_bounds(text)
 

@@ -17,6 +17,8 @@ import pyarrow as pa
 import cloister as cl
 from cloister.anonymization.reporting.curve import curve as loss_and_risk
 from cloister.anonymization.writing.recoding import Recoding
+from cloister.clustering import scores
+from cloister.clustering.saved_clusters import load_clusters
 from cloister.privacy.release import Release
 from cloister.schema.hierarchies import flat
 
@@ -95,6 +97,14 @@ def tabulate(**given: Any) -> Any:
     return cl.tabulate(given.pop("X", TABLE), **{"by": ["sex"], "budget": 1, "schema": SCHEMA, **given})
 
 
+def choose(**given: Any) -> Any:
+    return cl.choose(given.pop("X", TABLE), **{"column": "sex", "budget": 1, "schema": SCHEMA, **given})
+
+
+def choose_number(**given: Any) -> Any:
+    return cl.choose(given.pop("X", ROWS), **{"column": "x0", "budget": 1, "bounds": (0, 1), "options": [0, 1], **given})
+
+
 def table_margin(**given: Any) -> Any:
     return tabulate().margin(given["columns"])
 
@@ -156,6 +166,32 @@ def recoding(**given: Any) -> Any:
     return Recoding.from_json(given["text"])
 
 
+def score_report(**given: Any) -> Any:
+    model = cl.KMeans(n_clusters=2, budget=5, bounds=(0, 1), max_iter=1).fit(ROWS)
+    return model.score_report(given.pop("X", ROWS), **{"truth": ["f", "m"] * 30, **given})
+
+
+def f_measure(**given: Any) -> Any:
+    return scores.f_measure(**{"labels": [0, 1], "classes": [0, 1], **given})
+
+
+def nicv(**given: Any) -> Any:
+    return scores.nicv(**{"points": ROWS, "centers": ROWS[:2], **given})
+
+
+def mixed_cost(**given: Any) -> Any:
+    usual = {"numbers": ROWS, "categories": ROWS > 0.5, "centers": ROWS[:2], "modes": ROWS[:2] > 0.5}
+    return scores.mixed_cost(**{**usual, **given})
+
+
+def clusters_load(**given: Any) -> Any:
+    return load_clusters(given["path"])
+
+
+def dataset(**given: Any) -> Any:
+    return cl.datasets.load(**{"name": "wine", "folder": "/no/such/folder", **given, "fetch": False})
+
+
 def synopsis_load(**given: Any) -> Any:
     return cl.Synopsis.load(given["path"])
 
@@ -175,17 +211,20 @@ CALLS: dict[str, tuple[Callable[..., Any], tuple[str, ...]]] = {
     for call, parameters in [
         (
             kmeans,
-            "X n_clusters budget bounds method scale max_iter columns schema neighbours table engine random_state seeding",
+            "X n_clusters budget bounds method scale max_iter columns schema neighbours table engine random_state seeding "
+            "evolution schedule tolerance",
         ),
         (kmeans_plan, "n d names"),
         (kmeans_predict, "X"),
-        (synopsis, "X budget bounds method columns schema neighbours table engine scale"),
-        (synopsis_cluster, "k seeding random_state"),
+        (synopsis, "X budget bounds method columns schema neighbours table engine scale c1 c2"),
+        (synopsis_cluster, "k seeding random_state evolution"),
         (synopsis_suggest, "most relative"),
         (synopsis_sample, "n random_state"),
         (synopsis_count, "box"),
         (tabulate, "X by budget bounds domains bins measures schema neighbours table engine"),
         (table_margin, "columns"),
+        (choose, "X column budget domain options score count_rows schema neighbours columns table engine"),
+        (choose_number, "X bounds step quantile options score clip columns"),
         (anonymize, "X out k quasi sensitive identifiers hierarchies suppression scope gain l_diversity t_closeness schema"),
         (curve, "X ks"),
         (risk, "X quasi sensitive schema against population"),
@@ -199,6 +238,12 @@ CALLS: dict[str, tuple[Callable[..., Any], tuple[str, ...]]] = {
         (schema_column, "name"),
         (release, "text"),
         (recoding, "text"),
+        (score_report, "X truth"),
+        (f_measure, "labels classes definition"),
+        (nicv, "points centers labels"),
+        (mixed_cost, "numbers categories centers modes gamma labels"),
+        (clusters_load, "path"),
+        (dataset, "name folder"),
         (synopsis_load, "path"),
         (ledger, "url"),
         (ledger_create, "table epsilon delta neighbours"),

@@ -24,6 +24,7 @@ from cloister.kernels import (
     ClippedCost,
     ClippedSums,
     Euclidean,
+    FitSums,
     Histogram,
     Kernel,
     Marginals,
@@ -40,6 +41,7 @@ from cloister.kernels.cells import GridCells, GridKeys, NestedCells
 from cloister.kernels.keyed import KeyedKernel, RowKeys
 from cloister.kernels.morton import LeafSums, MortonKeys
 from cloister.kernels.per_unit import PerUnit
+from cloister.kernels.scores import ColumnPlaces
 from cloister.kernels.tables import TableCounts
 
 HALF = 50  # small grids make ties and borders likely
@@ -98,8 +100,8 @@ def prototypes(draw: st.DrawFn) -> tuple[np.ndarray, Modes, BoxClip | BallClip]:
     centers = draw(hnp.arrays(np.int32, (k, columns), elements=st.integers(-HALF, HALF)))
     codes = draw(hnp.arrays(np.int32, (k, len(SIZES)), elements=st.integers(0, min(SIZES) - 1)))
     weights = draw(hnp.arrays(np.int64, k, elements=st.integers(1, HALF**2)))
-    clip = draw(st.sampled_from([BoxClip((HALF,) * columns), *([BallClip(HALF, columns)] if columns else [])]))
-    return centers, Modes(codes, weights), clip
+    clips: list[BoxClip | BallClip] = [BoxClip((HALF,) * columns), *([BallClip(HALF, columns)] if columns else [])]
+    return centers, Modes(codes, weights), draw(st.sampled_from(clips))
 
 
 @st.composite
@@ -127,6 +129,14 @@ def marginals(draw: st.DrawFn) -> Case:
     columns = draw(st.integers(0, 3))
     clip = draw(st.sampled_from([BoxClip((HALF,) * columns), *([BallClip(HALF, columns)] if columns else [])]))
     return Case(Marginals(clip, columns, SIZES), columns, clip)
+
+
+@st.composite
+def fit_sums(draw: st.DrawFn) -> Case:
+    columns = draw(st.integers(1, 4))
+    clip = draw(st.sampled_from([BoxClip((HALF,) * columns), BallClip(HALF, columns)]))
+    lengths = draw(hnp.arrays(np.float64, columns, elements=st.floats(1e-3, 1e3)))
+    return Case(FitSums(draw(points(columns)), clip, lengths, draw(st.sampled_from([0, *SIZES]))), columns, clip)
 
 
 @st.composite
@@ -189,6 +199,7 @@ KERNELS: dict[str, Callable[[], st.SearchStrategy[Case]]] = {
     "Marginals": marginals,
     "PrototypeVotes": prototype_votes,
     "PrototypeSums": prototype_sums,
+    "FitSums": fit_sums,
     "Moments": moments,
     "GridCells": grid_cells,
     "NestedCells": nested_cells,
@@ -234,11 +245,17 @@ def in_order(draw: st.DrawFn) -> KeyedCase:
     return KeyedCase(InOrder(case.kernel, case.columns + len(SIZES)), case.columns)
 
 
+@st.composite
+def column_places(draw: st.DrawFn) -> KeyedCase:
+    return KeyedCase(ColumnPlaces(draw(st.integers(1, 2 * HALF))), draw(st.integers(0, 2)))
+
+
 KEYED: dict[str, Callable[[], st.SearchStrategy[KeyedCase]]] = {
     "GridKeys": grid_keys,
     "MortonKeys": morton_keys,
     "RowKeys": row_keys,
     "InOrder": in_order,
+    "ColumnPlaces": column_places,
 }
 
 

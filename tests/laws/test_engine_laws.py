@@ -194,6 +194,14 @@ def test_seeded_prototypes_are_the_local_ones(spark: Host, people_path: Path) ->
     assert [labels[i] for i in range(len(labels))] == model.predict(people_path).tolist()
 
 
+def test_scores_on_spark_are_the_local_ones(classic: Host, people_path: Path) -> None:
+    """Every score, to the last bit."""
+    fit = {"n_clusters": 3, "budget": 5.0, "bounds": (-3, 3), "columns": ["n0", "n1"], "method": "lloyd", "random_state": 0}
+    with seeded_noise(9):
+        model = cl.KMeans(**fit).fit(people_path)
+    assert classic(jobs.scores, people_path, fit, "c0") == model.score_report(people_path, "c0").as_dict()
+
+
 def test_large_summaries_are_added_by_workers_first(classic: Host, people_path: Path) -> None:
     """A summary of more than a megabyte goes through a tree of additions and comes out the same."""
     wide = jobs.WideCounts(200_000)

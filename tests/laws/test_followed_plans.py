@@ -6,6 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from cloister.choosing.request import ChoiceRequest
 from cloister.clustering.methods import METHODS, PROTOTYPE_METHODS
 from cloister.clustering.prototype_request import PrototypeRequest
 from cloister.clustering.request import ClusterRequest
@@ -148,3 +149,14 @@ def test_tables_follow_their_plan(budget: object) -> None:
     released = request.run(data)
     plan: Plan = request.plan(NAMES)
     assert released.release.events == plan.events
+
+
+@pytest.mark.parametrize("budget", BUDGETS.values(), ids=BUDGETS)
+@pytest.mark.parametrize("count_rows", [False, True])
+def test_choices_follow_their_plan(budget: object, count_rows: bool) -> None:
+    """A choice has one step, and one before it where the number of rows is bought."""
+    request = ChoiceRequest("x0", budget, quantile=0.5, bounds=(0.0, 1.0), count_rows=count_rows)
+    data = pa.table(dict(zip(NAMES, rows(100).T, strict=True)))
+    events = request.run(data).release_.events
+    assert events == request.plan(NAMES).events
+    assert [event.step for event in events][-1] == "choice"

@@ -8,12 +8,14 @@ import socket
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from cloister.errors import UsageError
+from cloister.privacy.certificate_figures import find_contradiction
 from cloister.privacy.certificate_json import fingerprint
-from cloister.privacy.events import GaussianEvent, LaplaceEvent, SampledEvent
+from cloister.privacy.events import ExponentialEvent, GaussianEvent, LaplaceEvent, SampledEvent
 from cloister.privacy.release import Guarantee, Release
 from cloister.privacy.signing import host_key, key_path
 from cloister.schema import Neighbours
@@ -160,10 +162,55 @@ def test_what_a_certificate_says_twice_is_the_same(change: dict[str, object], ve
         Release.from_json(forge(text, change))
 
 
+@pytest.mark.parametrize(
+    ("stated", "is_true"),
+    [
+        ({"rho": "0.7", "worlds": 2}, True),
+        ({"rho": "0.6", "worlds": 2}, False),
+        ({"rho": "0.7", "worlds": 3}, True),
+        ({"numbers": {"rho": "0.6", "worlds": 2}, "categories": {"rho": "0.6", "worlds": 2}}, True),
+        ({"numbers": {"rho": "0.51", "worlds": 2}, "categories": {"rho": "0.6", "worlds": 2}}, False),
+        ({"rho": "0.7", "worlds": 1}, False),
+        ({"rho": "1e999999", "worlds": 2}, False),
+        ({"rho": "0.7"}, False),
+        ({}, False),
+        ("0.7", False),
+    ],
+    ids=str,
+)
+def test_a_rho_that_the_guarantee_does_not_keep_is_found(stated: Any, is_true: bool) -> None:
+    """A certificate that states a rho for its budget has an epsilon of no more than that rho, or its two parts, allow."""
+    release = replace(pure(), parameters={"identifiability": stated})
+    assert (find_contradiction(release) is None) == is_true
+
+
 def test_another_version_is_refused() -> None:
     """A newer certificate asks for a newer Cloister."""
-    with pytest.raises(UsageError, match="version 3"):
-        Release.from_json(forge(pure().to_json(), {"version": 3}))
+    with pytest.raises(UsageError, match=r"version 4.*Update Cloister"):
+        Release.from_json(forge(pure().to_json(), {"version": 4}))
+
+
+CHOICE = {"step": "choice", "kind": "exponential", "epsilon": "1/2"}
+
+
+def test_a_choice_is_written_as_version_3_and_all_else_as_before() -> None:
+    """An older Cloister reads 2 at most: of a release with a kind of step that it lacks it says that it must be updated."""
+    choice = replace(pure(), events=(ExponentialEvent("choice", Fraction(1, 2)),))
+    on_sample = replace(pure(), events=(SampledEvent("s", Fraction(1, 2), choice.events),))
+    assert (pure().version, choice.version, on_sample.version) == (2, 3, 3)
+    assert json.loads(choice.to_json())["steps"] == [CHOICE]
+    assert Release.from_json(choice.to_json()) == choice
+    assert choice.adds_up()
+    assert pure().derived(events=choice.events).version == 3
+    assert choice.derived(events=pure().events).version == 2
+
+
+@pytest.mark.parametrize(("version", "steps"), [(1, [CHOICE]), (2, [CHOICE]), (3, [STEP])])
+def test_a_version_that_its_steps_do_not_have_is_refused(version: int, steps: list[dict[str, str]]) -> None:
+    """No Cloister writes a choice into an old certificate, or a new one without need."""
+    text = replace(pure(), version=1).to_json() if version == 1 else pure().to_json()
+    with pytest.raises(UsageError, match="not a Cloister release"):
+        Release.from_json(forge(text, {"version": version, "steps": steps}))
 
 
 def test_the_digest_leaves_out_the_files() -> None:

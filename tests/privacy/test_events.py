@@ -20,6 +20,7 @@ from cloister.privacy.events import (
     KINDS,
     Cost,
     Event,
+    ExponentialEvent,
     GaussianEvent,
     LaplaceEvent,
     SampledEvent,
@@ -31,7 +32,7 @@ from cloister.privacy.events import (
 )
 
 SPENDS = st.fractions(min_value=0, max_value=20)
-PURE = st.builds(LaplaceEvent, st.text(max_size=5), SPENDS)
+PURE = st.builds(LaplaceEvent, st.text(max_size=5), SPENDS) | st.builds(ExponentialEvent, st.text(max_size=5), SPENDS)
 GAUSSIAN = st.builds(GaussianEvent, st.text(max_size=5), SPENDS)
 RATES = st.integers(1, 2**32).map(lambda n: Fraction(n, 2**32))
 SAMPLED = st.builds(SampledEvent, st.text(max_size=5), RATES, st.lists(PURE | GAUSSIAN, max_size=3).map(tuple))
@@ -46,7 +47,8 @@ def test_an_event_survives_json(event: Event) -> None:
 def test_the_json_of_every_kind_is_pinned() -> None:
     """Certificates that are out in the world must stay readable: keys, their order, and exact numbers as text."""
     inner = (LaplaceEvent("a", Fraction(1, 3)),)
-    assert list(KINDS) == ["laplace", "gaussian", "sample"]
+    assert list(KINDS) == ["laplace", "gaussian", "sample", "exponential"]
+    assert event_dict(ExponentialEvent("a", Fraction(1, 3))) == {"step": "a", "kind": "exponential", "epsilon": "1/3"}
     assert json.dumps([event_dict(event) for event in (*inner, GaussianEvent("b", Fraction(2)))]) == (
         '[{"step": "a", "kind": "laplace", "epsilon": "1/3"}, {"step": "b", "kind": "gaussian", "precision": "2"}]'
     )
@@ -118,6 +120,7 @@ class ChoiceEvent:
     """A kind of event that another file could add: a choice that costs a pure epsilon."""
 
     kind: ClassVar[str] = "choice"
+    since: ClassVar[int] = 4
     step: str
     epsilon: Fraction
     options: int

@@ -73,7 +73,11 @@ def test_l_and_t_are_those_of_the_guards(rows: list[tuple[int, str, str]]) -> No
     values = np.array([[words.index(ill)] for _, _, ill in rows], np.int32)
     for persons, schema in ((None, None), (data["who"].to_numpy(), UNIT)):
         counts = TupleCounts(
-            where[:, None].astype(np.int32), np.ones(len(rows), np.int64), values, blanks=(len(words) - 1,), persons=persons
+            where[:, None].astype(np.int32),
+            np.ones(len(rows), np.int64),
+            values,
+            meanings=(tuple(range(len(words))),),
+            persons=persons,
         )
         told = assess(data, ["where"], sensitive="ill", schema=schema).sensitive[0]
         number = int(where.max()) + 1

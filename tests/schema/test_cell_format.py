@@ -10,6 +10,8 @@ import math
 import os
 import random
 import re
+from decimal import Decimal
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -19,6 +21,7 @@ from cloister.encode import Codes, Encoding, Grid
 from cloister.errors import SchemaError
 from cloister.schema.cell_format import PLAIN, THOUSANDS, CellFormat
 from cloister.schema.cell_values import are_missing, days, numbers, texts
+from cloister.sources.python_cells import cell_column
 
 FUZZ = int(os.environ.get("CLOISTER_FUZZ", "4000"))
 GERMAN = CellFormat(decimal=",", thousands=".")
@@ -131,6 +134,10 @@ def test_the_slow_reading_would_find_a_wrong_one() -> None:
         ("%d/%m/%y", "11/03/68", datetime.date(2068, 3, 11)),
         ("%d %B %Y", "11 march 1980", datetime.date(1980, 3, 11)),
         ("%b %d, %Y", "Mar 11, 1980", datetime.date(1980, 3, 11)),
+        ("%a %d %b %Y", "TUE 11 mAR 1980", datetime.date(1980, 3, 11)),
+        ("%d %b %Y", "01 \u017fep 2020", None),  # a long s, which patterns that ignore case take for an s
+        ("%d %B %Y", "01 augu\u017ft 2020", None),
+        ("%a %d %b %Y", "\u017fat 01 Feb 2020", None),
         ("%Y%m%d", "19800311", datetime.date(1980, 3, 11)),
         ("%Y%m%d", "1980311", None),
         ("%Y-%j", "1980-366", datetime.date(1980, 12, 31)),
@@ -144,6 +151,18 @@ def test_a_date_is_read_as_its_format_says(words: str | None, text: str, date: d
     form = CellFormat(date=words)
     for cells in ([text], [text, "soon", None]):
         assert np.array_equal(days(pa.array(cells), form)[:1], days_of(date), equal_nan=True)
+
+
+BLANKS = [chr(code) for code in range(0x110000) if chr(code).isspace()]
+
+
+def test_any_blank_of_a_format_is_any_blank_of_a_cell() -> None:
+    """A narrow or fixed blank, as sheets and word processors write it, in the format or in the cell."""
+    day = days_of(datetime.date(1980, 3, 11)) * len(BLANKS)
+    cells = pa.array([f"11{blank}Mar{blank}1980" for blank in BLANKS])
+    for blank in BLANKS:
+        assert days(cells, CellFormat(date=f"%d{blank}%b{blank}%Y")).tolist() == day
+    assert np.isnan(days(pa.array(["11\u200bMar\u200b1980", "11Mar1980"]), CellFormat(date="%d %b %Y"))).all()
 
 
 def test_dates_are_read_as_strptime_has_them() -> None:
@@ -189,11 +208,33 @@ def test_missing_is_the_same_however_it_is_typed() -> None:
     assert numbers(pa.array([True, False]), CellFormat(missing=("true",))).tolist()[1:] == [0.0]
 
 
+@pytest.mark.parametrize("width", [np.float16, np.float32, np.float64])
+def test_a_missing_number_is_known_in_floats_of_every_width(width: type[np.floating[Any]]) -> None:
+    """-99.9 in 32 bits is -99.9000015: it is missing where "-99.9" is listed, in columns, in their codes and among objects."""
+    form = CellFormat(missing=("-99.9", "1e300"))
+    cells = np.array([-99.9, -99.8, np.inf, 0.1], width)
+    column = pa.array(cells)
+    objects = cell_column([*cells, "-99.9", -99.9])
+    codes = pa.DictionaryArray.from_arrays(pa.array([0, 1, 2, 3]), column)
+    for values in (column, objects, codes):
+        assert np.isnan(numbers(values, form)).tolist()[:4] == [True, False, False, False]
+        assert are_missing(values, form, numbers).tolist()[:4] == [True, False, False, False]
+    assert np.isnan(numbers(objects, form)).tolist()[4:] == [True, True]
+
+
 def test_digits_of_a_date_read_alike_as_text_and_as_number() -> None:
     """With a format, 19800311 is a day whether the file typed it as a number or not."""
     form = CellFormat(date="%Y%m%d")
     for column in (pa.array(["19800311"]), pa.array([19800311]), pa.array([19800311.0])):
         assert days(column, form).tolist() == days_of(datetime.date(1980, 3, 11))
+
+
+@pytest.mark.parametrize("kind", [pa.decimal128(8, 0), pa.decimal128(10, 2), pa.decimal256(40, 0)], ids=str)
+def test_digits_of_a_date_read_alike_as_decimals(kind: pa.DataType) -> None:
+    """As Oracle's NUMBER(8) comes: 20200131 is a day of a calendar, and not so many days after 1970."""
+    cells = pa.array([Decimal(20200131), Decimal(20200230), None], kind)
+    assert np.array_equal(days(cells, CellFormat(date="%Y%m%d")), [18292, np.nan, np.nan], equal_nan=True)
+    assert np.array_equal(days(pa.array([Decimal(18292)], kind)), [18292])
 
 
 def test_a_row_does_not_depend_on_its_batch_under_any_format() -> None:

@@ -12,7 +12,7 @@ import pytest
 from pyarrow import csv
 
 from cloister.schema import Category, Date, Kind, Number, Role, Schema, Text
-from cloister.schema.drafts import draft, draft_text, find_likely_unit
+from cloister.schema.drafts import draft, draft_text, find_likely_unit, role_of_name
 from cloister.sources.opening import open_source
 from tests.real_data import real
 
@@ -171,6 +171,52 @@ def test_an_identifier_that_repeats_is_asked_about(columns: dict[str, list[Any]]
     assert find_likely_unit(table, schema) == unit
     assert (f'# unit = "{unit}"' in text) == (unit is not None)
     assert Schema.from_text(text).unit is None
+
+
+@pytest.mark.parametrize(
+    ("name", "cells", "role"),
+    [
+        ("mrn", [f"M-{i % 600:06}" for i in range(3_000)], Role.IDENTIFIER),
+        ("patient", [f"P{i % 600:05}" for i in range(3_000)], Role.IDENTIFIER),
+        ("userid", [f"u{i % 600}" for i in range(3_000)], Role.IDENTIFIER),
+        ("patient", [f"{first} Miller" for first in "abcdefghijklmnopqrstuvwxyz"] * 20, Role.IDENTIFIER),
+        ("patient", ["in", "out"] * 500, Role.OTHER),  # a kind of patient
+        ("customer segment", ["new", "old", "lost"] * 300, Role.OTHER),
+        ("patient remark", [f"{word}{end}" for word in ("well", "ill", "so so") for end in "abcdefghij"] * 20, Role.OTHER),
+        ("valid", [f"v{i % 600}" for i in range(3_000)], Role.OTHER),
+        ("paid", [i % 600 for i in range(3_000)], Role.OTHER),
+    ],
+)
+def test_texts_that_stand_for_people_are_identifiers(name: str, cells: list[Any], role: Role) -> None:
+    """Record numbers that are written as text and repeat, each in a few rows; a short list of kinds is none."""
+    table = open_source(pa.table({name: cells}))
+    schema = draft(table)
+    assert schema[name].role is role
+    assert (find_likely_unit(table, schema) == name) == (role is Role.IDENTIFIER)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("patientid", "PATIENTID", "patientId", "userid", "fullname", "phonenumber", "emailaddress", "Kundennummer"),
+        *("customernumber", "employeeno", "personalnummer", "patientenname", "middlename", "versichertennr", "homeaddress"),
+    ],
+)
+def test_names_written_in_one_word_are_known(name: str) -> None:
+    """Words of somebody and of a number, a name or an address, joined."""
+    assert role_of_name(name) is Role.IDENTIFIER
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("valid", "paid", "covid", "fluid", "grid", "steroid", "rename", "number of rooms", "housenumber", "hostname"),
+        *("cityname", "statenumber", "nrooms", "casino", "piano", "patients", "member", "person", "usergroup"),
+    ],
+)
+def test_ordinary_names_are_not_taken_for_identifiers(name: str) -> None:
+    """A refusal by name must not hit them."""
+    assert role_of_name(name) is not Role.IDENTIFIER
 
 
 def test_days_over_generations_are_days_of_birth_whatever_they_are_called() -> None:

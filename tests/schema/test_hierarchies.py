@@ -8,6 +8,7 @@ from datetime import date
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -15,6 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cloister import TopDownSpecialization
 from cloister.errors import SchemaError, SourceError
 from cloister.schema import Category, Column, Date, Number, Text
 from cloister.schema.cell_format import CellFormat
@@ -102,6 +104,41 @@ def test_nested_json(tmp_path: Path) -> None:
     """A single table at the top names the root; null and true are values."""
     tree = read_hierarchy(written(tmp_path, "x.json", '{"any": {"said": [true, false], "unsaid": [null]}}'))
     assert paths(tree) == [["true", "said", "any"], ["false", "said", "any"], ["", "unsaid", "any"]]
+
+
+@pytest.mark.parametrize("suffix", [".json", ".toml"])
+def test_blanks_around_labels_do_not_count(tmp_path: Path, suffix: str) -> None:
+    """A label with a blank at its end is the label without it; two that differ in blanks alone are refused."""
+    texts = {
+        ".json": '{"*": {"north ": ["x", " y"], "south": ["z"]}}',
+        ".toml": '["*"]\n"north " = ["x", " y"]\nsouth = ["z"]\n',
+    }
+    tree = read_hierarchy(written(tmp_path, f"x{suffix}", texts[suffix]))
+    assert tree.nodes == ("x", "y", "z", "north", "south", "*")
+    by_paths = Hierarchy.from_paths([("x ", "north ", "* "), ("y", "north ", "* "), ("z", "south", "* ")])
+    assert by_paths.nodes == tree.nodes
+    twice = texts[suffix].replace("south", "north")
+    with pytest.raises(SchemaError, match=f"x{suffix}: two labels"):
+        read_hierarchy(written(tmp_path, f"x{suffix}", twice))
+
+
+def test_a_table_under_labels_with_blanks_is_published(tmp_path: Path) -> None:
+    """What is written is what was planned."""
+    path = written(tmp_path, "a.json", '{"*": {"north ": ["x", "y"], "south": ["z"]}}')
+    table = pa.table({"a": ["x"] * 2 + ["y"] * 4 + ["z"] * 6})
+    made = TopDownSpecialization(k=5, quasi=["a"], hierarchies={"a": path})
+    made.publish(table, tmp_path / "out.csv")
+    assert made.summary_.columns[0].labels == ("north", "z")
+
+
+def test_floats_keep_their_digits(tmp_path: Path) -> None:
+    """A number in a nested hierarchy is written as the cells of a table are."""
+    values = [0.1234567, 1234567.5, 3.0, 1e20, 1e-7]
+    listed = ", ".join(map(repr, values))
+    for name, text in (("x.json", f'{{"some": [{listed}], "none": []}}'), ("x.toml", f"some = [{listed}]\n")):
+        tree = read_hierarchy(written(tmp_path, name, text))
+        assert tree.nodes[:5] == ("0.1234567", "1234567.5", "3", "1" + "0" * 20, "1e-07")
+        assert tree.codes(pa.array(values)).tolist() == [0, 1, 2, 3, 4]
 
 
 def test_rules_in_files(tmp_path: Path) -> None:
@@ -232,6 +269,33 @@ def test_senseless_intervals(wrong: dict[str, object]) -> None:
         intervals(0, 10, **wrong)  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize(
+    "facts",
+    [
+        {"low": 0, "high": 100, "step": 10, "width": 5},
+        {"low": 1, "high": 6, "step": 1, "width": 0.5},
+        {"low": 0, "high": 9, "step": 3, "cuts": [1, 2, 4, 5, 7]},
+    ],
+)
+def test_intervals_without_a_step_in_them_are_left_out(facts: dict[str, Any]) -> None:
+    """Intervals narrower than a step: every label holds a value."""
+    tree = intervals(**facts)
+    assert (tree.size > 0).all()
+    assert tree.nodes[: tree.leaves] == tuple(str(at) for at in range(facts["low"], facts["high"] + 1, facts["step"]))
+
+
+def test_a_drafted_scale_is_no_finer_than_its_step(tmp_path: Path) -> None:
+    """Grades from 1 to 6: the draft is read, every label holds a grade, and it publishes a table."""
+    name, text = draft(Column("grade", Number(bounds=(1, 6), step=1)))
+    assert "width = 1\n" in text
+    tree = read_hierarchy(written(tmp_path, name, text))
+    assert (tree.size > 0).all()
+    table = pa.table({"grade": [1, 2, 3, 4, 5, 6] * 50})
+    made = TopDownSpecialization(k=5, quasi=["grade"], hierarchies={"grade": tree})
+    made.publish(table, tmp_path / "out.csv")
+    assert made.summary_.loss == 0
+
+
 def test_calendar() -> None:
     """Days lie in months, years and decades, written as intervals."""
     tree = calendar(date(2019, 11, 30), date(2020, 2, 2))
@@ -302,6 +366,21 @@ def test_drafts_from_values_hold_every_value(tmp_path: Path, kind: Number | Date
     column = pa.array(values)
     tree = read_hierarchy(written(tmp_path, *draft_from_values(Column("x", kind), column)))
     assert (tree.codes(column) != UNKNOWN).all()
+
+
+@pytest.mark.parametrize(
+    ("kind", "values", "rule"),
+    [
+        (Date(format="%d.%m.%Y"), ["05.05.2020", "01.01.2021", "01.07.2022"], "low = 2020-01-01\nhigh = 2022-12-31"),
+        (Number(decimal=",", thousands="."), ["1.000,5", "2.000", "1.500,25"], "low = 1000\nhigh = 2000"),
+        (Number(missing=("-999",)), [17, -999, 57, 37], "low = 16\nhigh = 58"),
+    ],
+)
+def test_drafts_from_values_read_cells_as_the_schema_says(kind: Number | Date, values: list[object], rule: str) -> None:
+    """Dates and numbers that are written in a format are dates and numbers, and no codes; what is missing is no value."""
+    name, text = draft_from_values(Column("x", kind), pa.array(values))
+    assert name == "x.toml"
+    assert f"[intervals]\n{rule}\n" in text
 
 
 def test_a_cell_between_two_steps_is_unknown() -> None:

@@ -172,8 +172,8 @@ def test_a_footer_of_another_version_that_differs_was_not_checked(tmp_path: Path
     write(path, 5)
     metadata = pq.ParquetFile(path).metadata
     writer, types = metadata.created_by.encode(), metadata.metadata[b"ARROW:schema"]
-    with_footer(path, lambda footer: with_text(footer, writer, b"parquet-cpp-arrow version 18.0.0-SNAPSHOT"))
+    with_footer(path, lambda footer: with_text(footer, writer, b"parquet-cpp-arrow version 17.0.0-SNAPSHOT"))
     assert has_only(path, KEYS, TYPES)
     with_footer(path, lambda footer: with_text(footer, types, base64.b64encode(base64.b64decode(types) + bytes(8))))
-    with pytest.raises(NotChecked, match=r"parquet-cpp-arrow version 18\.0\.0"):
+    with pytest.raises(NotChecked, match=r"parquet-cpp-arrow version 17\.0\.0"):
         has_only(path, KEYS, TYPES)

@@ -228,7 +228,40 @@ def test_moments_of_pandas_beyond_the_calendar_read_as_in_a_column_of_their_own(
     """With a zone, as objects, they had neither a name nor a day."""
     counts = np.array([10**12, 2 * 10**12, -(10**12), -(10**12) + 1, 86_400 * 5 - 1, 2**60], "M8[s]")
     for zone in ("UTC", "Asia/Tokyo", "-05:00"):
-        typed = pd.Series(counts).dt.tz_localize("UTC").dt.tz_convert(zone)
-        column = cell_column(list(typed))
+        # one by one: pandas 2.1 itself ends the process where it goes through a column of them
+        column = cell_column([pd.Timestamp(count).tz_localize("UTC").tz_convert(zone) for count in counts])
         assert len(np.unique(people(column), axis=0)) == len(counts)
         assert days(column).tolist() == days(pa.array(counts).cast(pa.timestamp("s", zone))).tolist()
+
+
+def test_intervals_of_moments_are_told_apart_by_the_instants_of_their_ends() -> None:
+    """pandas 2.1 writes midnights without a time and a zone, and so many an interval alike."""
+    first, last = pd.Timestamp("2020-01-01"), pd.Timestamp("2020-01-02")
+    zones = (None, "UTC", "Europe/Berlin", "America/New_York")
+    spans = [
+        pd.Interval(first.tz_localize(zone), last.tz_localize(zone), closed)
+        for zone in zones
+        for closed in ("left", "right")
+    ]
+    spans += [pd.Interval(first, last + pd.Timedelta(1, "ns")), pd.Interval(last - first, 2 * (last - first))]
+    assert len(set(map(tuple, people(cell_column(spans)).tolist()))) == len(spans)
+    moved = pd.Interval(spans[2].left.tz_convert("Asia/Tokyo"), spans[2].right.tz_convert("Asia/Tokyo"), "left")
+    assert len(set(map(tuple, people(cell_column([spans[2], moved])).tolist()))) == 1  # an instant is the same in all zones
+    assert text_column(spans[:1]).to_pylist() == ["[2020-01-01 00:00:00, 2020-01-02 00:00:00)"]
+
+
+@pytest.mark.filterwarnings("ignore:.*BDay freq is deprecated:FutureWarning")
+def test_far_spans_keep_their_names() -> None:
+    """pandas 2.1 has no moments beyond 2262; the span of a day, or of a business day, begins there all the same."""
+    spans = [pd.Period("9000-01-03", freq) for freq in ("B", "2D", "3D")] + [pd.Period("9000-01-06", "B")]
+    column = cell_column(spans)
+    assert len(set(map(tuple, people(column).tolist()))) == 4
+    assert days(column).tolist() == [2567657, 2567657, 2567657, 2567660]
+
+
+def test_rows_are_read_by_keys_of_numpy_too() -> None:
+    """A dict whose keys come out of a NumPy array; those of any other class are not asked what they equal."""
+    row = dict(zip(np.array(["a", "b"]), [1, 2], strict=True))
+    assert list(named_cells(row, ("b", "a"))) == [2, 1]
+    own = type("Own", (np.str_,), {})
+    assert list(named_cells({own("a"): 1}, ("a",))) == [None]

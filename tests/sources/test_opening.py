@@ -214,3 +214,14 @@ def test_text_files_and_typed_files_are_no_one_table(tmp_path: Path) -> None:
     for files in (["1.csv", "2.parquet"], ["2.parquet", "1.csv"]):
         with pytest.raises(SourceError, match="not of one kind"):
             open_source([tmp_path / name for name in files])
+
+
+def test_folders_that_name_one_column_twice_are_refused(tmp_path: Path) -> None:
+    """Which of the two a row has would be anybody's guess; a column of the file itself goes before those of folders."""
+    folder = tmp_path / "a=1" / "a=2"
+    folder.mkdir(parents=True)
+    pq.write_table(pa.table({"c": [1]}), folder / "0.parquet")
+    with pytest.raises(SourceError, match="columns 2 and 3 have the same name"):
+        open_source(tmp_path)
+    pq.write_table(pa.table({"a": [1]}), folder / "0.parquet")
+    assert open_source(tmp_path).names == ("a",)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -75,10 +76,11 @@ def test_rows_of_a_list_are_dicts_or_lists_each_by_itself() -> None:
         lambda data: cl.KMeans(2, 1.0, (0, 1)).fit(data),
         lambda data: cl.synopsis(data, 1.0, (0, 1)),
         lambda data: cl.tabulate(data, ["age"], 1.0, bounds={"age": (0, 100)}),
+        lambda data: cl.choose(data, "age", 1.0, bounds=(0, 100), quantile=0.5),
         lambda data: cl.risk(data, ["age"]),
         lambda data: cl.TopDownSpecialization(k=5, quasi=["age"]).publish(data, "never.csv"),
     ],
-    ids=["KMeans", "synopsis", "tabulate", "risk", "publish"],
+    ids=["KMeans", "synopsis", "tabulate", "choose", "risk", "publish"],
 )
 @pytest.mark.parametrize("rows", [ROWS, FORMS["dicts"], []], ids=["lists", "dicts", "empty"])
 def test_a_list_is_refused_alike_until_its_columns_are_stated(use: Callable[[Any], Any], rows: Any) -> None:
@@ -164,3 +166,29 @@ def test_rows_of_another_width_are_counted_for_the_holder() -> None:
     assert count_ragged(open_source(rows, StatedNames(("age", "pay")))) == 4
     assert count_ragged(open_source([[1, 2], [2], []], StatedNames(("pay",), ("age", "pay")))) == 1
     assert count_ragged(open_source(pd.DataFrame({"a": [1]}))) == 0
+
+
+@pytest.mark.parametrize("index", [[0.5, 1.5, 2.5], [10.0, -3.0, 2.0], [2.0, 2.0, 0.0], [np.nan, 0.0, 1.0]])
+def test_the_labels_of_a_series_say_nothing(index: list[float]) -> None:
+    """pandas 2 cuts a Series with an index of floats by its labels, and fails at some of them."""
+    source = open_source({"age": pd.Series([1.0, 2.0, 3.0], index=index), "sex": pd.Series(["f", "m", "f"], index=index)})
+    assert (source.texts, source.nested) == (("sex",), ())  # type: ignore[attr-defined]
+    assert [len(batch) for batch in source.batches(["age", "sex"])] == [3]
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        pl.Series([datetime.date(2020, 1, 1)] * 3),
+        pl.Series([datetime.datetime(2020, 1, 1, 5)] * 3),
+        pl.Series(["2020-01-01"] * 3, dtype=pl.Categorical),
+        pl.Series(["2020-01-01"] * 3),
+    ],
+    ids=lambda column: str(column.dtype),
+)
+def test_a_series_of_polars_reads_as_in_a_frame(column: pl.Series) -> None:
+    """Older ones hand over a Series of dates or categories in a way that Arrow refuses."""
+    bounds = (datetime.date(2000, 1, 1), datetime.date(2039, 12, 31))
+    for data in ({"born": column}, pl.DataFrame({"born": column})):
+        made = cl.tabulate(data, ["born"], 1e6, bounds={"born": bounds}, bins={"born": ["2010-01-01", "2030-01-01"]})
+        assert np.rint(made.counts).tolist() == [0, 3, 0]

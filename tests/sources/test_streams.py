@@ -62,13 +62,19 @@ def test_a_frame_of_a_subclass_is_read_as_its_frame(cells: list[object]) -> None
 )
 def test_a_single_column_is_no_table(make: Callable[[Any], Any], rows: list[object]) -> None:
     """A column of structs is refused when it is opened, whatever its rows are: a missing one would end a run after the charge."""
-    with pytest.raises(SourceError, match="one column"):
+    with pytest.raises(SourceError, match=r"one column|cannot read rows"):  # older Series are no streams
         open_source(make(rows))
 
 
 @pytest.mark.parametrize(
     "reader",
-    [lambda: arrow_json.open_json(io.BytesIO(b'{"c": 1}\n')), lambda: arrow_csv.open_csv(io.BytesIO(b"c\n1\n"))],
+    [
+        pytest.param(
+            lambda: arrow_json.open_json(io.BytesIO(b'{"c": 1}\n')),
+            marks=pytest.mark.skipif(not hasattr(arrow_json, "open_json"), reason="this pyarrow reads no JSON in batches"),
+        ),
+        lambda: arrow_csv.open_csv(io.BytesIO(b"c\n1\n")),
+    ],
     ids=["JSON", "CSV"],
 )
 def test_readers_that_guess_types_are_refused(reader: Callable[[], Any]) -> None:
@@ -95,6 +101,7 @@ def test_a_frame_with_columns_named_like_a_source_is_a_frame() -> None:
     assert cl.tabulate(frame, ["names"], 1, domains={"names": ["1"]}).counts.shape == (1,)
 
 
+@pytest.mark.skipif(not hasattr(pl, "Int128"), reason="this Polars has no such integers")
 def test_types_that_arrow_lacks_are_named() -> None:
     """A Polars frame of 128-bit integers is a table; what it needs is a cast."""
     with pytest.raises(SourceError, match="cast"):

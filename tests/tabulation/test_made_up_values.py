@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import json
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from typer.testing import CliRunner
 import cloister as cl
 from cloister.cli import app
 from cloister.errors import UsageError
-from cloister.schema import Category, Column, Number, Schema
+from cloister.schema import Category, Column, Date, Number, Schema
 from cloister.testing import seeded_noise
 from tests.real_data import real
 
@@ -210,3 +211,42 @@ def test_a_column_is_no_category_in_by_and_a_number_in_measures(known: Any) -> N
     facts = {"domains": {"x": ["1", "2"]}, "bounds": {"x": (0, 9)}, "schema": schema}
     with pytest.raises(UsageError, match='"x" is a category in by and a number in measures'):
         cl.tabulate(pa.table({"x": ["1"]}), ["x"], 1, measures=["x"], **facts)
+
+
+@pytest.mark.parametrize(("bounds", "default"), [((0, 100), 90.0), ((0, 50), 50.0), ((95, 200), 95.0)])
+def test_bounds_of_a_call_keep_the_default_of_the_schema(bounds: tuple[float, float], default: float) -> None:
+    """Clipped to them, in a table and in clusters: it was dropped without a word."""
+    table = {"pay": [None, None, None], "x": ["1", "1", "1"]}
+    schema = Schema((Column("pay", Number((0, 1000), default=90)),))
+    made = cl.tabulate(table, ["pay"], EXACT, bounds={"pay": bounds}, bins={"pay": 2}, schema=schema)
+    assert made.release_.parameters["defaults"] == {"pay": default}
+    model = cl.KMeans(2, EXACT, bounds, columns=["pay"], schema=schema).fit(table)
+    assert model.release_.parameters["defaults"]["pay"] == pytest.approx(default, abs=1e-3)
+
+
+def test_a_date_keeps_its_default_too() -> None:
+    """Inside the bounds of a call as it is, else at their end."""
+    first, last = datetime.date(2000, 1, 1), datetime.date(2030, 1, 1)
+    for day, kept in ((datetime.date(2029, 5, 5), "2029-05-05"), (datetime.date(1950, 5, 5), "2000-01-01")):
+        schema = Schema((Column("born", Date((datetime.date(1900, 1, 1), last), default=day)),))
+        made = cl.tabulate(
+            {"born": [None]}, ["born"], EXACT, bounds={"born": (first, last)}, bins={"born": 2}, schema=schema
+        )
+        assert made.release_.parameters["defaults"] == {"born": kept}
+
+
+def test_a_domain_of_a_call_keeps_the_default_of_the_schema_or_is_refused() -> None:
+    """Unseen values were counted as the first of the domain, whatever the schema says."""
+    schema = Schema((Column("level", Category(("a", "b", "c"), default="b")),))
+    made = cl.tabulate({"level": ["?"] * 50}, ["level"], EXACT, domains={"level": ["a", " b "]}, schema=schema)
+    assert np.rint(made.counts).tolist() == [0, 50]
+    with pytest.raises(UsageError, match='counts unseen values of "level" as "b", which is not in the domain'):
+        cl.tabulate({"level": ["?"]}, ["level"], EXACT, domains={"level": ["a", "c"]}, schema=schema)
+
+
+@pytest.mark.parametrize(("center", "default"), [(None, 90.0), ([0.0], 90.0), ([500.0], 400.0), ([-50.0], 50.0)])
+def test_a_ball_keeps_the_default_of_the_schema(center: list[float] | None, default: float) -> None:
+    """As a box does, in its columns' own units."""
+    schema = Schema((Column("pay", Number((0, 1000), default=90)),))
+    model = cl.KMeans(2, EXACT, cl.Ball(100, center), columns=["pay"], schema=schema).fit({"pay": [None, None]})
+    assert model.release_.parameters["defaults"]["pay"] == pytest.approx(default, abs=1e-3)

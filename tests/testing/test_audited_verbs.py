@@ -79,6 +79,8 @@ def test_verbs_keep_their_guarantees_on_random_tables(whom: Whom) -> None:
 
 def released_numbers(result: Any) -> Any:
     """All that a result hands out, as numbers."""
+    if hasattr(result, "nearness"):
+        return result.release_.result["candidate"]
     if hasattr(result, "cells"):
         return result.cells.counts, result.total
     if hasattr(result, "counts"):

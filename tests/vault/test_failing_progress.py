@@ -35,6 +35,9 @@ RELEASES: dict[str, Callable[..., Any]] = {
     "table": lambda where, progress: (
         cl.tabulate(ROWS, ["x0"], 1, bounds={"x0": (0, 1)}, bins={"x0": 2}, progress=progress, **where).release_
     ),
+    "choice": lambda where, progress: (
+        cl.choose(ROWS, "x0", 1, quantile=0.5, bounds=(0, 1), count_rows=True, progress=progress, **where).release_
+    ),
 }
 
 

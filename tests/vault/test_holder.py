@@ -13,8 +13,10 @@ import pytest
 
 from cloister.encode import Encoding, Grid
 from cloister.errors import SchemaError, UsageError
+from cloister.kernels import Rows
 from cloister.kernels.distinct_values import DistinctValues
 from cloister.kernels.keyed import RowKeys
+from cloister.kernels.loops import choose
 from cloister.privacy.budgets import PureDP
 from cloister.privacy.ledger import Ledger
 from cloister.schema import Neighbours
@@ -98,3 +100,17 @@ def test_a_seeded_order_is_known(shuffled: int | None, is_seeded: bool, tmp_path
     with seeded_noise(3):
         holder.rewrite(Same(), str(tmp_path / "out.parquet"), "parquet", shuffled)
     assert holder.is_seeded is is_seeded
+
+
+def test_exact_summaries_are_recorded_once_and_stamped(tmp_path: Path) -> None:
+    """Several kernels over the same rows are one use; the number of rows that loops are told is forgotten afterwards."""
+    ledger = Ledger(tmp_path / "ledger.sqlite")
+    ledger.create("t", "add-remove", 1)
+    holder = Vault.holding(TABLE, purpose="sums", table="t", ledger=ledger)
+    with holder.folding(ENCODING) as fold:
+        first, second = fold(Rows()), fold(Rows())
+        assert choose._expected_rows == 50
+    assert first.value["counts"].tolist() == second.value["counts"].tolist() == [50]
+    assert first.stamp == "for the holder only: not a private release"
+    assert [entry.purpose for entry in ledger.entries("t")] == ["sums"]
+    assert choose._expected_rows == float("inf")

@@ -22,7 +22,7 @@ from cloister.privacy import noise
 noise._effort.most = 0  # as many draws
 rows = np.random.default_rng(0).random((200, 2))
 for method in {methods}:
-    cl.KMeans(2, 1, bounds=(0, 1), method=method, seeding="{seeding}", table="t", ledger="{ledger}").fit(rows)
+    cl.KMeans(2, 1, bounds=(0, 1), method=method, seeding={seeding!r}, table="t", ledger="{ledger}").fit(rows)
 """
 METHODS = ["votes", "lloyd", "adaptive-grid", "uniform-grid", "tree"]
 HIDE = "sys.modules['numba'] = None"
@@ -35,11 +35,9 @@ def ledger(tmp_path: Path) -> Ledger:
     return ledger
 
 
-def fit(ledger: Ledger, hide: str = "", seeding: str = "kmeans++", **settings: str) -> subprocess.CompletedProcess[str]:
+def fit(ledger: Ledger, hide: str = "", seeding: str | None = None, **settings: str) -> subprocess.CompletedProcess[str]:
     """Fit by every method in a fresh process, on a table and with noise that compiled code is for."""
-    code = FIT.format(
-        hide=hide, methods=METHODS if seeding == "kmeans++" else ["tree"], seeding=seeding, ledger=ledger.place
-    )
+    code = FIT.format(hide=hide, methods=METHODS if seeding is None else ["tree"], seeding=seeding, ledger=ledger.place)
     return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env={**os.environ, **settings})
 
 

@@ -45,7 +45,8 @@ class TopDownSpecialization(Parameters):
     ordered : bool, default False
         Whether the distance of t-closeness follows the order of the values.
     population, k_map : table and int, optional
-        At least `k_map` rows of the population share each published tuple.
+        At least `k_map` rows of the population share each published tuple; people, where the schema has a unit and the
+        population its column.
     guards : sequence of Guard, optional
         Further guards; column i of a guard is the i-th of `sensitive`.
     target : str, optional

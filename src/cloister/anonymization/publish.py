@@ -68,6 +68,7 @@ def publish_table(
     progress("counting")
     counted = count_tables(opened)
     untouched = fitted.untouched(table.names)
+    record_names = fitted.record_names(table.names)
     check_nested(table, untouched, fitted.keep_unique)
 
     progress("specializing")
@@ -80,7 +81,8 @@ def publish_table(
     plan = plan_output(result.recoding, counted.rows, result.labels)
     unique = NONE_UNIQUE
     if fitted.person is not None:  # the output does not say whose a row is
-        unique = nearly_unique(table, untouched, counted.rows.total, fitted.person, fitted.schema, result.recoding)
+        total, person = counted.rows.total, fitted.person
+        unique = nearly_unique(table, untouched, total, person, fitted.schema, result.recoding, record_names)
         check_confirmed(unique, fitted.keep_unique)
     with stage(out, directory=False, with_certificate=True) as staged:
         table.rewrite(rewriting, str(staged.path), format, counted.rows.total if fitted.shuffle else None)
@@ -89,7 +91,7 @@ def publish_table(
         output = count_output(written, result.recoding, counted.sensitive)
         check_output(output, plan, [KAnonymity(fitted.k), *fitted.guards])
         if fitted.person is None:
-            unique = nearly_unique(written, untouched, output.rows, schema=fitted.schema)
+            unique = nearly_unique(written, untouched, output.rows, schema=fitted.schema, record_names=record_names)
             check_confirmed(unique, fitted.keep_unique)
         summary = summarize(opened, result, rewriting, plan, output)
         release = certify(fitted, summary, table, file_hashes(staged.path), unique)

@@ -14,7 +14,7 @@ from cloister.column_names import flag_hint, missing_column
 from cloister.errors import SchemaError, UsageError
 from cloister.parameters import check_names, check_whole, unknown_choice
 from cloister.schema import Role, Schema
-from cloister.schema.drafts import role_of_name
+from cloister.schema.drafts import is_record_name, role_of_name
 
 __all__ = ["Request", "Settings", "read_request"]
 
@@ -144,11 +144,20 @@ class Request:
         """Those of a table's columns that are published as they are."""
         return tuple(name for name in names if name not in self.quasi and name not in self.dropped)
 
-    def check_population(self, names: Sequence[str]) -> None:
-        """Refuse a population table without the quasi-identifiers."""
+    def record_names(self, names: Sequence[str]) -> tuple[str, ...]:
+        """Those of a table's columns that are named like numbers of people, and of which nobody said what they are."""
+        described = self.schema.names if self.schema is not None else ()
+        if self.identifiers == ():  # somebody said that there are none
+            return ()
+        return tuple(name for name in self.untouched(names) if name not in described and is_record_name(name))
+
+    def on_population(self, names: Sequence[str]) -> Request:
+        """The request fitted to a population table with these columns; one without the quasi-identifiers is refused."""
         for name in self.quasi:
             if name not in names:
                 raise missing_column(name, names, self.quasi, of="the population table")
+        guards = tuple(guard.on_population(self.person, names) for guard in self.guards)
+        return replace(self, guards=guards, choices={**self.choices, "guards": [str(guard) for guard in guards]})
 
 
 def read_request(settings: Settings) -> Request:

@@ -15,7 +15,21 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from cloister.cli import anonymize, audit, calibrate, cluster, demo, ledger, risk, schema, synopsis, tabulate, verify
+from cloister.cli import (
+    anonymize,
+    audit,
+    calibrate,
+    choosing,
+    cluster,
+    demo,
+    ledger,
+    risk,
+    schema,
+    score,
+    synopsis,
+    tabulate,
+    verify,
+)
 from cloister.cli.help_text import hide_types
 from cloister.errors import CloisterError, UnsignedRelease, UntoldLedger, at_shell, out_of_memory
 from cloister.interrupts import handle_interrupts
@@ -138,8 +152,10 @@ app.command(name="schema", epilog=schema.EXAMPLE)(schema.schema)
 app.command(name="cluster", epilog=cluster.EXAMPLE)(cluster.cluster)
 app.command(name="synopsis", epilog=synopsis.EXAMPLE)(synopsis.synopsis)
 app.command(name="tabulate", epilog=tabulate.EXAMPLE)(tabulate.tabulate)
+app.command(name="choose", epilog=choosing.EXAMPLE)(choosing.choose)
 app.command(name="anonymize", epilog=anonymize.EXAMPLE)(anonymize.anonymize)
 app.command(name="risk", epilog=risk.EXAMPLE)(risk.risk)
+app.command(name="score", epilog=score.EXAMPLE)(score.score)
 app.command(name="calibrate", epilog=calibrate.EXAMPLE)(calibrate.calibrate)
 app.command(name="verify", epilog=verify.EXAMPLE)(verify.verify)
 app.command(name="demo", epilog=demo.EXAMPLE)(demo.demo)

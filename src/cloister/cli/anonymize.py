@@ -65,7 +65,8 @@ class Guarding:
         typer.Option(metavar="FILE", help="With --k-map: the people among whom somebody is looked for, a row each."),
     ] = None
     k_map: Annotated[
-        int | None, typer.Option("--k-map", metavar="K", help="Rows of the population that look alike, at least.")
+        int | None,
+        typer.Option("--k-map", metavar="K", help="Rows (people, with a unit) of the population that look alike."),
     ] = None
     target: Annotated[str | None, typer.Option(metavar="COLUMN", help="What the table should still predict.")] = None
 

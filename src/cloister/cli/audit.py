@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from cloister.cli import flags, output
+from cloister.cli.choosing import ValueChoice
 from cloister.cli.tabulate import TableChoice
 from cloister.clustering.methods import METHODS
 from cloister.clustering.synopsis.shapes import SHAPES
@@ -41,7 +42,7 @@ class NumberTable:
         """As the parameters of that name that a request has."""
         facts = unledgered(self.schema)
         return {
-            "budget": spending.budget(facts),
+            "budget": spending.budget(),
             "bounds": flags.read_bounds(self.bounds),
             "columns": flags.read_names(self.columns) or None,
             "schema": facts,
@@ -199,11 +200,33 @@ def tabulate(
     from cloister.tabulation.request import TabulationRequest
 
     facts = unledgered(schema)
-    budget = spending.budget(facts)
+    budget = spending.budget()
     request = TabulationRequest(**choice.parameters(), budget=budget, schema=facts, neighbours=neighbours)
     whom = relation(budget, neighbours or (facts.neighbours if facts else None))
     unit = unit_of(facts)
     show_rows(rows.audit(request.run, data, whom, unit), unit, everywhere.as_json)
+
+
+@app.command(epilog="Example: cloister audit choose people.csv --column age --quantile 0.5 --epsilon 1 --schema people.toml")
+@flags.takes_groups
+def choose(
+    data: flags.Data,
+    *,
+    choice: ValueChoice,
+    spending: flags.Spending,
+    schema: flags.SchemaFile = None,
+    neighbours: flags.NeighbourRelation = None,
+    rows: RowChoice,
+    everywhere: flags.Everywhere,
+) -> None:
+    """Replay `cloister choose` on your data with and without single rows or people."""
+    from cloister.choosing.request import ChoiceRequest
+
+    facts = unledgered(schema)
+    budget = spending.budget()
+    request = ChoiceRequest(**choice.parameters(), budget=budget, schema=facts, neighbours=neighbours)
+    planned = request.on(())
+    show_rows(rows.audit(request.run, data, planned.neighbours, planned.unit), planned.unit, everywhere.as_json)
 
 
 def unledgered(path: str | None) -> Schema | None:

@@ -20,6 +20,7 @@ from cloister.report.terminal import print_document
 if TYPE_CHECKING:
     from cloister.clustering.clusters import Clusters
     from cloister.clustering.request import ClusterRequest
+    from cloister.privacy.budgets import Budget
     from cloister.privacy.release import Release
     from cloister.schema import Schema
 
@@ -121,7 +122,7 @@ def cluster(
         pick_kind(model, facts, columns, method in PROTOTYPE_METHODS and own_options == (None, None, None)),
         gamma,
         n_clusters=read_clusters(k),
-        budget=spending.budget(facts),
+        budget=spending.budget(),
         bounds=flags.read_bounds(bounds),
         method=method,
         scale=None if scale == "none" else scale,
@@ -249,7 +250,7 @@ def show_plan(request: ClusterRequest, data: list[str], rows: int, as_json: bool
     """Print what a fit would spend."""
     plan = request.plan(rows, column_names(request, data))
     output.print_plan(plan, as_json, rows)
-    if not as_json and (refusal := foreseen_refusal(request)):
+    if not as_json and (refusal := foreseen_refusal(request, plan.budget)):
         typer.echo(f"It would be refused: {refusal}")
 
 
@@ -298,7 +299,7 @@ def read_gamma(text: str) -> float | str:
         raise UsageError("--gamma takes a number above 0, such as 0.1, or auto.") from None
 
 
-def foreseen_refusal(request: ClusterRequest) -> str | None:
+def foreseen_refusal(request: ClusterRequest, budget: Budget) -> str | None:
     """Why the ledger would refuse the charge of a fit, as far as that is known before."""
     if request.table_name is None:
         return None
@@ -308,7 +309,6 @@ def foreseen_refusal(request: ClusterRequest) -> str | None:
         account = Ledger.find(request.ledger).account(request.table_name)
     except CloisterError as error:
         return str(error)
-    budget = request.terms.budget
     if budget.epsilon > account.epsilon_left or budget.delta > account.delta_left:
         return str(BudgetExceeded.of_planned_release(request.table_name))
     return None

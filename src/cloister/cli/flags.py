@@ -15,6 +15,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import inspect
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
@@ -56,11 +57,16 @@ Epsilon = Annotated[str | None, typer.Option(metavar="NUMBER", help="How much th
 Delta = Annotated[str | None, typer.Option(metavar="NUMBER", help="With --epsilon: a small failure probability, e.g. 1e-6.")]
 Rho = Annotated[
     str | None,
-    typer.Option(metavar="NUMBER", help="Instead of --epsilon: the largest probability of identifying somebody."),
+    typer.Option(
+        metavar="NUMBER",
+        help="Instead of --epsilon: the largest probability of identifying somebody. A+B: of numbers and of categories.",
+    ),
 ]
 Worlds = Annotated[
-    int | None,
-    typer.Option(metavar="M", help="With --rho: among how many equally likely values. Default: from the schema."),
+    str | None,
+    typer.Option(
+        metavar="M", help="With --rho: among how many equally likely values. Default: the fewest of a column that is used."
+    ),
 ]
 SchemaFile = Annotated[str | None, typer.Option("--schema", metavar="FILE", help="Public facts of the table (TOML).")]
 LedgerUrl = Annotated[
@@ -157,14 +163,14 @@ class Spending:
         """The value of each flag, by its name; None where it was not given."""
         return {f"--{field.name}": getattr(self, field.name) for field in dataclasses.fields(self)}
 
-    def budget(self, schema: Schema | None = None) -> Budget:
-        """The budget that the flags mean together."""
-        from cloister.privacy.budgets import ApproxDP, Identifiability, PureDP
+    def budget(self) -> Budget:
+        """The budget that the flags mean together; without --worlds those of a rho are counted by whoever knows the columns."""
+        from cloister.privacy.budgets import ApproxDP, PureDP
 
         if self.rho is not None:
             if self.epsilon is not None or self.delta is not None:
                 raise UsageError("--rho stands alone: it is a guarantee without delta. Drop --epsilon and --delta.")
-            return Identifiability(self.rho, self.worlds if self.worlds is not None else worlds_of(schema))
+            return read_rho(self.rho, self.worlds)
         if self.worlds is not None:
             raise UsageError("--worlds goes with --rho. Add --rho, or drop --worlds.")
         if self.epsilon is None:
@@ -203,19 +209,26 @@ class Access:
         return Spark(self.master, self.remote, tuple((name.strip(), value.strip()) for name, _, value in pairs))
 
 
-def worlds_of(schema: Schema | None) -> int:
-    """The smallest number of values that a column of the schema can take: the safest choice for a rho."""
-    from cloister.schema import Category, Number
+def read_rho(rho: str, worlds: str | None) -> Budget:
+    """A rho with its worlds, or A+B with M+N: the rhos and the worlds of a mixed table's numbers and categories."""
+    from cloister.privacy.budgets import Identifiability
 
-    sizes = []
-    for column in schema.columns if schema else ():
-        if isinstance(column.kind, Number) and column.kind.worlds:
-            sizes.append(column.kind.worlds)
-        if isinstance(column.kind, Category) and column.kind.domain:
-            sizes.append(len(column.kind.domain))
-    if not sizes:
-        raise UsageError("--rho needs --worlds M, or a schema whose columns have bounds and a step, or a domain.")
-    return min(sizes)
+    rhos, counts = rho.split("+"), [None] if worlds is None else worlds.split("+")
+    if len(rhos) > 2 or (worlds is not None and len(rhos) != len(counts)):
+        raise UsageError(
+            "--rho takes one number, with one in --worlds; or A+B, with M+N in --worlds: of the numbers and of the categories."
+        )
+    parts = [(part, read_worlds(count)) for part, count in zip(rhos, counts * (len(rhos) // len(counts)), strict=True)]
+    return Identifiability(*parts[0]) if len(parts) == 1 else Identifiability.mixed(*parts)
+
+
+def read_worlds(text: str | None) -> int | Literal["auto"]:
+    """A whole number, or auto, which is the default."""
+    if text is None or text.strip() == "auto":
+        return "auto"
+    if not re.fullmatch(r"\s*-?[0-9]{1,40}\s*", text):
+        raise UsageError("--worlds takes a whole number of at least 2, or auto: counted on the columns that are used.")
+    return int(text)
 
 
 def read_bounds(text: str | None) -> tuple[float, float] | None:

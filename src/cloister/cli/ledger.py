@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -29,69 +29,118 @@ def show(
     *,
     ledger: flags.LedgerPlace = None,
     table: Annotated[str | None, typer.Option(metavar="NAME", help="The same as NAME.")] = None,
+    worlds: Annotated[
+        int | None,
+        typer.Option(metavar="M", help="Show every total as a rho among so many values. Default: those stated as one."),
+    ] = None,
     everywhere: flags.EverywhereInLedger,
 ) -> None:
     """Show what is left for each table, or every charge of one."""
+    from cloister.privacy.identifiability import check_worlds
+
+    among = None if worlds is None else check_worlds(worlds)
     book = open_ledger(ledger)
     wanted = table or name
     if wanted is not None:
-        show_table(book, wanted, everywhere.as_json)
+        show_table(book, wanted, among, everywhere.as_json)
     else:
-        show_all(book, everywhere.as_json, "" if ledger is None else f" --ledger {shlex.quote(book.place)}")
+        show_all(book, among, everywhere.as_json, "" if ledger is None else f" --ledger {shlex.quote(book.place)}")
 
 
-def show_all(book: Ledger, as_json: bool, flag: str) -> None:
+def show_all(book: Ledger, worlds: int | None, as_json: bool, flag: str) -> None:
     """What is left for each table; `flag` leads the command line to this ledger."""
     from cloister.privacy.ledger.pages import account_dict, carried_dict, describe_accounts, describe_carried
+    from cloister.privacy.ledger.rho_totals import accounts_in_rho
 
     accounts, carried = book.accounts(), book.carried_over()
+    in_rho = accounts_in_rho(accounts, book.rho_totals(), worlds)
     if as_json:
-        lines = [account_dict(account) for account in accounts]
+        lines = [account_dict(account, in_rho) for account in accounts]
         print_json({"ledger": book.place, "accounts": lines, "carried_over": carried_dict(carried)})
     elif accounts:
-        print_document(Document((describe_accounts(book.place, accounts), Section(describe_carried(carried)))))
+        print_document(Document((describe_accounts(book.place, accounts, in_rho), Section(describe_carried(carried)))))
     else:
         print_line(f"No table is in the ledger {book.place} yet.")
         typer.echo(f"Add one with: cloister ledger create NAME --epsilon TOTAL{flag}")
 
 
-def show_table(book: Ledger, table: str, as_json: bool) -> None:
+def show_table(book: Ledger, table: str, worlds: int | None, as_json: bool) -> None:
     """What is left for one table, and every charge."""
     from cloister.privacy.ledger import pages
+    from cloister.privacy.ledger.rho_totals import accounts_in_rho
 
     account, entries, carried = book.audit(table), book.entries(table), book.carried_over()
+    in_rho = accounts_in_rho([account], book.rho_totals(), worlds)
     if as_json:
         lines = [pages.entry_dict(entry) for entry in entries]
-        facts = {"account": pages.account_dict(account), "entries": lines, "carried_over": pages.carried_dict(carried)}
+        facts = {
+            "account": pages.account_dict(account, in_rho),
+            "entries": lines,
+            "carried_over": pages.carried_dict(carried),
+        }
         print_json({"ledger": book.place, **facts})
         return
-    blocks = (*pages.describe_accounts(book.place, [account]).blocks, *pages.describe_entries(entries).blocks)
+    blocks = (*pages.describe_accounts(book.place, [account], in_rho).blocks, *pages.describe_entries(entries).blocks)
     print_document(Document((Section((*blocks, *pages.describe_carried(carried))),)))
 
 
-@app.command(epilog="Example: cloister ledger create students --epsilon 3 --delta 1e-6")
+@app.command(
+    epilog="Example: cloister ledger create students --epsilon 3 --delta 1e-6, or cloister ledger create pupils --rho 0.05 "
+    "--worlds 10001"
+)
 @flags.takes_groups
 def create(
     name: Annotated[str, typer.Argument(metavar="NAME", help="The table, as its schema names it.")],
     *,
-    epsilon: Annotated[str, typer.Option(metavar="TOTAL", help="The epsilon of all its releases together.")],
+    epsilon: Annotated[str | None, typer.Option(metavar="TOTAL", help="The epsilon of all its releases together.")] = None,
     delta: Annotated[str, typer.Option(metavar="D", help="The delta of all its releases together.")] = "0",
+    rho: Annotated[
+        str | None,
+        typer.Option(
+            metavar="R", help="Instead of --epsilon: the largest probability of identifying somebody after all releases."
+        ),
+    ] = None,
+    worlds: Annotated[
+        str | None, typer.Option(metavar="M", help="With --rho: among how many equally likely values.")
+    ] = None,
     neighbours: Annotated[
-        Literal["add-remove", "replace-one"],
-        typer.Option(help="Tables that differ by one row more or less, or by one row changed."),
-    ] = "add-remove",
+        Literal["add-remove", "replace-one"] | None,
+        typer.Option(
+            help="Tables that differ by one row more or less (default), or by one row changed (default with --rho)."
+        ),
+    ] = None,
     ledger: flags.LedgerPlace = None,
     everywhere: flags.EverywhereInLedger,
 ) -> None:
     """Give a table a total that its releases may spend. It cannot be raised later."""
     from cloister.privacy.ledger.pages import account_dict, describe_accounts
+    from cloister.privacy.ledger.rho_totals import accounts_in_rho
 
+    total, relation = read_total(epsilon, delta, rho, worlds, neighbours)
     book = open_ledger(ledger)
-    account = book.create(name, neighbours, epsilon, delta)
+    account = book.create(name, relation, total, delta)
+    in_rho = accounts_in_rho([account], {} if rho is None else book.rho_totals())
     if everywhere.as_json:
-        print_json({"ledger": book.place, "account": account_dict(account)})
+        print_json({"ledger": book.place, "account": account_dict(account, in_rho)})
     else:
-        print_document(Document((describe_accounts(book.place, [account]),)))
+        print_document(Document((describe_accounts(book.place, [account], in_rho),)))
+
+
+def read_total(
+    epsilon: str | None, delta: str, rho: str | None, worlds: str | None, neighbours: str | None
+) -> tuple[Any, str]:
+    """The total that the flags mean together, and the relation of the account."""
+    if rho is None:
+        if worlds is not None:
+            raise UsageError("--worlds goes with --rho. Add --rho, or drop --worlds.")
+        if epsilon is None:
+            raise UsageError("how much may all releases reveal together? Give --epsilon TOTAL, or --rho with --worlds.")
+        return epsilon, neighbours or "add-remove"
+    from cloister.privacy.budgets import relation
+
+    has_delta = delta.strip().strip("0") not in ("", ".")
+    budget = flags.Spending(epsilon, delta if has_delta else None, rho, worlds).budget()
+    return budget, relation(budget, neighbours).value
 
 
 @app.command(epilog="Example: cloister ledger verify --ledger people.sqlite")

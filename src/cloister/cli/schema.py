@@ -88,10 +88,11 @@ def write_draft(data: list[str], out: Path | None, as_json: bool) -> None:
 
 def write_hierarchies(data: list[str], facts: str | None, folder: Path, as_json: bool) -> None:
     """Draft a hierarchy for every quasi-identifier: from the public facts of a schema, or else from the rows."""
+    import numpy as np
     import pyarrow as pa
 
     from cloister.anonymization.counting.column_values import MOST_CODES, fetch_values
-    from cloister.schema import Role, Schema
+    from cloister.schema import Number, Role, Schema
     from cloister.schema.drafts import draft as guess
     from cloister.schema.hierarchies import draft, draft_from_values
     from cloister.sinks import check_free, stage
@@ -117,7 +118,11 @@ def write_hierarchies(data: list[str], facts: str | None, folder: Path, as_json:
         if cells.is_many and not (len(cells.numbers) and cells.is_numeric):
             skipped.append(column.name)
             continue
-        files[column.name] = draft_from_values(column, pa.array(cells.words or cells.numbers))
+        # numbers were read as their type or the schema says; the text of a typed one is not written in the schema's format
+        is_number = isinstance(column.kind, Number) and bool(np.isfinite(cells.numbers).any())
+        files[column.name] = draft_from_values(
+            column, pa.array(cells.numbers if is_number else cells.words or cells.numbers)
+        )
     with stage(folder, directory=True) as staged:
         for name, text in files.values():
             write_new(staged.path / name, text)

@@ -78,7 +78,7 @@ def synopsis(
         )  # a synopsis that is to be asked is told how, before it is asked for an epsilon
     facts = flags.read_schema(schema)
     request = SynopsisRequest(
-        budget=spending.budget(facts),
+        budget=spending.budget(),
         bounds=flags.read_bounds(bounds),
         method=method,
         alpha=alpha,

@@ -74,7 +74,7 @@ def tabulate(
     where = access.parameters()
     terms: dict[str, Any] = {
         **choice.parameters(),
-        "budget": spending.budget(facts),
+        "budget": spending.budget(),
         "schema": facts,
         "neighbours": neighbours,
     }

@@ -66,6 +66,8 @@ def read_release(path: Path) -> tuple[Release, Path, Path | None]:
     """A certificate, where the files that it names are, and its own file; None: it lies inside the file that it is about."""
     import pyarrow as pa
 
+    from cloister.privacy.verification import read_certificate_file
+
     place = Path(os.path.abspath(path))  # `.` and `..` have no name that a certificate could stand beside
     file: Path | None = certificate_path(place) if place.name else None
     if place.name.endswith("release.json"):
@@ -77,7 +79,7 @@ def read_release(path: Path) -> tuple[Release, Path, Path | None]:
     if file is not None and not file.exists():
         raise SourceError(f"{path} has no certificate: no release.json is in it, and none stands beside it. {WANTED}.")
     try:
-        certificate = read_inside(place) if file is None else read_beside(file)
+        certificate = read_inside(place) if file is None else read_certificate_file(file)
     except CloisterError:
         raise
     except (OSError, ValueError, RecursionError, pa.ArrowException):
@@ -100,32 +102,16 @@ def check_named(path: Path, certificate: Release) -> None:
             raise DataError(f"{file.name} is not one of the files that the certificate beside it names.")
 
 
-def read_beside(file: Path) -> Release:
-    """The certificate in a file of its own, which holds nothing but that.
-
-    Privacy: blanks, escapes and the order of names are covered by no signature, and can carry rows.
-    """
-    from cloister.privacy.certificate_json import is_as_written
-    from cloister.privacy.release import Release
-
-    text = file.read_bytes()
-    certificate = Release.from_json(text.decode("utf-8"))
-    lines = text.split(b"\r\n")  # as Python ends them on Windows: all or none
-    if not is_as_written(certificate, text if b"\n" in b"".join(lines) else b"\n".join(lines)):
-        raise DataError(
-            f"{file.name} is not as Cloister writes it: it says what was written, with other blanks, escapes or order, which "
-            "nothing vouches for and which can hide a message. Ask for the original."
-        )
-    return certificate
-
-
 def read_inside(path: Path) -> Release | None:
-    """The certificate inside a synopsis or a table, checked against what is in the file."""
+    """The certificate inside a synopsis, a table or a choice, checked against what is in the file."""
     import pyarrow.parquet as pq
 
+    from cloister.choosing.private_choice import read_choice
     from cloister.clustering.synopsis.files import ABOUT, load
     from cloister.tabulation.private_table import read_certificate
 
     if path.suffix.lower() == ".parquet" and ABOUT in (pq.read_schema(path).metadata or {}):
         return load(path).release
-    return read_certificate(path) if path.suffix.lower() in (".parquet", ".json") else None
+    if path.suffix.lower() not in (".parquet", ".json"):
+        return None
+    return read_certificate(path) or (read_choice(path) if path.suffix.lower() == ".json" else None)

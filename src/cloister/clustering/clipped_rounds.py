@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from cloister.clustering.domain import Domain
 from cloister.clustering.terms import Terms
 from cloister.kernels import BoxClip, Clip, ClippedSums, Euclidean, Taxicab
+from cloister.kernels.clipped import worst_reach
 from cloister.privacy.mechanisms import Norm, Spend, calibrate, norm_of
 from cloister.schema import Neighbours
 
@@ -53,11 +54,12 @@ def round_kernel(candidates: NDArray[np.int32], move: float, square: float, norm
 def check_round(domain: Domain, terms: Terms, spend: Spend, radius: float) -> None:
     """Refuse, before a charge, a round whose noise could not be drawn or whose distances would not be exact.
 
-    A centre in the farthest corner and a clipping radius of this many grid steps are the worst that a round can have.
+    A centre in the farthest corner, moves clipped to this many grid steps and the worst reach up to as many are the worst that a
+    round can have.
     """
     norm, columns = norm_of(spend), len(domain.halves)
     corner = domain.put(domain.halves[None].astype(np.float64))
-    kernel = round_kernel(corner, radius, radius, norm, domain.clip)
+    kernel = round_kernel(corner, radius, worst_reach(max(1, round(radius))), norm, domain.clip)
     calibrate(terms.sensitivity(kernel), spend, round_weights(columns, norm, terms.neighbours))
 
 

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from cloister.clustering.clusters import Clusters
 from cloister.clustering.progress import Progress, silent
 from cloister.clustering.request import ClusterRequest
+from cloister.clustering.scores.score_report import ScoreReport
 from cloister.parameters import check_names, check_whole
 from cloister.privacy.plan import Plan
 from cloister.privacy.release import Release
@@ -72,6 +73,13 @@ class ClusterEstimator(ClusterMixin, BaseEstimator):
         """Fit, then label the same rows for whoever holds them. The labels are not a private release."""
         rows = self._request().read(X)
         return self.fit(rows)._result().label(rows.data)
+
+    def score_report(self, X: Any, truth: Any = None) -> ScoreReport:
+        """F-measure, NICV, SSE and others of rows, each beside that of one cluster, for whoever holds them; see `Clusters`.
+
+        They are not a private release. `truth`: the column of X that holds the true class of each row, or the classes themselves.
+        """
+        return self._result().score_report(X, truth)
 
     def save(self, path: str | PathLike[str], *, label: Any = None) -> Release:
         """Write a new folder with centers.csv and release.json, as `cloister cluster` does.

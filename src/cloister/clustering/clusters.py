@@ -14,6 +14,9 @@ from numpy.typing import NDArray
 
 from cloister.clustering.domain import Domain
 from cloister.clustering.inputs import read_to_label
+from cloister.clustering.scores.score_clusters import score_clusters
+from cloister.clustering.scores.score_report import ScoreReport
+from cloister.errors import UsageError
 from cloister.kernels import Labels, Modes
 from cloister.privacy.release import Release
 from cloister.report import notebook
@@ -104,6 +107,25 @@ class Clusters:
             table=table,
             ledger=self.ledger if table else None,
         ).value
+
+    def score_report(self, X: Any, truth: Any = None) -> ScoreReport:
+        """How well these centres fit rows, for whoever holds them. It is not a private release, and the ledger notes it.
+
+        Parameters
+        ----------
+        X : rows
+            Whatever `predict` takes.
+        truth : str or array (n,), optional
+            The column of X that holds the true class of each row, or the classes themselves.
+        """
+        if self.modes is not None:
+            raise UsageError(
+                "a score report is of clusters of numbers. With categories, score labels and costs by themselves: "
+                "cloister.clustering.scores has f_measure(model.predict(X), classes) and mixed_cost(...)."
+            )
+        table = self.release_.ledger["table"] if self.release_.ledger else None
+        ledger = self.ledger if table else None
+        return score_clusters(X, self.domain, self.places, truth, engine=self.engine, table=table, ledger=ledger)
 
     def describe(self) -> Document:
         """The centres, a row each, and what was chosen on the way."""

@@ -156,8 +156,12 @@ def from_bounds(
         for place in center.tolist():
             check_reach(place - float(bounds.radius), place + float(bounds.radius), "the ends of a ball")
         step = float(bounds.radius) / half
+        defaults_at = default_places(
+            defaults, center, np.full(columns, step), np.full(columns, half)
+        )  # rows are pulled in later
         grids = tuple(
-            Grid(name, float(c), step, half, form=form) for name, c, form in zip(names, center, written, strict=True)
+            Grid(name, float(c), step, half, at, form)
+            for name, c, at, form in zip(names, center, defaults_at, written, strict=True)
         )
         return Domain(Encoding(grids, radius=half), BallClip(half, columns), np.full(columns, half, dtype=np.int64), step)
     check_scale(scale)
@@ -172,20 +176,27 @@ def from_bounds(
             + by_door('Use scale="bounds", or leave it out.', "Use --scale bounds, or leave it out.")
         )
     middles = low + widths
-    public = np.full(columns, np.nan) if defaults is None else np.asarray(defaults, dtype=np.float64)
-    places = np.where(np.isnan(public), 0.0, (public - middles) / steps)
     values = [
         None if lattice is None else ValueSteps(*lattice, float(a), float(b))
         for lattice, a, b in zip(lattices or [None] * columns, low, high, strict=True)
     ]
     grids = tuple(
-        Grid(name, float(middle), float(step), int(h), int(np.clip(np.rint(place), -h, h)), form, shown)
-        for name, middle, step, h, place, form, shown in zip(
-            names, middles, steps, halves, places, written, values, strict=True
+        Grid(name, float(middle), float(step), int(h), at, form, shown)
+        for name, middle, step, h, at, form, shown in zip(
+            names, middles, steps, halves, default_places(defaults, middles, steps, halves), written, values, strict=True
         )
     )
     unit = 1 / (2 * half) if scale == "bounds" else float(steps[0])
     return Domain(Encoding(grids), BoxClip(tuple(int(h) for h in halves)), halves, unit)
+
+
+def default_places(
+    defaults: Sequence[float] | None, middles: NDArray[np.float64], steps: NDArray[np.float64], halves: NDArray[np.int64]
+) -> list[int]:
+    """Where the stated default of each column lies on its grid, at its end if beyond; the middle where none is stated."""
+    public = np.full(len(middles), np.nan) if defaults is None else np.asarray(defaults, dtype=np.float64)
+    places = np.where(np.isnan(public), 0.0, (public - middles) / steps)
+    return [int(place) for place in np.clip(np.rint(places), -halves, halves)]
 
 
 def with_categories(numbers: Domain | None, categories: Sequence[Codes], order: Sequence[str]) -> Domain:

@@ -8,16 +8,17 @@ from typing import Any
 
 import numpy as np
 
-from cloister.clustering.domain import Ball, Lattice
+from cloister.clustering.domain import Ball, Lattice, pair
 from cloister.clustering.inputs import Input
 from cloister.column_names import missing_column
 from cloister.encode import Codes
 from cloister.errors import SchemaError, UsageError, by_door
 from cloister.schema import Category, Number, Role, Schema
 from cloister.schema.cell_format import PLAIN, CellFormat
+from cloister.schema.kinds import Kind
 from cloister.sources.stated_names import BY_COLUMNS, StatedNames
 
-__all__ = ["NumberColumns", "choose_columns", "stated_names"]
+__all__ = ["NumberColumns", "choose_columns", "kinds_of", "stated_bounds", "stated_names"]
 
 MOST_LISTED = 20
 
@@ -71,6 +72,19 @@ def choose_columns(rows: Input, schema: Schema | None, columns: Sequence[str] | 
             f"{by_door('columns', '--columns')}, or describe it in a schema as a number that is written as text."
         )
     return chosen
+
+
+def kinds_of(columns: NumberColumns, schema: Schema | None) -> dict[str, Kind | None]:
+    """What the schema says of each column; None: nothing."""
+    return {name: schema[name].kind if schema is not None and name in schema else None for name in columns.all_names}
+
+
+def stated_bounds(columns: NumberColumns) -> dict[str, tuple[float, float]]:
+    """The lowest and highest value of each column; none where they are not known, or are those of a ball."""
+    if columns.bounds is None or isinstance(columns.bounds, Ball):
+        return {}
+    low, high = pair(columns.bounds, len(columns.names))
+    return dict(zip(columns.names, zip(low.tolist(), high.tolist(), strict=True), strict=True))
 
 
 def stated_names(schema: Schema | None, columns: Sequence[str] | None, bounds: Any) -> StatedNames:

@@ -87,7 +87,7 @@ class ClusterRequest(TableRequest):
         return find_method(self.method, self.kind_of_model)
 
     def task(self, rows: Input) -> Task:
-        """What the method is to do, checked as far as it can be without the rows."""
+        """What the method is to do, checked as far as it can be without the rows. The request is settled."""
         task = self.unchecked_task(rows)
         self.find_method().check(task)
         return task
@@ -117,27 +117,31 @@ class ClusterRequest(TableRequest):
 
     def plan(self, rows: float, names: Sequence[str]) -> Plan:
         """What a fit of about so many rows of these columns would spend and what to expect of it; no row is read."""
-        task = self.task(Input(None, tuple(names)))
+        columns = Input(None, tuple(names))
+        request = self.settled(columns)
+        task = request.task(columns)
         plan = self.find_method().plan(task, rows)
-        return MissingStep(task, self.terms).before(plan) if self.count_missing else plan
+        return MissingStep(task, request.terms).before(plan) if self.count_missing else plan
 
     def read(self, data: Any) -> Input:
         """The user's data. What can be refused without it is refused first: opening it may start Spark."""
         if self.columns is not None:
-            self.task(Input(None, ()))
+            unopened = Input(None, ())
+            self.settled(unopened).task(unopened)
         return super().read(data)
 
     def fit(self, data: Any, progress: Progress = silent) -> Clusters:
         """Charge the budget, find the clusters in the vault, and hand out what was released."""
         progress = check_progress(progress)
         rows = self.read(data)
-        task = self.task(rows)
+        request = self.settled(rows)
+        task = request.task(rows)
         method = self.find_method()
         random = public_chance(self.random_state)
         purpose = f"{TITLES[self.kind_of_model]}, {task.clusters or 'some'} clusters"
-        with self.open_vault(rows, task.encoding, purpose) as vault:
-            missing = MissingStep(task, self.terms).measure(vault, progress) if self.count_missing else None
-            return self._release(vault, task, method, method.fit(vault, task, random, progress), missing)
+        with request.open_vault(rows, task.encoding, purpose) as vault:
+            missing = MissingStep(task, request.terms).measure(vault, progress) if self.count_missing else None
+            return request._release(vault, task, method, method.fit(vault, task, random, progress), missing)
 
     def _release(self, vault: Vault, task: Task, method: Method, fitted: Fitted, missing: dict[str, Any] | None) -> Clusters:
         """The certificate, and the clusters that it is about: released values only."""

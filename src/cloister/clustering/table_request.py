@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Self
 
 from cloister.clustering.inputs import Input, read_input
-from cloister.clustering.number_columns import NumberColumns, choose_columns, stated_names
+from cloister.clustering.number_columns import NumberColumns, choose_columns, kinds_of, stated_bounds, stated_names
 from cloister.clustering.terms import Terms
 from cloister.encode import Encoding
 from cloister.parameters import check_names, check_path, check_text
-from cloister.privacy.budgets import as_budget, relation
+from cloister.privacy.budgets import Rho, as_budget, relation
 from cloister.privacy.notes import defaults_note, guarantee_notes
+from cloister.privacy.worlds import settle_worlds
 from cloister.schema import Schema
 from cloister.schema.unit import unit_of
 from cloister.vault import Vault
@@ -56,6 +57,25 @@ class TableRequest:
         budget = as_budget(self.budget)
         neighbours = self.neighbours or (self.schema.neighbours if self.schema else None)
         return Terms(budget, relation(budget, neighbours), unit_of(self.schema))
+
+    def settled(self, rows: Input) -> Self:
+        """The same request with the worlds of its rho counted over the columns that it uses, where they were left to them.
+
+        Every station after it works on what this gives: the plan, the charge and the certificate have the number.
+        """
+        budget = as_budget(self.budget)
+        if not isinstance(budget, Rho) or not budget.is_open:
+            return self
+        columns = self.choose_columns(rows)
+        if not columns.all_names:  # refused where the columns are worked on
+            return self
+        return replace(self, budget=settle_worlds(budget, kinds_of(columns, self.facts), stated_bounds(columns)))
+
+    @property
+    def facts(self) -> Schema | None:
+        """What is publicly known of the columns."""
+        schema: Schema | None = self.schema  # a path was read when the request was made
+        return schema
 
     @property
     def table_name(self) -> str | None:

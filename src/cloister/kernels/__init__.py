@@ -4,6 +4,7 @@ from cloister.kernels.base import Change, Kernel, Sensitivity, Summary, zero
 from cloister.kernels.cells import GridCells, GridKeys, NestedCells
 from cloister.kernels.centers import BallClip, BoxClip, CenterSums, Clip, Labels, Modes
 from cloister.kernels.clipped import ClippedCost, ClippedSums, Euclidean, Taxicab
+from cloister.kernels.cluster_fit import FitSums
 from cloister.kernels.counts import Histogram, Rows, ValueCounts
 from cloister.kernels.missing import MissingCounts
 from cloister.kernels.moments import Moments
@@ -20,6 +21,7 @@ __all__ = [
     "ClippedCost",
     "ClippedSums",
     "Euclidean",
+    "FitSums",
     "GridCells",
     "GridKeys",
     "Histogram",

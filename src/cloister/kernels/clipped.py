@@ -15,7 +15,7 @@ from cloister.kernels.centers import Clip, Modes, check_exact, find_nearest
 from cloister.kernels.loops.choose import nearest_loops
 from cloister.schema import Neighbours
 
-__all__ = ["ClippedCost", "ClippedSums", "Euclidean", "Taxicab"]
+__all__ = ["ClippedCost", "ClippedSums", "Euclidean", "Taxicab", "worst_cap", "worst_reach"]
 
 # a squared distance is rounded to about a million steps: fine enough, and sums of them stay far from overflow
 COST_BITS = 20
@@ -24,6 +24,20 @@ COST_BITS = 20
 def coarseness(limit: int) -> int:
     """How many bits of a squared distance of at most `limit` are dropped."""
     return max(0, limit.bit_length() - COST_BITS)
+
+
+def worst_cap(most: int) -> int:
+    """The cap of at most `most` under which a row adds the most to a sum of squared distances.
+
+    What is dropped of them makes a larger cap count for less: 2**20 - 1 counts as it is, and 2**20 as half of that.
+    """
+    return min(most, (1 << COST_BITS) - 1)
+
+
+def worst_reach(most: int) -> int:
+    """A reach under which a row adds at least as much to the squares as under any reach of at most `most`."""
+    # 2**30 - 1: the square of it, less its last 40 bits, is the largest number of COST_BITS bits
+    return most if most**2 < 1 << COST_BITS else (1 << 30) - 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,20 +8,26 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
 from typing import Any
 
 from cloister.privacy.guarantees import Syntactic
+from cloister.privacy.identifiability import epsilon_from_rho
+from cloister.privacy.mechanisms.exponential import largest_gap
 from cloister.privacy.release import Release
 from cloister.report.one_line import one_line
+from cloister.schema import Neighbours
+from cloister.schema.numerals import read_exact_text
 
 __all__ = ["find_contradiction"]
 
-TABLE, RECODED = "k-anonymous table", "rows under a saved recoding"
+TABLE, RECODED, CHOICE = "k-anonymous table", "rows under a saved recoding", "choice"
 COUNTS = ("rows", "classes", "smallest")  # of the published rows
 DIVERSITY = re.compile(r"(?:distinct|entropy) l-diversity, l = ([0-9.e+]+)")
 CLOSENESS = re.compile(r"t-closeness, t = ([0-9.e+-]+)")
 STATED_K = re.compile(r"\bk = ([0-9]+)")
 ROUNDING = 1e-9  # of a mean over all cells
+SLACK = Fraction(1, 10**9)  # of an epsilon that follows from a rho
 PERSON = re.compile(r'person \(at most ([0-9,]+) rows? each, column "(.*)"\)')
 PER_ROW, PER_PERSON = "The guarantee is per row:", "The guarantee is per person,"  # how notes begin
 
@@ -107,14 +113,12 @@ def _of_release(release: Release) -> Iterator[str]:
     if not release.adds_up():
         yield "the steps of this release add up to more than its guarantee"
     unit, result, parameters = release.guarantee.unit, release.result, release.parameters
+    if "identifiability" in parameters:
+        yield from _of_rho(release, parameters["identifiability"])
     if "centers" in result:
-        centers = result["centers"]
-        lengths = {len(centers), len(result.get("sizes", centers)), parameters.get("n_clusters", len(centers))}
-        widths = {len(center) for center in centers} | ({len(parameters["columns"])} if "columns" in parameters else set())
-        if len(lengths) > 1 or len(widths) > 1:
-            yield "its centres are not as many, or not in as many columns, as it says"
-        if "domains" in parameters:
-            yield from _of_modes(centers, parameters)
+        yield from _of_centers(result, parameters)
+    if release.kind == CHOICE:
+        yield from _of_choice(release)
     person = PERSON.fullmatch(unit)
     for note in release.notes:
         if note.startswith(PER_ROW) and unit != "row":
@@ -123,6 +127,17 @@ def _of_release(release: Release) -> Iterator[str]:
             wanted = person and (f'column "{person[2]}" names people', f"At most {person[1]} row")
             if not wanted or not all(words in note for words in wanted):
                 yield "a note says of whom it protects something else than its guarantee"
+
+
+def _of_centers(result: Mapping[str, Any], parameters: Mapping[str, Any]) -> Iterator[str]:
+    """Of clusters: how many there are, of which columns."""
+    centers = result["centers"]
+    lengths = {len(centers), len(result.get("sizes", centers)), parameters.get("n_clusters", len(centers))}
+    widths = {len(center) for center in centers} | ({len(parameters["columns"])} if "columns" in parameters else set())
+    if len(lengths) > 1 or len(widths) > 1:
+        yield "its centres are not as many, or not in as many columns, as it says"
+    if "domains" in parameters:
+        yield from _of_modes(centers, parameters)
 
 
 def _of_modes(centers: Sequence[Sequence[Any]], parameters: Mapping[str, Any]) -> Iterator[str]:
@@ -135,6 +150,36 @@ def _of_modes(centers: Sequence[Sequence[Any]], parameters: Mapping[str, Any]) -
             yield "a centre has no number where its column has numbers"
     if not parameters["gamma"] > 0:
         yield "its gamma is not above 0"
+
+
+def _of_choice(release: Release) -> Iterator[str]:
+    """Of a choice: what was chosen is a candidate, and what it cost and how near it is follow from how it was drawn."""
+    parameters, result = release.parameters, release.result
+    candidates, scale = _count(parameters["candidates"]), read_exact_text(parameters["scale"])
+    options = parameters["options"]
+    if _count(result["candidate"]) >= candidates or (
+        options is not None and options[result["candidate"]] != result["value"]
+    ):
+        yield "what was chosen is not one of its candidates"
+    if (options is not None and len(options) != candidates) or result["gap"] != largest_gap(candidates, scale):
+        yield "how near it is to the best does not follow from its candidates"
+    if parameters["score"] in ("count", "rank"):
+        parts = read_exact_text(parameters["quantile"]).denominator if parameters["quantile"] else 1
+        if result["within"] != result["gap"] / parts or f" {result['within']:,.6g} " not in result["nearness"]:
+            yield "how near it is to the best, in words, is not what its figures say"
+    costs = [event.cost().epsilon for event in release.events if event.kind == "exponential"]
+    if costs != [_count(parameters["reach"]) / scale]:
+        yield "what it cost does not follow from how it was drawn"
+
+
+def _of_rho(release: Release, stated: Mapping[str, Any]) -> Iterator[str]:
+    """Of a budget that was stated as a rho: its epsilon is no more than the rho allows, or those of its parts together."""
+    guarantee = release.guarantee
+    assert not isinstance(guarantee, Syntactic)
+    parts = [stated] if "rho" in stated else [stated["numbers"], stated["categories"]]
+    allowed = sum(epsilon_from_rho(read_exact_text(part["rho"]), part["worlds"]) for part in parts)
+    if guarantee.epsilon > allowed + SLACK or guarantee.delta or guarantee.neighbours is not Neighbours.REPLACE_ONE:
+        yield "it promises more by its rho than by its guarantee"
 
 
 def _count(value: Any) -> int:

@@ -4,7 +4,8 @@ All of it is written and read here but for the steps: each kind of event says in
 Certificates that were written before must be read for good: raise `VERSION` where an older Cloister would misread a new one.
 
 Version 1 had no signature. A release that was read from one is written as one again, so that its hash stays what the
-ledger holds.
+ledger holds. Version 3 has a kind of step that version 2 had not, and is written for releases with such a step alone: an older
+Cloister reads all others, and of these it says that it must be updated.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from pathlib import PurePosixPath
 from typing import Any, Protocol
 
 from cloister.errors import ChangedRelease, UnsignedRelease, UsageError, warn_of_release
-from cloister.privacy.events import Event, SampledEvent, event_dict, event_from
+from cloister.privacy.events import Event, SampledEvent, event_dict, event_from, written_since
 from cloister.privacy.guarantees import Guarantee, Syntactic
 from cloister.privacy.signing import Signature, fits, host_key
 from cloister.report.one_line import is_one_line
@@ -33,9 +34,11 @@ __all__ = [
     "fingerprint",
     "is_as_written",
     "read_fields",
+    "version_for",
 ]
 
-VERSION = 2
+VERSION = 2  # of a certificate that is written, unless a step of it needs a later one
+NEWEST = 3
 UNSIGNED = 1  # the version that had no signature
 SUBJECT = "certificate"
 NO_RELEASE, ADVICE = "this is not a Cloister release", "Give the release.json that a command wrote."
@@ -76,6 +79,12 @@ class Certified(Protocol):
     def signature(self) -> Signature | None: ...
     @property
     def status(self) -> str: ...
+
+
+def version_for(version: int, events: Sequence[Event]) -> int:
+    """The version that a release of these steps is written as: that of an old one stays, while it can have them."""
+    least = written_since(events)
+    return UNSIGNED if version == least == UNSIGNED else max(VERSION, least)
 
 
 def certificate_dict(release: Certified) -> dict[str, Any]:
@@ -146,8 +155,8 @@ def read_fields(text: str) -> dict[str, Any]:
         version = data["version"]
     except MALFORMED:
         raise UsageError(FOREIGN) from None
-    if type(version) is not int or not UNSIGNED <= version <= VERSION:
-        raise UsageError(f"this release has version {version}, and this Cloister reads {VERSION}. Update Cloister.")
+    if type(version) is not int or not UNSIGNED <= version <= NEWEST:
+        raise UsageError(f"this release has version {version}, and this Cloister reads {NEWEST}. Update Cloister.")
     if not is_unchanged:
         raise ChangedRelease(CHANGED.format("hash"))
     try:
@@ -160,6 +169,8 @@ def read_fields(text: str) -> dict[str, Any]:
     if not is_content:
         raise ChangedRelease(CHANGED.format("content"))
     fields = _read_data(data, version)
+    if version != version_for(version, fields["events"]):
+        raise UsageError(FOREIGN)
     _check_samples(fields["events"], fields["guarantee"])
     return {**fields, "version": version, "signature": signature, "content": data["content"]}
 

@@ -28,6 +28,7 @@ from cloister.schema.numerals import amount_text, read_exact_text
 __all__ = [
     "Cost",
     "Event",
+    "ExponentialEvent",
     "GaussianEvent",
     "LaplaceEvent",
     "SampledEvent",
@@ -37,6 +38,7 @@ __all__ = [
     "event_from",
     "keeps",
     "within",
+    "written_since",
 ]
 
 
@@ -82,6 +84,7 @@ class Event(Protocol):
     """What one step spent, as plain data."""
 
     kind: ClassVar[str]  # its name in JSON
+    since: ClassVar[int]  # the first version of certificates that has it: an older Cloister asks to be updated
 
     @property
     def step(self) -> str: ...
@@ -105,6 +108,7 @@ class LaplaceEvent:
     """A pure release: `epsilon` is exact."""
 
     kind: ClassVar[str] = "laplace"
+    since: ClassVar[int] = 1
     step: str
     epsilon: Fraction
 
@@ -123,10 +127,34 @@ class LaplaceEvent:
 
 
 @dataclass(frozen=True, slots=True)
+class ExponentialEvent:
+    """A choice by the exponential mechanism, which is pure: `epsilon` is exact, the reach of the scores over the scale."""
+
+    kind: ClassVar[str] = "exponential"
+    since: ClassVar[int] = 3
+    step: str
+    epsilon: Fraction
+
+    def cost(self) -> Cost:
+        return Cost(epsilon=self.epsilon) if self.epsilon >= 0 else UNPROVED
+
+    def words(self, budget: Budget, unit: str) -> str:
+        return f"epsilon {amount_text(self.epsilon)}"
+
+    def numbers(self) -> dict[str, Any]:
+        return {"epsilon": str(self.epsilon)}
+
+    @classmethod
+    def read(cls, data: Mapping[str, Any]) -> ExponentialEvent:
+        return cls(data["step"], read_exact_text(data["epsilon"]))
+
+
+@dataclass(frozen=True, slots=True)
 class GaussianEvent:
     """A Gaussian release: `precision` is the squared sensitivity over the variance, the mu^2 of Gaussian privacy."""
 
     kind: ClassVar[str] = "gaussian"
+    since: ClassVar[int] = 1
     step: str
     precision: Fraction
 
@@ -150,6 +178,7 @@ class SampledEvent:
     """Everything that ran on one secret Poisson sample of the rows at this rate: all of it pure, or all of it Gaussian."""
 
     kind: ClassVar[str] = "sample"
+    since: ClassVar[int] = 1
     step: str
     rate: Fraction
     events: tuple[Event, ...]
@@ -176,7 +205,8 @@ class SampledEvent:
         return cls(data["step"], read_exact_text(data["rate"]), tuple(event_from(event) for event in data["events"]))
 
 
-KINDS: dict[str, type[Event]] = {event.kind: event for event in (LaplaceEvent, GaussianEvent, SampledEvent)}
+EVENTS: tuple[type[Event], ...] = (LaplaceEvent, GaussianEvent, SampledEvent, ExponentialEvent)
+KINDS: dict[str, type[Event]] = {event.kind: event for event in EVENTS}
 """Every kind of event that a certificate can hold, by its name in JSON."""
 
 
@@ -188,6 +218,11 @@ def event_dict(event: Event) -> dict[str, Any]:
 def event_from(data: Mapping[str, Any]) -> Event:
     """The event that `event_dict` wrote."""
     return KINDS[data["kind"]].read(data)
+
+
+def written_since(events: Sequence[Event]) -> int:
+    """The first version of certificates in which all these events can stand, those on samples too."""
+    return max((max(event.since, written_since(getattr(event, "events", ()))) for event in events), default=1)
 
 
 def total_cost(events: Sequence[Event]) -> Cost:

@@ -36,9 +36,11 @@ from __future__ import annotations
 import hashlib
 import os
 import threading
+from bisect import bisect_right
 from collections.abc import Iterator
 from contextlib import contextmanager
 from fractions import Fraction
+from itertools import accumulate
 from math import ceil
 from types import ModuleType
 from typing import Any
@@ -48,10 +50,12 @@ from numpy.typing import NDArray
 
 from cloister.errors import UsageError
 from cloister.kernels.loops.choose import Effort, can_compile
+from cloister.privacy.band_weights import BANDS, band_weights, band_width
 from cloister.privacy.expansions import geometric_expansion, root_expansion
 
 __all__ = [
     "choose",
+    "choose_in_run",
     "gaussian",
     "geometric",
     "geometric_of",
@@ -74,6 +78,7 @@ WIDENING = 1 + Fraction(1, 2**80)
 RATE_UNIT = 2**32  # rates of secret samples are multiples of 1 / RATE_UNIT
 CHUNK = 2**18  # bytes asked of the operating system at a time: they stay in the cache while they are used
 
+TRIES = 16  # of `choose_in_run`, each of which succeeds with a probability of at least 1/e
 MOST_BYTES = 2**20  # that Python turns into draws in 0.1 to 0.3 s; loading numba and the compiled samplers takes 0.5 s
 
 _effort = Effort(MOST_BYTES)
@@ -257,6 +262,50 @@ def choose(scores: NDArray[np.int64], scale: Fraction) -> NDArray[np.int64]:
     return _draw("choose", (expansion, gaps), len(scores), 4.0 * scores.shape[1])
 
 
+def choose_in_run(gaps: NDArray[np.int64], widths: NDArray[np.int64], scale: Fraction) -> tuple[int, int]:
+    """Choose one of very many candidates, with probability proportional to exp(-gap / scale), exactly.
+
+    Candidates come in runs of equal gaps, so that a grid of millions of them costs what its different values cost.
+
+    Parameters
+    ----------
+    gaps : array of int64, shape (r,)
+        How far each run lies behind the best one: not negative, and one is 0.
+    widths : array of int64, shape (r,)
+        How many candidates each run has, at least 1.
+    scale : Fraction
+        Above 0 and at most 2**50.
+
+    Returns
+    -------
+    run, place : int
+        Which run, and which of its candidates, counted from 0.
+
+    Privacy
+    -------
+    As `choose`. By rejection (`band_weights`): each candidate's probability is proportional to its own weight up to a factor of
+    1 +- 2**-155, with nothing cut off, which `widened` makes up for as it does for `laplace`.
+    """
+    if gaps.shape != widths.shape or gaps.ndim != 1 or not gaps.size or gaps.min() != 0 or widths.min() < 1:
+        raise UsageError("runs of candidates need gaps from 0 on, as many widths of at least 1, and at least one run")
+    wide = widened(scale)
+    width, weights = band_width(wide), band_weights(wide)
+    bands = np.minimum(gaps // width, BANDS)
+    sizes = np.zeros(BANDS + 1, dtype=np.int64)
+    np.add.at(sizes, bands, widths)
+    ends = list(accumulate(int(size) * weight for size, weight in zip(sizes, weights, strict=True)))
+    while True:
+        for reach in geometric(scale, TRIES).tolist():  # drawn together: how many are needed is not public
+            band = bisect_right(ends, _below(ends[-1]))
+            runs = np.flatnonzero(bands == band)
+            past = np.cumsum(widths[runs])
+            chosen = int(integers(int(sizes[band]), 1)[0])
+            at = int(np.searchsorted(past, chosen, side="right"))
+            run = int(runs[at])
+            if reach >= int(gaps[run]) - band * width:
+                return run, chosen - int(past[at] - widths[run])
+
+
 def keep(rate: Fraction, size: int, key: bytes | None = None) -> NDArray[np.bool_]:
     """Draw the secret Poisson sample: True with probability rate, independently for each of size rows.
 
@@ -351,6 +400,15 @@ def permutation(size: int) -> NDArray[np.int64]:
         ranked = keys[order]
         if not (ranked[1:] == ranked[:-1]).any():
             return order.astype(np.int64, copy=False)
+
+
+def _below(bound: int) -> int:
+    """Draw uniformly from 0, 1, ..., bound - 1, however large the bound is: bits are drawn again while they are not below it."""
+    bits = (bound - 1).bit_length()
+    while True:
+        drawn = int.from_bytes(_entropy(8 * ceil(bits / 64)), "little") & ((1 << bits) - 1)
+        if drawn < bound:
+            return drawn
 
 
 def _entropy(count: int) -> bytes:

@@ -9,7 +9,14 @@ from typing import Any
 
 from cloister.errors import ChangedRelease
 from cloister.parameters import check_text
-from cloister.privacy.certificate_json import VERSION, certificate_dict, certificate_json, content_hash, read_fields
+from cloister.privacy.certificate_json import (
+    VERSION,
+    certificate_dict,
+    certificate_json,
+    content_hash,
+    read_fields,
+    version_for,
+)
 from cloister.privacy.events import Event, keeps
 from cloister.privacy.guarantees import Guarantee, Syntactic
 from cloister.privacy.signing import Signature
@@ -70,6 +77,7 @@ class Release:
     def __post_init__(self) -> None:
         # Notes quote names of columns, which may hold anything; a reader is shown one line each.
         object.__setattr__(self, "notes", tuple(one_line(note) for note in self.notes))
+        object.__setattr__(self, "version", version_for(self.version, self.events))
 
     @property
     def status(self) -> str:

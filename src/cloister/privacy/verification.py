@@ -17,6 +17,7 @@ from typing import Any
 
 from cloister.errors import BrokenChain, DataError, LedgerError, NotChecked
 from cloister.privacy.certificate_figures import find_contradiction
+from cloister.privacy.certificate_json import is_as_written
 from cloister.privacy.guarantees import Guarantee, Syntactic
 from cloister.privacy.ledger import Ledger
 from cloister.privacy.ledger.accounts import Account, Entry
@@ -24,7 +25,7 @@ from cloister.privacy.ledger.replay import ChainReport
 from cloister.privacy.release import Release
 from cloister.sinks import CERTIFICATE_SUFFIX, everything_in, file_hash
 
-__all__ = ["Origin", "check_consistency", "check_origin", "unreadable_told"]
+__all__ = ["Origin", "check_consistency", "check_origin", "read_certificate_file", "unreadable_told"]
 
 SOURCE = "synopsis_signer"  # in a result: who signed the file of the synopsis that it was derived from
 HOST = "this host"
@@ -120,6 +121,22 @@ def check_consistency(release: Release, folder: Path, certificate: Path | None =
         )
     with unreadable_told():
         _check_files(release, folder, certificate)
+
+
+def read_certificate_file(file: Path) -> Release:
+    """The certificate in a file of its own, which holds nothing but that.
+
+    Privacy: blanks, escapes and the order of names are covered by no signature, and can carry rows.
+    """
+    text = file.read_bytes()
+    certificate = Release.from_json(text.decode("utf-8"))
+    lines = text.split(b"\r\n")  # as Python ends them on Windows: all or none
+    if not is_as_written(certificate, text if b"\n" in b"".join(lines) else b"\n".join(lines)):
+        raise DataError(
+            f"{file.name} is not as Cloister writes it: it says what was written, with other blanks, escapes or order, which "
+            "nothing vouches for and which can hide a message. Ask for the original."
+        )
+    return certificate
 
 
 @contextmanager

@@ -39,6 +39,11 @@ class ListedCells:
         """The text of each different cell."""
         return plain_words(self.different, self.kind)
 
+    @property
+    def published(self) -> pa.Array:
+        """The text of each different cell as it is written, words for a missing value too."""
+        return _texts(self.different, None)
+
     def quantities(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Each different cell as a number and as a day, as `value_codes.code_values` takes them."""
         nothing = np.full(len(self.different), np.nan)

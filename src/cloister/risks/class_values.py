@@ -4,6 +4,10 @@ Where it is known whose rows they are, people count, not rows: l-diversity asks 
 one of everybody's, entropy l-diversity counts everybody with the value of theirs that most people of the class have, and in
 t-closeness a person weighs 1, shared equally by their values. A blank is not a diverse value; in t-closeness, which compares
 shares, it is a value.
+
+A schema may take several published values for one, or for a blank (`value_codes`). Fewer values are less diverse, so l counts
+them as the schema does; t compares them as they are published, since shares of joined values hide how those differ; and the
+entropy is the smaller of both.
 """
 
 from __future__ import annotations
@@ -34,22 +38,42 @@ class ClassValues:
         Whose rows they are.
     blank : int, optional
         The code of a blank.
+    merged : array of int32, (blank + 1,), optional
+        What the schema takes each value for, a blank last. Default: each for itself.
     """
 
     values: NDArray[np.int32]
     counts: NDArray[np.int64]
     persons: NDArray[np.int64] | None = None
     blank: int | None = None
+    merged: NDArray[np.int32] | None = None
+
+    @property
+    def as_meant(self) -> ClassValues:
+        """The same with what the schema takes for one value joined."""
+        if self.merged is None or len(np.unique(self.merged)) == len(self.merged):
+            return ClassValues(self.values, self.counts, self.persons, self.blank)
+        return ClassValues(self.merged[self.values], self.counts, self.persons, int(self.merged[-1]))
+
+    @property
+    def different(self) -> int:
+        """How many different values there are, as the schema takes them, blanks aside."""
+        _, values, _, _ = self.as_meant._filled(np.zeros(len(self.counts), np.int64))
+        return len(np.unique(values))
 
     def diversity(self, labels: NDArray[np.int64], classes: int) -> NDArray[np.int64]:
         """The l of each class: different values, or how many one must name to name one of everybody's."""
-        labels, values, counts, persons = self._filled(labels)
+        labels, values, counts, persons = self.as_meant._filled(labels)
         if persons is not None:
             return person_values(labels, persons, values).fewest(classes)
         return distinct_values(labels, classes, values, counts)
 
     def entropy_diversity(self, labels: NDArray[np.int64], classes: int) -> NDArray[np.float64]:
         """The number of equally frequent values with the entropy of each class; at least 1."""
+        meant = self.as_meant
+        if meant.values is not self.values:
+            published = ClassValues(self.values, self.counts, self.persons, self.blank)
+            return np.minimum(published.entropy_diversity(labels, classes), meant.entropy_diversity(labels, classes))
         labels, values, counts, persons = self._filled(labels)
         if persons is not None:
             effective = person_values(labels, persons, values).effective(classes)

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from cloister.encode import Codes, Encoded, Encoding
 from cloister.risks.cell_words import list_cells
-from cloister.schema import Date, Kind, Number
+from cloister.schema import Kind
 from cloister.schema.cell_values import days, numbers, texts
 
 __all__ = ["EVERYTHING", "NULL", "CellKeys", "Fingerprints", "fingerprint", "fingerprints_of", "from_lane", "spans"]
@@ -102,10 +102,7 @@ class Fingerprints(Encoding):
             if name in self.spanned:
                 parts += [_lane(end) for end in spans(words)]
             elif name in self.valued:
-                number, day = listed.quantities()
-                if isinstance(listed.kind, Number | Date):  # what cannot be read as its kind is a blank
-                    parts[0] = np.where(np.isnan(number) & np.isnan(day), NULL, parts[0])
-                parts += [_lane(number), _lane(day)]
+                parts = [fingerprints_of(listed.published), *(_lane(quantity) for quantity in listed.quantities())]
             if name in self.together:
                 with np.errstate(over="ignore"):
                     joint = _mixed((joint ^ np.append(parts[0], NULL).view(np.uint64)[codes]) + _GOLDEN)

@@ -237,12 +237,9 @@ def sensitive_risk(
     ]
     sizes = class_measures.sizes(labels, number, sensitive.counts)
     of_own = own_classes(np.where(diversity == 1, 0, 1), sizes, members)
-    real = shares > 0
-    if sensitive.blank is not None:
-        real[sensitive.blank : sensitive.blank + 1] = False
     return SensitiveRisk(
         column,
-        int(real.sum()),
+        sensitive.different,
         int(diversity.min()),
         float(sensitive.entropy_diversity(labels, number).min()),
         farthest[0],

@@ -117,10 +117,11 @@ class Tuples:
         real = cells.fingerprints != NULL
         domain = [fingerprint(value) for value in kind.domain or ()] if isinstance(kind, Category) else ()
         numbers, days = cells.quantities
-        coded = code_values(cells.fingerprints[real].tolist(), kind, numbers[real], days[real], domain)
+        missing = frozenset() if kind is None else frozenset(fingerprint(word) for word in kind.form.missing)
+        coded = code_values(cells.fingerprints[real].tolist(), kind, numbers[real], days[real], domain, missing)
         codes = np.full(len(cells), coded.blank, np.int32)
         codes[real] = coded.codes
-        return ClassValues(codes[self.codes[:, j]], self.counts, self.persons, coded.blank), coded
+        return ClassValues(codes[self.codes[:, j]], self.counts, self.persons, coded.blank, coded.merged), coded
 
 
 def joined(columns: Sequence[NDArray[np.int32]], widths: Sequence[int], rows: int) -> tuple[NDArray[np.int64], int]:

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from decimal import Decimal
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -23,7 +24,7 @@ from cloister.schema.calendar_days import calendar_days
 from cloister.schema.cell_format import PLAIN, CellFormat
 from cloister.schema.dates_in_text import days_in_text
 
-__all__ = ["are_missing", "days", "is_named_number", "kinds_apart", "numbers", "shared_values", "texts"]
+__all__ = ["are_missing", "days", "float_text", "is_named_number", "kinds_apart", "numbers", "shared_values", "texts"]
 
 Read = Callable[[pa.Array, CellFormat], NDArray[np.float64]]
 _FEW = 256
@@ -78,7 +79,7 @@ def days(values: pa.Array, form: CellFormat = PLAIN) -> NDArray[np.float64]:
         return _without_missing(days, values, form)
     if is_named_number(kind) and kind.num_fields > 2:  # what is named has a day of its own, as a moment in a zone of its own
         return _floats(values.field(2))
-    if _is_text(kind) or (form.date is not None and (pa.types.is_integer(kind) or pa.types.is_floating(kind))):
+    if _is_text(kind) or (form.date is not None and _is_number(kind)):
         return days_in_text(texts(values), form.date_pattern)
     if pa.types.is_timestamp(kind) or pa.types.is_date64(kind):
         return calendar_days(values)
@@ -187,12 +188,21 @@ def _without_missing(read: Read, values: pa.Array, form: CellFormat) -> NDArray[
     as_written = replace(form, missing=())
     cells = read(values, as_written)
     listed = read(from_texts([word for word in form.missing if word not in ("true", "false")]), as_written)
-    is_missing = np.isin(cells, listed[~np.isnan(listed)])
     kind = values.type
-    if not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)):
+    if read is numbers and (pa.types.is_float32(kind) or pa.types.is_float16(kind)):
+        listed = _in_width(listed, kind)
+    is_missing = np.isin(cells, listed[~np.isnan(listed)])
+    if not _is_number(kind):
         written = texts(values)
         is_missing |= to_mask(pc.fill_null(pc.is_in(written, _listed(form, written.type)), False))
     return np.where(is_missing, np.nan, cells)
+
+
+def _in_width(listed: NDArray[np.float64], kind: pa.DataType) -> NDArray[np.float64]:
+    """Numbers as narrow floats hold them: -99.9 is another number in 32 bits than in 64. NaN for what has no room there."""
+    with np.errstate(over="ignore"):
+        narrow = listed.astype(kind.to_pandas_dtype()).astype(np.float64)
+    return np.where(np.isfinite(narrow), narrow, np.nan)
 
 
 def _by_kind(read: Read, values: pa.Array, form: CellFormat) -> NDArray[np.float64]:
@@ -231,6 +241,10 @@ def _is_text(kind: pa.DataType) -> bool:
         or pa.types.is_binary_view(kind)
         or pa.types.is_fixed_size_binary(kind)
     )
+
+
+def _is_number(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind))
 
 
 def _floats(values: pa.Array) -> NDArray[np.float64]:
@@ -334,12 +348,17 @@ def _float_texts(values: pa.Array) -> pa.Array:
     else:
         distinct = values.dictionary_encode()
         floats = distinct.dictionary.to_numpy(zero_copy_only=False)
-    written: list[str | None] = []
-    for number in floats:
-        if np.isnan(number):
-            written.append(None)
-        elif abs(float(number)) < _LONGEST_WHOLE and number == np.trunc(number):
-            written.append(str(int(number)))
-        else:
-            written.append(str(number))  # the shortest text of its own width: float32 0.1 is "0.1"
-    return pa.array(written, pa.string()).take(distinct.indices)
+    return pa.array([float_text(number) for number in floats], pa.string()).take(distinct.indices)
+
+
+def float_text(number: float | np.floating[Any]) -> str | None:
+    """The text of a cell that holds this number: None for NaN, whole numbers with all their digits and without a dot.
+
+    >>> float_text(3.0), float_text(1234567.5)
+    ('3', '1234567.5')
+    """
+    if np.isnan(number):
+        return None
+    if abs(float(number)) < _LONGEST_WHOLE and number == np.trunc(number):
+        return str(int(number))
+    return str(number)  # the shortest text of its own width: float32 0.1 is "0.1"

@@ -18,6 +18,7 @@ _MONTH = "|".join(MONTHS)
 _FULL_MONTH = "january|february|march|april|may|june|july|august|september|october|november|december"
 _DAYS = "mon|tue|wed|thu|fri|sat|sun"
 _FULL_DAYS = "monday|tuesday|wednesday|thursday|friday|saturday|sunday"
+_NAMES = frozenset({_MONTH, _FULL_MONTH, _DAYS, _FULL_DAYS})
 _TWO = "[0-9]{1,2}"  # of digits; where no mark parts them from the next: exactly two
 # what a word matches, and the name of what it says about the day; the time of day is read over
 _WORDS: dict[str, tuple[str, str]] = {
@@ -39,6 +40,7 @@ _WORDS: dict[str, tuple[str, str]] = {
     "z": ("z|[+-][0-9]{2}:?[0-9]{2}", ""),
 }
 ISO_PATTERN = r"^(?P<year>[0-9]{4})-(?P<month>[0-9]{2})-(?P<day>[0-9]{2})(?:[T ][0-9:.,]+(?:Z|[+-][0-9:]+)?)?$"
+_BLANKS = r"[\s\p{Z}\x0b\x1c-\x1f\x85]+"  # what Python calls a blank: the \s of Arrow's patterns is ASCII alone
 _DIGITS = frozenset(f"%{word}" for word in "YymdjHIMSf")
 
 
@@ -65,10 +67,17 @@ def date_pattern(words: str) -> str:
     pattern = ""
     for before, piece, after in zip(pieces, pieces[1:], pieces[2:], strict=False):
         if not piece.startswith("%") or piece in ("%", "%%"):
-            pattern += re.sub(r"(?:\\?\s)+", r"\\s+", re.escape(piece.replace("%%", "%")))
+            pattern += re.sub(r"(?:\\?\s)+", lambda _: _BLANKS, re.escape(piece.replace("%%", "%")))
             continue
         match, name = _WORDS[piece[1]]
         if match == _TWO and {before, after} & _DIGITS:
             match = "[0-9]{2}"
+        if match in _NAMES:
+            match = _in_any_case(match)
         pattern += f"(?P<{name}>{match})" if name else f"(?:{match})"
     return f"(?i)^{pattern}$"
+
+
+def _in_any_case(names: str) -> str:
+    """Names in small or large letters, and no other: to patterns that ignore case a long s is an s, too."""
+    return f"(?-i:{re.sub('[a-z]', lambda letter: f'[{letter[0]}{letter[0].upper()}]', names)})"

@@ -37,11 +37,11 @@ def days_in_text(trimmed: pa.Array, pattern: str) -> NDArray[np.float64]:
 
 
 def _whole_numbers(matched: pa.Array, group: str) -> NDArray[np.int64]:
-    """One group of each match as a number, the name of a month as its place; 1 where there is no match."""
+    """One group of each match as a number, the name of a month as its place, 0 if it is none; 1 where there is no match."""
     words = pc.if_else(pc.is_valid(matched), pc.struct_field(matched, group), None)
     if group == "name":
         short = pc.utf8_lower(pc.utf8_slice_codeunits(words, 0, 3))
-        numbers = pc.add(pc.index_in(short, value_set=pa.array(MONTHS, short.type)), 1)
+        numbers = pc.fill_null(pc.add(pc.index_in(short, value_set=pa.array(MONTHS, short.type)), 1), 0)
     else:
         numbers = words.cast(pa.int64())
     return to_numbers(numbers.cast(pa.int64()), null=1)

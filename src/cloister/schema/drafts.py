@@ -32,7 +32,7 @@ from cloister.schema.format_guesses import (
 from cloister.schema.kinds import Category, Date, Kind, Number, Text
 from cloister.schema.table import Column, Role, Schema
 
-__all__ = ["RowSource", "draft", "draft_text", "find_likely_unit", "role_of_name"]
+__all__ = ["RowSource", "draft", "draft_text", "find_likely_unit", "is_record_name", "is_repeated_by_few", "role_of_name"]
 
 SAMPLE_ROWS = 4_096
 MOST_VALUES = 100  # a column of text with more distinct values in the sample is free text
@@ -54,10 +54,21 @@ _WORDS = {
         hiv religion faith party vote orientation disability crime conviction debt credit balance grade grades score gpa""",
 }
 _ROLES = {role: frozenset(words.split()) for role, words in _WORDS.items()}
-# of a whole number that few rows share they say that it names somebody
-_NUMBERS = """mrn no nr num number nummer numéro numero número patient patienten patientennummer person personen client
-    customer kunde kundennummer member nhs case fall fallnummer record versichertennummer matrikelnummer"""
-_NUMBER_WORDS = frozenset(_NUMBERS.split())
+# identifiers in one word: whose, and what. Endings alone would catch "valid", "paid" and "piano"
+_JOINED = re.compile(
+    r"(patient|patienten|person|personen|personal|user|client|customer|kunden|member|mitglieds|employee|mitarbeiter|staff|"
+    r"student|pupil|subject|participant|respondent|account|konto|record|case|fall|passport|ausweis|national|tax|steuer|insurance|"
+    r"versicherten|versicherungs|matrikel|phone|telephone|telefon|mobile|handy|medicalrecord)s?(id|no|nr|num|number|nummer)"
+    r"|(full|middle|maiden|given|family|birth|nick|screen|display|user|login|person|patient|patienten|client|customer|kunden|member|"
+    r"employee|student|contact|spouse|mother|father)s?name"
+    r"|(email|mail|home|street|postal|mailing|ip|mac)(address|adresse)"
+)
+# of texts and whole numbers that few rows share they say that they name somebody
+_GENERIC_NUMBERS = frozenset(["no", "nr", "num", "number", "nummer", "numéro", "numero", "número"])
+_RECORD_WORDS = """mrn patient patienten patientennummer person personen client customer kunde kundennummer member nhs case fall
+    fallnummer record versichertennummer matrikelnummer"""
+_RECORDS = frozenset(_RECORD_WORDS.split())
+_NUMBER_WORDS = _RECORDS | _GENERIC_NUMBERS
 # what strangers share too: a name or an address that repeats is no sign of several rows of one person
 _SHARED_WORDS = """name firstname lastname surname forename address street vorname nachname familienname adresse anschrift
     straße strasse prénom prenom nom apellido apellidos nombre cognome nome plate ip url"""
@@ -109,7 +120,7 @@ def find_likely_unit(rows: RowSource, schema: Schema) -> str | None:
         if column.role is not Role.IDENTIFIER or _words(column.name) & _SHARED:
             continue
         written = _filled_texts(head.column(column.name).combine_chunks())
-        distinct = int(pc.count_distinct(written).as_py())
+        distinct = _distinct(written)
         if len(written) >= FEWEST and len(written) // MOST_ROWS_EACH <= distinct < len(written):
             return column.name
     return None
@@ -122,7 +133,20 @@ def role_of_name(name: str) -> Role:
     (<Role.IDENTIFIER: 'identifier'>, <Role.QUASI: 'quasi'>)
     """
     words = _words(name)
+    if any(_JOINED.fullmatch(word) for word in words):
+        return Role.IDENTIFIER
     return next((role for role, known in _ROLES.items() if known & words), Role.OTHER)
+
+
+def is_record_name(name: str) -> bool:
+    """Whether a name says that a column stands for somebody, and nothing else: ``mrn``, ``patient``, ``Patient Nr``."""
+    words = _words(name)
+    return bool(words & _RECORDS) and words <= _NUMBER_WORDS
+
+
+def is_repeated_by_few(different: int, cells: int) -> bool:
+    """Whether so many different values in so many cells are those of people: many, and each in a few rows on average."""
+    return different >= max(FEWEST, cells // MOST_ROWS_EACH)
 
 
 def _head(rows: RowSource) -> pa.Table:
@@ -200,8 +224,16 @@ class _Look:
         return len(read) >= FEWEST and bool(np.diff(np.quantile(read, [0.05, 0.95])) >= GENERATION)
 
     def _names_people(self, kind: Kind) -> bool:
-        """Whether the name says that whole numbers stand for somebody, and each for a few rows at most."""
-        if not (isinstance(kind, Number) and _words(self.name) & _NUMBER_WORDS):
+        """Whether the name says that texts or whole numbers stand for somebody, and each for a few rows at most."""
+        if not _words(self.name) & _NUMBER_WORDS:
+            return False
+        if isinstance(kind, (Text, Category)):
+            written = _filled_texts(self.cells)
+            if role_of_name(self.name) is not Role.OTHER or not is_repeated_by_few(_distinct(written), len(written)):
+                return False
+            has_digit = pc.match_substring_regex(written, "[0-9]")
+            return is_record_name(self.name) or bool(pc.sum(has_digit).as_py() >= MOSTLY * len(written))
+        if not isinstance(kind, Number):
             return False
         values = numbers(self.cells, kind.form)
         is_whole = (values == np.floor(values)).sum() >= MOSTLY * len(values)
@@ -234,6 +266,10 @@ def _names_rows(cells: pa.Array, kind: Kind) -> bool:
 def _nearly_all_differ(cells: pa.Array) -> bool:
     written = _filled_texts(cells)
     return len(written) >= FEWEST and pc.count_distinct(written).as_py() >= MOSTLY * len(written)
+
+
+def _distinct(written: pa.Array) -> int:
+    return int(pc.count_distinct(written).as_py())
 
 
 def _filled_texts(cells: pa.Array) -> pa.Array:

@@ -181,6 +181,18 @@ class Category:
         return (*(self.domain or ()), *([OTHER] if self.other and self.domain else []))
 
     @property
+    def worlds(self) -> int | None:
+        """How many values the domain has; None without one.
+
+        "(other)" stands for values that nobody listed, so it is no value among equally likely ones. It counts beside a single
+        value alone, from which it can be told apart.
+
+        >>> Category(("yes", "no"), other=True).worlds, Category(("yes",), other=True).worlds
+        (2, 2)
+        """
+        return None if self.domain is None else max(len(self.domain), min(len(self.cells), 2))
+
+    @property
     def fallback(self) -> str | None:
         """What any value outside the domain counts as; None without default and domain."""
         if self.other:
@@ -243,6 +255,11 @@ class Text:
     def form(self) -> CellFormat:
         """How its cells are written."""
         return PLAIN
+
+    @property
+    def worlds(self) -> None:
+        """Nobody can count texts."""
+        return
 
 
 Kind: TypeAlias = Number | Category | Date | Text

@@ -49,7 +49,7 @@ def plain_type(kind: pa.DataType) -> pa.DataType:
 
 
 def _inside(part: pa.Field) -> pa.Field:
-    return part.with_type(plain_type(part.type))
+    return part.with_type(plain_type(part.type)).remove_metadata()  # which a file would keep in its footer
 
 
 def plain_cells(cells: pa.Array) -> pa.Array:

@@ -83,10 +83,11 @@ class Schema:
         return name in self.names
 
     def __getitem__(self, name: str) -> Column:
+        check_text(name, "a name")
         for column in self.columns:
             if column.name == name:
                 return column
-        raise SchemaError(f'the schema has no column "{name}".{nearest_name(check_text(name, "a name"), self.names)}')
+        raise SchemaError(f'the schema has no column "{name}".{nearest_name(name, self.names)}')
 
     @classmethod
     def from_toml(cls, path: str | PathLike[str]) -> Schema:

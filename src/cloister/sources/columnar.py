@@ -12,7 +12,7 @@ from cloister.errors import SourceError
 from cloister.sources.file_sets import check_once, file_identity
 from cloister.sources.places import Place
 from cloister.sources.sound_batches import plain_batch
-from cloister.sources.source import BATCH_ROWS, distinct, nested_names, present, retold, text_names
+from cloister.sources.source import BATCH_ROWS, check_scales, distinct, nested_names, present, retold, text_names
 
 __all__ = ["SYNOPSIS", "ColumnarReader", "ColumnarSource", "DatasetSource", "from_dataset", "open_columnar"]
 
@@ -140,6 +140,7 @@ def from_dataset(dataset: Any) -> DatasetSource:
     from pyarrow.dataset import get_partition_keys  # there already where there is a dataset
 
     distinct(dataset.schema.names, "the dataset")
+    check_scales((field.name, field.type) for field in dataset.schema)
     ambiguous: dict[str, None] = {}
     absent: dict[str, None] = {}
     with retold("the dataset"):
@@ -215,6 +216,8 @@ def open_columnar(place: Place, reader: ColumnarReader) -> ColumnarSource:
                 "and --suggest-k, --count or --sample. In Python: Synopsis.load."
             )
         names = distinct(schema.names, place.shown)  # a damaged name is no text
+        distinct([*names, *(name for name, _ in place.partition if name not in names)], f"{place.shown} with its folders")
+        check_scales((field.name, field.type) for field in schema)
         unsafe, ambiguous = (reader.unsafe(file), reader.ambiguous(file)) if isinstance(reader, CarefulReader) else ((), ())
     kinds = tuple(_kind(field.type) for field in schema)
     return ColumnarSource(place, reader, names, text_names(schema), nested_names(schema), unsafe, ambiguous, kinds)

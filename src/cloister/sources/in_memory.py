@@ -23,7 +23,7 @@ from cloister.errors import CloisterError, DataError, SourceError, raise_alone
 from cloister.sources.polars_frames import check_polars_frame
 from cloister.sources.python_cells import beside_days, cell_column, text_column, unmasked
 from cloister.sources.sound_batches import plain_batch
-from cloister.sources.source import BATCH_ROWS, distinct, nested_names, present, retold, text_names
+from cloister.sources.source import BATCH_ROWS, check_scales, distinct, nested_names, present, retold, text_names
 
 __all__ = [
     "ArraySource",
@@ -185,6 +185,7 @@ def from_array(array: NDArray[Any], names: Sequence[str] | None = None) -> Array
 def from_table(table: pa.Table) -> TableSource:
     """A source over an Arrow table."""
     distinct(table.column_names, "the table")
+    check_scales((field.name, field.type) for field in table.schema)
     return TableSource(table)
 
 
@@ -202,6 +203,7 @@ def from_stream(stream: Any) -> StreamSource:
                 "dimensions, and cast columns of a type that Arrow does not have, such as Int128."
             )
         )
+    check_scales((field.name, field.type) for field in reader.schema)
     return StreamSource(reader, stream)
 
 

@@ -95,11 +95,26 @@ def _read_span(cell: Any) -> Cell:
     if type(cell) is of_pandas("Period"):
         return _read_period(cell)
     if type(cell) is of_pandas("Interval"):
-        moments = (of_pandas("Timestamp"), of_pandas("Timedelta"))
-        plain = all(is_one_of(type(end), (int, float, np.int64, np.float64, *moments)) for end in (cell.left, cell.right))
-        if plain and is_known_zone(getattr(cell.left, "tzinfo", None)):
-            return "text", str(cell)
+        return _read_interval(cell)
     return UNREADABLE
+
+
+def _read_interval(cell: Any) -> Cell:
+    """The text that newer versions of pandas give it: older ones leave out the zones of its ends, and times at midnight.
+
+    One of moments in a zone is named by their instants, as a moment is: the text may lack the seconds of an offset.
+    """
+    ends, moment = (cell.left, cell.right), of_pandas("Timestamp")
+    known = (int, float, np.int64, np.float64, moment, of_pandas("Timedelta"))
+    if not all(is_one_of(type(end), known) and is_known_zone(getattr(end, "tzinfo", None)) for end in ends):
+        return UNREADABLE
+    closed = cell.closed
+    opening, closing = "[" if closed in ("left", "both") else "(", "]" if closed in ("right", "both") else ")"
+    written = f"{opening}{ends[0]!s}, {ends[1]!s}{closing}"
+    if type(ends[0]) is not moment or ends[0].tzinfo is None:
+        return "text", written
+    instants = [_read_zoned_timestamp(end)[1][1].decode() for end in ends]
+    return "named text", (written, f"interval {closed} {' '.join(instants)}".encode(), None)
 
 
 def _read_period(cell: Any) -> Cell:
@@ -111,8 +126,17 @@ def _read_period(cell: Any) -> Cell:
         is_plain = False
     if is_plain:
         return "text", written
-    day = cell.start_time.toordinal() - _EPOCH.toordinal() if _DAY.match(written) else None
-    return "named text", (written, f"period {cell.freqstr} {cell.ordinal}".encode(), day)
+    return "named text", (written, f"period {cell.freqstr} {cell.ordinal}".encode(), _first_day(cell, written))
+
+
+def _first_day(cell: Any, written: str) -> int | None:
+    """The day that a span begins at, where its text says one and pandas has a moment for it."""
+    if not _DAY.match(written):
+        return None
+    try:
+        return int(cell.asfreq("D", "start").ordinal)
+    except (ValueError, OverflowError):  # the span is told from others all the same
+        return None
 
 
 def _read_str(cell: str) -> Cell:

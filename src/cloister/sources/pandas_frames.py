@@ -18,9 +18,9 @@ from cloister.sources.class_facts import is_a, of_pandas
 from cloister.sources.in_memory import ArraySource, Objects, array_column, is_plain, rows_only
 from cloister.sources.python_cells import cell_column, raw_text_column, text_column
 from cloister.sources.sound_batches import sound_column
-from cloister.sources.source import BATCH_ROWS, distinct, nested_names, present, text_names
+from cloister.sources.source import BATCH_ROWS, check_scales, distinct, nested_names, present, text_names
 
-__all__ = ["FrameSource", "frame_column", "from_frame", "is_frame"]
+__all__ = ["FrameSource", "frame_column", "from_frame", "is_arrow", "is_frame"]
 
 
 @dataclass(frozen=True)
@@ -84,9 +84,15 @@ def from_frame(frame: Any) -> ArraySource | FrameSource:
         frame = of_pandas("DataFrame")(frame)
     names = distinct([str(name) for name in frame.columns], "the data frame")
     kinds = set(frame.dtypes)
+    check_scales((name, kind.pyarrow_dtype) for name, kind in zip(names, frame.dtypes, strict=True) if is_arrow(kind))
     if len(kinds) == 1 and is_plain(kinds.pop()):
         return ArraySource(frame.to_numpy(), names)  # pandas keeps such a frame as one array: no copy
     return FrameSource(frame, names)
+
+
+def is_arrow(kind: object) -> bool:
+    """Whether a dtype of pandas is a type of Arrow."""
+    return type(kind) is of_pandas("ArrowDtype")
 
 
 def _declared(cells: Any) -> pa.DataType | None:

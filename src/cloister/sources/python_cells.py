@@ -23,7 +23,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from cloister.silent_reading import silently
-from cloister.sources.class_facts import own_dict
+from cloister.sources.class_facts import is_one_of, own_dict
 from cloister.sources.known_zones import forget_zones
 from cloister.sources.object_rules import KINDS, MOST_DIGITS, TIMES, read_cell
 from cloister.sources.series_rows import series_cells
@@ -124,7 +124,7 @@ def named_cells(row: Any, names: Sequence[str], narrow: Sequence[str] = ()) -> S
             return row_cells(row, len(names))
         row = dict(zip(narrow, row_cells(row, len(narrow)), strict=True))
     # a key that is no text may be any object, and is not asked whether it equals a name
-    by_name = {key: value for key, value in dict.items(row) if type(key) is str}
+    by_name = {str.__str__(key): value for key, value in dict.items(row) if is_one_of(type(key), (str, np.str_))}
     return [by_name.get(name) for name in names]
 
 

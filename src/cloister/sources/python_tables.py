@@ -19,11 +19,11 @@ import pyarrow as pa
 from cloister.errors import SourceError, raise_alone
 from cloister.sources.class_facts import has_method, is_a
 from cloister.sources.in_memory import Objects, array_column, is_too_fine, rows_only
-from cloister.sources.pandas_frames import frame_column
+from cloister.sources.pandas_frames import frame_column, is_arrow
 from cloister.sources.polars_frames import check_polars_column
 from cloister.sources.python_cells import cell_column, named_cells, row_width, text_column, unmasked
 from cloister.sources.sound_batches import sound_column
-from cloister.sources.source import BATCH_ROWS, distinct, nested_names, present, text_names
+from cloister.sources.source import BATCH_ROWS, check_scales, distinct, nested_names, present, text_names
 
 __all__ = ["ColumnsSource", "RowsSource", "from_columns", "from_rows", "is_rows", "is_unnamed"]
 
@@ -150,6 +150,10 @@ def from_columns(columns: Mapping[Any, Any]) -> ColumnsSource:
                 "with list(...)."
             )
         check_polars_column(name, cells)
+        if isinstance(cells, pa.Array | pa.ChunkedArray):
+            check_scales([(name, cells.type)])
+        elif _library(cells) == "pandas" and is_arrow(cells.dtype):
+            check_scales([(name, cells.dtype.pyarrow_dtype)])
     if len({len(cells) for cells in columns.values()}) > 1:
         raise SourceError("the columns differ in length. Give every column one value a row, None where there is none.")
     return ColumnsSource(dict(columns))
@@ -176,7 +180,8 @@ def _kind(cells: Any) -> pa.DataType:
     """What a column says that it holds, without a row; text where it says nothing."""
     if isinstance(cells, OBJECTS):
         return pa.large_string()
-    return _column(cells[:0], text_column).type
+    # by place: a Series of pandas with an index of floats would be cut by its labels
+    return _column(cells.iloc[:0] if _library(cells) == "pandas" else cells[:0], text_column).type
 
 
 def _column(cells: Any, objects: Objects) -> pa.Array | pa.ChunkedArray:
@@ -191,6 +196,7 @@ def _column(cells: Any, objects: Objects) -> pa.Array | pa.ChunkedArray:
     if isinstance(cells, pa.Array | pa.ChunkedArray):
         return sound_column(cells, keep_bytes)
     try:
-        return sound_column(pa.chunked_array(cells), keep_bytes)  # a polars Series hands itself over as an Arrow stream
-    except (pa.ArrowException, TypeError, ValueError):
+        # as a frame: a Series of Polars hands itself over as an Arrow stream too, but older ones fail at dates and categories
+        return sound_column(pa.table(cells.to_frame()).column(0), keep_bytes)
+    except (pa.ArrowException, OSError, TypeError, ValueError):
         raise_alone(SourceError("a column cannot be read as an Arrow array. Convert it with list(...)."))

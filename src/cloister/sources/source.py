@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import errno
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Protocol, runtime_checkable
 
@@ -12,8 +12,9 @@ import pyarrow as pa
 from cloister.column_names import missing_column
 from cloister.errors import DataError, SourceError, out_of_memory, raise_alone
 
-__all__ = ["BATCH_ROWS", "Source", "distinct", "nested_names", "present", "retold", "text_names"]
+__all__ = ["BATCH_ROWS", "Source", "check_scales", "distinct", "nested_names", "present", "retold", "text_names"]
 
+_MOST_SCALE = {32: 9, 64: 18, 128: 38, 256: 76}  # places of a decimal of so many bits that Arrow can write, to either side
 BATCH_ROWS = 65_536  # at most so many rows a batch: a batch of 8 numbers a row fits a core's cache
 
 
@@ -45,6 +46,26 @@ def text_names(schema: pa.Schema) -> tuple[str, ...]:
 def nested_names(schema: pa.Schema) -> tuple[str, ...]:
     """The columns that hold no single value a row: lists, structs, maps, unions, and what wraps them."""
     return tuple(field.name for field in schema if _is_nested(field.type))
+
+
+def check_scales(columns: Iterable[tuple[str, pa.DataType]]) -> None:
+    """Refuse decimals with more places than Arrow writes: it has no number, and one and the same text, for all of them."""
+    for name, kind in columns:
+        if _is_beyond_scale(kind):
+            raise SourceError(
+                f'column "{name}" is of the type {kind}, with more places than Arrow can write. Convert it to decimals of fewer '
+                "places or to floats, or drop it."
+            )
+
+
+def _is_beyond_scale(kind: pa.DataType) -> bool:
+    if isinstance(kind, pa.BaseExtensionType):
+        return _is_beyond_scale(kind.storage_type)
+    if pa.types.is_dictionary(kind):
+        return _is_beyond_scale(kind.value_type)
+    if pa.types.is_decimal(kind):
+        return bool(abs(kind.scale) > _MOST_SCALE[kind.bit_width])
+    return any(_is_beyond_scale(kind.field(place).type) for place in range(kind.num_fields))
 
 
 def _is_nested(kind: pa.DataType) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,10 +10,11 @@ import numpy as np
 
 from cloister.column_names import missing_column, nearest_name
 from cloister.encode import BinGrid, Codes, DayGrid, Encoding, Grid, MadeUp
-from cloister.errors import SchemaError, UsageError, by_door
+from cloister.errors import UsageError
 from cloister.parameters import check_reach
 from cloister.schema import Category, Date, Number, Schema
 from cloister.schema.kinds import OTHER
+from cloister.schema.stated_kinds import kind_of, number_of
 from cloister.schema.value_steps import ValueSteps
 from cloister.tabulation.day_bins import cut_days, day_number
 from cloister.tabulation.number_bins import cut_numbers, has_bin_for_each_value
@@ -148,69 +148,6 @@ def check_names(
     if unknown := [name for name in bins if name not in by]:
         hint = nearest_name(unknown[0], by)
         raise UsageError(f'bins are given for "{unknown[0]}", which is not one of the columns of the table.{hint}')
-
-
-def kind_of(
-    name: str, bounds: Mapping[str, tuple[float, float]], domains: Mapping[str, Sequence[str]], schema: Schema | None
-) -> Number | Date | Category:
-    """What is publicly known of a column that makes cells."""
-    if name in domains:
-        domain = tuple(str(value) for value in domains[name])
-        known = schema[name].kind if schema is not None and name in schema else None
-        if isinstance(known, Category):  # how its cells are written, and where missing ones are counted, stays
-            return Category(domain=domain, other=known.other, missing=known.missing)
-        return Category(domain=domain)
-    if name in bounds:
-        is_date = any(isinstance(end, datetime.date) for end in np.ravel(bounds[name]))
-        return date_of(name, bounds, schema) if is_date else number_of(name, bounds, schema)
-    if schema is None:
-        raise SchemaError(
-            f'nothing is known about column "{name}". '
-            + by_door(
-                f'Give a schema, or domains={{"{name}": [...]}} for a category, or bounds={{"{name}": (low, high)}} for a '
-                "number, from what is publicly known.",
-                "Describe it in a schema, from what is publicly known (cloister schema FILE drafts one), and give --schema.",
-            )
-        )
-    kind = schema[name].kind
-    if isinstance(kind, Category):
-        if kind.domain is None:
-            raise SchemaError(f'column "{name}" has no domain. Add domain = [...] to its part of the schema.')
-        return kind
-    if isinstance(kind, Number):
-        return number_of(name, bounds, schema)
-    if isinstance(kind, Date):
-        return date_of(name, bounds, schema)
-    raise SchemaError(f'column "{name}" is text, and a table needs a category, a number or a date.')
-
-
-def date_of(name: str, bounds: Mapping[str, Any], schema: Schema | None) -> Date:
-    """A date with its public bounds."""
-    kind = schema[name].kind if schema is not None and name in schema else None
-    if name in bounds and isinstance(kind, Date):  # how its cells are written stays
-        return Date(bounds[name], format=kind.format, missing=kind.missing)
-    if name in bounds:
-        return Date(bounds[name])
-    assert isinstance(kind, Date)
-    if kind.bounds is None:
-        raise SchemaError(f'column "{name}" has no bounds. Add bounds = [first, last] to its part of the schema.')
-    return kind
-
-
-def number_of(name: str, bounds: Mapping[str, tuple[float, float]], schema: Schema | None) -> Number:
-    """A number with its public bounds."""
-    kind = schema[name].kind if schema is not None and name in schema else None
-    if name in bounds and isinstance(kind, Number):  # how its cells are written stays
-        return Number(bounds[name], decimal=kind.decimal, thousands=kind.thousands, missing=kind.missing)
-    if name in bounds:
-        return Number(bounds=bounds[name])
-    if not isinstance(kind, Number):
-        raise SchemaError(
-            f'column "{name}" has to be a number with public bounds. Say so in a schema{by_door(", or in bounds=", "")}.'
-        )
-    if kind.bounds is None:
-        raise SchemaError(f'column "{name}" has no bounds. Add bounds = [low, high] to its part of the schema.')
-    return kind
 
 
 def check_one_kind(measures: Sequence[str], categories: Sequence[Codes]) -> None:

@@ -18,7 +18,10 @@ from cloister.privacy.ledger import Ledger
 from cloister.privacy.mechanisms import shares
 from cloister.privacy.notes import defaults_note, missing_counts, missing_note, unit_note
 from cloister.privacy.plan import Plan, Step, make_step
+from cloister.privacy.worlds import settle_worlds
 from cloister.schema import Neighbours, Schema
+from cloister.schema.kinds import Kind
+from cloister.schema.stated_kinds import kind_of, number_of
 from cloister.schema.unit import Unit, unit_of
 from cloister.sources.stated_names import BY_COLUMNS, StatedNames
 from cloister.tabulation.axes import TableLayout, lay_out
@@ -171,11 +174,17 @@ class TabulationRequest:
             tuple(self.by), tuple(self.measures), self.bins or {}, self.bounds or {}, self.domains or {}, self.schema,
             names, self.count_missing,
         )  # fmt: skip
-        budget = as_budget(self.budget)
+        budget = settle_worlds(as_budget(self.budget), self._kinds())
         neighbours = relation(budget, self.neighbours or (self.schema.neighbours if self.schema else None))
         unit = unit_of(self.schema)
         kernel, step = plan_step(layout, budget, neighbours, unit, self.margins)
         return PlannedTable(layout, budget, neighbours, unit, kernel, step)
+
+    def _kinds(self) -> dict[str, Kind | None]:
+        """What is publicly known of the columns that are counted and summed."""
+        bounds, domains = self.bounds or {}, self.domains or {}
+        summed = {name: number_of(name, bounds, self.schema) for name in self.measures}
+        return {**summed, **{name: kind_of(name, bounds, domains, self.schema) for name in self.by}}
 
 
 def plan_step(

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import count, islice
 from typing import Any
 
+from cloister.choosing.request import ChoiceRequest
 from cloister.clustering.domain import Ball
 from cloister.clustering.prototype_request import PrototypeRequest
 from cloister.clustering.request import ClusterRequest
@@ -40,6 +41,7 @@ BUDGETS: tuple[Budget, ...] = (
     ApproxDP(1, "1e-6"),
     ApproxDP(30, "1e-3"),
 )
+WIDER = (-0.01, 1.01)  # a quantile loses most where a few of its candidates lie beyond a crowd in a corner
 RHO = Identifiability(rho="0.05", worlds=10_001)  # replace-one only
 
 Verb = Callable[[Any, Whom, Budget], Any]
@@ -52,6 +54,8 @@ def cluster(
 
     def run(table: Any, whom: Whom, budget: Budget) -> Any:
         schema = whom.schema if bounds == "schema" else without_columns(whom.schema)
+        if bounds != "schema" and hasattr(table, "to_pydict"):
+            table = table.to_pydict()  # a column of a type of text is read where a schema describes it; lists do not say
         request = ClusterRequest(
             n_clusters=clusters,
             method=method,
@@ -123,6 +127,16 @@ def tabulate(by: list[str], measures: list[str], margins: bool | None = None, co
     return run
 
 
+def choose(column: str, **facts: Any) -> Verb:
+    """A choice among the values of a column, or among options."""
+
+    def run(table: Any, whom: Whom, budget: Budget) -> Any:
+        request = ChoiceRequest(column, budget, schema=whom.schema, neighbours=whom.neighbours.value, **facts)
+        return request.run(table)
+
+    return run
+
+
 def without_columns(schema: Schema) -> Schema:
     """A schema that says whom to protect, and no bounds."""
     return Schema((schema["who"],), neighbours=schema.neighbours, unit=schema.unit, max_rows=schema.max_rows)
@@ -160,6 +174,11 @@ VERBS: Mapping[str, Verb] = {
     "tabulate": tabulate(["group"], []),
     "tabulate with bins, margins and sums": tabulate(["group", "x"], ["y"], margins=True),
     "tabulate, missing counted": tabulate(["group"], ["y"], count_missing=True),
+    "choose the most common": choose("group"),
+    "choose the median": choose("x", quantile="0.5", bounds=WIDER),
+    "choose a quantile, rows counted": choose("y", quantile="9/10", bounds=WIDER, step=0.01, count_rows=True),
+    "choose the nearest option": choose("x", options=[0, 0.25, 1]),
+    "choose the nearest option, clipped": choose("x", options=[0, 0.5, 1], clip=0.1),
 }
 STRIDE = 5  # between the pairs that follow each other: another crowd and another stranger
 ON_SAMPLE = (

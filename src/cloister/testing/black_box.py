@@ -228,6 +228,7 @@ def epsilon_bound(
     from scipy.special import betaincinv
 
     at_least = np.where(happens > 0, betaincinv(np.maximum(happens, 1), runs - happens + 1, error / 2), 0.0)
-    at_most = np.where(rarer < runs, betaincinv(rarer + 1, np.maximum(runs - rarer, 1), 1 - error / 2), 1.0)
+    # the upper end from the other side: older versions of scipy are far off at a probability near 1
+    at_most = np.where(rarer < runs, 1 - betaincinv(np.maximum(runs - rarer, 1), rarer + 1, error / 2), 1.0)
     with np.errstate(divide="ignore"):
         return np.asarray(np.log(np.maximum(at_least - delta, 0.0)) - np.log(at_most))

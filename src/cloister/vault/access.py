@@ -60,9 +60,9 @@ def make_engine(
 
 
 @contextmanager
-def pass_over(data: Any, encoding: Encoding, backend: Backend, as_text: bool = True) -> Iterator[Engine]:
-    """An engine for one pass over the rows, closed afterwards."""
-    engine = make_engine(data, encoding, backend, once=True, as_text=as_text)
+def pass_over(data: Any, encoding: Encoding, backend: Backend, as_text: bool = True, once: bool = True) -> Iterator[Engine]:
+    """An engine for one pass over the rows, or for several, closed afterwards."""
+    engine = make_engine(data, encoding, backend, once=once, as_text=as_text)
     try:
         yield engine
     except BaseException as error:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from cloister.errors import UsageError, by_door
 from cloister.interrupts import deferred
-from cloister.privacy.budgets import Budget
+from cloister.privacy.budgets import Budget, Identifiability
 from cloister.privacy.kept_releases import remember_charged
 from cloister.privacy.ledger import Ledger, Receipt
 from cloister.privacy.ledger.arguments import read_table_name
@@ -65,7 +65,10 @@ class Booking:
         """Spend a budget, or refuse to; before the first row is read."""
         if self._ledger is not None and self.table is not None:
             amounts = budget.epsilon, budget.delta
-            self._receipt = self._ledger.book_charge(self.table, neighbours.value, *amounts, printable(purpose), unit)
+            worlds = int(budget.worlds) if isinstance(budget, Identifiability) else None
+            self._receipt = self._ledger.book_charge(
+                self.table, neighbours.value, *amounts, printable(purpose), unit, worlds
+            )
             remember_charged(self._ledger)
             self._notes = earlier_releases_note(self._receipt, amounts)
 

@@ -34,6 +34,7 @@ from cloister.kernels.exact import open_exact
 from cloister.kernels.keyed import KeyedKernel
 from cloister.kernels.loops.choose import expect_rows, try_settings
 from cloister.kernels.per_unit import for_unit
+from cloister.kernels.scores import ColumnPlaces, reach_for
 from cloister.privacy import noise
 from cloister.privacy.budgets import Budget
 from cloister.privacy.events import Event, within
@@ -41,10 +42,12 @@ from cloister.privacy.kept_releases import will_be_kept
 from cloister.privacy.ledger import Ledger
 from cloister.privacy.mechanisms import Mechanism, Released, add_noise
 from cloister.privacy.mechanisms.base import KeyedMechanism
+from cloister.privacy.mechanisms.exponential import Exponential
 from cloister.privacy.notes import skipped_notes
 from cloister.privacy.plan import Plan
 from cloister.privacy.release import Guarantee, Release
 from cloister.privacy.secret_draws import secret_draw
+from cloister.privacy.worlds import identifiability_facts, identifiability_note
 from cloister.report.one_line import one_line
 from cloister.schema import Neighbours
 from cloister.schema.unit import Unit
@@ -226,6 +229,16 @@ class Vault:
         counted = open_exact(self._engine.fold_by_key(kernel))
         return self._paid(Released(mechanism.apply(counted.keys[:, 0], counted.counts), mechanism.deviation()))
 
+    def select(self, mechanism: Exponential, step: str) -> Released[int]:
+        """A private choice among public candidates, by scores from the histogram of the one column that is read.
+
+        The histogram and the scores stay inside; which candidate it was, counted from 0, is all that comes out.
+        """
+        reach = reach_for(mechanism.scoring.score, self._terms.neighbours, self._terms.unit)
+        self._take(Histogram(), mechanism.event(step, reach))
+        counted = open_exact(self._engine.fold_by_key(ColumnPlaces(mechanism.scoring.size)))
+        return self._paid(Released(mechanism.apply(counted.keys[:, 0], counted.counts), {}))
+
     def size(self, mechanism: Mechanism | None, step: str = "size") -> float:
         """The number of rows: public under replace-one, bought with this mechanism under add-remove; at least 1."""
         if self._terms.neighbours is Neighbours.REPLACE_ONE:
@@ -369,11 +382,15 @@ class Vault:
             kind=kind,
             guarantee=guarantee,
             events=events,
-            parameters={**parameters, **({"skipped": list(skipped)} if skipped else {})},
+            parameters={
+                **parameters,
+                **identifiability_facts(self._terms.budget),
+                **({"skipped": list(skipped)} if skipped else {}),
+            },
             result=result,
             seeded=noise.seeded_since(self._mark),
             ledger=self._booking.in_release(),
-            notes=(*notes, *skipped_notes(skipped), *self._booking.notes),
+            notes=(*notes, *identifiability_note(self._terms.budget), *skipped_notes(skipped), *self._booking.notes),
         )
         self._tell_ledger(release)
         return release

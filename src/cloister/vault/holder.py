@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
@@ -12,9 +13,11 @@ from numpy.typing import NDArray
 
 from cloister.encode import Encoded, Encoding
 from cloister.engines.base import Backend, OpenedData, Shuffle
+from cloister.kernels import Kernel, Rows, Summary
 from cloister.kernels.distinct_values import DistinctValues
 from cloister.kernels.exact import Exact, open_exact
 from cloister.kernels.keyed import Keyed, KeyedKernel
+from cloister.kernels.loops.choose import expect_rows
 from cloister.kernels.row_maps import RowMap
 from cloister.privacy import noise
 from cloister.vault.access import pass_over
@@ -103,6 +106,19 @@ class Holder:
         """How many rows have each key; with `person`, how many of each person."""
         with pass_over(self._data, encoding, self._backend) as engine:
             return self._stamped(engine.fold_by_key(kernel, person))
+
+    @contextmanager
+    def folding(self, encoding: Encoding) -> Iterator[Callable[[Kernel], Unprotected[Summary]]]:
+        """Exact summaries of the rows, one kernel after another; the rows are read and encoded once."""
+        with pass_over(self._data, encoding, self._backend, as_text=False, once=False) as engine:
+            self.record()
+            expect_rows(
+                float(open_exact(engine.fold(Rows()))["counts"][0])
+            )  # the holder's own: a small table needs no numba
+            try:
+                yield lambda kernel: self._stamped(engine.fold(kernel))
+            finally:
+                expect_rows()
 
     def label(self, encoding: Encoding, work: Callable[[Encoded], NDArray[np.int32]], name: str) -> Unprotected[Any]:
         """A number for each row: an array, or on Spark the DataFrame with one more column, computed when read."""

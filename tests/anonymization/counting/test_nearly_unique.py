@@ -302,3 +302,32 @@ def test_a_draft_confirms_nothing(tmp_path: Path) -> None:
     without = table.drop_columns(["income"])
     model = publish(without, tmp_path / "out.csv", quasi=["sex"], schema=draft(open_source(without)))
     assert model.summary_.untouched == ("grade",)
+
+
+def visits(name: str) -> pa.Table:
+    """600 people with five rows each, under this name."""
+    random = np.random.default_rng(3)
+    who = random.permutation(np.arange(3_000) % 600)
+    return pa.table({name: [f"M-{i:06}" for i in who], "age": random.integers(20, 60, 3_000)})
+
+
+@pytest.mark.parametrize("name", ["mrn", "Patient", "patient nr", "NHS number"])
+def test_record_numbers_that_repeat_are_refused_until_named(name: str, tmp_path: Path) -> None:
+    """A name that says nothing but that it stands for people, and each value in a few rows."""
+    settings: dict[str, Any] = {"k": 10, "quasi": ["age"]}
+    with pytest.raises(UsageError, match=f'"{name}"') as refused:
+        cl.TopDownSpecialization(**settings).publish(visits(name), tmp_path / "out.csv")
+    assert "--keep-unique" in str(refused.value)
+    assert not list(tmp_path.iterdir())
+    made = cl.TopDownSpecialization(**settings, keep_unique=[name])
+    made.publish(visits(name), tmp_path / "kept.csv")
+    assert any(f'"{name}" is named like' in note for note in made.release_.notes)
+    cl.TopDownSpecialization(**settings, identifiers=[name]).publish(visits(name), tmp_path / "dropped.csv")
+
+
+@pytest.mark.parametrize("name", ["visits", "number", "patient heart rate", "personal"])
+def test_other_columns_that_repeat_are_published(name: str, tmp_path: Path) -> None:
+    """A refusal by name does not hit what is named otherwise."""
+    cl.TopDownSpecialization(k=10, quasi=["age"]).publish(visits(name), tmp_path / "out.csv")
+    short = pa.table({"patient": ["in", "out"] * 200, "age": [30, 40] * 200})
+    cl.TopDownSpecialization(k=10, quasi=["age"]).publish(short, tmp_path / "short.csv")

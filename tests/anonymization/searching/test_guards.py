@@ -111,7 +111,7 @@ def test_a_blank_is_no_diverse_value() -> None:
     labels = np.array([0, 0, 0])
     for values, fewest in (([0, 2, 2], 1), ([0, 1, 2], 2), ([2, 2, 2], 0)):
         for persons in (None, np.arange(3)):
-            rows = TupleCounts(codes, ones, np.array(values, np.int32)[:, None], persons=persons, blanks=(2,))
+            rows = TupleCounts(codes, ones, np.array(values, np.int32)[:, None], persons=persons, meanings=((0, 1, 2),))
             assert not Diversity(fewest + 1).passes(labels, 1, rows).any()
             assert not EntropyDiversity(fewest + 1.1).passes(labels, 1, rows).any()
             assert fewest == 0 or Diversity(fewest).passes(labels, 1, rows).all()

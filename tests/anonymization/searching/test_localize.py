@@ -170,7 +170,7 @@ def test_what_is_published_alike_holds_the_guards_of_people(monkeypatch: pytest.
         np.ones(9, np.int64),
         sensitive=np.array(values, np.int32)[:, None],
         persons=np.array(people),
-        blanks=(6,),
+        meanings=(tuple(range(7)),),
     )
     tree = Hierarchy.from_paths([(str(i), "ab"[i in (1, 3)], "*") for i in range(5)])
     guards = [Diversity(3)]
@@ -187,7 +187,7 @@ def test_a_bound_that_fails_is_called_one() -> None:
     persons = np.repeat(np.arange(20), 4)
     rows = TupleCounts(
         np.zeros((80, 1), np.int32), np.ones(80, np.int64), sensitive=np.tile(np.arange(4, dtype=np.int32), 20)[:, None],
-        persons=persons, blanks=(4,),
+        persons=persons, meanings=(tuple(range(5)),),
     )  # fmt: skip
     with pytest.raises(UsageError, match="cannot be shown for people"):
         localize(CountedTable(rows, [flat(["x"])], ["q"]), 2, guards=[Diversity(4)])

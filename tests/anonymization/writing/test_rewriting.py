@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import hmac
 from pathlib import Path
@@ -71,3 +72,27 @@ def test_bytes_that_are_no_text_have_pseudonyms_of_their_own(
     assert len(set(found)) == len(cells)
     expected = hmac.new(b"0123456789abcdef0123456789abcdef", b"A", hashlib.sha256).hexdigest()[:32]
     assert found[0] == expected
+
+
+def test_metadata_inside_a_kept_column_is_not_written(tmp_path: Path) -> None:
+    """What programs note at the fields of structs, lists and maps may name people or places: it stays behind."""
+    noted = pa.field("x", pa.int64(), metadata={"note": SECRET})
+    kinds = [
+        pa.struct([noted]),
+        pa.list_(noted),
+        pa.struct([pa.field("y", pa.list_(pa.struct([noted])), metadata={"note": SECRET})]),
+        pa.map_(pa.string(), noted.with_name("value")),
+    ]
+    cells: list[list[object]] = [[{"x": 1}], [[1]], [{"y": [{"x": 1}]}], [[("a", 1)]]]
+    for at, (kind, cell) in enumerate(zip(kinds, cells, strict=True)):
+        table = pa.table({"sex": ["F", "M"] * 10, "kept": pa.array(cell * 20, kind)})
+        out = tmp_path / f"{at}.parquet"
+        cl.TopDownSpecialization(k=5, quasi=["sex"], identifiers=[], keep_unique=["kept"]).publish(table, out)
+        assert pq.read_table(out)["kept"].to_pylist() == cell * 20
+        assert SECRET.encode() not in footer_texts(out)
+
+
+def footer_texts(path: Path) -> bytes:
+    """All that the footer of a Parquet file says, the Arrow schema in it decoded."""
+    held = pq.read_metadata(path).metadata or {}
+    return b"".join([path.read_bytes(), *(base64.b64decode(text) for key, text in held.items() if key == b"ARROW:schema")])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import cloister as cl
 from cloister.clustering.seeding.evolution import (
     crossover_rate,
     draw_members,
@@ -13,7 +14,8 @@ from cloister.clustering.seeding.evolution import (
     mutate_and_cross,
     oppose,
 )
-from cloister.clustering.seeding.evolution_options import EvolutionOptions
+from cloister.clustering.seeding.evolution_options import EvolutionOptions, evolution_options
+from cloister.errors import UsageError
 from cloister.kernels.loops.fitness import improve, weighted_loss
 
 
@@ -113,3 +115,39 @@ def test_improving_is_one_step_of_lloyd() -> None:
         assert np.allclose(after, means, atol=1e-4)
         exact = (weights * ((points - middle - means[labels]) ** 2).sum(1)).sum()
         assert loss == pytest.approx(exact, rel=1e-4)
+
+
+def test_options_reach_the_search() -> None:
+    """Population and generations decide how often the points are looked at."""
+    points, weights = heaps()
+    options = EvolutionOptions(population=7, generations=3)
+    found = evolve(points, weights, 4, np.random.default_rng(0), options)
+    assert found.generations == 3
+    assert 7 * (1 + 2 * 3) <= found.evaluations <= 7 * (1 + 3 * 3)
+
+
+def test_f_and_cr_reach_the_mutants() -> None:
+    """Differences count twice as much at twice F; the crossover rate ends where it is told."""
+    members = np.random.default_rng(0).random((8, 2, 2), dtype=np.float32)
+    trials = [mutate_and_cross(members, 1.0, np.random.default_rng(1), scale) for scale in (0.0, 0.5, 1.0)]
+    assert np.allclose(trials[2] - trials[0], 2 * (trials[1] - trials[0]), atol=1e-6)
+    assert crossover_rate(199, 200, (0.1, 0.2)) == pytest.approx(0.2, abs=1e-3)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [{"F": 0}, {"F": 3}, {"F": "0.5"}, {"F": True}, {"CR": (0.5,)}, {"CR": (-0.1, 1)}, {"CR": (1, 0)}, {"CR": "ab"}],
+)
+def test_options_that_make_no_sense_are_refused(values: dict[str, object]) -> None:
+    """One sentence says what they may be."""
+    with pytest.raises(UsageError, match=r"^(F|CR) must be"):
+        evolution_options(values)
+
+
+def test_a_synopsis_takes_the_options_of_evolution() -> None:
+    """Its clusters say with which options they were found; options of another seeding are refused."""
+    made = cl.synopsis(np.random.default_rng(0).random((500, 2)), 2, (0, 1))
+    clusters = made.cluster(3, "evolution", evolution={"population": 9, "generations": 4})
+    assert clusters.release_.parameters["choices"]["seeding"].startswith("evolution: population 9, generations 4")
+    with pytest.raises(UsageError, match="go with seeding"):
+        made.cluster(3, evolution={"population": 9})

@@ -7,6 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+import cloister as cl
 from cloister.clustering.synopsis.grid_sizes import first_side, rule_epsilon, second_sides, uniform_side
 from cloister.privacy.mechanisms import Gaussian, Laplace
 
@@ -47,6 +48,22 @@ def test_the_second_level() -> None:
     assert second_sides(np.array([40, 150, 9, 0, -7]), 0.5, 2).tolist() == [2, 4, 1, 1, 1]
     # d = 3, 0.5: M2 = (N'/10)^1.2; N' = 1000: 100^1.2 = 251.2, cube root 6.31
     assert second_sides(np.array([1000]), 0.5, 3).tolist() == [7]
+
+
+def test_larger_constants_make_both_levels_coarser() -> None:
+    """Four times c1 or c2 halve the intervals of two columns."""
+    assert (first_side(400_000, 1.0, 2), first_side(400_000, 1.0, 2, 40.0)) == (50, 25)
+    assert second_sides(np.array([640]), 0.5, 2, 20.0).tolist() == [4]
+
+
+def test_constants_are_in_the_plan_and_the_certificate() -> None:
+    """The cells of a synopsis follow them, and so does what the certificate says."""
+    rows = np.random.default_rng(0).random((20_000, 2))
+    usual = cl.synopsis(rows, 4, (0, 1))
+    coarse = cl.synopsis(rows, 4, (0, 1), c1=1000, c2="500")
+    assert (usual.release.parameters["c1"], usual.release.parameters["c2"]) == ("10", "5")
+    assert (coarse.release.parameters["c1"], coarse.release.parameters["c2"]) == ("1000", "500")
+    assert len(coarse) < len(usual) / 2
 
 
 def test_other_noise_stands_for_the_epsilon_of_its_size() -> None:

@@ -17,7 +17,7 @@ from cloister.clustering.synopsis.request import SynopsisRequest
 from cloister.clustering.synopsis.shapes import SHAPES
 from cloister.errors import BudgetExceeded, SchemaError, UsageError
 from cloister.testing import seeded_noise
-from tests.real_data import real
+from tests.real_data import as_numbers, real_set
 
 BUDGETS = [cl.PureDP(1), cl.ApproxDP(1, 1e-6), cl.Identifiability(rho=0.5, worlds=20)]
 # rho is a replace-one guarantee
@@ -284,7 +284,7 @@ def test_a_plan_needs_no_rows() -> None:
 
 def test_s1_is_clustered_nearly_as_without_privacy() -> None:
     """On S1 at epsilon 1 an adaptive grid loses at most a tenth, and the depth rule finds 15."""
-    X = np.loadtxt(real("s1.txt")) / 1_000_000
+    X = as_numbers(real_set("s1")) / 1_000_000
     made = cl.synopsis(X, 1.0, (0, 1))
     plain = PlainKMeans(15, n_init=10, random_state=0).fit(X).inertia_
     centers = made.cluster(15, "evolution", random_state=0).cluster_centers_

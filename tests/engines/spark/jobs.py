@@ -152,6 +152,15 @@ def predict(path: Path, settings: dict[str, Any]) -> tuple[list[str], dict[Any, 
     return labelled.columns, {row["id"]: row["cluster"] for row in labelled.select("id", "cluster").collect()}, begun
 
 
+def scores(path: Path, settings: dict[str, Any], truth: str) -> dict[str, Any]:
+    """The scores of what a seeded fit finds."""
+    import cloister as cl
+
+    with seeded_noise(9):
+        model = cl.KMeans(**settings).fit(frame(path, 4))
+    return model.score_report(frame(path, 3), truth).as_dict()
+
+
 def jobs_begun() -> int:
     """How many jobs this session has begun, where it can be asked."""
     try:

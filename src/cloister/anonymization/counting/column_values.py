@@ -9,7 +9,7 @@ public grid.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
@@ -64,7 +64,7 @@ class ColumnValues:
 
 
 def fetch_values(
-    wanted: Sequence[tuple[Holder, Mapping[str, int]]], schema: Schema | None = None
+    wanted: Sequence[tuple[Holder, Mapping[str, int]]], schema: Schema | None = None, compared: Sequence[str] = ()
 ) -> dict[str, ColumnValues]:
     """The different cells of some columns, over one table or several; each table is gone through once.
 
@@ -74,13 +74,18 @@ def fetch_values(
         Which columns are fetched from which table, and above how many different cells a column has too many.
     schema : Schema, optional
         How the cells are written, and what stands for a missing value.
+    compared : sequence of str
+        Columns whose words for a missing value are fetched like others, since they are published.
     """
     limits = {name: limit for _, columns in wanted for name, limit in columns.items()}
     parts: dict[str, list[pa.Table]] = {name: [] for name in limits}
     for table, columns in wanted:
         if columns:
-            forms = tuple(schema[name].kind.form if schema and name in schema else PLAIN for name in columns)
-            cells = table.distinct(DistinctValues(tuple(columns), tuple(columns.values()), forms)).value
+            forms = [schema[name].kind.form if schema and name in schema else PLAIN for name in columns]
+            forms = [
+                replace(form, missing=()) if name in compared else form for name, form in zip(columns, forms, strict=True)
+            ]
+            cells = table.distinct(DistinctValues(tuple(columns), tuple(columns.values()), tuple(forms))).value
             for j, name in enumerate(columns):
                 parts[name].append(cells.filter(pc.equal(cells["column"], j)))
     return {name: _joined(name, pa.concat_tables(parts[name]), limit) for name, limit in limits.items()}

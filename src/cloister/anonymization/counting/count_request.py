@@ -17,7 +17,7 @@ from cloister.anonymization.counting.count_table import (
     count_range,
     count_table,
 )
-from cloister.anonymization.counting.leaf_coder import value_coder
+from cloister.anonymization.counting.leaf_coder import class_coder, value_coder
 from cloister.anonymization.counting.mixed_cells import check_on_step, check_one_kind, find_on_step
 from cloister.anonymization.counting.quasi_columns import column_from_values
 from cloister.anonymization.counting.scale import Scale
@@ -55,7 +55,7 @@ def open_tables(request: Request, X: Any, purpose: str, format: str | None = Non
     if fitted.population is not None:
         everybody = open_data(fitted.population, fitted.engine, stated)
         population = Vault.holding(everybody, purpose="k-map", engine=fitted.engine)
-        fitted.check_population(population.names)
+        fitted = fitted.on_population(population.names)
     if format is not None:
         written = [name for name in table.names if name not in fitted.dropped or name in fitted.pseudonyms]
         check_header(table.names, written, [*fitted.quasi, *fitted.sensitive], format)
@@ -74,7 +74,7 @@ def count_tables(opened: OpenedTables) -> CountedTable:
     wanted = [(table, {**without_hierarchy, **dict.fromkeys(compared, MOST_VALUES)})]
     if population is not None:
         wanted.append((population, without_hierarchy))
-    values = fetch_values(wanted, request.schema)
+    values = fetch_values(wanted, request.schema, compared)
     columns: dict[str, Hierarchy | Scale] = {}
     for name in request.quasi:
         if name in opened.hierarchies:
@@ -89,9 +89,11 @@ def count_tables(opened: OpenedTables) -> CountedTable:
             column = find_on_step(column, values[name], request.k, on_step, by_people=request.person is not None)
         columns[name] = column
     sensitive = [value_coder(values[name], request.schema, is_ordered=request.ordered) for name in request.sensitive]
-    target = value_coder(values[request.target], request.schema) if request.target else None
+    target = class_coder(values[request.target], request.schema) if request.target else None
     counted = count_table(table, columns, sensitive, target, request.person)
     if population is not None:
-        counted = add_population(counted, population)
+        whose = person if request.person in population.names else []
+        check_have_text(population.types(whose), whose)
+        counted = add_population(counted, population, *whose)
     check_on_step(counted, values, request.schema, request.k)
     return counted

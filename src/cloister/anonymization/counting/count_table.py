@@ -83,7 +83,7 @@ def count_table(
         sensitive=keyed.keys[:, q : q + s].astype(np.int32) if s else None,
         target=keyed.keys[:, q + s].astype(np.int32) if target else None,
         persons=None if person is None else number_persons(keyed.keys[:, -2:]),
-        blanks=tuple(coder.null for coder in sensitive),
+        meanings=tuple(coder.meaning for coder in sensitive),
     )
     return CountedTable(rows, complete, tuple(columns), tuple(sensitive))
 
@@ -130,11 +130,14 @@ def _holders(keyed: Keyed, mask: NDArray[np.bool_], person: str | None) -> int:
     return len(np.unique(number_persons(keyed.keys[mask, -2:])))
 
 
-def add_population(counted: CountedTable, population: Holder) -> CountedTable:
-    """The same with how many people of a population hold each tuple; people whom no label describes do not count."""
+def add_population(counted: CountedTable, population: Holder, person: str | None = None) -> CountedTable:
+    """The same with how many rows of a population hold each tuple; people whom no label describes do not count.
+
+    `person` is the column of the population that says whose a row is: then tuples say that too.
+    """
     coders = [coder_of(name, column) for name, column in zip(counted.names, counted.columns, strict=True)]
-    keyed = population.count(Encoding(categories=tuple(coders)), RowKeys(len(coders))).value
-    codes = keyed.keys.astype(np.int32)
+    keyed = population.count(Encoding(categories=tuple(coders)), RowKeys(len(coders)), person).value
+    codes = keyed.keys[:, : len(coders)].astype(np.int32)
     for j, column in enumerate(counted.columns):
         if isinstance(column, Scale) and column.has_null:
             codes[codes[:, j] == MISSING, j] = len(column.values)
@@ -145,12 +148,15 @@ def add_population(counted: CountedTable, population: Holder) -> CountedTable:
         for part in ("sensitive", "target", "persons")
         if (values := getattr(rows, part)) is not None
     }
+    nobody = np.zeros(len(rows.codes), np.int64)
+    persons = None if person is None else np.concatenate([nobody, number_persons(keyed.keys[known, -2:])])
     extended = TupleCounts(
         np.concatenate([rows.codes, codes[known]]),
         np.concatenate([rows.counts, np.zeros(known.sum(), np.int64)]),
         **others,
-        population=np.concatenate([np.zeros(len(rows.codes), np.int64), keyed.counts[known]]),
-        blanks=rows.blanks,
+        population=np.concatenate([nobody, keyed.counts[known]]),
+        meanings=rows.meanings,
+        population_persons=persons,
     )
     return replace(counted, rows=extended)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pyarrow as pa
@@ -18,7 +18,7 @@ from cloister.schema.cell_values import days, numbers
 from cloister.schema.hierarchies import MISSING, UNKNOWN, Hierarchy
 from cloister.schema.hierarchies.tree import leaf_codes
 
-__all__ = ["LeafCoder", "StepCoder", "coder_of", "value_coder"]
+__all__ = ["LeafCoder", "StepCoder", "class_coder", "coder_of", "value_coder"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +37,7 @@ class LeafCoder:
     form: CellFormat = PLAIN  # how the cells are written
     value_of: tuple[int, ...] | None = None  # the code of each leaf, where several are one value; None: its place
     is_grid: bool = False  # a leaf is the number in the middle of its edges alone
+    meaning: tuple[int, ...] = ()  # of sensitive values: what the schema takes each code for, a blank last
 
     def look_up(self, values: pa.Array) -> NDArray[np.int32]:
         """The code of each cell."""
@@ -77,9 +78,10 @@ def coder_of(name: str, column: Hierarchy | Scale) -> LeafCoder:
 
 
 def value_coder(column: ColumnValues, schema: Schema | None, *, is_ordered: bool = False) -> LeafCoder:
-    """A code for each value of a sensitive column or a target, in their order where they have one; blanks are a value.
+    """A code for each published value of a sensitive column, in their order where they have one; blanks are a value.
 
-    `risks.value_codes` says which cells are one value.
+    `risks.value_codes` says which cells are one value. The words that the schema lists as missing are published as they are,
+    so they have codes of their own.
     """
     if column.is_many:
         raise UsageError(
@@ -91,11 +93,22 @@ def value_coder(column: ColumnValues, schema: Schema | None, *, is_ordered: bool
     cells = pa.array(words, pa.string())
     domain = kind.domain or () if isinstance(kind, Category) else ()
     as_days = column.word_days if column.is_date else days(cells, form)  # the text of a moment does not say its zone
-    coded = code_values(words, kind, numbers(cells, form), as_days, [value.strip() for value in domain])
+    as_days = np.where(np.isin(words, form.missing), np.nan, as_days)
+    listed = [value.strip() for value in domain]
+    coded = code_values(words, kind, numbers(cells, form), as_days, listed, frozenset(form.missing))
     if is_ordered and words and not coded.is_ordered:
         raise UsageError(
             f'column "{column.name}": the ordered distance needs numbers, dates, or a domain in the schema that lists the '
             "values in order."
         )
     value_of = (*coded.codes.tolist(), coded.blank)
-    return LeafCoder(column.name, (*words, ""), None, False, coded.blank, form=form, value_of=value_of)
+    written, meaning = replace(form, missing=()), tuple(coded.merged.tolist())
+    return LeafCoder(column.name, (*words, ""), None, False, coded.blank, form=written, value_of=value_of, meaning=meaning)
+
+
+def class_coder(column: ColumnValues, schema: Schema | None) -> LeafCoder:
+    """A code for each value of a target, as the schema takes it; blanks are a value."""
+    coder = value_coder(column, schema)
+    assert coder.value_of is not None
+    meant = tuple(coder.meaning[code] for code in coder.value_of)
+    return replace(coder, value_of=meant, null=coder.meaning[-1])

@@ -24,6 +24,7 @@ from cloister.kernels.keyed import Keyed
 from cloister.risks.fingerprints import NULL, CellKeys, Fingerprints
 from cloister.schema import Date, Kind, Number, Schema
 from cloister.schema.cell_values import are_missing, days, numbers
+from cloister.schema.drafts import is_repeated_by_few
 from cloister.sources.source import nested_names
 from cloister.vault import Holder
 
@@ -39,10 +40,15 @@ _ERROR = 1 / 30_000  # how often at most a sample of a nearly unique column pass
 
 @dataclass(frozen=True, slots=True)
 class UniqueColumns:
-    """Columns that may name single rows: of nearly unique values, and of lists or structs, which nobody counts."""
+    """Columns that may name single rows or people.
+
+    Those of nearly unique values, those of lists or structs, which nobody counts, and those that are named like numbers of
+    people and of whose values each is in few rows.
+    """
 
     counted: tuple[str, ...] = ()
     nested: tuple[str, ...] = ()
+    records: tuple[str, ...] = ()
 
 
 NONE_UNIQUE = UniqueColumns()
@@ -110,6 +116,7 @@ def nearly_unique(
     person: str | None = None,
     schema: Schema | None = None,
     published: PublishedRows | None = None,
+    record_names: Sequence[str] = (),
 ) -> UniqueColumns:
     """Which columns have at least 90% different values; where people count, a value counts once a person.
 
@@ -127,6 +134,8 @@ def nearly_unique(
         What stands for a missing value.
     published : PublishedRows, optional
         Which rows count. Default: all.
+    record_names : sequence of str
+        Columns that are named like numbers of people, for which fewer different values are enough.
     """
     nested = nested_names(table.types(columns)) if columns else ()
     single = [name for name in columns if name not in nested]
@@ -144,6 +153,11 @@ def nearly_unique(
 
     one_in = max(1, rows // _SAMPLED)
     counted = count(single, one_in)
+    records = [name for name in single if name in record_names and _names_people(counted[name], one_in)]
+
+    def found(unique: Sequence[str]) -> UniqueColumns:
+        return UniqueColumns(tuple(unique), nested, tuple(name for name in records if name not in unique))
+
     if one_in > 1:
         suspects = [name for name in single if not _surely_repeats(counted[name], one_in)]
         counted = {name: counted[name] for name in suspects}
@@ -152,8 +166,8 @@ def nearly_unique(
         if few:
             exact = count(few, 1)
             counted = {name: each for name, each in counted.items() if name not in exact or _is_unique(exact[name])}
-        return UniqueColumns(tuple(name for name, each in counted.items() if each.held >= FEWEST), nested)
-    return UniqueColumns(tuple(name for name in single if _is_unique(counted[name])), nested)
+        return found([name for name, each in counted.items() if each.held >= FEWEST])
+    return found([name for name in single if _is_unique(counted[name])])
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,6 +187,10 @@ def _counted(keyed: Keyed, lane: int, one_in: int, by_people: bool) -> _Counted:
 
 def _is_unique(counted: _Counted) -> bool:
     return counted.held >= FEWEST and counted.different >= NEARLY * counted.held
+
+
+def _names_people(counted: _Counted, one_in: int) -> bool:
+    return is_repeated_by_few(counted.different * one_in, counted.held)
 
 
 def _surely_repeats(counted: _Counted, one_in: int) -> bool:
@@ -210,6 +228,14 @@ def check_confirmed(unique: UniqueColumns, confirmed: Sequence[str]) -> None:
             f"column{'' if one else 's'} {listed} hold{'s' if one else ''} lists or structs, which are not counted and may name "
             f"single rows whatever k is. Drop {'it' if one else 'them'} ({flag_hint('--identifiers', uncounted)}), or confirm "
             f"that {'it is' if one else 'they are'} to be published ({flag_hint('--keep-unique', uncounted)})."
+        )
+    if named := [name for name in unique.records if name not in confirmed]:
+        listed, one = ", ".join(f'"{name}"' for name in named), len(named) == 1
+        raise UsageError(
+            f"column{'' if one else 's'} {listed} {'is' if one else 'are'} named like numbers of people, and each of "
+            f"{'its' if one else 'their'} many values is in a few rows. Drop {'it' if one else 'them'} "
+            f"({flag_hint('--identifiers', named)}), or confirm that {'it is' if one else 'they are'} to be published "
+            f"({flag_hint('--keep-unique', named)})."
         )
     suspects = [name for name in unique.counted if name not in confirmed]
     if not suspects:

@@ -24,14 +24,17 @@ class TupleCounts:
         Rows with this tuple. 0 for tuples that only the population holds.
     sensitive : array of int32, (t, s), optional
         Codes of the sensitive columns; for an ordered distance in their order.
-    blanks : tuple of int
-        The code of a blank in each sensitive column, where there is one; none: no code is that of a blank.
+    meanings : tuple of tuples of int
+        What the schema takes each code of each sensitive column for; the last code is that of a blank. None: each is taken for
+        itself, and no code is that of a blank.
     target : array of int32, (t,), optional
         Code of the class that the table should predict.
     persons : array of int64, (t,), optional
         Whose rows they are, when a person may have several.
     population : array of int64, (t,), optional
-        How many people of a population table hold this tuple.
+        How many rows of a population table hold this tuple.
+    population_persons : array of int64, (t,), optional
+        Whose rows of the population those are, where it says so; numbered by themselves.
 
     Privacy
     -------
@@ -44,12 +47,14 @@ class TupleCounts:
     target: NDArray[np.int32] | None = None
     persons: NDArray[np.int64] | None = None
     population: NDArray[np.int64] | None = None
-    blanks: tuple[int, ...] = ()
+    meanings: tuple[tuple[int, ...], ...] = ()
+    population_persons: NDArray[np.int64] | None = None
 
     def __post_init__(self) -> None:
         if self.codes.ndim != 2 or self.codes.shape[1] == 0:
             raise UsageError("name at least one quasi-identifier.")
-        for part in (self.counts, self.sensitive, self.target, self.persons, self.population):
+        parts = (self.counts, self.sensitive, self.target, self.persons, self.population, self.population_persons)
+        for part in parts:
             if part is not None and len(part) != len(self.codes):
                 raise UsageError("every part of a histogram needs one entry a tuple.")
 
@@ -60,7 +65,8 @@ class TupleCounts:
 
     def order(self) -> NDArray[np.int64]:
         """The tuples in the order of their codes, so that the order in which an engine counted them does not matter."""
-        keys = [part for part in (self.population, self.persons, self.target) if part is not None]
+        parts = (self.population_persons, self.population, self.persons, self.target)
+        keys = [part for part in parts if part is not None]
         if self.sensitive is not None:
             keys += list(self.sensitive.T[::-1])
         return np.lexsort([self.counts, *keys, *self.codes.T[::-1]])
@@ -74,5 +80,6 @@ class TupleCounts:
             None if self.target is None else self.target[rows],
             None if self.persons is None else self.persons[rows],
             None if self.population is None else self.population[rows],
-            self.blanks,
+            self.meanings,
+            None if self.population_persons is None else self.population_persons[rows],
         )

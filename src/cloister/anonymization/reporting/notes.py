@@ -87,6 +87,11 @@ def usual_notes(
         for name in unique.counted
     ]
     notes += [
+        f'Column "{name}" is named like a number of people and was not dropped: it keeps the rows of somebody together, and '
+        "whoever knows one of its values finds them, whatever k is."
+        for name in unique.records
+    ]
+    notes += [
         f'The lists or structs of column "{name}" were not counted: whoever knows one of them may find its row, whatever k is.'
         for name in unique.nested
     ]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from cloister.anonymization.counting.scale import CutBins
 from cloister.anonymization.counting.tuple_counts import TupleCounts
-from cloister.anonymization.searching.column_blocks import Block, BlockColumn, blocks_of, offsets_of
+from cloister.anonymization.searching.column_blocks import BinColumn, Block, BlockColumn, blocks_of, offsets_of
 from cloister.anonymization.searching.gains import Gain, class_information, loss_costs, square_costs
 from cloister.anonymization.searching.guards import ClassGuard, KAnonymity, passing
 from cloister.kernels.loops import partition_numpy
@@ -178,6 +178,10 @@ class Workspace:
             cut, blocks=blocks, block=after, within=within, rows=rows, starts=starts, lost=lost,
             worth=cut.worth + information, steps=cut.steps + 1, mark=self.mark(cut, block, way), by_code=by_code,
         )  # fmt: skip
+
+    def parts_blanks(self, block: Block) -> bool:
+        """Whether the step of a block parts the blanks of an ordered column from its numbers."""
+        return block.is_tree and block.slots > 0 and isinstance(self.blocks[block.column], BinColumn)
 
     def mark(self, cut: Cut, block: int, way: int) -> int:
         """A number for the cut after a candidate, the same whatever the order of the steps to it."""

@@ -35,6 +35,6 @@ def find_recoding(request: Request, counted: CountedTable) -> SearchResult:
         local = localize(counted, request.k, guards=request.guards)
         reason = f"every row is in a class that cannot be split without breaking k = {request.k}"
         reason += " or another guard" if request.guards else ""
-        return SearchResult(local.recoding, local.labels, 0, False, local.loss, f"{reason} ({local.rounds} rounds).")
+        return SearchResult(local.recoding, local.labels, 0, False, local.loss, f"{reason}.")
     end = specialize(counted, request.k, gain=request.gain, suppression=request.suppression, guards=request.guards)
     return SearchResult(end.recoding, end.labels, end.suppressed, end.is_starred, end.loss, end.reason)

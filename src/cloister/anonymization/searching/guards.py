@@ -69,7 +69,15 @@ class ClassGuard(ABC):
     covers_homogeneity: ClassVar[bool] = False  # whether it bounds what a class tells about its sensitive values
     counts_on_output: ClassVar[bool] = True  # whether the published rows show what it counts
     counts_on_table: ClassVar[bool] = False  # whether it counts persons or a population, which only the table shows
-    note: ClassVar[str | None] = None  # what a reader of the certificate should know of it
+
+    @property
+    def note(self) -> str | None:
+        """What a reader of the certificate should know of it."""
+        return None
+
+    def on_population(self, person: str | None, names: Sequence[str]) -> ClassGuard:
+        """The same guard for a population with these columns; `person` is the one that says whose a row of the table is."""
+        return self
 
     def against(self, rows: TupleCounts) -> ClassGuard:
         """The same guard with what it compares with fixed to these tuples."""
@@ -105,21 +113,40 @@ class KAnonymity(_AtLeast):
         return f"k-anonymity, k = {self.k}"
 
 
+@dataclass(frozen=True, slots=True)
 class KMap(_AtLeast):
-    """At least k rows of the population table share the published values of every class."""
+    """At least k rows of the population table share the published values of every class; k people where it has their column."""
 
-    counts_on_output = False
-    counts_on_table = True
-    note = "k-map counts rows of the population table: it holds for people where each of them has one row."
+    person: str | None = None  # the column of the population that says whose a row is
+    is_by_rows: bool = False  # although the table is counted by people
+    counts_on_output: ClassVar[bool] = False
+    counts_on_table: ClassVar[bool] = True
+
+    @property
+    def note(self) -> str:
+        """What it counted."""
+        if self.person is not None:
+            return f'k-map counts people of the population table (column "{self.person}"), each of them once in a class.'
+        return "k-map counts rows of the population table: it holds for people where each of them has one row."
+
+    def on_population(self, person: str | None, names: Sequence[str]) -> KMap:
+        """People are counted where the population has the column that says whose a row is."""
+        if person is None:
+            return KMap(self.k)
+        return KMap(self.k, person) if person in names else KMap(self.k, is_by_rows=True)
 
     def passes(self, labels: NDArray[np.int64], classes: int, rows: TupleCounts) -> NDArray[np.bool_]:
         """Which classes hold it."""
         if rows.population is None:
             raise UsageError("k-map needs a population table.")
-        return sizes(labels, classes, rows.population) >= self.k
+        if rows.population_persons is None:
+            return sizes(labels, classes, rows.population) >= self.k
+        theirs = rows.population > 0
+        people = class_measures.distinct_persons(labels[theirs], classes, rows.population_persons[theirs])
+        return people >= self.k
 
     def __str__(self) -> str:
-        return f"k-map, k = {self.k}"
+        return f"k-map{' by rows' if self.is_by_rows else ''}, k = {self.k}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,8 +296,10 @@ def distinct_persons(labels: NDArray[np.int64], classes: int, rows: TupleCounts)
 def _sensitive(rows: TupleCounts, column: int) -> ClassValues:
     if rows.sensitive is None or column >= rows.sensitive.shape[1]:
         raise UsageError(f"{sensitive_guards('and')} need a sensitive column.")
-    blank = rows.blanks[column] if rows.blanks else None
-    return ClassValues(rows.sensitive[:, column], rows.counts, rows.persons, blank)
+    if not rows.meanings:
+        return ClassValues(rows.sensitive[:, column], rows.counts, rows.persons)
+    merged = np.array(rows.meanings[column], np.int32)
+    return ClassValues(rows.sensitive[:, column], rows.counts, rows.persons, len(merged) - 1, merged)
 
 
 def _whole(name: str, number: int) -> None:

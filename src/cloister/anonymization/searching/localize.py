@@ -49,7 +49,6 @@ class Localization:
 
     recoding: Recoding
     labels: NDArray[np.int64]  # (t,) the class of each tuple; perhaps -1 for one that only the population holds
-    rounds: int
     loss: float  # mean over rows and columns
 
 
@@ -85,8 +84,7 @@ def localize(table: CountedTable, k: int, *, guards: Sequence[ClassGuard] = (), 
     losses = [loss_by_values(t, c) if isinstance(c, CutBins) else t.loss for t, c in zip(trees, columns, strict=True)]
     work = _Classes(rows, trees, losses, k, all_guards)
     costs = [level_costs(loss, level, n) for loss, level, n in zip(losses, work.levels, leaf_counts, strict=True)]
-    labels, number = work.by_rounds(vectors_by_cost(costs), share)
-    labels = work.joined(work.refined(work.adopted(labels)))
+    labels = work.joined(work.refined(work.adopted(work.by_rounds(vectors_by_cost(costs), share))))
     nodes = work.shared(labels)
     lost = sum(loss[nodes[labels, j]] for j, loss in enumerate(losses))  # (t,)
     loss = float(lost @ rows.counts) / len(trees) / rows.total
@@ -94,7 +92,7 @@ def localize(table: CountedTable, k: int, *, guards: Sequence[ClassGuard] = (), 
     recoding = make_local(grid, trees, rows.codes[is_first], labels[is_first], nodes)
     in_table_order = np.empty_like(labels)
     in_table_order[order] = labels
-    return Localization(recoding, in_table_order, number, loss)
+    return Localization(recoding, in_table_order, loss)
 
 
 class _Classes:
@@ -117,8 +115,8 @@ class _Classes:
         tuple_of = np.cumsum(starts) - 1  # those who hold a tuple, in the table and in the population, have one class
         self._is_held = (np.bincount(tuple_of, rows.counts) > 0)[tuple_of]
 
-    def by_rounds(self, vectors: NDArray[np.int16], share: float) -> tuple[NDArray[np.int64], int]:
-        """The class of each tuple, -1 for what is left in the end; and the number of rounds that finished rows."""
+    def by_rounds(self, vectors: NDArray[np.int16], share: float) -> NDArray[np.int64]:
+        """The class of each tuple, -1 for what is left in the end."""
         counts = self.rows.counts
         nodes = np.cumsum([0, *(len(tree.nodes) for tree in self.trees)])
         numbers = np.concatenate([(level + first).ravel() for level, first in zip(self.levels, nodes[:-1], strict=True)])
@@ -127,7 +125,7 @@ class _Classes:
         offsets = np.cumsum([0, *(level.size for level in self.levels)])
         widths = np.array([tree.leaves for tree in self.trees])
         labels, left = np.full(len(counts), -1, np.int64), np.arange(len(counts))
-        at = classed = number = 0  # the vector to try next, classes so far, rounds so far
+        at = classed = 0  # the vector to try next, classes so far
         while counts[left].any():
             wanted = int(np.ceil(share * counts[left].sum()))
             class_of = np.empty(len(left), np.int64)
@@ -146,9 +144,8 @@ class _Classes:
             kept, renamed = np.unique(class_of[is_done], return_inverse=True)
             labels[left[is_done]] = classed + renamed
             classed += len(kept)
-            number += 1
             left = left[~is_done]
-        return labels, number
+        return labels
 
     def shared(self, labels: NDArray[np.int64]) -> NDArray[np.int32]:
         """The closest node above all tuples of each class, in each column."""  # (classes, q)

@@ -86,17 +86,32 @@ def make_local(
     members: NDArray[np.int64],
     classes: NDArray[np.int32],
 ) -> Recoding:
-    """The recoding of classes of tuples; `classes` holds the node of each class in each column."""
-    recoded = []
-    for name, tree, column in zip(table.names, trees, table.columns, strict=True):
+    """The recoding of classes of tuples; `classes` holds the node of each class in each column.
+
+    Labels of numbers and days are listed where they begin, wider ones first: the halves of the search stand in another order,
+    which a certificate that lists the labels must not show.
+    """
+    recoded, classes = [], classes.copy()
+    for j, (name, tree, column) in enumerate(zip(table.names, trees, table.columns, strict=True)):
         if not isinstance(column, CutBins):
             recoded.append(_recode_tree(name, tree, np.arange(tree.leaves, dtype=np.int32), tree.nodes))
             continue
         spans = [(i, i + 1) for i in range(len(column.low))]
         singles = [column.single(*span) for span in spans]
-        recoded.append(_recoded_numbers(name, column, spans, singles, (*tree.nodes, STAR)))
+        order = _nodes_by_place(tree)
+        labels = (*(tree.nodes[node] for node in order), STAR)
+        classes[:, j] = np.argsort(order)[classes[:, j]]
+        recoded.append(_recoded_numbers(name, column, spans, singles, labels))
     kept = members >= 0
     return Recoding(tuple(recoded), tuples[kept], members[kept].astype(np.int32), classes, is_starred=False)
+
+
+def _nodes_by_place(tree: Hierarchy) -> NDArray[np.int64]:
+    """The nodes by the first leaf under each, those over more leaves first."""
+    first = np.arange(len(tree.nodes))
+    for node, above in enumerate(tree.parent[:-1].tolist()):  # a parent comes after its children
+        first[above] = min(first[above], first[node])
+    return np.lexsort([-tree.size, first])
 
 
 def _recode_bins(

@@ -13,7 +13,7 @@ LETEO, section 3.2. Fung, Wang, Yu, Top-down specialization for information and 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -26,7 +26,7 @@ from cloister.anonymization.searching.cuts import Candidates, Cut, Workspace
 from cloister.anonymization.searching.gains import Gain
 from cloister.anonymization.searching.guards import ClassGuard, Diversity, KAnonymity, passing
 from cloister.anonymization.searching.make_recoding import make_global
-from cloister.anonymization.writing.recoding import Recoding
+from cloister.anonymization.writing.recoding import STAR, Recoding
 from cloister.errors import Unattainable, UsageError
 
 __all__ = ["Specialization", "output_holds", "refusal", "specialize"]
@@ -116,9 +116,37 @@ def _search(
     if root is None:
         raise Unattainable(refusal(rows, [KAnonymity(k), *fixed]))
     cut = _greedy(work, root)
+    starts = [root]
+    if gain in (Gain.LOSS, Gain.DISTANCE) and work.allowed:
+        for start in _without_blanks(work, root):
+            end = _greedy(work, start)
+            if end.worth > cut.worth:
+                cut, starts = end, [root, start]
     if beam > 1 and (gain is Gain.LOSS or suppression > 0):
-        cut = max(cut, _beam(work, root, beam), key=lambda end: end.worth)
+        cut = max([cut, *(_beam(work, start, beam) for start in starts)], key=lambda end: end.worth)
     return _finished(work, cut, table, may_remove)
+
+
+def _without_blanks(work: Workspace, root: Cut) -> Iterator[Cut]:
+    """The root with the blanks of one ordered column suppressed, of two, ... those with the fewest first.
+
+    Numbers without their blanks lose as much as with them until they are cut, so that no single step gains anything for the rows
+    that it costs; what follows may.
+    """
+    cut = root
+    while True:
+        candidates = work.weigh(cut)
+        is_first = np.array([work.parts_blanks(cut.blocks[block]) for block in candidates.block.tolist()], bool)
+        costly = np.flatnonzero(is_first & ~candidates.is_open & (cut.lost + candidates.lost <= work.allowed))
+        if not len(costly):
+            return
+        i = int(costly[np.argmin(candidates.lost[costly])])
+        block, way = int(candidates.block[i]), int(candidates.way[i])
+        step = work.take(cut, block, way, float(candidates.information[i]), int(candidates.lost[i]))
+        if step is None:
+            return
+        cut = step
+        yield cut
 
 
 def _greedy(work: Workspace, cut: Cut) -> Cut:
@@ -189,12 +217,21 @@ def _finished(work: Workspace, cut: Cut, table: GridTable, may_remove: bool) -> 
     labels[cut.rows] = cut.labels
     left_out = np.flatnonzero((labels < 0) & (rows.counts > 0))
     holds = [KAnonymity(work.k), *work.guards]
-    is_starred = bool(len(left_out) and passing(holds, np.zeros(len(left_out), np.int64), 1, rows.take(left_out)).all())
+    is_starred = bool(len(left_out)) and _hold_together(rows, left_out, holds)
     samples = cut.rows[cut.starts[:-1]]
     recoding, losses = make_global(table, cut.blocks, cut.rows, samples, is_starred=is_starred, may_remove=may_remove)
+    if is_starred:  # a class published as * throughout, as where that is a value of the data, is one with the starred rows
+        looks_starred = np.array([set(texts) == {STAR} for texts in recoding.published(np.arange(len(samples)))], bool)
+        is_starred = _hold_together(rows, np.append(left_out, cut.rows[looks_starred[cut.labels]]), holds)
+        recoding = replace(recoding, is_starred=is_starred)
     lost = sum(loss[recoding.classes[labels[cut.rows], j]] for j, loss in enumerate(losses))  # (t',) over all columns
     loss = (float(lost @ rows.counts[cut.rows]) / len(losses) + cut.lost) / max(work.total, 1)
     return Specialization(recoding, labels, cut.lost, is_starred, cut.steps, _reason(work, cut), loss)
+
+
+def _hold_together(rows: TupleCounts, tuples: NDArray[np.int64], guards: Sequence[ClassGuard]) -> bool:
+    """Whether some tuples hold every guard as one class."""
+    return bool(passing(guards, np.zeros(len(tuples), np.int64), 1, rows.take(tuples)).all())
 
 
 def output_holds(labels: NDArray[np.int64], rows: TupleCounts, k: int, guards: Sequence[ClassGuard]) -> bool:

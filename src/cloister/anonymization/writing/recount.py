@@ -27,7 +27,7 @@ class PublishedClasses:
 
     labels: tuple[LeafCoder, ...]  # the texts that each column is published as
     keyed: Keyed  # (codes of labels, codes of sensitive values) -> rows
-    blanks: tuple[int, ...] = ()  # the code of a blank in each sensitive column
+    meanings: tuple[tuple[int, ...], ...] = ()  # as in `TupleCounts`
 
     @property
     def of(self) -> NDArray[np.int64]:
@@ -50,7 +50,7 @@ class PublishedClasses:
         """The keys as tuples of labels, with their sensitive values."""
         q, keys = len(self.labels), self.keyed.keys
         sensitive = keys[:, q:].astype(np.int32) if keys.shape[1] > q else None
-        return TupleCounts(keys[:, :q].astype(np.int32), self.keyed.counts, sensitive=sensitive, blanks=self.blanks)
+        return TupleCounts(keys[:, :q].astype(np.int32), self.keyed.counts, sensitive=sensitive, meanings=self.meanings)
 
     @property
     def used(self) -> list[list[str]]:
@@ -95,7 +95,7 @@ def plan_output(recoding: Recoding, rows: TupleCounts, labels: NDArray[np.int64]
         codes[:, j] = np.where(labels >= 0, of_label[recoding.classes[labels, j]], place[STAR])
     kept = (rows.counts > 0) & ((labels >= 0) | recoding.is_starred)
     parts = [codes] if rows.sensitive is None else [codes, rows.sensitive.astype(np.int64)]
-    planned = PublishedClasses(texts, distinct(np.hstack(parts)[kept], rows.counts[kept]), rows.blanks)
+    planned = PublishedClasses(texts, distinct(np.hstack(parts)[kept], rows.counts[kept]), rows.meanings)
     return PlannedOutput(planned, codes, rows, kept)
 
 
@@ -104,7 +104,7 @@ def count_output(output: Holder, recoding: Recoding, sensitive: Sequence[LeafCod
     texts = published_labels(recoding)
     encoding = Encoding(categories=(*texts, *sensitive))
     keyed = output.count(encoding, RowKeys(len(texts) + len(sensitive))).value
-    return PublishedClasses(texts, keyed, tuple(coder.null for coder in sensitive))
+    return PublishedClasses(texts, keyed, tuple(coder.meaning for coder in sensitive))
 
 
 def fewest_people(plan: PlannedOutput) -> int | None:

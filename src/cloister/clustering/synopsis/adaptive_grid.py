@@ -41,12 +41,14 @@ from cloister.clustering.synopsis.shapes import ShapeOptions
 from cloister.clustering.terms import Terms, buy_size
 from cloister.errors import UsageError
 from cloister.kernels.cells import GridCells, NestedCells, most_intervals
-from cloister.privacy.budgets import exact
+from cloister.privacy.budgets import Number, exact
 from cloister.privacy.mechanisms import Spend
 from cloister.privacy.plan import Plan, Step, make_step
 from cloister.vault import Vault
 
 __all__ = ["AdaptiveGrid"]
+
+MOST_CONSTANT = 1_000_000
 
 
 class Levels(NamedTuple):
@@ -74,12 +76,12 @@ class AdaptiveGrid:
     @property
     def c1(self) -> float:
         """The constant of the first level."""
-        return C1 if self.options.c1 is None else float(exact(self.options.c1, "c1"))
+        return C1 if self.options.c1 is None else read_constant(self.options.c1, "c1")
 
     @property
     def c2(self) -> float:
         """The constant of the second level."""
-        return C2 if self.options.c2 is None else float(exact(self.options.c2, "c2"))
+        return C2 if self.options.c2 is None else read_constant(self.options.c2, "c2")
 
     def steps(self, terms: Terms) -> Levels:
         """The number of rows, alpha of the rest for the first level, 1 - alpha for the second."""
@@ -91,10 +93,11 @@ class AdaptiveGrid:
         return Levels(terms.size_step(spends.get("size")), one, two)
 
     def check(self, domain: Domain, terms: Terms) -> None:
-        """Refuse a wrong alpha, and more columns than the coarsest first level can take."""
+        """Refuse a wrong alpha or constant, and more columns than the coarsest first level can take."""
         self.steps(terms)
         columns = len(domain.halves)
-        check_cap(columns, first_side(0, 1, columns), self.options.most_cells)
+        check_cap(columns, first_side(0, 1, columns, self.c1), self.options.most_cells)
+        _ = self.c2
 
     def plan(self, domain: Domain, terms: Terms, rows: float) -> Plan:
         """What the grid would spend on about so many rows."""
@@ -139,3 +142,13 @@ class AdaptiveGrid:
     def rest(self, terms: Terms) -> Spend:
         """What is left for the rounds that follow."""
         return terms.shares({"levels": 1})["rest"]
+
+
+def read_constant(value: Number, name: str) -> float:
+    """A constant of the rules; one that would make cells as many, or as few, as no rule means is refused."""
+    constant = exact(value, name)
+    if not 1 <= constant * MOST_CONSTANT <= MOST_CONSTANT**2:
+        raise UsageError(
+            f"{name} must lie between 1/{MOST_CONSTANT:,} and {MOST_CONSTANT:,}. Leave it out for a good choice."
+        )
+    return float(constant)

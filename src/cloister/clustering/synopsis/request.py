@@ -47,7 +47,7 @@ class SynopsisRequest(TableRequest):
         return find_shape(self.method, ShapeOptions(self.alpha, self.threshold, self.most_cells, self.c1, self.c2))
 
     def domain(self, rows: Input) -> Domain:
-        """Where values may lie, checked against the shape as far as it can be without the rows."""
+        """Where values may lie, checked against the shape as far as it can be without the rows. The request is settled."""
         columns = self.choose_columns(rows)
         if columns.bounds is None and columns.names:
             raise UsageError(
@@ -60,17 +60,19 @@ class SynopsisRequest(TableRequest):
 
     def plan(self, rows: int, names: Sequence[str]) -> Plan:
         """What a synopsis of about so many rows of these columns would spend; no row is read and nothing is charged."""
-        domain = self.domain(Input(None, tuple(names)))
-        return self.shape.plan(domain, self.terms, rows)
+        columns = Input(None, tuple(names))
+        request = self.settled(columns)
+        return self.shape.plan(request.domain(columns), request.terms, rows)
 
     def release(self, data: Any, progress: Progress = silent) -> Synopsis:
         """Charge the budget, release the cells in the vault, and hand them out."""
         progress = check_progress(progress)
         rows = self.read(data)
-        domain = self.domain(rows)
-        with self.open_vault(rows, domain.encoding, f"synopsis, {self.method}") as vault:
-            vault.follow(self.shape.plan(domain, self.terms, ANY_ROWS))
-            cells, total, more_notes = self.shape.build(vault, domain, self.terms, progress)
+        request = self.settled(rows)
+        domain, terms = request.domain(rows), request.terms
+        with request.open_vault(rows, domain.encoding, f"synopsis, {self.method}") as vault:
+            vault.follow(self.shape.plan(domain, terms, ANY_ROWS))
+            cells, total, more_notes = self.shape.build(vault, domain, terms, progress)
             parameters = {
                 "method": self.method,
                 "columns": list(domain.columns),
@@ -81,7 +83,7 @@ class SynopsisRequest(TableRequest):
                 **self.shape.parameters(),
             }
             result = {"cells": len(cells), "total": total, "sha256": fingerprint(cells, domain, total)}
-            notes = (*self.notes(domain.encoding), *more_notes)
+            notes = (*request.notes(domain.encoding), *more_notes)
             return Synopsis(cells, domain, total, vault.release("synopsis", parameters, result, notes))
 
     def notes(self, encoding: Encoding, rows: float | None = None) -> tuple[str, ...]:

@@ -29,7 +29,6 @@ __all__ = ["ANY_ROWS", "MOST_CELLS", "SHAPES", "Shape", "ShapeOptions", "find_sh
 
 ANY_ROWS = 1.0  # what a plan is made with whose events are the same for every number of rows
 MOST_CELLS = 2**22  # of a dense grid, and leaves of a tree
-LEAST_CONSTANT = 1_000_000  # its inverse: c1 and c2 are at least so small and at most so large
 
 SHAPES: Mapping[str, str] = {  # name -> where its class is; loaded when it is asked for
     "uniform-grid": "cloister.clustering.synopsis.uniform_grid:UniformGrid",
@@ -52,19 +51,6 @@ class ShapeOptions:
     def __post_init__(self) -> None:
         if isinstance(self.most_cells, bool) or not isinstance(self.most_cells, Integral) or self.most_cells < 1:
             raise UsageError("most_cells must be a whole number of at least 1.")
-        for name, value in (("c1", self.c1), ("c2", self.c2)):
-            if value is not None:
-                check_constant(name, value)
-
-
-def check_constant(name: str, value: Number) -> None:
-    """Refuse a constant of the adaptive grid that would make its cells as many, or as few, as no rule means."""
-    from cloister.privacy.budgets import exact
-
-    if not 1 <= exact(value, name) * LEAST_CONSTANT <= LEAST_CONSTANT**2:
-        raise UsageError(
-            f"{name} must lie between 1/{LEAST_CONSTANT:,} and {LEAST_CONSTANT:,}. Leave it out for a good choice."
-        )
 
 
 class Shape(Protocol):

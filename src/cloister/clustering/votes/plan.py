@@ -28,6 +28,7 @@ from cloister.clustering.domain import from_bounds
 from cloister.clustering.task import Task
 from cloister.clustering.votes.bounds import BOUNDS_STEPS
 from cloister.kernels import ClippedCost, Moments, ValueCounts
+from cloister.kernels.clipped import worst_cap
 from cloister.privacy.events import Event, SampledEvent
 from cloister.privacy.mechanisms import (
     Spend,
@@ -186,7 +187,7 @@ def check_noise(task: Task) -> None:
     calibrate(terms.sensitivity(Moments(domain.clip, columns)), part_of(plan.moments, least))
     check_round(domain, terms, part_of(plan.seeding, least), 2 * domain.radius)
     check_round(domain, terms, part_of(plan.lloyd, Fraction(1, task.rounds or MOST_LLOYD)), 2 * domain.radius)
-    cost = ClippedCost(np.zeros((1, columns), dtype=np.int32), int(2 * domain.radius) ** 2, domain.clip)
+    cost = ClippedCost(np.zeros((1, columns), dtype=np.int32), worst_cap(int(2 * domain.radius) ** 2), domain.clip)
     calibrate(terms.sensitivity(cost), plan.loss)
 
 

@@ -2,11 +2,17 @@
 
 Memory stays bounded whatever the file's size: a few batches are in flight, and encoded rows are kept between folds in
 memory when they are small or the data was in memory anyway, and in a temporary file when they are many.
+
+Privacy
+-------
+Every pass begins with a block of no rows: compiled loops stay on disk, and which of them are there must not say whether a table,
+or a secret sample of it, was empty.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -53,11 +59,13 @@ class LocalEngine(Engine):
 
     def fold(self, kernel: Kernel) -> Exact[Summary]:
         """The summary of all rows."""
-        return Exact(add_up(kernel, self.rows.each(kernel.fold)))
+        none = in_order([self.encoding.no_rows()], kernel.fold)
+        return Exact(add_up(kernel, chain(none, self.rows.each(kernel.fold))))
 
     def fold_by_key(self, kernel: KeyedKernel, person: str | None = None) -> Exact[Keyed]:
         """How many rows have each key; memory grows with the number of distinct keys."""
         parts: Iterable[Keyed]
+        list(in_order([self.encoding.no_rows()], kernel.keys))
         if person is None:
             parts, width = self.rows.each(lambda rows: distinct(kernel.keys(rows))), kernel.width
         else:
@@ -73,7 +81,7 @@ class LocalEngine(Engine):
 
     def sample(self, keep: Draw) -> SampledRows:
         """The rows that a secret draw keeps, held in memory."""
-        return SampledRows(self.rows.sample(keep))
+        return SampledRows([self.encoding.no_rows(), *self.rows.sample(keep)])
 
     def types(self, columns: Sequence[str]) -> pa.Schema:
         """The types of some columns, as their first rows have them; text where there is no row."""

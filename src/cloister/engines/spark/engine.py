@@ -112,7 +112,7 @@ class SparkEngine(Engine):
         codes = np.frombuffer(b"".join(line["codes"] for line in lines), dtype=np.int32)
         count = sum(line["rows"] for line in lines)
         rows = Encoded(numbers.reshape(count, self._widths[0]), codes.reshape(count, self._widths[1]))
-        return SampledRows([rows] if count else [])
+        return SampledRows([rows])  # no rows are a block, too: which loops are compiled does not depend on them
 
     def types(self, columns: Sequence[str]) -> pa.Schema:
         """The types of some columns."""

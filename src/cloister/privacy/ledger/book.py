@@ -20,14 +20,16 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Self
 
-from cloister.errors import BrokenChain, BudgetExceeded, LedgerError, Shortfall, UsageError
-from cloister.privacy.budgets import LARGEST_EPSILON, check_digits
+from cloister.errors import BrokenChain, BudgetExceeded, LedgerError, UsageError
+from cloister.privacy.budgets import LARGEST_EPSILON, Rho, check_digits
 from cloister.privacy.ledger.accounts import RELATIONS, Account, CarriedOver, Entry, Receipt
 from cloister.privacy.ledger.arguments import exact_amount, read_relation, read_table_name, read_words
 from cloister.privacy.ledger.chain import Chain, now, open_chain
 from cloister.privacy.ledger.chain_records import Record
 from cloister.privacy.ledger.pages import describe_accounts
+from cloister.privacy.ledger.refusals import check_sum, list_tables, shortfalls, way_out
 from cloister.privacy.ledger.replay import ChainReport, carried_over, check_links, entries_of_records, replay
+from cloister.privacy.ledger.rho_totals import RhoTotal, accounts_in_rho, read_rho_totals, read_total
 from cloister.privacy.ledger.stored_records import (
     MALFORMED,
     first_record,
@@ -35,6 +37,7 @@ from cloister.privacy.ledger.stored_records import (
     read_accounts,
     read_keys,
     records_of_entry,
+    records_of_kind,
     select_records,
 )
 from cloister.privacy.ledger.upgrade import carry_over
@@ -42,15 +45,13 @@ from cloister.privacy.signing import HostKey, host_key
 from cloister.privacy.store import StoreMissing, StoreOutdated, open_store
 from cloister.report import notebook
 from cloister.report.document import Document, Section, Sentence
-from cloister.schema.numerals import Number, exact_text, is_short_decimal, short_decimal
+from cloister.schema.numerals import Number, exact_text
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
 __all__ = ["Ledger"]
 
-MOST_SUM_BITS = 2048  # of the denominator of what was spent; what a ledger reads back is far longer
-MOST_SHOWN = 5  # names of tables in a message
 VERSION = 2  # of the tables; raise it when an older Cloister could misread them
 
 
@@ -111,10 +112,10 @@ class Ledger:
         """Where the ledger is, for people: a path, or a URL without its password."""
         return self._store.shown
 
-    def create(self, table: str, neighbours: str, epsilon: Number, delta: Number = 0) -> Account:
-        """Open an account with a total; the ledger itself is made when there is none yet."""
-        table, neighbours = read_table_name(table), read_relation(neighbours)
-        epsilon, delta = exact_amount(epsilon, "epsilon"), exact_amount(delta, "delta")
+    def create(self, table: str, neighbours: str, epsilon: Number | Rho, delta: Number = 0) -> Account:
+        """Open an account with a total, an epsilon or an `Identifiability`; the ledger is made when there is none yet."""
+        table, neighbours, delta = read_table_name(table), read_relation(neighbours), exact_amount(delta, "delta")
+        epsilon, in_rho = read_total(epsilon, neighbours, delta)
         if epsilon > LARGEST_EPSILON:
             raise UsageError(f"the total epsilon of a table must be at most {LARGEST_EPSILON:,}. Lower --epsilon.")
         if epsilon <= 0:
@@ -123,15 +124,15 @@ class Ledger:
             raise UsageError("the total delta of a table must be at least 0 and below 1. Leave it out for none.")
         check_digits(epsilon, "the total epsilon of a table")
         check_digits(delta, "the total delta of a table")
-        key = host_key()
+        key, facts = host_key(), {} if in_rho is None else in_rho.facts()
         account = Account(table, neighbours, epsilon, delta, Fraction(0), Fraction(0), 0, 0, now())
         # A new ledger appears with its first account: one without any record was emptied.
-        if not self._store.create(lambda connection: Chain(connection).append(key, "account", account=account)):
+        if not self._store.create(lambda connection: Chain(connection).append(key, "account", account=account, **facts)):
             with self._chain(write=True) as chain:
                 if table in chain.accounts:
                     problem = f'table "{table}" is in the ledger {self.place} already, with a total that stays as it is.'
                     raise UsageError(f"{problem} See it with: cloister ledger show{self._flag()}")
-                chain.append(key, "account", account=account)
+                chain.append(key, "account", account=account, **facts)
         return account
 
     def charge(self, table: str, neighbours: str, epsilon: Number, delta: Number, purpose: str, unit: str = "row") -> int:
@@ -158,9 +159,16 @@ class Ledger:
         return self.book_charge(table, neighbours, epsilon, delta, purpose, unit).entry
 
     def book_charge(
-        self, table: str, neighbours: str, epsilon: Number, delta: Number, purpose: str, unit: str = "row"
+        self,
+        table: str,
+        neighbours: str,
+        epsilon: Number,
+        delta: Number,
+        purpose: str,
+        unit: str = "row",
+        worlds: int | None = None,
     ) -> Receipt:
-        """`charge`, with what the certificate says of it."""
+        """`charge`, with what the certificate says of it; `worlds`, of a rho, are for the words of a refusal."""
         table, neighbours, purpose = read_table_name(table), read_relation(neighbours), read_words(purpose, "purpose", 500)
         epsilon, delta = exact_amount(epsilon, "epsilon"), exact_amount(delta, "delta")
         if epsilon < 0 or delta < 0 or epsilon + delta == 0:  # a negative charge would be a refund
@@ -174,17 +182,17 @@ class Ledger:
             if account.neighbours != neighbours:
                 raise UsageError(
                     f'this release is under {neighbours} neighbours, and the account of table "{table}" is kept under '
-                    f"{account.neighbours}. {_way_out(account.neighbours, unit)}"
+                    f"{account.neighbours}. {way_out(account.neighbours, unit)}"
                 )
             if account.unit not in ("", unit):
                 raise UsageError(
                     f'this release protects a {unit}, and the account of table "{table}" a {account.unit}. Those do not '
                     "add up: use the same unit, or keep another account for it."
                 )
-            if shortfalls := list(_shortfalls(account, epsilon, delta)):
-                raise BudgetExceeded.of_table(table, shortfalls)
-            _check_sum(account.epsilon_spent, epsilon, "epsilon")
-            _check_sum(account.delta_spent, delta, "delta")
+            if lacking := list(shortfalls(account, epsilon, delta, worlds)):
+                raise BudgetExceeded.of_table(table, lacking)
+            check_sum(account.epsilon_spent, epsilon, "epsilon")
+            check_sum(account.delta_spent, delta, "delta")
             record = self._spend(chain, key, replace(account, unit=unit), epsilon, delta, purpose)
             return Receipt(record.entry, record.digest, account, self._left(chain, account))
 
@@ -256,6 +264,17 @@ class Ledger:
         table = read_table_name(table)
         with self._open(table) as (chain, _):
             return self._entries(chain, table)
+
+    def rho_totals(self) -> dict[str, RhoTotal]:
+        """The totals that were stated as a rho, by table, as the signature of the last record vouches for them."""
+        try:
+            with self._chain() as chain:
+                stated = read_rho_totals(records_of_kind(chain.connection, "account"))
+                return read_rho_totals(check_links(select_records(chain.connection))) if stated else {}
+        except MALFORMED:
+            raise self._store.damaged() from None
+        except StoreMissing:
+            return {}
 
     def keys(self) -> list[str]:
         """List the public keys of the hosts that wrote into the ledger."""
@@ -412,7 +431,7 @@ class Ledger:
     def _unknown(self, table: str, neighbours: str, known: list[str]) -> LedgerError:
         relation = "" if neighbours == RELATIONS[0] else f" --neighbours {neighbours}"
         return LedgerError(
-            f'table "{table}" is not in the ledger {self.place}, which holds {_list_tables(known)}. Give it a total first: '
+            f'table "{table}" is not in the ledger {self.place}, which holds {list_tables(known)}. Give it a total first: '
             f"cloister ledger create {shlex.quote(table)} --epsilon TOTAL{relation}{self._flag()}"
         )
 
@@ -428,49 +447,11 @@ class Ledger:
 
     def describe(self) -> Document:
         """What is left for each table, as a document."""
-        return Document((describe_accounts(self.place, self.accounts()),))
+        accounts = self.accounts()
+        return Document((describe_accounts(self.place, accounts, accounts_in_rho(accounts, self.rho_totals())),))
 
     def _repr_html_(self) -> str:
         try:
             return notebook.html(self.describe())
         except LedgerError as fault:
             return notebook.html(Document((Section((Sentence(str(fault)),)),)))
-
-
-def _list_tables(tables: list[str]) -> str:
-    """The tables of a ledger in words, so that a slip in a name is seen."""
-    shown = [f'"{table}"' for table in tables[:MOST_SHOWN]]
-    if len(tables) > MOST_SHOWN:
-        return f"{', '.join(shown)} and {len(tables) - MOST_SHOWN:,} more"
-    return " and ".join(filter(None, [", ".join(shown[:-1]), *shown[-1:]])) or "no table yet"
-
-
-def _shortfalls(account: Account, epsilon: Fraction, delta: Fraction) -> Iterator[Shortfall]:
-    """Of what a charge needs more than the account has left."""
-    amounts = (
-        ("epsilon", epsilon, account.epsilon_left, account.epsilon_total),
-        ("delta", delta, account.delta_left, account.delta_total),
-    )
-    for parameter, needed, left, total in amounts:
-        if needed > left:
-            # What is needed is rounded up and what is left down, so that the two never look alike.
-            shown = short_decimal(needed, up=True), short_decimal(left), short_decimal(total)
-            yield Shortfall(parameter, *shown, is_used_up=left <= 0)
-
-
-def _check_sum(spent: Fraction, amount: Fraction, word: str) -> None:
-    """Refuse a fraction that would make an exact sum grow without end; a decimal of a few places always fits."""
-    if (spent + amount).denominator.bit_length() > MOST_SUM_BITS and not is_short_decimal(amount):
-        raise UsageError(
-            f"the {word} of this release is a fraction that has no short exact sum with what the table was charged before. "
-            f"Round it up to a decimal such as {short_decimal(amount, up=True)}."
-        )
-
-
-def _way_out(kept: str, unit: str) -> str:
-    """What to do about a release under another relation than the one that an account is kept under."""
-    if kept == RELATIONS[0]:
-        return "Give --epsilon, not --rho, and no --neighbours, or keep another account for it."
-    if unit != "row":  # per person is add-remove only
-        return "Keep another account for it."
-    return "Give --neighbours replace-one, or --rho, or keep another account for it."

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from cloister.privacy.ledger.accounts import Account, CarriedOver, Entry
 from cloister.privacy.ledger.replay import ChainReport
+from cloister.privacy.ledger.rho_totals import AccountInRho
 from cloister.report.document import Block, Fact, Section, Sentence, TextTable
 from cloister.schema.numerals import exact_text, short_decimal
 
@@ -22,8 +23,8 @@ __all__ = [
 ]
 
 
-def describe_accounts(place: str, accounts: Sequence[Account]) -> Section:
-    """What is left for each table."""
+def describe_accounts(place: str, accounts: Sequence[Account], in_rho: Mapping[str, AccountInRho] | None = None) -> Section:
+    """What is left for each table; of some of them as a rho beside the epsilon."""
     heads = ["table", "neighbours", "epsilon left", "delta left", "releases", "holder uses"]
     rows = [
         [
@@ -33,15 +34,44 @@ def describe_accounts(place: str, accounts: Sequence[Account]) -> Section:
             f"{short_decimal(account.delta_left)} of {short_decimal(account.delta_total)}",
             str(account.releases),
             str(account.holder_uses),
+            *(rho_cells(in_rho.get(account.table)) if in_rho else ()),
         ]
         for account in accounts
     ]
+    heads += ["rho so far", "rho left"] if in_rho else []
     blocks: list[Block] = [TextTable.of(heads, rows, title=f"Ledger {place}", align="left")]
     if any(account.holder_uses for account in accounts):
         blocks.append(
             Sentence("Holder uses are exact results; the epsilon spent does not cover those that left the building.")
         )
+    if in_rho:
+        blocks.append(
+            Sentence(
+                "Rho so far: how sure all releases together can make somebody of one of so many equally likely values. Rho left: "
+                "the largest of one more release. Odds multiply: rhos do not add up, epsilons do."
+            )
+        )
     return Section(tuple(blocks))
+
+
+def rho_cells(account: AccountInRho | None) -> tuple[str, str]:
+    """An account as a rho, for a person."""
+    if account is None:
+        return "-", "-"
+    left = "none" if account.left is None else short_decimal(account.left)
+    return f"{short_decimal(account.so_far, up=True)} among {account.worlds:,}", f"{left} of {short_decimal(account.total)}"
+
+
+def rho_dict(account: AccountInRho | None) -> dict[str, Any] | None:
+    """An account as a rho, for a program."""
+    if account is None:
+        return None
+    return {
+        "worlds": account.worlds,
+        "total": exact_text(account.total),
+        "so_far": exact_text(account.so_far),
+        "left": None if account.left is None else exact_text(account.left),
+    }
 
 
 def describe_entries(entries: Sequence[Entry]) -> Section:
@@ -126,8 +156,8 @@ def carried_dict(carried: CarriedOver | None) -> dict[str, Any] | None:
     return {"when": carried.when, "entries": carried.entries, "accounts": accounts}
 
 
-def account_dict(account: Account) -> dict[str, Any]:
-    """An account as plain data, exact numbers as text."""
+def account_dict(account: Account, in_rho: Mapping[str, AccountInRho] | None = None) -> dict[str, Any]:
+    """An account as plain data, exact numbers as text; as a rho, too, where it is among `in_rho`."""
     return {
         "table": account.table,
         "neighbours": account.neighbours,
@@ -141,6 +171,7 @@ def account_dict(account: Account) -> dict[str, Any]:
         "releases": account.releases,
         "holder_uses": account.holder_uses,
         "created": account.created,
+        "rho": rho_dict((in_rho or {}).get(account.table)),
     }
 
 

@@ -27,6 +27,7 @@ __all__ = [
     "read_keys",
     "record_count",
     "records_of_entry",
+    "records_of_kind",
     "select_records",
     "write_account",
     "write_key",
@@ -133,6 +134,12 @@ def records_of_entry(connection: Connection, entry: int) -> list[Record]:
     """The charge or holder's use of this number, and the release that came of it, if there is one."""
     records = records_table()
     return _records(connection, records.select().where(records.c.entry == entry).order_by(records.c.number))
+
+
+def records_of_kind(connection: Connection, kind: str) -> list[Record]:
+    """The records of one kind, oldest first."""
+    records = records_table()
+    return _records(connection, records.select().where(records.c.kind == kind).order_by(records.c.number))
 
 
 def record_count(connection: Connection) -> int:

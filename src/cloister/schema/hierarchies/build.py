@@ -162,13 +162,16 @@ def _stacked(
     is_date: bool,
     origin: str,
 ) -> Hierarchy:
-    """A tree of intervals: the leaves begin at `starts`, the intervals of each level at its boundaries."""
+    """A tree of intervals: the leaves begin at `starts`, the intervals of each level at its boundaries.
+
+    An interval in which nothing begins, as one between two steps, is left out.
+    """
     below, parent, nodes = np.array(starts), [], list(names)
     for level, named in zip(levels, labels, strict=True):
-        above = np.searchsorted(np.array(level), below, side="right") - 1
+        held, above = np.unique(np.searchsorted(np.array(level), below, side="right") - 1, return_inverse=True)
         parent.append(above + len(nodes))
-        nodes += named
-        below = np.array(level)
+        nodes += [named[at] for at in held]
+        below = np.array(level)[held]
     if len(nodes) > 1:
         parent.append(np.full(len(below), len(nodes)))
         nodes.append("*")

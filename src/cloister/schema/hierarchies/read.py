@@ -12,6 +12,7 @@ from typing import Any
 from urllib.parse import quote
 
 from cloister.errors import SchemaError, SourceError
+from cloister.schema.cell_values import float_text
 from cloister.schema.hierarchies.build import calendar, intervals, prefix
 from cloister.schema.hierarchies.tree import Hierarchy
 from cloister.schema.strict_json import line_of, read_json
@@ -156,8 +157,10 @@ class _Lines(Sequence[str]):
 def _walk(tree: Any, path: tuple[str, ...], origin: str) -> Iterator[tuple[str, ...]]:
     """Every path from the root to a value."""
     if isinstance(tree, dict):
+        if len({label.strip() for label in tree}) < len(tree):
+            raise SchemaError(f"{origin}: two labels of one group differ in blanks alone. Keep one of the two.")
         for label, below in tree.items():
-            yield from _walk(below, (*path, label), origin)
+            yield from _walk(below, (*path, label.strip()), origin)
     elif isinstance(tree, list):
         for item in tree:
             yield from _walk(item, path, origin) if isinstance(item, (dict, list)) else [(*path, _word(item, origin))]
@@ -171,7 +174,7 @@ def _word(item: object, origin: str) -> str:
     if isinstance(item, bool):
         return "true" if item else "false"
     if isinstance(item, (str, int, float, date)):
-        return f"{item:g}" if isinstance(item, float) else str(item).strip()
+        return float_text(item) or "" if isinstance(item, float) else str(item).strip()
     raise SchemaError(f"{origin}: a value must be a text or a number.")
 
 

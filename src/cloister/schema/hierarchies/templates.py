@@ -34,8 +34,7 @@ def draft(column: Column) -> tuple[str, str]:
     """
     match column.kind:
         case Number(bounds=(low, high)) as kind:
-            step = "" if kind.step is None else f"step = {label_text(kind.step)}\n"
-            return f"{file_stem(column.name)}.toml", _rule(low, high, step)
+            return f"{file_stem(column.name)}.toml", _rule(low, high, kind.step)
         case Date(bounds=(first, last)):
             return f"{file_stem(column.name)}.toml", f"[intervals]\nlow = {first}\nhigh = {last}\n"
         case Category(domain=tuple(domain)):
@@ -49,28 +48,28 @@ def draft(column: Column) -> tuple[str, str]:
 
 
 def draft_from_values(column: Column, values: pa.Array) -> tuple[str, str]:
-    """File name and text of a first hierarchy, from the values of a table.
+    """File name and text of a first hierarchy, from the values of a table, read as the column says that they are written.
 
     Privacy
     -------
     For the holder: the file lists or bounds the values that the rows hold.
     """
     if isinstance(column.kind, Number):
-        cells = numbers(values)
+        cells = numbers(values, column.kind.form)
         cells = cells[np.isfinite(cells)]
         if len(cells) and cells.min() < cells.max():
             unit = round_width((cells.max() - cells.min()) / 20)
             low, high = np.floor(cells.min() / unit) * unit, np.ceil(cells.max() / unit) * unit
-            step = "step = 1\n" if unit >= 1 and (cells == np.rint(cells)).all() else ""
+            step = 1.0 if unit >= 1 and (cells == np.rint(cells)).all() else None
             return f"{file_stem(column.name)}.toml", _HOLDER + _rule(float(low), float(high), step)
     if isinstance(column.kind, Date):
-        cells = days(values)
+        cells = days(values, column.kind.form)
         cells = cells[np.isfinite(cells)]
         if len(cells) and cells.min() < cells.max():
             first, last = (_EPOCH + timedelta(float(end)) for end in (cells.min(), cells.max()))
             first, last = first.replace(month=1, day=1), last.replace(month=12, day=31)
             return f"{file_stem(column.name)}.toml", _HOLDER + f"[intervals]\nlow = {first}\nhigh = {last}\n"
-    words = pc.unique(texts(values)).drop_null().to_pylist()
+    words = pc.unique(texts(values, column.kind.form)).drop_null().to_pylist()
     return _listed(column.name, sorted(word for word in words if word))
 
 
@@ -83,8 +82,11 @@ def _listed(name: str, values: list[str]) -> tuple[str, str]:
     return f"{file_stem(name)}.csv", (flat(values) if values else flat([""])).to_csv()
 
 
-def _rule(low: float, high: float, step: str) -> str:
-    width = label_text(round_width((high - low) / 20))
+def _rule(low: float, high: float, step: float | None) -> str:
+    """Intervals of a round width, at least a step wide: a narrower one would hold nothing."""
+    width = max(round_width((high - low) / 20), step or 0.0)
+    by_step = "" if step is None else f"step = {label_text(step)}\n"
     return (
-        f"[intervals]\nlow = {exact_label_text(low)}\nhigh = {exact_label_text(high)}\n{step}width = {width}\nfanout = 2\n"
+        f"[intervals]\nlow = {exact_label_text(low)}\nhigh = {exact_label_text(high)}\n{by_step}"
+        f"width = {label_text(width)}\nfanout = 2\n"
     )

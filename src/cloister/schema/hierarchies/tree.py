@@ -81,13 +81,16 @@ class Hierarchy:
     def from_paths(
         cls, paths: Sequence[Sequence[str]], places: Sequence[str] | None = None, origin: str = "the hierarchy"
     ) -> Hierarchy:
-        """Grow a tree from one path a leaf, each from the value to the root; `places` says where each path was read."""
+        """Grow a tree from one path a leaf, each from the value to the root; `places` says where each path was read.
+
+        Blanks around a label do not count, as they do not in cells.
+        """
         places = places or [f"path {i + 1}" for i in range(len(paths))]
         if not paths:
             raise SchemaError(f"{origin}: no values. Write one line a value, from the value to *.")
         if max(map(len, paths)) > MOST_LEVELS:
             raise SchemaError(f"{origin}: a value has more than {MOST_LEVELS} labels above it. Leave levels out.")
-        return _grow(paths, places, origin)
+        return _grow([[label.strip() for label in path] for path in paths], places, origin)
 
     @property
     def size(self) -> NDArray[np.int64]:

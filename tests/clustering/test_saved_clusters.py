@@ -1,0 +1,118 @@
+"""Clusters read back from their folder: the same as before they were written, or refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import cloister as cl
+from cloister.clustering.saved_clusters import load_clusters
+from cloister.errors import CloisterError, DataError, SourceError
+from cloister.privacy.release import Release
+from cloister.schema import Column, Number, Schema
+from cloister.sinks import file_hash
+
+ROWS = np.random.default_rng(0).normal([[2, -30]] * 300 + [[8, 70]] * 300, [0.5, 5.0])
+NAMES = ["a", "b"]
+
+
+def requests() -> dict[str, Any]:
+    """Ways to describe where the rows lie."""
+    schema = Schema(
+        (Column("a", Number(bounds=(0, 10), step=0.1, default=1)), Column("b", Number(bounds=(-100, 100), decimal=",")))
+    )
+    return {
+        "box": {"bounds": (np.array([0, -100]), np.array([10, 100])), "columns": NAMES},
+        "own units": {"bounds": (np.array([0, -100]), np.array([10, 100])), "columns": NAMES, "scale": None},
+        "ball": {"bounds": cl.Ball(150, [5, 1 / 3]), "columns": NAMES},
+        "found": {"columns": NAMES, "budget": 20},
+        "schema": {"schema": schema},
+        "tree": {"bounds": (-200, 200), "columns": NAMES, "method": "tree"},
+    }
+
+
+@pytest.mark.parametrize("kind", sorted(requests()))
+def test_what_is_read_labels_as_what_was_written(kind: str, tmp_path: Path) -> None:
+    """Centres, sizes, certificate, the grid and the label of every row are the same."""
+    asked = requests()[kind]
+    model = cl.KMeans(**{"n_clusters": 3, "budget": 2, **asked}).fit(ROWS)
+    release = model.save(tmp_path / "clusters")
+    read = load_clusters(tmp_path / "clusters", asked.get("schema"))
+    assert np.array_equal(read.places, model._clusters.places)
+    assert read.cluster_centers_ == pytest.approx(model.cluster_centers_, rel=1e-12, abs=1e-9)
+    assert np.array_equal(read.cluster_sizes_, model.cluster_sizes_)
+    assert read.release_ == release
+    assert np.array_equal(read.predict(ROWS), model.predict(ROWS))
+    if kind == "schema":
+        assert read.domain.encoding.numbers[1].form.decimal == ","
+        assert read.domain.encoding.defaults == model._clusters.domain.encoding.defaults
+
+
+def test_clusters_of_a_synopsis_are_read_too(tmp_path: Path) -> None:
+    """They have the certificate of the synopsis that they come from."""
+    clusters = cl.synopsis(ROWS, 5, (-200, 200), columns=NAMES).cluster(2)
+    clusters.save(tmp_path / "clusters")
+    assert np.array_equal(load_clusters(tmp_path / "clusters").places, clusters.places)
+
+
+def rewritten(folder: Path, **changes: Any) -> None:
+    """Another certificate, that is whole and lists the files that are there."""
+    release = Release.from_json((folder / "release.json").read_text())
+    other = release.derived(**changes, files={"centers.csv": file_hash(folder / "centers.csv")})
+    (folder / "release.json").write_text(other.to_json())
+
+
+def change_centers(folder: Path) -> None:
+    """A centre is moved in the file, and the certificate lists the new file."""
+    text = (folder / "centers.csv").read_text()
+    (folder / "centers.csv").write_text(text.replace("\n0,", "\n7,", 1))
+    rewritten(folder)
+
+
+def change_bounds(folder: Path) -> None:
+    """The centres lie outside of other bounds."""
+    release = Release.from_json((folder / "release.json").read_text())
+    rewritten(folder, parameters={**release.parameters, "bounds": [[100, 101], [500, 501]]})
+
+
+def break_bounds(folder: Path) -> None:
+    """Bounds that are none."""
+    release = Release.from_json((folder / "release.json").read_text())
+    rewritten(folder, parameters={**release.parameters, "bounds": "wide"})
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "message"),
+    [
+        (lambda folder: (folder / "release.json").unlink(), SourceError, "holds no release.json"),
+        (lambda folder: (folder / "release.json").write_text("[]"), CloisterError, "."),
+        (lambda folder: (folder / "release.json").write_bytes(b"\xff"), SourceError, "cannot be read as a release"),
+        (lambda folder: (folder / "centers.csv").unlink(), DataError, "centers.csv is missing"),
+        (lambda folder: (folder / "centers.csv").write_text("x"), DataError, "was changed after it was written"),
+        (lambda folder: (folder / "more.csv").write_text("x"), DataError, "does not list it"),
+        (lambda folder: rewritten(folder, kind="synopsis"), SourceError, "something else than clusters"),
+        (change_centers, DataError, "not those of its certificate"),
+        (change_bounds, DataError, "not those of its certificate"),
+        (break_bounds, CloisterError, "."),
+    ],
+)
+def test_what_was_changed_is_refused(change: Any, error: type[Exception], message: str, tmp_path: Path) -> None:
+    """A folder that is no release, or contradicts itself, is not read."""
+    cl.KMeans(2, bounds=(-200, 200), columns=NAMES).fit(ROWS).save(tmp_path / "clusters")
+    load_clusters(tmp_path / "clusters")
+    change(tmp_path / "clusters")
+    with pytest.raises(error, match=message):
+        load_clusters(tmp_path / "clusters")
+
+
+def test_a_certificate_in_other_words_is_refused(tmp_path: Path) -> None:
+    """What was written anew by another program says the same, and may say more."""
+    cl.KMeans(2, bounds=(-200, 200), columns=NAMES).fit(ROWS).save(tmp_path / "clusters")
+    file = tmp_path / "clusters" / "release.json"
+    file.write_text(json.dumps(json.loads(file.read_text())))
+    with pytest.raises(DataError, match="not as Cloister writes it"):
+        load_clusters(tmp_path / "clusters")
