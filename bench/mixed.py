@@ -81,14 +81,14 @@ def heart_part() -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = [
         {
             "what": "without noise",
-            "median F": f_measure(labels, table.classes),
+            "median F": f_measure(labels, classes),
             "10%": None,
             "worst": None,
             "moved": None,
             "bar": None,
         }
     ]
-    rows += [{"what": "one cluster", "median F": f_measure(np.zeros(270), table.classes), "bar": None}]
+    rows += [{"what": "one cluster", "median F": f_measure(np.zeros(270), classes), "bar": None}]
     votes = median(table, 50)
     rows += [{"what": "votes", **votes, "bar": ">= 0.76"}]
     for seed in range(3):
