@@ -44,6 +44,8 @@ PUBLIC = [
     "CloisterError",
     "Identifiability",
     "KMeans",
+    "KModes",
+    "KPrototypes",
     "Ledger",
     "Neighbours",
     "PureDP",

@@ -17,6 +17,8 @@ _HOMES = {  # public name -> its module, and after a colon its name there where 
     "CloisterError": "cloister.errors",
     "Identifiability": "cloister.privacy.budgets",
     "KMeans": "cloister.clustering.kmeans",
+    "KModes": "cloister.clustering.kmodes",
+    "KPrototypes": "cloister.clustering.kprototypes",
     "Ledger": "cloister.privacy.ledger",
     "Neighbours": "cloister.schema",
     "PureDP": "cloister.privacy.budgets",
@@ -38,6 +40,8 @@ __all__ = [
     "CloisterError",
     "Identifiability",
     "KMeans",
+    "KModes",
+    "KPrototypes",
     "Ledger",
     "Neighbours",
     "PureDP",
@@ -58,6 +62,8 @@ if TYPE_CHECKING:
     from cloister.choosing.choose_privately import choose
     from cloister.clustering.domain import Ball
     from cloister.clustering.kmeans import KMeans
+    from cloister.clustering.kmodes import KModes
+    from cloister.clustering.kprototypes import KPrototypes
     from cloister.clustering.synopsis.request import synopsis
     from cloister.clustering.synopsis.synopsis import Synopsis
     from cloister.errors import CloisterError

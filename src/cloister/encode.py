@@ -20,6 +20,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from cloister.errors import SchemaError
+from cloister.schema import Category
 from cloister.schema.arrow_numpy import to_numbers
 from cloister.schema.cell_format import PLAIN, CellFormat
 from cloister.schema.cell_values import days, numbers, shared_values, texts
@@ -186,6 +187,17 @@ class Codes:
             raise SchemaError(f'column "{self.name}": the domain is empty.')
         if not 0 <= self.default < len(self.domain):
             raise SchemaError(f'column "{self.name}": the default is not in the domain.')
+
+    @classmethod
+    def over(cls, name: str, kind: Category) -> Codes:
+        """The codes of a category with a domain: its values, and "(other)" where the schema gives it that.
+
+        >>> Codes.over("sex", Category(domain=("f", "m"), other=True)).domain
+        ('f', 'm', '(other)')
+        """
+        stripped = [value.strip() for value in kind.cells]
+        default = 0 if kind.fallback is None else stripped.index(kind.fallback.strip())
+        return cls(name, kind.cells, default, kind.form)
 
     @property
     def default_value(self) -> str:

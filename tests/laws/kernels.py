@@ -27,8 +27,12 @@ from cloister.kernels import (
     FitSums,
     Histogram,
     Kernel,
+    Marginals,
     MissingCounts,
+    Modes,
     Moments,
+    PrototypeSums,
+    PrototypeVotes,
     Rows,
     Taxicab,
     ValueCounts,
@@ -87,6 +91,44 @@ def clipped_sums(draw: st.DrawFn) -> Case:
 def clipped_cost(draw: st.DrawFn) -> Case:
     columns = draw(st.integers(1, 4))
     return Case(ClippedCost(draw(points(columns)), draw(st.integers(1, 9 * HALF**2)), whole_grid(columns)), columns)
+
+
+@st.composite
+def prototypes(draw: st.DrawFn) -> tuple[np.ndarray, Modes, BoxClip | BallClip]:
+    """Centres with categories, without numbers too: few and light enough that ties and borders are likely."""
+    columns, k = draw(st.integers(0, 3)), draw(st.integers(1, 5))
+    centers = draw(hnp.arrays(np.int32, (k, columns), elements=st.integers(-HALF, HALF)))
+    codes = draw(hnp.arrays(np.int32, (k, len(SIZES)), elements=st.integers(0, min(SIZES) - 1)))
+    weights = draw(hnp.arrays(np.int64, k, elements=st.integers(1, HALF**2)))
+    clips: list[BoxClip | BallClip] = [BoxClip((HALF,) * columns), *([BallClip(HALF, columns)] if columns else [])]
+    return centers, Modes(codes, weights), draw(st.sampled_from(clips))
+
+
+@st.composite
+def prototype_votes(draw: st.DrawFn) -> Case:
+    centers, modes, clip = draw(prototypes())
+    return Case(PrototypeVotes(centers, modes, clip), centers.shape[1], clip)
+
+
+@st.composite
+def prototype_sums(draw: st.DrawFn) -> Case:
+    centers, modes, within = draw(prototypes())
+    clip = draw(st.sampled_from([Euclidean, Taxicab, None]))
+    moves = None if clip is None else clip(draw(st.integers(1, 3 * HALF)))
+    return Case(PrototypeSums(centers, modes, SIZES, moves, within), centers.shape[1], within)
+
+
+@st.composite
+def prototype_cost(draw: st.DrawFn) -> Case:
+    centers, modes, clip = draw(prototypes())
+    return Case(ClippedCost(centers, draw(st.integers(1, 9 * HALF**2)), clip, modes), centers.shape[1], clip)
+
+
+@st.composite
+def marginals(draw: st.DrawFn) -> Case:
+    columns = draw(st.integers(0, 3))
+    clip = draw(st.sampled_from([BoxClip((HALF,) * columns), *([BallClip(HALF, columns)] if columns else [])]))
+    return Case(Marginals(clip, columns, SIZES), columns, clip)
 
 
 @st.composite
@@ -153,7 +195,10 @@ KERNELS: dict[str, Callable[[], st.SearchStrategy[Case]]] = {
     "Histogram": histogram,
     "CenterSums": center_sums,
     "ClippedSums": clipped_sums,
-    "ClippedCost": clipped_cost,
+    "ClippedCost": lambda: st.one_of(clipped_cost(), prototype_cost()),
+    "Marginals": marginals,
+    "PrototypeVotes": prototype_votes,
+    "PrototypeSums": prototype_sums,
     "FitSums": fit_sums,
     "Moments": moments,
     "GridCells": grid_cells,

@@ -183,6 +183,17 @@ def test_predict_adds_a_column_lazily(spark: Host, people_path: Path) -> None:
     assert begun == 0
 
 
+def test_seeded_prototypes_are_the_local_ones(spark: Host, people_path: Path) -> None:
+    """Numbers and categories: the same prototypes and labels, whatever the partitioning."""
+    fit = {"n_clusters": 3, "budget": 5, "bounds": (-3, 3), "categories": {"c0": ["0", "1"]}, "columns": ["c0", "n1", "n0"]}
+    fit |= {"gamma": 0.4, "random_state": 1}
+    with seeded_noise(9):
+        model = cl.KPrototypes(**fit).fit(people_path)
+    centers, labels = spark(jobs.prototypes, people_path, fit, (5, "n0"))
+    assert centers == model.cluster_centers_.tolist()
+    assert [labels[i] for i in range(len(labels))] == model.predict(people_path).tolist()
+
+
 def test_scores_on_spark_are_the_local_ones(classic: Host, people_path: Path) -> None:
     """Every score, to the last bit."""
     fit = {"n_clusters": 3, "budget": 5.0, "bounds": (-3, 3), "columns": ["n0", "n1"], "method": "lloyd", "random_state": 0}

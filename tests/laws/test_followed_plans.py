@@ -7,7 +7,8 @@ import pyarrow as pa
 import pytest
 
 from cloister.choosing.request import ChoiceRequest
-from cloister.clustering.methods import METHODS
+from cloister.clustering.methods import METHODS, PROTOTYPE_METHODS
+from cloister.clustering.prototype_request import PrototypeRequest
 from cloister.clustering.request import ClusterRequest
 from cloister.clustering.schedules import SCHEDULES
 from cloister.clustering.synopsis.request import SynopsisRequest
@@ -20,6 +21,7 @@ from cloister.vault import Vault
 
 BUDGETS = {"pure": PureDP(2), "approx": ApproxDP(2, 1e-6), "rho": Identifiability(rho=0.4, worlds=50)}
 NAMES = ("x0", "x1", "x2")
+CATEGORIES = ("c0", "c1")
 
 
 @pytest.fixture
@@ -48,6 +50,43 @@ def test_clusters_follow_their_plan(sizes: list[float], method: str, budget: obj
     request = ClusterRequest(n_clusters=3, budget=budget, bounds=(0, 1), method=method)
     events = request.fit(rows(count)).release_.events
     assert events == request.plan(sizes[0] if sizes else 1.0, NAMES).events
+
+
+def people(count: int) -> pa.Table:
+    """Numbers and categories."""
+    random = np.random.default_rng(1)
+    numbers = dict(zip(NAMES, rows(count).T, strict=True))
+    return pa.table({**numbers, **{name: random.choice(["a", "b", "c"], count) for name in CATEGORIES}})
+
+
+@pytest.mark.parametrize("budget", BUDGETS.values(), ids=BUDGETS)
+@pytest.mark.parametrize("model", ["kprototypes", "kmodes"])
+@pytest.mark.parametrize("method", PROTOTYPE_METHODS)
+@pytest.mark.parametrize("count", [0, 3000])
+def test_prototypes_follow_their_plan(sizes: list[float], method: str, model: str, budget: object, count: int) -> None:
+    """Every method of k-prototypes and k-modes, under every kind of budget, on an empty table too."""
+    domains = {name: ["a", "b", "c"] for name in CATEGORIES}
+    names = [*NAMES, *CATEGORIES] if model == "kprototypes" else list(CATEGORIES)
+    request = PrototypeRequest(
+        n_clusters=3, budget=budget, model=model, method=method, bounds=(0, 1), categories=domains, columns=names
+    )
+    made = request.fit(people(count))
+    rounds = sum(event.step.startswith("round") for event in made.release_.events)
+    assert made.release_.events == request.plan(sizes[0], names).choose("round", rounds).events
+
+
+@pytest.mark.parametrize("budget", [PureDP(2), ApproxDP(2, 1e-6)], ids=["pure", "approx"])
+def test_prototypes_on_a_sample_follow_their_plan(sizes: list[float], budget: object) -> None:
+    """A secret sample, missing values counted, and a number of clusters that is found on the way."""
+    domains = {name: ["a", "b", "c"] for name in CATEGORIES}
+    names = [*CATEGORIES, *NAMES]
+    request = PrototypeRequest(
+        n_clusters="auto", budget=budget, bounds=(0, 1), categories=domains, columns=names, count_missing=True
+    )
+    made = request.fit(people(70_000))
+    assert any(isinstance(event, SampledEvent) for event in made.release_.events)
+    rounds = sum(event.step.startswith("round") for event in made.release_.events)
+    assert made.release_.events == request.plan(sizes[0], names).choose("round", rounds).events
 
 
 @pytest.mark.parametrize("budget", BUDGETS.values(), ids=BUDGETS)

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cloister.encode import Encoded
-from cloister.kernels import BoxClip, CenterSums, Change, Kernel, Rows, Sensitivity
+from cloister.kernels import BoxClip, CenterSums, Change, Kernel, Modes, PrototypeSums, Rows, Sensitivity, zero
 from cloister.schema import Neighbours
 from cloister.testing import fold_in_shards, take, within_sensitivity
 from tests.laws.kernels import DENSE_CLASSES, KERNELS, KEYED, KEYED_CLASSES, Case, rows_for
@@ -118,3 +118,19 @@ def test_a_sensitivity_that_is_too_small_is_caught() -> None:
     codes = np.zeros((1, 2), dtype=np.int32)
     low, high = Encoded(np.array([[-50]], np.int32), codes), Encoded(np.array([[50]], np.int32), codes)
     assert not neighbour_gap_is_covered(kernel, Case(kernel, 1), low, high, 0)
+
+
+class ForgetfulValues(PrototypeSums):
+    """A planted bug: it says that a row moves one value count in all, where it moves one of every column."""
+
+    def sensitivity(self, neighbours: Neighbours) -> Sensitivity:
+        return Sensitivity(({"counts": Change(1, 1), "values": Change(1, 1)},))
+
+
+def test_value_counts_of_several_columns_are_not_one_count() -> None:
+    """The law fails for value counts whose sensitivity forgets the number of columns."""
+    modes = Modes(np.zeros((1, 2), np.int32), np.ones(1, np.int64))
+    rows = Encoded(np.zeros((1, 0), np.int32), np.ones((1, 2), np.int32))
+    for kind, is_covered in ((PrototypeSums, True), (ForgetfulValues, False)):
+        kernel = kind(np.zeros((1, 0), np.int32), modes, (2, 2), None, BoxClip(()))
+        assert within_sensitivity(kernel, Neighbours.ADD_REMOVE, kernel.fold(rows), zero(kernel)) is is_covered

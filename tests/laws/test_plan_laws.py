@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cloister.clustering.domain import Ball, from_bounds
+from cloister.clustering.domain import Ball, from_bounds, with_categories
 from cloister.clustering.methods import find_method
 from cloister.clustering.task import Task
 from cloister.clustering.terms import Terms
+from cloister.encode import Codes
 from cloister.privacy.budgets import ApproxDP, Budget, Identifiability, PureDP, relation
 from cloister.privacy.events import GaussianEvent, LaplaceEvent, SampledEvent, delta_of, total_cost, within
 from cloister.privacy.plan import Branch, Plan
@@ -69,6 +70,31 @@ def test_a_plans_events_stay_within_its_budget(seed: int, method: str) -> None:
         if not rates or plan.budget.delta < rates[0] / 1000:  # else the sample's own limit binds first
             assert float(plan.budget.delta) * 0.999 <= used <= float(plan.budget.delta)
     else:
+        assert delta_of(plan.events, plan.budget.epsilon * Fraction(999_999, 1_000_000)) > 0
+
+
+def make_mixed_plan(seed: int, method: str) -> Plan:
+    """A plan of k-prototypes, or for some seeds of k-modes."""
+    budget, neighbours, rows, columns, clusters = random_settings(seed)
+    names = tuple(f"x{j}" for j in range(columns // 5))
+    numbers = from_bounds(names, (-1, 2), "bounds") if names else None
+    categories = [Codes(f"c{j}", ("a", "b", "c")[: 2 + j % 2]) for j in range(1 + seed % 9)]
+    domain = with_categories(numbers, categories, [*names, *(codes.name for codes in categories)])
+    auto = method == "votes" and seed % 7 == 0
+    gamma = 1 if not names or seed % 3 else None
+    task = Task(domain.columns, domain, Terms(budget, neighbours), None if auto else clusters, gamma=gamma)
+    return find_method(method, "kprototypes").plan(task, rows)
+
+
+@pytest.mark.parametrize("method", ["lloyd", "votes"])
+@pytest.mark.parametrize("seed", range(200))
+def test_a_plan_of_prototypes_stays_within_its_budget(seed: int, method: str) -> None:
+    """The same for tables with categories."""
+    plan = make_mixed_plan(seed, method)
+    assert plan.keeps_budget()
+    if not any(isinstance(event, SampledEvent) for event in plan.events):  # there the sample's own limit may bind first
+        assert not within([*plan.events, plan.events[-1]], plan.budget)
+    if not plan.budget.delta:
         assert delta_of(plan.events, plan.budget.epsilon * Fraction(999_999, 1_000_000)) > 0
 
 

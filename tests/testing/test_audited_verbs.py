@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cloister.clustering.methods import METHODS
+from cloister.clustering.methods import METHODS, PROTOTYPE_METHODS
 from cloister.clustering.synopsis.shapes import SHAPES
 from cloister.privacy.budgets import PureDP
 from cloister.privacy.mechanisms import Laplace
@@ -44,6 +44,9 @@ def test_every_method_and_shape_is_audited() -> None:
     """A new method of clusters, or shape of a synopsis, has a line in `VERBS`."""
     words = {word for verb in VERBS for word in [verb.replace(",", "")]}
     assert all(any(word.startswith(f"cluster {method}") for word in words) for method in METHODS if method != "auto")
+    assert all(
+        f"{model} {method}" in words for model in ("prototypes", "modes") for method in PROTOTYPE_METHODS if method != "auto"
+    )
     assert all(f"synopsis {shape}" in words for shape in SHAPES)
 
 

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from cloister.cli import flags, output
-from cloister.clustering.methods import METHODS
+from cloister.clustering.methods import METHODS, MODELS, PROTOTYPE_METHODS
 from cloister.clustering.schedules import SCHEDULES
 from cloister.errors import BudgetExceeded, CloisterError, UsageError
+from cloister.parameters import unknown_choice
 from cloister.report.terminal import print_document
 
 if TYPE_CHECKING:
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from cloister.clustering.request import ClusterRequest
     from cloister.privacy.budgets import Budget
     from cloister.privacy.release import Release
+    from cloister.schema import Schema
 
 EXAMPLE = "Example: cloister cluster people.csv --k 5 --epsilon 1 --columns age,income --schema people.toml --out clusters"
 
@@ -31,7 +34,17 @@ def cluster(
     k: Annotated[str, typer.Option("--k", metavar="K", help="How many clusters, or auto: chosen from what is released.")],
     out: Annotated[Path | None, typer.Option(metavar="DIR", help="A new folder for centers.csv and release.json.")] = None,
     spending: flags.Spending,
-    columns: Annotated[str | None, flags.name_list("The number columns to cluster.")] = None,
+    columns: Annotated[str | None, flags.name_list("The columns to cluster: numbers, and categories of the schema.")] = None,
+    model: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            help=f"One of: auto, {', '.join(MODELS)}. auto: by whether the columns are numbers or categories.",
+        ),
+    ] = "auto",
+    gamma: Annotated[
+        str, typer.Option(metavar="NUMBER", help="Of kprototypes: what a differing category adds to a squared distance.")
+    ] = "auto",
     bounds: Annotated[
         str | None,
         typer.Option(
@@ -74,17 +87,17 @@ def cluster(
     ] = False,
     labels: Annotated[bool, typer.Option("--labels", help="Also write labels.parquet, for the holder only.")] = False,
     dry_run: flags.DryRun = False,
-    rows: flags.ExpectedRows = 10_000,
+    rows: flags.RowsBeforehand = None,
     everywhere: flags.Everywhere,
 ) -> None:
     """Find private clusters and write their centres with a certificate."""
-    from cloister.clustering.request import ClusterRequest
     from cloister.privacy.kept_releases import paid_result
     from cloister.sinks import reserved
 
     where = access.parameters()
     if synopsis is not None:
         described = {"--columns": columns, "--bounds": bounds, "--schema": schema, "--neighbours": neighbours}
+        described |= {"--model": None if model == "auto" else model, "--gamma": None if gamma == "auto" else gamma}
         check_free_of_charge(
             {**spending.flags(), "--dry-run": dry_run or None, "--count-missing": count_missing or None, **described}
         )
@@ -104,7 +117,10 @@ def cluster(
     if not data:
         raise UsageError("what should be clustered? Give DATA, or --synopsis FILE.")
     facts = flags.read_schema(schema)
-    request = ClusterRequest(
+    own_options = (seeding, evolution, tolerance)  # that only k-means has
+    request = find_request(
+        pick_kind(model, facts, columns, method in PROTOTYPE_METHODS and own_options == (None, None, None)),
+        gamma,
         n_clusters=read_clusters(k),
         budget=spending.budget(),
         bounds=flags.read_bounds(bounds),
@@ -122,8 +138,10 @@ def cluster(
         **where,
     )
     if dry_run:
-        show_plan(request, data, rows, everywhere.as_json)
+        show_plan(request, data, rows or 10_000, everywhere.as_json)
         return
+    if rows is not None:
+        request.plan(rows, column_names(request, data))  # what so many rows cannot carry is refused before the charge
     target = read_out(out)
     if labels:
         check_labels(request.engine)
@@ -230,14 +248,55 @@ def read_evolution(text: str | None) -> dict[str, Any] | None:
 
 def show_plan(request: ClusterRequest, data: list[str], rows: int, as_json: bool) -> None:
     """Print what a fit would spend."""
-    from cloister.vault import engine_traits, open_data
-
-    # no cluster is started to read the names of columns that are named already
-    known = None if engine_traits(request.engine, data).opens_at_once else request.columns
-    plan = request.plan(rows, known or open_data(data, request.engine).names)
+    plan = request.plan(rows, column_names(request, data))
     output.print_plan(plan, as_json, rows)
     if not as_json and (refusal := foreseen_refusal(request, plan.budget)):
         typer.echo(f"It would be refused: {refusal}")
+
+
+def column_names(request: ClusterRequest, data: list[str]) -> Sequence[str]:
+    """The columns of the data; no cluster is started to read the names of columns that are named already."""
+    from cloister.vault import engine_traits, open_data
+
+    known = None if engine_traits(request.engine, data).opens_at_once else request.columns
+    return known or open_data(data, request.engine).names
+
+
+def pick_kind(model: str, facts: Schema | None, columns: str | None, has_categories: bool) -> str:
+    """What is clustered: what was asked for, or what the kinds of the columns say; where columns are named, of these.
+
+    `has_categories`: whether the other flags can be meant for a table with categories.
+    """
+    from cloister.clustering.mixed_columns import pick_model
+
+    if model != "auto":
+        if model not in MODELS:
+            raise unknown_choice("model", model, ("auto", *MODELS))
+        return model
+    if columns is None and not has_categories:
+        return "kmeans"
+    return pick_model(facts, flags.read_names(columns) or None)
+
+
+def find_request(model: str, gamma: str, **parameters: Any) -> ClusterRequest:
+    """The request for a model; its other parameters are those of k-means."""
+    if model == "kmeans":
+        from cloister.clustering.request import ClusterRequest
+
+        if gamma != "auto":
+            raise UsageError("--gamma weighs categories against numbers, and k-means has numbers alone. Drop it.")
+        return ClusterRequest(**parameters)
+    from cloister.clustering.prototype_request import PrototypeRequest
+
+    return PrototypeRequest(model=model, gamma=read_gamma(gamma), **parameters)
+
+
+def read_gamma(text: str) -> float | str:
+    """A number, or auto."""
+    try:
+        return text if text == "auto" else float(text)
+    except ValueError:
+        raise UsageError("--gamma takes a number above 0, such as 0.1, or auto.") from None
 
 
 def foreseen_refusal(request: ClusterRequest, budget: Budget) -> str | None:

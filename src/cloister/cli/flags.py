@@ -44,6 +44,15 @@ DryRun = Annotated[bool, typer.Option("--dry-run", help="Print the plan; read no
 ExpectedRows = Annotated[
     int, typer.Option("--rows", metavar="N", min=1, help="With --dry-run: about how many rows to expect.")
 ]
+RowsBeforehand = Annotated[
+    int | None,
+    typer.Option(
+        "--rows",
+        metavar="N",
+        min=1,
+        help="About how many rows to expect (--dry-run: 10000 if not said); what they cannot carry is refused before a charge.",
+    ),
+]
 Epsilon = Annotated[str | None, typer.Option(metavar="NUMBER", help="How much the release may reveal; smaller is safer.")]
 Delta = Annotated[str | None, typer.Option(metavar="NUMBER", help="With --epsilon: a small failure probability, e.g. 1e-6.")]
 Rho = Annotated[

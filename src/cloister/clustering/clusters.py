@@ -16,7 +16,8 @@ from cloister.clustering.domain import Domain
 from cloister.clustering.inputs import read_to_label
 from cloister.clustering.scores.score_clusters import score_clusters
 from cloister.clustering.scores.score_report import ScoreReport
-from cloister.kernels import Labels
+from cloister.errors import UsageError
+from cloister.kernels import Labels, Modes
 from cloister.privacy.release import Release
 from cloister.report import notebook
 from cloister.report.document import Block, Document, Fact, Section, Sentence, TextTable
@@ -43,7 +44,7 @@ class Clusters:
     domain
         The public grid.
     places : ndarray (k, d)
-        The centres in grid steps.
+        The numbers of the centres in grid steps.
     cluster_sizes_ : ndarray (k,)
         How many rows each stands for; noisy.
     release_ : Release
@@ -56,6 +57,8 @@ class Clusters:
         Rounds on the rows.
     engine, ledger
         With which rows are labelled, and where that is recorded.
+    modes : Modes or None
+        The categories of the centres, and what one that differs adds to a distance; None: there are none.
     """
 
     domain: Domain = dataclasses.field(repr=False)
@@ -67,11 +70,17 @@ class Clusters:
     n_iter_: int = 0
     engine: Any = None
     ledger: str | Ledger | None = dataclasses.field(default=None, repr=False)
+    modes: Modes | None = dataclasses.field(default=None, repr=False)
 
     @property
-    def cluster_centers_(self) -> NDArray[np.float64]:
-        """The centres in the columns' own units, (k, d)."""
-        return self.domain.decode(self.places)
+    def cluster_centers_(self) -> NDArray[Any]:
+        """The centres in the columns' own units, (k, columns): floats; with categories an array of floats and texts."""
+        return self.domain.decode(self.places) if self.modes is None else np.array(self.records, dtype=object)
+
+    @property
+    def records(self) -> list[list[float | str]]:
+        """The centres, each a list of one value a column."""
+        return self.domain.records(self.places, None if self.modes is None else self.modes.codes)
 
     @property
     def n_features_in_(self) -> int:
@@ -91,7 +100,7 @@ class Clusters:
         return Vault.label(
             read_to_label(X, self.domain.columns, self.engine),
             self.domain.encoding,
-            Labels(self.places, self.domain.clip).apply,
+            Labels(self.places, self.domain.clip, self.modes).apply,
             name="cluster",
             purpose="labels",
             engine=self.engine,
@@ -109,6 +118,11 @@ class Clusters:
         truth : str or array (n,), optional
             The column of X that holds the true class of each row, or the classes themselves.
         """
+        if self.modes is not None:
+            raise UsageError(
+                "a score report is of clusters of numbers. With categories, score labels and costs by themselves: "
+                "cloister.clustering.scores has f_measure(model.predict(X), classes) and mixed_cost(...)."
+            )
         table = self.release_.ledger["table"] if self.release_.ledger else None
         ledger = self.ledger if table else None
         return score_clusters(X, self.domain, self.places, truth, engine=self.engine, table=table, ledger=ledger)
@@ -117,8 +131,8 @@ class Clusters:
         """The centres, a row each, and what was chosen on the way."""
         names = list(map(str, self.domain.columns))
         rows = [
-            [str(i), f"{size:,.0f}", *map(coordinate_text, center[:SHOWN])]
-            for i, (size, center) in enumerate(zip(self.cluster_sizes_, self.cluster_centers_, strict=True))
+            [str(i), f"{size:,.0f}", *(v if isinstance(v, str) else coordinate_text(v) for v in center[:SHOWN])]
+            for i, (size, center) in enumerate(zip(self.cluster_sizes_, self.records, strict=True))
         ]
         title = f"{len(rows)} private clusters (sizes are noisy)"
         blocks: list[Block] = [TextTable.of(["cluster", "size", *names[:SHOWN]], rows, title=title, align="right")]
@@ -160,8 +174,9 @@ class Clusters:
         with path.open("w", newline="", encoding="utf-8") as file:
             writer = csv.writer(file)
             writer.writerow(["cluster", "size", *self.domain.columns])
-            for i, (size, center) in enumerate(zip(self.cluster_sizes_, self.cluster_centers_, strict=True)):
-                writer.writerow([i, f"{size:.0f}", *(f"{value:.9g}" for value in center)])
+            for i, (size, center) in enumerate(zip(self.cluster_sizes_, self.records, strict=True)):
+                cells = (value if isinstance(value, str) else f"{value:.9g}" for value in center)
+                writer.writerow([i, f"{size:.0f}", *cells])
 
     def _write_labels(self, X: Any, path: Path) -> None:
         """The label of every row; the file itself says for whom it is."""

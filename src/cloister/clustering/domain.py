@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cloister.encode import Encoding, Grid
+from cloister.encode import Codes, Encoding, Grid
 from cloister.errors import SchemaError, UsageError, by_door
 from cloister.kernels import BallClip, BoxClip, Clip
 from cloister.parameters import check_reach
 from cloister.schema.cell_format import PLAIN, CellFormat
 from cloister.schema.value_steps import ValueSteps
 
-__all__ = ["Ball", "Domain", "Lattice", "check_scale", "from_bounds", "widen_narrow"]
+__all__ = ["Ball", "Domain", "Lattice", "check_scale", "from_bounds", "widen_narrow", "with_categories"]
 
 GRID_BITS = 19  # a column spans 2**20 grid steps: squared distances stay exact in float64 up to 8,192 columns
 EXACT_BITS = 52
@@ -50,16 +50,27 @@ class Ball:
 
 @dataclass(frozen=True, slots=True)
 class Domain:
-    """The grid, the clip that holds for every encoded row, and the way back."""
+    """The grid of the numbers, the values of the categories, the clip that holds for every encoded row, and the way back."""
 
     encoding: Encoding
     clip: Clip
     halves: NDArray[np.int64] = field(repr=False)  # (d,) half-width of each column in grid steps
     unit: float  # the length of a grid step in reported distances: in column widths, or in the data's own units
+    order: tuple[str, ...] = ()  # the columns as the user has them; none: numbers, then categories
 
     @property
     def columns(self) -> tuple[str, ...]:
-        return self.encoding.columns
+        return self.order or self.encoding.columns
+
+    @property
+    def categories(self) -> tuple[Codes, ...]:
+        """The category columns."""
+        return tuple(codes for codes in self.encoding.categories if isinstance(codes, Codes))
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """How many values each category column has."""
+        return tuple(len(codes.domain) for codes in self.categories)
 
     @property
     def is_ball(self) -> bool:
@@ -91,6 +102,20 @@ class Domain:
     def decode(self, points: NDArray[Any]) -> NDArray[np.float64]:
         """Points in grid steps -> the columns' own units."""
         return self.encoding.decode(points)
+
+    def records(self, points: NDArray[Any], codes: NDArray[np.int32] | None = None) -> list[list[float | str]]:
+        """Points in grid steps and their category codes -> values in the columns' own units, in the order of `columns`."""
+        cells: dict[str, list[Any]] = {
+            grid.name: column.tolist() for grid, column in zip(self.encoding.numbers, self.decode(points).T, strict=True)
+        }
+        for column, places in zip(self.categories, () if codes is None else codes.T, strict=True):
+            cells[column.name] = [column.domain[place] for place in places]
+        return [list(record) for record in zip(*(cells[name] for name in self.columns), strict=True)]
+
+    def by_column(self, of_numbers: Sequence[Any], others: Any = None) -> list[Any]:
+        """What each number column has, in the order of `columns`; the others have the same."""
+        named = dict(zip((grid.name for grid in self.encoding.numbers), of_numbers, strict=True))
+        return [named.get(name, others) for name in self.columns]
 
     def nearest_values(self, numbers: NDArray[np.float64]) -> NDArray[np.float64]:
         """Numbers in the columns' own units, (n, d) -> the nearest values that the columns have, where that is public."""
@@ -172,6 +197,13 @@ def default_places(
     public = np.full(len(middles), np.nan) if defaults is None else np.asarray(defaults, dtype=np.float64)
     places = np.where(np.isnan(public), 0.0, (public - middles) / steps)
     return [int(place) for place in np.clip(np.rint(places), -halves, halves)]
+
+
+def with_categories(numbers: Domain | None, categories: Sequence[Codes], order: Sequence[str]) -> Domain:
+    """The domain of numbers with category columns beside them; None: categories alone, between which distances are counts."""
+    if numbers is None:
+        return Domain(Encoding(categories=tuple(categories)), BoxClip(()), np.empty(0, np.int64), 1.0, tuple(order))
+    return replace(numbers, encoding=replace(numbers.encoding, categories=tuple(categories)), order=tuple(order))
 
 
 def widen_narrow(low: NDArray[np.float64], high: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -8,13 +8,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cloister.clustering.domain import Domain
+from cloister.kernels import Modes
 
 __all__ = ["Fitted", "Loss"]
 
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """A private estimate of the mean squared distance to the nearest centre, clipped, in squared grid steps."""
+    """A private estimate of the mean squared distance to the nearest centre, clipped, in squared grid steps.
+
+    Where rows have categories, gamma for each that differs is part of a squared distance.
+    """
 
     mean: float
     error: float  # standard error of the mean, from the noise
@@ -33,3 +37,4 @@ class Fitted:
     rows: float
     loss: Loss | None = None
     choices: dict[str, str] = field(default_factory=dict)
+    modes: Modes | None = None  # the categories of the centres, (k, c); None: there are none

@@ -3,29 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from os import PathLike
 from typing import Any
 
-import numpy as np
-from sklearn.base import BaseEstimator, ClusterMixin
-from sklearn.utils.validation import check_is_fitted
-
-from cloister.clustering.clusters import Clusters
-from cloister.clustering.progress import Progress, silent
+from cloister.clustering.cluster_estimator import ClusterEstimator
 from cloister.clustering.request import ClusterRequest
-from cloister.clustering.scores.score_report import ScoreReport
-from cloister.parameters import check_names, check_whole
 from cloister.privacy.ledger import Ledger
-from cloister.privacy.plan import Plan
-from cloister.privacy.release import Release
 
 __all__ = ["KMeans"]
 
-MOST_PLANNED = 100_000  # columns of a plan
 
-
-class KMeans(ClusterMixin, BaseEstimator):
+class KMeans(ClusterEstimator):
     """Differentially private k-means.
 
     Parameters
@@ -147,68 +134,5 @@ class KMeans(ClusterMixin, BaseEstimator):
         self.schedule = schedule
         self.tolerance = tolerance
 
-    def fit(self, X: Any, y: Any = None, *, progress: Progress = silent) -> KMeans:
-        """Find the centres of the rows of X: an array, a frame, a path, or anything that `cloister` reads.
-
-        A list of rows does not say which columns it has: name them, in the order of the rows, with `columns` or a schema, or
-        count them with bounds one a column. A row is a list in that order, or a dict by name.
-        """
-        request = self._request()
-        rows = request.read(X)
-        clusters = request.fit(rows, progress)
-        self._clusters = clusters
-        self.cluster_centers_ = clusters.cluster_centers_
-        self.cluster_sizes_ = clusters.cluster_sizes_
-        self.standard_errors_ = clusters.standard_errors_
-        self.loss_ = clusters.loss_
-        self.n_iter_ = clusters.n_iter_
-        self.release_ = clusters.release_
-        self.n_features_in_ = clusters.n_features_in_
-        if rows.named:
-            self.feature_names_in_ = np.asarray(clusters.domain.columns, dtype=object)
-        elif hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
-        return self
-
-    def plan(self, n: int, d: int | None = None, names: Sequence[str] | None = None) -> Plan:
-        """What a fit of about n rows and d columns would spend and what to expect of it; no row is read."""
-        rows = check_whole(n, "the number of rows", 0)
-        columns = check_names(names, "names") or [
-            f"x{j}" for j in range(0 if d is None else check_whole(d, "d", 1, MOST_PLANNED))
-        ]
-        return self._request().plan(rows, columns)
-
-    def predict(self, X: Any) -> Any:
-        """The nearest centre of each row, for whoever holds the rows. It is not a private release.
-
-        Arrays and rows that are lists have the columns that were clustered, in their order; anything else names its columns.
-        On Spark: the DataFrame with one more column, "cluster", computed when it is read.
-        """
-        return self._result().predict(X)
-
-    def fit_predict(self, X: Any, y: Any = None, **kwargs: Any) -> Any:
-        """Fit, then label the same rows for whoever holds them. The labels are not a private release."""
-        rows = self._request().read(X)
-        return self.fit(rows)._result().label(rows.data)
-
-    def score_report(self, X: Any, truth: Any = None) -> ScoreReport:
-        """F-measure, NICV, SSE and others of rows, each beside that of one cluster, for whoever holds them; see `Clusters`.
-
-        They are not a private release. `truth`: the column of X that holds the true class of each row, or the classes themselves.
-        """
-        return self._result().score_report(X, truth)
-
-    def save(self, path: str | PathLike[str], *, label: Any = None) -> Release:
-        """Write a new folder with centers.csv and release.json, as `cloister cluster` does.
-
-        With `label` the labels of these rows go into labels.parquet, for the holder only. See `Clusters.save`.
-        """
-        return self._result().save(path, label=label)
-
     def _request(self) -> ClusterRequest:
         return ClusterRequest(**self.get_params(deep=False))
-
-    def _result(self) -> Clusters:
-        """The clusters, with the engine and the ledger that are set now."""
-        check_is_fitted(self)
-        return replace(self._clusters, engine=self.engine, ledger=self.ledger)

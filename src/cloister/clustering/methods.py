@@ -21,7 +21,7 @@ if TYPE_CHECKING:  # the command line lists the methods in its help, and loads n
     from cloister.privacy.plan import Plan
     from cloister.vault import Vault
 
-__all__ = ["METHODS", "Method", "find_method"]
+__all__ = ["METHODS", "MODELS", "PROTOTYPE_METHODS", "Method", "find_method"]
 
 
 class Method(Protocol):
@@ -66,10 +66,24 @@ METHODS: Mapping[str, str] = {  # name -> where its class is; loaded when it is 
 }
 
 
-def find_method(name: str) -> Method:
-    """The method of this name."""
-    if not isinstance(name, str) or name not in METHODS:
-        raise unknown_choice("method", name, METHODS)
-    module, _, kind = METHODS[name].partition(":")
+PROTOTYPE_METHODS: Mapping[str, str] = {  # the same of tables with categories
+    "auto": "cloister.clustering.prototypes.votes:PrototypeSearch",
+    "votes": "cloister.clustering.prototypes.votes:PrototypeSearch",
+    "lloyd": "cloister.clustering.prototypes.noisy_lloyd:PrototypeLloyd",
+}
+
+MODELS: Mapping[str, Mapping[str, str]] = {  # what is clustered: numbers, numbers and categories, categories
+    "kmeans": METHODS,
+    "kprototypes": PROTOTYPE_METHODS,
+    "kmodes": PROTOTYPE_METHODS,
+}
+
+
+def find_method(name: str, model: str = "kmeans") -> Method:
+    """The method of this name, for a model."""
+    methods = MODELS[model]
+    if not isinstance(name, str) or name not in methods:
+        raise unknown_choice("method", name, methods)
+    module, _, kind = methods[name].partition(":")
     method: Method = getattr(import_module(module), kind)(name)
     return method

@@ -9,6 +9,7 @@ whatever the method then does with the rest; it is bought whether or not anythin
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -16,7 +17,7 @@ from typing import Any
 from cloister.clustering.progress import Progress
 from cloister.clustering.task import Task
 from cloister.clustering.terms import Terms
-from cloister.encode import Encoding, Grid, MadeUp
+from cloister.encode import Codes, Encoding, Grid, MadeUp
 from cloister.kernels import MissingCounts
 from cloister.privacy.budgets import ApproxDP, Budget, PureDP
 from cloister.privacy.notes import missing_counts
@@ -44,7 +45,15 @@ class MissingStep:
     @property
     def kernel(self) -> MissingCounts:
         """What is counted."""
-        return MissingCounts(len(self.task.names))
+        return MissingCounts(len(self.columns))
+
+    @property
+    def columns(self) -> Sequence[Grid | Codes]:
+        """The columns whose values may be made up, numbers first."""
+        domain = self.task.domain
+        if domain is None:
+            return [Grid(name, 0.0, 1.0, 1) for name in self.task.names]
+        return (*domain.encoding.numbers, *domain.categories)
 
     @property
     def step(self) -> Step:
@@ -60,9 +69,8 @@ class MissingStep:
     def measure(self, vault: Vault, progress: Progress) -> dict[str, Any]:
         """Buy the counts; afterwards the rows are read as the task has them."""
         progress("missing")
-        domain = self.task.domain
-        grids = domain.encoding.numbers if domain else [Grid(name, 0.0, 1.0, 1) for name in self.task.names]
-        vault.recode(Encoding(categories=tuple(MadeUp(grid) for grid in grids)))
+        vault.recode(Encoding(categories=tuple(MadeUp(column) for column in self.columns)))
         released = vault.measure_first(self.kernel, self.step.mechanism, "missing")
         vault.recode(self.task.encoding)
-        return missing_counts(self.task.names, released.value["counts"], released.deviation["counts"])
+        names = [column.name for column in self.columns]
+        return missing_counts(names, released.value["counts"], released.deviation["counts"])

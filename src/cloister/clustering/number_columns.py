@@ -11,6 +11,7 @@ import numpy as np
 from cloister.clustering.domain import Ball, Lattice, pair
 from cloister.clustering.inputs import Input
 from cloister.column_names import missing_column
+from cloister.encode import Codes
 from cloister.errors import SchemaError, UsageError, by_door
 from cloister.schema import Category, Number, Role, Schema
 from cloister.schema.cell_format import PLAIN, CellFormat
@@ -24,13 +25,20 @@ MOST_LISTED = 20
 
 @dataclass(frozen=True, slots=True)
 class NumberColumns:
-    """The columns to work on, with the bounds and defaults that are known of them."""
+    """The columns to work on, with the bounds and defaults that are known of them; beside the numbers there may be categories."""
 
-    names: list[str]
+    names: list[str]  # of the numbers
     bounds: Any  # None: to be estimated inside the budget
     defaults: list[float] | None = None  # NaN: the middle of the bounds
     forms: tuple[CellFormat, ...] | None = None  # how the cells of each are written; None: plainly
     lattices: tuple[Lattice | None, ...] | None = None  # on which public values each lies, where the schema says it
+    categories: tuple[Codes, ...] = ()
+    order: tuple[str, ...] = ()  # numbers and categories as the user has them; none: there are numbers alone
+
+    @property
+    def all_names(self) -> tuple[str, ...]:
+        """Every column that is worked on, in order."""
+        return self.order or tuple(self.names)
 
 
 def choose_columns(rows: Input, schema: Schema | None, columns: Sequence[str] | None, bounds: Any) -> NumberColumns:
@@ -68,7 +76,7 @@ def choose_columns(rows: Input, schema: Schema | None, columns: Sequence[str] | 
 
 def kinds_of(columns: NumberColumns, schema: Schema | None) -> dict[str, Kind | None]:
     """What the schema says of each column; None: nothing."""
-    return {name: schema[name].kind if schema is not None and name in schema else None for name in columns.names}
+    return {name: schema[name].kind if schema is not None and name in schema else None for name in columns.all_names}
 
 
 def stated_bounds(columns: NumberColumns) -> dict[str, tuple[float, float]]:
@@ -140,7 +148,11 @@ def no_number_column(schema: Schema, name: str) -> SchemaError:
     kind = type(column.kind).__name__.lower()
     others = [other for other in schema.names if may_be_number(schema, other)]
     numbers = f" The number columns are: {', '.join(others[:MOST_LISTED])}." if others else ""
-    advice = " cloister tabulate counts its values." if isinstance(column.kind, Category) else ""
+    advice = ""
+    if isinstance(column.kind, Category):
+        advice = (
+            f" {by_door('KPrototypes', '--model kprototypes')} takes categories too; cloister tabulate counts its values."
+        )
     return SchemaError(
         f'column "{name}" is a {kind} in the schema, and distances are between numbers. Leave it out of '
         f"{by_door('columns', '--columns')}.{numbers}{advice}"

@@ -33,6 +33,7 @@ __all__ = ["ClusterRequest"]
 MOST_CLUSTERS = 4096
 MOST_ROUNDS = 1000
 CENTER_BYTES = 128  # of a coordinate: in the table, and with its error in the certificate
+TITLES = {"kmeans": "k-means", "kprototypes": "k-prototypes", "kmodes": "k-modes"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,7 +69,7 @@ class ClusterRequest(TableRequest):
                 f"max_iter must be at most {MOST_ROUNDS:,}: rounds share the budget, and each would be nothing but noise. "
                 "Leave it out for as many as the budget carries."
             )
-        find_method(self.method)
+        self.find_method()
         check_method_options(
             self.method,
             seeding=self.seeding,
@@ -78,11 +79,26 @@ class ClusterRequest(TableRequest):
         )
         number_of_clusters(self.n_clusters)
 
+    @property
+    def kind_of_model(self) -> str:
+        """What is clustered: a name of `methods.MODELS`."""
+        return "kmeans"
+
+    def find_method(self) -> Method:
+        """The method, for this model."""
+        return find_method(self.method, self.kind_of_model)
+
     def task(self, rows: Input) -> Task:
         """What the method is to do, checked as far as it can be without the rows. The request is settled."""
+        task = self.unchecked_task(rows)
+        self.find_method().check(task)
+        return task
+
+    def unchecked_task(self, rows: Input) -> Task:
+        """The same before the method has seen it."""
         columns = self.choose_columns(rows)
-        task = Task(
-            tuple(columns.names),
+        return Task(
+            columns.all_names,
             self._domain(columns),
             replace(self.terms, budget=rest_of(self.terms.budget)) if self.count_missing else self.terms,
             number_of_clusters(self.n_clusters),
@@ -93,8 +109,6 @@ class ClusterRequest(TableRequest):
             self.schedule,
             None if self.tolerance is None else float(self.tolerance),
         )
-        find_method(self.method).check(task)
-        return task
 
     def _domain(self, columns: NumberColumns) -> Domain | None:
         """Where values may lie; None where that is to be estimated inside the budget."""
@@ -108,7 +122,7 @@ class ClusterRequest(TableRequest):
         columns = Input(None, tuple(names))
         request = self.settled(columns)
         task = request.task(columns)
-        plan = find_method(self.method).plan(task, rows)
+        plan = self.find_method().plan(task, rows)
         return MissingStep(task, request.terms).before(plan) if self.count_missing else plan
 
     def read(self, data: Any) -> Input:
@@ -124,10 +138,11 @@ class ClusterRequest(TableRequest):
         rows = self.read(data)
         request = self.settled(rows)
         task = request.task(rows)
-        method = find_method(self.method)
+        method = self.find_method()
         random = public_chance(self.random_state)
-        set_aside((task.clusters or 0) * len(task.encoding.numbers) * CENTER_BYTES)
-        with request.open_vault(rows, task.encoding, f"k-means, {task.clusters or 'some'} clusters") as vault:
+        set_aside((task.clusters or 0) * len(task.encoding.columns) * CENTER_BYTES)
+        purpose = f"{TITLES[self.kind_of_model]}, {task.clusters or 'some'} clusters"
+        with request.open_vault(rows, task.encoding, purpose) as vault:
             missing = MissingStep(task, request.terms).measure(vault, progress) if self.count_missing else None
             return request._release(vault, task, method, method.fit(vault, task, random, progress), missing)
 
@@ -138,7 +153,7 @@ class ClusterRequest(TableRequest):
             "n_clusters": len(fitted.centers),
             "method": method.name,
             "columns": list(domain.columns),
-            "bounds": domain.bounds,
+            "bounds": domain.by_column(domain.bounds),
             "bounds_from": "the budget" if task.domain is None else "public facts",
             "shape": domain.shape,
             "scale": None if domain.is_ball else self.scale,
@@ -146,9 +161,18 @@ class ClusterRequest(TableRequest):
             "choices": fitted.choices,
             "defaults": domain.encoding.defaults,
         }
+        square, unit = (
+            domain.unit**2,
+            "squared column widths" if parameters["scale"] == "bounds" else "squared units of the data",
+        )
         errors = fitted.errors * domain.lengths()  # (k, d)
+        if fitted.modes is not None:
+            parameters["domains"] = {codes.name: list(codes.domain) for codes in domain.categories}
+            parameters["gamma"] = float(fitted.modes.weights[0]) * square
+            errors = np.array([domain.by_column(row, np.nan) for row in errors])  # (k, columns)
+            unit = f"{unit}, plus gamma a differing category" if domain.encoding.numbers else "differing categories"
         result: dict[str, Any] = {
-            "centers": domain.decode(fitted.centers).tolist(),
+            "centers": domain.records(fitted.centers, None if fitted.modes is None else fitted.modes.codes),
             "sizes": fitted.sizes.tolist(),
             "standard_errors": [[float(f"{e:.6g}") if np.isfinite(e) else None for e in row] for row in errors],
         }
@@ -158,24 +182,24 @@ class ClusterRequest(TableRequest):
         if missing is not None:
             result["missing"] = missing
             notes = (*notes, missing_note(missing))
-        square = domain.unit**2
         if fitted.loss is not None:
             result["loss"] = {
                 "mean_squared_distance": fitted.loss.mean * square,
                 "standard_error": fitted.loss.error * square,
                 "clipped_at": fitted.loss.cap * square,
-                "unit": "squared column widths" if parameters["scale"] == "bounds" else "squared units of the data",
+                "unit": unit,
             }
         return Clusters(
             domain,
             fitted.centers,
             fitted.sizes,
-            vault.release("kmeans", parameters, result, notes),
+            vault.release(self.kind_of_model, parameters, result, notes),
             standard_errors_=errors,
             loss_=None if fitted.loss is None else fitted.loss.mean * square,
             n_iter_=fitted.rounds,
             engine=self.engine,
             ledger=self.ledger,
+            modes=fitted.modes,
         )
 
 

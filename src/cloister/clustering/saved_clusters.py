@@ -54,7 +54,9 @@ def load_clusters(path: str | PathLike[str], schema: Schema | None = None) -> Cl
                 raise
             raise SourceError(f"{path} cannot be read as a release. {WANTED}") from None
     if release.kind != "kmeans" or CENTERS not in release.files:
-        raise SourceError(f"{path} is a release of something else than clusters of numbers. {WANTED}")
+        raise SourceError(
+            f"{path} is a release of something else than clusters of numbers, which alone are scored here. {WANTED}"
+        )
     check_consistency(release, folder, file)
     try:
         domain = domain_of_release(release, schema)

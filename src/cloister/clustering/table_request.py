@@ -67,9 +67,15 @@ class TableRequest:
         if not isinstance(budget, Rho) or not budget.is_open:
             return self
         columns = self.choose_columns(rows)
-        if not columns.names:  # refused where the columns are worked on
+        if not columns.all_names:  # refused where the columns are worked on
             return self
-        return replace(self, budget=settle_worlds(budget, kinds_of(columns, self.schema), stated_bounds(columns)))
+        return replace(self, budget=settle_worlds(budget, kinds_of(columns, self.facts), stated_bounds(columns)))
+
+    @property
+    def facts(self) -> Schema | None:
+        """What is publicly known of the columns."""
+        schema: Schema | None = self.schema  # a path was read when the request was made
+        return schema
 
     @property
     def table_name(self) -> str | None:

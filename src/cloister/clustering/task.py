@@ -26,6 +26,7 @@ class Task:
     evolution: EvolutionOptions = OWN_EVOLUTION  # of the seeding of that name
     schedule: str | None = None  # how the rounds of Lloyd share the budget; None: equally
     tolerance: float | None = None  # Lloyd stops when no centre moves as far, in units of the domain; None: it does not
+    gamma: int | None = None  # what a differing category adds, in squared grid steps; None: found inside the budget
 
     @property
     def encoding(self) -> Encoding:

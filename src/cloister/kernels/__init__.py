@@ -2,13 +2,14 @@
 
 from cloister.kernels.base import Change, Kernel, Sensitivity, Summary, zero
 from cloister.kernels.cells import GridCells, GridKeys, NestedCells
-from cloister.kernels.centers import BallClip, BoxClip, CenterSums, Clip, Labels
+from cloister.kernels.centers import BallClip, BoxClip, CenterSums, Clip, Labels, Modes
 from cloister.kernels.clipped import ClippedCost, ClippedSums, Euclidean, Taxicab
 from cloister.kernels.cluster_fit import FitSums
 from cloister.kernels.counts import Histogram, Rows, ValueCounts
 from cloister.kernels.missing import MissingCounts
 from cloister.kernels.moments import Moments
 from cloister.kernels.morton import LeafSums, MortonKeys
+from cloister.kernels.prototypes import Marginals, PrototypeSums, PrototypeVotes
 from cloister.kernels.tables import TableCounts
 
 __all__ = [
@@ -27,10 +28,14 @@ __all__ = [
     "Kernel",
     "Labels",
     "LeafSums",
+    "Marginals",
     "MissingCounts",
+    "Modes",
     "Moments",
     "MortonKeys",
     "NestedCells",
+    "PrototypeSums",
+    "PrototypeVotes",
     "Rows",
     "Sensitivity",
     "Summary",

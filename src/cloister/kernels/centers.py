@@ -17,10 +17,10 @@ from cloister.encode import Encoded
 from cloister.errors import UsageError
 from cloister.kernels.base import Change, Sensitivity, Summary
 from cloister.kernels.loops.arrays import EXACT
-from cloister.kernels.loops.choose import nearest_loops
+from cloister.kernels.loops.choose import mixed_loops, nearest_loops
 from cloister.schema import Neighbours
 
-__all__ = ["BallClip", "BoxClip", "CenterSums", "Clip", "Labels", "check_exact", "find_nearest"]
+__all__ = ["BallClip", "BoxClip", "CenterSums", "Clip", "Labels", "Modes", "check_exact", "find_nearest"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,22 +66,58 @@ class BallClip:
 Clip = BoxClip | BallClip
 
 
-def check_exact(centers: NDArray[np.int32], clip: Clip) -> None:
+@dataclass(frozen=True, slots=True, eq=False)
+class Modes:
+    """The categories of some centres: a row's distance grows by a centre's weight for each category in which they differ.
+
+    Attributes
+    ----------
+    codes
+        Public or released category codes, (k, c).
+    weights
+        What a differing category adds to the squared distance from each centre, in squared grid steps, (k,): gamma.
+    """
+
+    codes: NDArray[np.int32]  # (k, c)
+    weights: NDArray[np.int64]  # (k,)
+
+    def __post_init__(self) -> None:
+        if (self.weights < 1).any():
+            raise UsageError("a differing category must add at least one squared grid step to a distance.")
+
+    @property
+    def farthest(self) -> int:
+        """The most that categories add to a squared distance."""
+        return int(self.codes.shape[1]) * int(self.weights.max())
+
+
+def check_exact(centers: NDArray[np.int32], clip: Clip, modes: Modes | None = None) -> None:
     """Refuse centres (k, d) from which a row inside the clip could be so far that float64 would round the square."""
     if not len(centers):
         raise UsageError("there is no centre to be nearest to.")
     corner = np.abs(centers.astype(np.int64)).max(axis=0).tolist()  # no centre is farther out in any column
-    if clip.farthest(corner) >= EXACT:
+    if clip.farthest(corner) + (modes.farthest if modes else 0) >= EXACT:
         raise UsageError(
             "the grid is too fine for exact distances: a squared distance could reach 2**53 grid steps. Use a coarser grid, "
             "or fewer columns."
         )
 
 
-def find_nearest(rows: Encoded, centers: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
-    """The index of each row's nearest centre and its squared distance, both exact; ties go to the lowest index."""
+def find_nearest(
+    rows: Encoded, centers: NDArray[np.int32], modes: Modes | None = None
+) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+    """The index of each row's nearest centre and its squared distance, both exact; ties go to the lowest index.
+
+    With `modes` a squared distance has a weight more for each differing category: of k-prototypes, and without numbers of
+    k-modes.
+    """
     labels = np.empty(len(rows), dtype=np.int32)
     squares = np.empty(len(rows), dtype=np.float64)
+    if modes is not None:
+        points, places = (np.ascontiguousarray(some.T) for some in (centers.astype(np.float64), modes.codes))
+        mixed = mixed_loops(centers.size + modes.codes.size)
+        mixed.nearest(rows.numbers, rows.codes, points, places, modes.weights.astype(np.float64), labels, squares)
+        return labels, squares
     loops = nearest_loops(centers.size)
     loops.nearest(rows.numbers, np.ascontiguousarray(centers.T, dtype=np.float64), labels, squares)
     return labels, squares
@@ -139,9 +175,10 @@ class Labels:
 
     centers: NDArray[np.int32]  # (k, d)
     within: Clip  # where every encoded row lies
+    modes: Modes | None = None  # the categories of the centres; None: rows have numbers alone
 
     def __post_init__(self) -> None:
-        check_exact(self.centers, self.within)
+        check_exact(self.centers, self.within, self.modes)
 
     def apply(self, rows: Encoded) -> NDArray[np.int32]:
-        return find_nearest(rows, self.centers)[0]
+        return find_nearest(rows, self.centers, self.modes)[0]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from cloister.encode import Encoded
 from cloister.kernels.base import Change, Sensitivity, Summary
-from cloister.kernels.centers import Clip, check_exact, find_nearest
+from cloister.kernels.centers import Clip, Modes, check_exact, find_nearest
 from cloister.kernels.loops.choose import nearest_loops
 from cloister.schema import Neighbours
 
@@ -134,9 +134,10 @@ class ClippedCost:
     centers: NDArray[np.int32]  # (k, d)
     cap: int  # in grid steps squared
     within: Clip  # where every encoded row lies
+    modes: Modes | None = None  # the categories of the centres; None: rows have numbers alone
 
     def __post_init__(self) -> None:
-        check_exact(self.centers, self.within)
+        check_exact(self.centers, self.within, self.modes)
 
     @property
     def shift(self) -> int:
@@ -153,7 +154,7 @@ class ClippedCost:
         return {"cost": (1,)}
 
     def fold(self, rows: Encoded) -> Summary:
-        squares = find_nearest(rows, self.centers)[1].astype(np.int64)
+        squares = find_nearest(rows, self.centers, self.modes)[1].astype(np.int64)
         return Summary({"cost": np.array([(np.minimum(squares, self.cap) >> self.shift).sum()], dtype=np.int64)})
 
     def sensitivity(self, neighbours: Neighbours) -> Sensitivity:

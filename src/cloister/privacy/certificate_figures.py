@@ -116,11 +116,7 @@ def _of_release(release: Release) -> Iterator[str]:
     if "identifiability" in parameters:
         yield from _of_rho(release, parameters["identifiability"])
     if "centers" in result:
-        centers = result["centers"]
-        lengths = {len(centers), len(result.get("sizes", centers)), parameters.get("n_clusters", len(centers))}
-        widths = {len(center) for center in centers} | ({len(parameters["columns"])} if "columns" in parameters else set())
-        if len(lengths) > 1 or len(widths) > 1:
-            yield "its centres are not as many, or not in as many columns, as it says"
+        yield from _of_centers(result, parameters)
     if release.kind == CHOICE:
         yield from _of_choice(release)
     person = PERSON.fullmatch(unit)
@@ -131,6 +127,29 @@ def _of_release(release: Release) -> Iterator[str]:
             wanted = person and (f'column "{person[2]}" names people', f"At most {person[1]} row")
             if not wanted or not all(words in note for words in wanted):
                 yield "a note says of whom it protects something else than its guarantee"
+
+
+def _of_centers(result: Mapping[str, Any], parameters: Mapping[str, Any]) -> Iterator[str]:
+    """Of clusters: how many there are, of which columns."""
+    centers = result["centers"]
+    lengths = {len(centers), len(result.get("sizes", centers)), parameters.get("n_clusters", len(centers))}
+    widths = {len(center) for center in centers} | ({len(parameters["columns"])} if "columns" in parameters else set())
+    if len(lengths) > 1 or len(widths) > 1:
+        yield "its centres are not as many, or not in as many columns, as it says"
+    if "domains" in parameters:
+        yield from _of_modes(centers, parameters)
+
+
+def _of_modes(centers: Sequence[Sequence[Any]], parameters: Mapping[str, Any]) -> Iterator[str]:
+    """Of centres with categories: each is a value that its column has, and a number lies where there are none."""
+    domains = parameters["domains"]
+    for name, values in zip(parameters["columns"], zip(*centers, strict=True), strict=True):
+        if name in domains and not set(values) <= set(domains[name]):
+            yield "a centre has a category that its column does not have"
+        if name not in domains and not all(isinstance(value, int | float) for value in values):
+            yield "a centre has no number where its column has numbers"
+    if not parameters["gamma"] > 0:
+        yield "its gamma is not above 0"
 
 
 def _of_choice(release: Release) -> Iterator[str]:

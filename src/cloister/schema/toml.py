@@ -22,13 +22,14 @@ from cloister.schema.strict_toml import read_toml
 
 __all__ = ["TableFacts", "parse", "read_text", "relocated", "write"]
 
-_TOP = ("table", "neighbours", "unit", "max_rows", "columns")
+_TOP = ("table", "neighbours", "unit", "max_rows", "numbers", "categories", "columns")
 _KEYS: dict[str, tuple[str, ...]] = {
     "number": ("bounds", "step", "default", "decimal", "thousands", "missing"),
     "category": ("domain", "hierarchy", "default", "other", "missing"),
     "date": ("bounds", "default", "format", "missing"),
     "text": (),
 }
+_SHORT = {"numbers": "bounds", "categories": "values"}  # what the short form of a column states
 _FORMATS = ("decimal", "thousands", "format", "missing")  # a draft guesses them from a look at the rows
 _TABLE_HINTS = {
     "table": '# table = "people"              the name of the table in the ledger',
@@ -89,7 +90,7 @@ def parse(text: str) -> TableFacts:
     if not isinstance(columns, dict):
         raise SchemaError("columns must be tables, one a column, such as [columns.age].")
     return TableFacts(
-        columns=tuple(_column(name, facts) for name, facts in columns.items()),
+        columns=(*_short_forms(document), *(_column(name, facts) for name, facts in columns.items())),
         table=_typed(document, "table", str, "a text in quotes"),
         neighbours=_one_of(document, "neighbours", Neighbours, "the schema"),
         unit=_typed(document, "unit", str, "the name of a column, in quotes"),
@@ -135,6 +136,23 @@ def _column(name: str, facts: object) -> Column:
     except SchemaError as error:
         raise SchemaError(f"{where}: {error}") from None
     return Column(name, kind, role or Role.OTHER)
+
+
+def _short_forms(document: Mapping[str, object]) -> Iterator[Column]:
+    """The columns of the short form: `numbers` with bounds each, `categories` with a domain each and "(other)" for the rest."""
+    for key, example in (("numbers", "{ age = [0, 110] }"), ("categories", '{ sex = ["f", "m"] }')):
+        columns = document.get(key, {})
+        if not isinstance(columns, dict):
+            raise SchemaError(f"{key} must name columns with their {_SHORT[key]}, such as {key} = {example}.")
+        for name, facts in columns.items():
+            if not isinstance(facts, list):
+                raise SchemaError(f'{key}: column "{name}" needs its {_SHORT[key]} in square brackets: {key} = {example}.')
+            more = (
+                {"kind": "number", "bounds": facts}
+                if key == "numbers"
+                else {"kind": "category", "domain": facts, "other": True}
+            )
+            yield _column(name, more)
 
 
 def _number(facts: Mapping[str, object]) -> Number:

@@ -99,7 +99,7 @@ def lay_out(
                 raise UsageError(
                     f'bins are given for "{name}", which is a category: its cells are the values of its domain.'
                 )
-            categories.append(codes_of(name, kind))
+            categories.append(Codes.over(name, kind))
             axes.append(Axis(name, kind.cells))
         else:
             grid: Grid
@@ -154,13 +154,6 @@ def check_names(
     if unknown := [name for name in bins if name not in by]:
         hint = nearest_name(unknown[0], by)
         raise UsageError(f'bins are given for "{unknown[0]}", which is not one of the columns of the table.{hint}')
-
-
-def codes_of(name: str, kind: Category) -> Codes:
-    """The cells of a category: its domain, and "(other)" where the schema gives it that."""
-    stripped = [value.strip() for value in kind.cells]
-    default = 0 if kind.fallback is None else stripped.index(kind.fallback.strip())
-    return Codes(name, kind.cells, default, kind.form)
 
 
 def check_one_kind(measures: Sequence[str], categories: Sequence[Codes]) -> None:

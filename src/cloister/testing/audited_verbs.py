@@ -9,6 +9,7 @@ from typing import Any
 
 from cloister.choosing.request import ChoiceRequest
 from cloister.clustering.domain import Ball
+from cloister.clustering.prototype_request import PrototypeRequest
 from cloister.clustering.request import ClusterRequest
 from cloister.clustering.synopsis.request import SynopsisRequest
 from cloister.privacy.budgets import ApproxDP, Budget, Identifiability, PureDP
@@ -66,6 +67,25 @@ def cluster(
             random_state=0,
             count_missing=count_missing,
             **options,
+        )
+        return request.fit(table)
+
+    return run
+
+
+def prototypes(method: str, model: str = "kprototypes", **settings: Any) -> Verb:
+    """Clusters of numbers and a category, or of the category alone."""
+
+    def run(table: Any, whom: Whom, budget: Budget) -> Any:
+        request = PrototypeRequest(
+            model=model,
+            method=method,
+            budget=budget,
+            columns=["group"] if model == "kmodes" else [*NUMBERS, "group"],
+            schema=whom.schema,
+            neighbours=whom.neighbours.value,
+            random_state=0,
+            **{"n_clusters": 3, **settings},
         )
         return request.fit(table)
 
@@ -140,6 +160,13 @@ VERBS: Mapping[str, Verb] = {
     "cluster uniform-grid": cluster("uniform-grid"),
     "cluster adaptive-grid": cluster("adaptive-grid"),
     "cluster tree": cluster("tree"),
+    "prototypes votes": prototypes("votes", gamma=0.3),
+    "prototypes votes, k and gamma = auto": prototypes("votes", n_clusters="auto"),
+    "prototypes votes, missing counted": prototypes("votes", gamma=0.3, count_missing=True),
+    "prototypes lloyd": prototypes("lloyd", gamma=0.3),
+    "prototypes lloyd, halving": prototypes("lloyd", schedule="halving", max_iter=4),
+    "modes votes": prototypes("votes", "kmodes"),
+    "modes lloyd": prototypes("lloyd", "kmodes"),
     "synopsis uniform-grid": synopsis("uniform-grid"),
     "synopsis sparse grid": synopsis("uniform-grid", threshold=3),
     "synopsis adaptive-grid": synopsis("adaptive-grid"),
@@ -154,7 +181,11 @@ VERBS: Mapping[str, Verb] = {
     "choose the nearest option, clipped": choose("x", options=[0, 0.5, 1], clip=0.1),
 }
 STRIDE = 5  # between the pairs that follow each other: another crowd and another stranger
-ON_SAMPLE = ("cluster votes", "cluster votes, estimated bounds")  # which draw a secret sample of a large table
+ON_SAMPLE = (
+    "cluster votes",
+    "cluster votes, estimated bounds",
+    "prototypes votes",
+)  # which draw a secret sample of a large table
 
 
 @dataclass(frozen=True, slots=True)

@@ -128,6 +128,17 @@ def kmeans(path: Path, settings: dict[str, Any], cut: Cut, form: str = "frame") 
     return model.cluster_centers_, str(model.release_.guarantee), list(model.release_.notes)
 
 
+def prototypes(path: Path, settings: dict[str, Any], cut: Cut) -> tuple[list[Any], dict[Any, int]]:
+    """The prototypes of a seeded fit, and the label of each row by its id."""
+    import cloister as cl
+
+    rows = frame(path, cut)
+    with seeded_noise(9):
+        model = cl.KPrototypes(**settings).fit(rows)
+    labelled = model.predict(rows).select("id", "cluster").collect()
+    return model.cluster_centers_.tolist(), {row["id"]: row["cluster"] for row in labelled}
+
+
 def predict(path: Path, settings: dict[str, Any]) -> tuple[list[str], dict[Any, int], int]:
     """Fit, label; the columns, the label of each row by its id, and how many jobs labelling began before it was read."""
     import cloister as cl

@@ -29,6 +29,7 @@ __all__ = [
     "can_compile",
     "expect_rows",
     "interval_loops",
+    "mixed_loops",
     "nearest_loops",
     "partition_loops",
     "pays_to_partition_compiled",
@@ -110,6 +111,17 @@ def nearest_loops(numbers_a_row: int) -> ModuleType:
     from cloister.kernels.loops import nearest_numpy
 
     return nearest_numpy
+
+
+def mixed_loops(numbers_a_row: int) -> ModuleType:
+    """The loops over nearest points with categories, for a pass that compares so many cells for each row."""
+    if pass_pays_to_compile(numbers_a_row):
+        from cloister.kernels.loops import mixed  # here: it loads numba
+
+        return mixed
+    from cloister.kernels.loops import mixed_numpy
+
+    return mixed_numpy
 
 
 def interval_loops(numbers_a_row: int) -> ModuleType:
