@@ -189,10 +189,12 @@ def test_a_certificate_that_kept_the_spelling_of_its_user_is_in_the_ledger_too(
     run("verify", out, "--ledger", ledger)
 
 
-def test_clusters_are_a_folder_whatever_their_certificate_is_called(folder: Path) -> None:
+@pytest.mark.parametrize("kind", ["kmeans", "kprototypes", "of a later version"])
+def test_clusters_are_a_folder_whatever_their_certificate_is_called(folder: Path, kind: str) -> None:
     """A certificate that is renamed to stand beside centers.csv does not hide what else lies there."""
     out = folder / "c"
     run("cluster", folder / "points.csv", "--columns", "x,y", "--bounds", "0,100", "--k", 2, "--epsilon", 1, "--out", out)
+    rewrite(out / "release.json", kind=kind)
     (out / "release.json").rename(out / "centers.csv.release.json")
     run("verify", out / "centers.csv")
     shutil.copy(folder / "points.csv", out / "rows.csv")
