@@ -125,7 +125,7 @@ def test_bounds_of_the_call_count() -> None:
     assert budget.worlds == 10
     ball = ClusterRequest(n_clusters=2, columns=["age"], bounds=cl.Ball(20), budget=cl.Identifiability(0.5), schema=SCHEMA)
     of_ball: Any = ball.plan(400, ROWS.column_names).budget
-    assert of_ball.worlds == 100
+    assert of_ball.worlds == 41  # from -20 to 20: the box around the ball
 
 
 def test_the_estimator_counts_them_too() -> None:
@@ -195,3 +195,35 @@ def test_the_command_line_counts_the_same(
     refused = CliRunner().invoke(app, [*command[:-1], "--worlds", "4"])
     assert refused.exit_code == 2
     assert "rho must lie above 1/4" in refused.output
+
+
+STAGES = """neighbours = "replace-one"
+[columns.stage]
+kind = "number"
+bounds = [0, 9]
+step = 1
+[columns.age]
+kind = "number"
+bounds = [0, 99]
+step = 1
+"""
+
+
+def test_narrower_bounds_of_a_call_never_raise_the_epsilon_of_a_rho() -> None:
+    """A column whose bounds the call narrows still counts, with the schema's step: in tables, and in a ball."""
+    schema = cl.Schema.from_text(STAGES)
+    rows = pa.table({"stage": [0, 1, 2, 3] * 100, "age": list(range(100)) * 4})
+    rho = cl.Identifiability(0.5)
+    for parts in ({"by": ["stage", "age"]}, {"by": ["age"], "measures": ["stage"]}):
+        found = [
+            cl.tabulate(rows, **parts, budget=rho, schema=schema, bounds=bounds).release_.parameters["identifiability"][
+                "worlds"
+            ]
+            for bounds in (None, {"stage": (0, 3)})
+        ]
+        assert found == [10, 4]
+    worlds = [
+        cl.KMeans(2, rho, bounds, columns=["stage", "age"], schema=schema).fit(rows).release_.parameters["identifiability"]
+        for bounds in (([0, 0], [4, 4]), cl.Ball(2.0, [2, 2]))
+    ]
+    assert [each["worlds"] for each in worlds] == [5, 5]

@@ -217,7 +217,25 @@ def stated_kind(
     kind = kind_of(name, stated, domains, schema, what="a choice")
     if step is not None and not isinstance(kind, Number):
         raise UsageError(f'a step is for numbers, and "{name}" is none. Leave it out.')
-    return replace(kind, step=step) if isinstance(kind, Number) and step is not None else kind
+    if not isinstance(kind, Number) or (step is None and bounds is None):
+        return kind
+    return replace(kind, step=schema_step(name, kind, schema) if step is None else step)
+
+
+def schema_step(name: str, kind: Number, schema: Schema | None) -> float | None:
+    """The step that the schema gives a column whose bounds are stated beside it; they must begin at one of its values."""
+    known = schema[name].kind if schema is not None and name in schema else None
+    if not isinstance(known, Number) or known.step is None:
+        return None
+    assert kind.bounds is not None
+    origin = 0.0 if known.bounds is None else known.bounds[0]
+    low, start, step = (Fraction(repr(float(number))) for number in (kind.bounds[0], origin, known.step))
+    if (low - start) % step:
+        raise UsageError(
+            f'the lower bound that is given for "{name}" is none of the values that the step of the schema makes. Give one of '
+            f"them, or {by_door('step=', '--step')} too."
+        )
+    return known.step
 
 
 def public_values(name: str, kind: Number | Date | Category, parts: int | None) -> PublicValues:

@@ -14,8 +14,6 @@ from typing import Protocol
 from cloister.choosing.column_places import CategoryPlaces, NumberPlaces, PublicValues
 from cloister.errors import UsageError, by_door
 from cloister.kernels.scores import Counts, PlaceScore, RankDistance, TotalDistance
-from cloister.privacy.mechanisms.exponential import CONFIDENCE
-from cloister.schema.numerals import amount_text
 
 __all__ = ["SCORES", "Asked", "NamedScore"]
 
@@ -39,10 +37,7 @@ class NamedScore(Protocol):
         """The score; refuses what it cannot score."""
 
     def nearness(self, asked: Asked, gap: int) -> float:
-        """A gap between two scores in the unit that `sentence` uses."""
-
-    def sentence(self, asked: Asked, nearness: str) -> str:
-        """How near to the best the chosen candidate is."""
+        """A gap between two scores in the unit of `nearness_words`."""
 
 
 class CountScore:
@@ -53,10 +48,6 @@ class CountScore:
 
     def nearness(self, asked: Asked, gap: int) -> float:
         return float(gap)
-
-    def sentence(self, asked: Asked, nearness: str) -> str:
-        which = "value" if asked.options is None else "option"
-        return f"With probability {CONFIDENCE:.0%} no other {which} has over {nearness} rows more than this one."
 
 
 class RankScore:
@@ -74,13 +65,6 @@ class RankScore:
     def nearness(self, asked: Asked, gap: int) -> float:
         assert asked.quantile is not None
         return gap / asked.quantile.denominator
-
-    def sentence(self, asked: Asked, nearness: str) -> str:
-        assert asked.quantile is not None
-        target = f"{amount_text(asked.quantile)} times the number of rows"
-        if asked.options is None:
-            return f"With probability {CONFIDENCE:.0%} its rank is within {nearness} of the target, {target}."
-        return f"With probability {CONFIDENCE:.0%} no other option is more than {nearness} ranks nearer to the target, {target}."
 
 
 class DistanceScore:
@@ -101,13 +85,6 @@ class DistanceScore:
 
     def nearness(self, asked: Asked, gap: int) -> float:
         return float(gap * step_of(asked.values))
-
-    def sentence(self, asked: Asked, nearness: str) -> str:
-        unit = "units of the column" if isinstance(asked.values, NumberPlaces) else "days"
-        return (
-            f"With probability {CONFIDENCE:.0%} the distances of all rows to no other option add up to less by more than "
-            f"{nearness} {unit}."
-        )
 
 
 def step_of(values: PublicValues) -> Fraction:

@@ -8,7 +8,7 @@ from fractions import Fraction
 from itertools import islice
 from typing import Any
 
-from cloister.choosing.column_places import CategoryPlaces, PublicValues, public_values, stated_kind
+from cloister.choosing.column_places import CategoryPlaces, DayPlaces, PublicValues, public_values, stated_kind
 from cloister.choosing.named_scores import FINEST_QUANTILE, SCORES, Asked
 from cloister.choosing.private_choice import KIND, PrivateChoice
 from cloister.column_names import missing_column
@@ -17,7 +17,8 @@ from cloister.kernels import Rows
 from cloister.kernels.per_unit import for_unit
 from cloister.kernels.scores import Scoring, reach_for
 from cloister.parameters import check_flag, check_names, check_path, check_progress, check_text, unknown_choice
-from cloister.privacy.budgets import ApproxDP, Budget, PureDP, as_budget, exact, relation, split
+from cloister.privacy.budgets import ApproxDP, Budget, PureDP, as_budget, check_digits, exact, relation, split
+from cloister.privacy.choice_words import nearness_words
 from cloister.privacy.events import Event
 from cloister.privacy.ledger import Ledger
 from cloister.privacy.mechanisms.exponential import CONFIDENCE, Exponential
@@ -68,7 +69,13 @@ class PlannedChoice:
     @property
     def nearness(self) -> str:
         """The same in words."""
-        return SCORES[self.score].sentence(self.asked, f"{self.within:,.6g}")
+        return nearness_words(
+            self.score,
+            self.within,
+            self.asked.quantile,
+            has_options=self.options is not None,
+            is_day=isinstance(self.values, DayPlaces),
+        )
 
     def as_plan(self) -> Plan:
         """What it spends, and what to expect of it."""
@@ -135,6 +142,7 @@ class ChoiceRequest:
             object.__setattr__(self, "quantile", read_quantile(self.quantile))
         if self.clip is not None:
             object.__setattr__(self, "clip", exact(self.clip, "clip"))
+            check_digits(self.clip, "clip")
         if self.options is not None:
             object.__setattr__(self, "options", read_options(self.options))
         if self.score is not None and (not isinstance(self.score, str) or self.score not in SCORES):
@@ -161,6 +169,7 @@ class ChoiceRequest:
         stated = StatedNames(self.columns, None if self.schema is None else self.schema.names, advice=BY_COLUMNS)
         rows = open_data(data, engine, stated)
         planned = self.on(rows.names)
+        plan, parameters = planned.as_plan(), planned.parameters(self.column)
         with Vault.open(
             rows,
             planned.values.encoding,
@@ -172,7 +181,7 @@ class ChoiceRequest:
             ledger=ledger,
             unit=planned.unit,
         ) as vault:
-            vault.follow(planned.as_plan())
+            vault.follow(plan)
             count, error = self._count(vault, planned, progress)
             progress(STEP)
             candidate = vault.select(planned.mechanism, STEP).value
@@ -189,7 +198,7 @@ class ChoiceRequest:
                 result["rows"] = {"count": count, "standard_error": error}
             encoding = planned.values.encoding
             notes = (*guarantee_notes(planned.budget, planned.unit), defaults_note(encoding.defaults), *planned.notes)
-            release = vault.release(KIND, planned.parameters(self.column), result, notes)
+            release = vault.release(KIND, parameters, result, notes)
             made = PrivateChoice(self.column, planned.score, chosen, planned.within, planned.nearness, count, error)
             return made.certified(release)
 

@@ -80,10 +80,15 @@ def kinds_of(columns: NumberColumns, schema: Schema | None) -> dict[str, Kind | 
 
 
 def stated_bounds(columns: NumberColumns) -> dict[str, tuple[float, float]]:
-    """The lowest and highest value of each column; none where they are not known, or are those of a ball."""
-    if columns.bounds is None or isinstance(columns.bounds, Ball):
+    """The lowest and highest value of each column; none where they are not known."""
+    if columns.bounds is None:
         return {}
-    low, high = pair(columns.bounds, len(columns.names))
+    if isinstance(columns.bounds, Ball):
+        ball = columns.bounds
+        center = np.broadcast_to(0.0 if ball.center is None else np.asarray(ball.center, np.float64), len(columns.names))
+        low, high = center - ball.radius, center + ball.radius
+    else:
+        low, high = pair(columns.bounds, len(columns.names))
     return dict(zip(columns.names, zip(low.tolist(), high.tolist(), strict=True), strict=True))
 
 

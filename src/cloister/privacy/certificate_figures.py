@@ -5,16 +5,20 @@ Anybody who changes a certificate that is not signed can make its hashes fit. Wh
 
 from __future__ import annotations
 
+import datetime
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
+from cloister.privacy.budgets import Identifiability, MixedIdentifiability
+from cloister.privacy.choice_words import nearness_words
 from cloister.privacy.guarantees import Syntactic
 from cloister.privacy.identifiability import epsilon_from_rho
-from cloister.privacy.mechanisms.exponential import largest_gap
+from cloister.privacy.mechanisms.exponential import CONFIDENCE, largest_gap
 from cloister.privacy.release import Release
+from cloister.privacy.worlds import identifiability_note
 from cloister.report.one_line import one_line
 from cloister.schema import Neighbours
 from cloister.schema.numerals import read_exact_text
@@ -163,13 +167,44 @@ def _of_choice(release: Release) -> Iterator[str]:
         yield "what was chosen is not one of its candidates"
     if (options is not None and len(options) != candidates) or result["gap"] != largest_gap(candidates, scale):
         yield "how near it is to the best does not follow from its candidates"
-    if parameters["score"] in ("count", "rank"):
-        parts = read_exact_text(parameters["quantile"]).denominator if parameters["quantile"] else 1
-        if result["within"] != result["gap"] / parts or f" {result['within']:,.6g} " not in result["nearness"]:
-            yield "how near it is to the best, in words, is not what its figures say"
+    if options is None and not _is_at(result["value"], result["candidate"], candidates, parameters["grid"]):
+        yield "what was chosen is not the value of its candidate"
+    yield from _of_nearness(parameters, result)
+    assert not isinstance(release.guarantee, Syntactic)
+    is_counted = "rows" in result and release.guarantee.neighbours is Neighbours.ADD_REMOVE
+    if is_counted and not any(event.step == "size" for event in release.events):
+        yield "it tells a number of rows that no step bought"
     costs = [event.cost().epsilon for event in release.events if event.kind == "exponential"]
     if costs != [_count(parameters["reach"]) / scale]:
         yield "what it cost does not follow from how it was drawn"
+
+
+def _is_at(value: Any, candidate: int, candidates: int, grid: Mapping[str, Any]) -> bool:
+    """Whether a value is the one at this place of a grid; the values of a category are not in a certificate."""
+    if _count(grid["values"]) != candidates:
+        return False
+    if "low" not in grid:
+        return isinstance(value, str)
+    if isinstance(grid["low"], str):
+        first = datetime.date.fromisoformat(grid["low"])
+        return bool(value == str(first + datetime.timedelta(days=candidate)) and grid["step"] == "1 day")
+    meant = grid["low"] + candidate * grid["step"]
+    return type(value) in (int, float) and math.isclose(value, meant, rel_tol=1e-9, abs_tol=1e-9 * abs(grid["step"]))
+
+
+def _of_nearness(parameters: Mapping[str, Any], result: Mapping[str, Any]) -> Iterator[str]:
+    """How near to the best a choice is, in figures and in words."""
+    score, grid = parameters["score"], parameters["grid"]
+    quantile = None if parameters["quantile"] is None else read_exact_text(parameters["quantile"])
+    if (quantile is not None) != (score == "rank"):
+        yield "its quantile does not go with its score"
+        return
+    is_day = isinstance(grid.get("low"), str)
+    unit = grid["step"] if score == "distance" and not is_day else 1 if quantile is None else 1 / quantile.denominator
+    is_near = math.isclose(result["within"], result["gap"] * unit, rel_tol=1e-9)
+    words = nearness_words(score, result["within"], quantile, has_options=parameters["options"] is not None, is_day=is_day)
+    if not is_near or result["confidence"] != CONFIDENCE or result["nearness"] != words:
+        yield "how near it is to the best, in words, is not what its figures say"
 
 
 def _of_rho(release: Release, stated: Mapping[str, Any]) -> Iterator[str]:
@@ -180,6 +215,10 @@ def _of_rho(release: Release, stated: Mapping[str, Any]) -> Iterator[str]:
     allowed = sum(epsilon_from_rho(read_exact_text(part["rho"]), part["worlds"]) for part in parts)
     if guarantee.epsilon > allowed + SLACK or guarantee.delta or guarantee.neighbours is not Neighbours.REPLACE_ONE:
         yield "it promises more by its rho than by its guarantee"
+    budgets = [Identifiability(read_exact_text(part["rho"]), part["worlds"]) for part in parts]
+    told = identifiability_note(budgets[0] if len(budgets) == 1 else MixedIdentifiability(*budgets))
+    if any(note.startswith("Rho:") and note not in told for note in release.notes):
+        yield "a note says something else of its rho than its numbers"
 
 
 def _count(value: Any) -> int:

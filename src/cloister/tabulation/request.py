@@ -17,11 +17,12 @@ from cloister.parameters import check_facts, check_names, check_path, check_prog
 from cloister.privacy.budgets import Budget, Number, as_budget, relation
 from cloister.privacy.ledger import Ledger
 from cloister.privacy.mechanisms import shares
-from cloister.privacy.notes import defaults_note, missing_counts, missing_note, unit_note
+from cloister.privacy.notes import defaults_note, guarantee_notes, missing_counts, missing_note
 from cloister.privacy.plan import Plan, Step, make_step
 from cloister.privacy.worlds import settle_worlds
 from cloister.schema import Neighbours, Schema
 from cloister.schema.kinds import Kind
+from cloister.schema.kinds import Number as NumberKind
 from cloister.schema.stated_kinds import kind_of, number_of
 from cloister.schema.unit import Unit, unit_of
 from cloister.sinks import set_aside
@@ -170,7 +171,11 @@ class TabulationRequest:
                 "defaults": layout.encoding.defaults,
             }
             result: dict[str, Any] = {"total": float(counted.counts.sum()), "rows_sha256": counted.fingerprint()}
-            notes: tuple[str, ...] = (unit_note(planned.unit), defaults_note(layout.encoding.defaults), COUNTS_NOTE)
+            notes: tuple[str, ...] = (
+                *guarantee_notes(planned.budget, planned.unit, result["total"]),
+                defaults_note(layout.encoding.defaults),
+                COUNTS_NOTE,
+            )
             if layout.measures:
                 notes = (*notes, SUMS_NOTE)
             if layout.missing:
@@ -185,17 +190,24 @@ class TabulationRequest:
             tuple(self.by), tuple(self.measures), self.bins or {}, self.bounds or {}, self.domains or {}, self.schema,
             names, self.count_missing,
         )  # fmt: skip
-        budget = settle_worlds(as_budget(self.budget), self._kinds())
+        budget = settle_worlds(as_budget(self.budget), *self._known())
         neighbours = relation(budget, self.neighbours or (self.schema.neighbours if self.schema else None))
         unit = unit_of(self.schema)
         kernel, step = plan_step(layout, budget, neighbours, unit, self.margins)
         return PlannedTable(layout, budget, neighbours, unit, kernel, step)
 
-    def _kinds(self) -> dict[str, Kind | None]:
-        """What is publicly known of the columns that are counted and summed."""
+    def _known(self) -> tuple[dict[str, Kind | None], dict[str, tuple[float, float]]]:
+        """What is publicly known of the columns that are counted and summed, and the bounds that the call gives numbers."""
         bounds, domains = self.bounds or {}, self.domains or {}
-        summed = {name: number_of(name, bounds, self.schema) for name in self.measures}
-        return {**summed, **{name: kind_of(name, bounds, domains, self.schema) for name in self.by}}
+        kinds: dict[str, Kind | None] = {name: number_of(name, bounds, self.schema) for name in self.measures}
+        kinds |= {name: kind_of(name, bounds, domains, self.schema) for name in self.by}
+        stated: dict[str, tuple[float, float]] = {}
+        for name, kind in kinds.items():
+            if name in bounds and isinstance(kind, NumberKind) and kind.bounds is not None:
+                stated[name] = kind.bounds
+                if self.schema is not None and name in self.schema:
+                    kinds[name] = self.schema[name].kind  # which knows the step
+        return kinds, stated
 
 
 def text_bytes(text: str) -> int:

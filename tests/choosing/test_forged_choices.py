@@ -1,0 +1,96 @@
+"""Certificates of choices are held to what follows from their own figures."""
+
+import dataclasses
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+import cloister as cl
+from cloister.errors import UsageError
+from cloister.privacy.certificate_figures import find_contradiction
+from cloister.privacy.release import Release
+
+AGES = pa.table({"age": [30, 40, 50] * 100})
+
+
+def chosen(**more: Any) -> Release:
+    """A choice of an age."""
+    asked = {"quantile": 0.5, **more}
+    return cl.choose(AGES, "age", budget=1, bounds=(0, 99), step=1, **asked).release_
+
+
+@pytest.mark.parametrize(
+    ("part", "forged"),
+    [
+        ("result", {"value": 12345}),
+        ("result", {"value": "cancer"}),
+        ("result", {"value": True}),
+        ("parameters", {"grid": {"values": 7, "low": 0.0, "step": 1.0}}),
+        ("parameters", {"score": "count"}),
+        ("result", {"confidence": 0.999}),
+        (
+            "result",
+            {"nearness": "With probability 99.9% its rank is within 12 of the target, 0.5 times the number of rows."},
+        ),
+        ("result", {"rows": {"count": 300.0, "standard_error": 1.0}}),
+    ],
+)
+def test_a_choice_says_what_follows_from_its_figures(part: str, forged: dict[str, Any]) -> None:
+    """A value that is not its candidate, another grid or score, other words and a number that nobody bought are found."""
+    release = chosen()
+    assert find_contradiction(release) is None
+    assert find_contradiction(dataclasses.replace(release, **{part: {**getattr(release, part), **forged}})) is not None
+
+
+def test_how_near_a_distance_is_follows_too() -> None:
+    """Of the nearest option, within is the gap in units of the column."""
+    release = chosen(quantile=None, options=[30, 40])
+    assert find_contradiction(release) is None
+    forged = {**release.result, "within": release.result["within"] / 2}
+    assert find_contradiction(dataclasses.replace(release, result=forged)) is not None
+
+
+@pytest.mark.parametrize("neighbours", ["add-remove", "replace-one"])
+def test_genuine_choices_hold(neighbours: str) -> None:
+    """Days, categories, numbers without a step and counted rows have no contradiction."""
+    days = cl.choose(
+        pa.table({"born": pa.array([3, 9, 9]).cast(pa.int32()).cast(pa.date32())}), "born", budget=1, quantile="1/3",
+        schema=cl.Schema.from_text('[columns.born]\nkind = "date"\nbounds = [1970-01-01, 1970-02-01]\n'),
+        neighbours=neighbours, count_rows=True,
+    )  # fmt: skip
+    letters = cl.choose(pa.table({"c": list("aab")}), "c", budget=1, domain=["a", "b", "c"], neighbours=neighbours)
+    parts = cl.choose(AGES, "age", budget=1, bounds=(0, 100.7), quantile=0.9, neighbours=neighbours)
+    rho = cl.choose(AGES, "age", budget=cl.Identifiability(0.1), bounds=(0, 99), step=1, quantile=0.9)
+    for made in (days, letters, parts, rho):
+        assert find_contradiction(made.release_) is None
+
+
+def test_a_note_on_rho_follows_from_its_numbers() -> None:
+    """A certificate that promises a smaller probability in words than in numbers is found."""
+    release = cl.choose(AGES, "age", budget=cl.Identifiability(0.1), bounds=(0, 99), step=1, quantile=0.5).release_
+    notes = tuple(note.replace("at most 0.1", "at most 0.0001") for note in release.notes)
+    assert notes != release.notes
+    assert find_contradiction(dataclasses.replace(release, notes=notes)) is not None
+
+
+def test_a_long_clip_is_refused_before_the_charge(tmp_path: Path) -> None:
+    """A clip of thousands of digits cannot be written into a certificate."""
+    from fractions import Fraction
+
+    ledger = cl.Ledger(str(tmp_path / "ledger.sqlite"))
+    ledger.create("t", "add-remove", 5)
+    clip = Fraction(10**4400 + 1, 10**4399)
+    with pytest.raises(UsageError, match="digits"):
+        cl.choose(AGES, "age", budget=1, options=[30, 40], bounds=(0, 99), step=1, clip=clip, table="t", ledger=ledger)
+    assert ledger.account("t").epsilon_spent == 0
+
+
+def test_bounds_of_a_call_keep_the_step_of_the_schema() -> None:
+    """Whole numbers stay whole; bounds that begin between two steps are refused."""
+    schema = cl.Schema.from_text('[columns.age]\nkind = "number"\nbounds = [0, 120]\nstep = 1\n')
+    made = cl.choose(AGES, "age", budget=1, quantile=0.5, schema=schema, bounds=(0, 99))
+    assert made.release_.parameters["candidates"] == 100
+    with pytest.raises(UsageError, match="step"):
+        cl.choose(AGES, "age", budget=1, quantile=0.5, schema=schema, bounds=(0.5, 99))
