@@ -33,7 +33,7 @@ COMMANDS: dict[str, str] = {
     "turned bounds": "synopsis t.csv --columns age --bounds 9,1 --epsilon 1 --out o.parquet",
     "no table": "cluster t.csv --k 2 --columns age --bounds 0,9 --epsilon 1 --out o --ledger l",
     "an identifier": "cluster t.csv --k 2 --columns age --schema s.toml --epsilon 1 --out o",
-    "a category": "cluster t.csv --k 2 --columns school --schema s.toml --epsilon 1 --out o",
+    "a category": "cluster t.csv --k 2 --columns school --schema s.toml --model kmeans --epsilon 1 --out o",
     "no quasi-identifier": "anonymize t.csv --k 2 --out o.csv",
 }
 SCHEMA = """

