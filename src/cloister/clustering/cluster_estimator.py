@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
 from os import PathLike
@@ -88,9 +89,9 @@ class ClusterEstimator(ClusterMixin, BaseEstimator):
         """
         return self._result().save(path, label=label)
 
+    @abstractmethod
     def _request(self) -> ClusterRequest:
         """What is asked for, checked."""
-        raise NotImplementedError
 
     def _result(self) -> Clusters:
         """The clusters, with the engine and the ledger that are set now."""
