@@ -55,6 +55,21 @@ def test_results_have_the_order_of_the_columns() -> None:
     assert not hasattr(fitted, "labels_")
 
 
+def test_each_cluster_may_have_a_gamma() -> None:
+    """The certificate lists them, the first being of the larger cluster; a row goes where its own cost is least."""
+    data = pd.concat([FRAME, FRAME[:200]])  # 500 cooks, 300 smiths
+    with seeded_noise(1):
+        fitted = model(gamma=[0.3, 0.1]).fit(data)
+    assert fitted.release_.parameters["gamma"] == pytest.approx([0.3, 0.1], rel=1e-6)
+    assert fitted.cluster_centers_[:, 2].tolist() == ["cook", "smith"]
+    odd = pd.DataFrame([["x", 46.0, "x"], ["x", 40.0, "x"], ["x", 0.0, "x"]], columns=COLUMNS)  # all categories differ
+    costs = (odd[["age"]].to_numpy() - fitted.cluster_centers_[:, 1].astype(float)) ** 2 / 1e4 + np.array([0.6, 0.2])
+    assert fitted.predict(odd).tolist() == costs.argmin(axis=1).tolist() == [1, 1, 0]
+    for gamma, clusters in (([0.1, 0.2, 0.3], 2), ([0.1, 0.2], "auto"), ([], 2), ([0.1, -1], 2), ([[0.1, 0.2]], 2)):
+        with pytest.raises(CloisterError, match="gamma"):
+            model(gamma=gamma, n_clusters=clusters).fit(FRAME)
+
+
 def test_it_is_an_estimator() -> None:
     """Parameters are stored as given, clones are alike, and fitting twice is fitting anew."""
     one = model(gamma="auto")

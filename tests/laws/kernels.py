@@ -136,7 +136,16 @@ def fit_sums(draw: st.DrawFn) -> Case:
     columns = draw(st.integers(1, 4))
     clip = draw(st.sampled_from([BoxClip((HALF,) * columns), BallClip(HALF, columns)]))
     lengths = draw(hnp.arrays(np.float64, columns, elements=st.floats(1e-3, 1e3)))
-    return Case(FitSums(draw(points(columns)), clip, lengths, draw(st.sampled_from([0, *SIZES]))), columns, clip)
+    return Case(FitSums(draw(points(columns)), clip, lengths, draw(st.sampled_from([0, SIZES[-1]]))), columns, clip)
+
+
+@st.composite
+def mixed_fit_sums(draw: st.DrawFn) -> Case:
+    centers, modes, clip = draw(prototypes())
+    lengths = draw(hnp.arrays(np.float64, centers.shape[1], elements=st.floats(1e-3, 1e3)))
+    classes = draw(st.sampled_from([0, SIZES[-1]]))
+    held = Modes(np.ascontiguousarray(modes.codes[:, :-1]), modes.weights) if classes else modes
+    return Case(FitSums(centers, clip, lengths, classes, held), centers.shape[1], clip)
 
 
 @st.composite
@@ -199,7 +208,7 @@ KERNELS: dict[str, Callable[[], st.SearchStrategy[Case]]] = {
     "Marginals": marginals,
     "PrototypeVotes": prototype_votes,
     "PrototypeSums": prototype_sums,
-    "FitSums": fit_sums,
+    "FitSums": lambda: st.one_of(fit_sums(), mixed_fit_sums()),
     "Moments": moments,
     "GridCells": grid_cells,
     "NestedCells": nested_cells,

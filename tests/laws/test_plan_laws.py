@@ -81,8 +81,8 @@ def make_mixed_plan(seed: int, method: str) -> Plan:
     categories = [Codes(f"c{j}", ("a", "b", "c")[: 2 + j % 2]) for j in range(1 + seed % 9)]
     domain = with_categories(numbers, categories, [*names, *(codes.name for codes in categories)])
     auto = method == "votes" and seed % 7 == 0
-    gamma = 1 if not names or seed % 3 else None
-    task = Task(domain.columns, domain, Terms(budget, neighbours), None if auto else clusters, gamma=gamma)
+    gammas = (1,) if not names or seed % 3 else ()
+    task = Task(domain.columns, domain, Terms(budget, neighbours), None if auto else clusters, gammas=gammas)
     return find_method(method, "kprototypes").plan(task, rows)
 
 

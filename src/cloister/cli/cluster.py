@@ -43,7 +43,11 @@ def cluster(
         ),
     ] = "auto",
     gamma: Annotated[
-        str, typer.Option(metavar="NUMBER", help="Of kprototypes: what a differing category adds to a squared distance.")
+        str,
+        typer.Option(
+            metavar="NUMBER",
+            help="Of kprototypes: what a differing category adds to a squared distance; or K such, with commas.",
+        ),
     ] = "auto",
     bounds: Annotated[
         str | None,
@@ -291,12 +295,12 @@ def find_request(model: str, gamma: str, **parameters: Any) -> ClusterRequest:
     return PrototypeRequest(model=model, gamma=read_gamma(gamma), **parameters)
 
 
-def read_gamma(text: str) -> float | str:
-    """A number, or auto."""
+def read_gamma(text: str) -> list[float] | str:
+    """One number or one a cluster, with commas; or auto."""
     try:
-        return text if text == "auto" else float(text)
+        return text if text == "auto" else [float(each) for each in text.split(",")]
     except ValueError:
-        raise UsageError("--gamma takes a number above 0, such as 0.1, or auto.") from None
+        raise UsageError("--gamma takes a number above 0, such as 0.1, one a cluster (0.1,0.2), or auto.") from None
 
 
 def foreseen_refusal(request: ClusterRequest, budget: Budget) -> str | None:

@@ -25,12 +25,12 @@ def score(
     access: flags.Access,
     everywhere: flags.Everywhere,
 ) -> None:
-    """Measure F, NICV, SSE and distances of clusters on a table, for the holder's eyes only.
+    """Measure F, NICV, SSE, costs and distances of clusters on a table, for the holder's eyes only.
 
     Each score stands beside that of everything in one cluster: what does not beat that has found nothing.
     """
     from cloister.clustering.saved_clusters import load_clusters
-    from cloister.clustering.scores.score_clusters import score_clusters
+    from cloister.clustering.scores.score_clusters import Centers, score_clusters
     from cloister.schema.cell_format import PLAIN
 
     facts = flags.read_schema(schema)
@@ -42,7 +42,7 @@ def score(
     form = facts[truth].kind.form if facts is not None and truth is not None and truth in facts else PLAIN
     with output.progress(everywhere.as_json) as step:
         step("scoring")
-        report = score_clusters(data, saved.domain, saved.places, truth, form=form, **where)
+        report = score_clusters(data, Centers(saved.domain, saved.places, saved.modes), truth, form=form, **where)
     if everywhere.as_json:
         output.print_json(report.as_dict())
     else:

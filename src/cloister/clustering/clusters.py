@@ -14,9 +14,8 @@ from numpy.typing import NDArray
 
 from cloister.clustering.domain import Domain
 from cloister.clustering.inputs import read_to_label
-from cloister.clustering.scores.score_clusters import score_clusters
+from cloister.clustering.scores.score_clusters import Centers, score_clusters
 from cloister.clustering.scores.score_report import ScoreReport
-from cloister.errors import UsageError
 from cloister.kernels import Labels, Modes
 from cloister.privacy.release import Release
 from cloister.report import notebook
@@ -118,14 +117,10 @@ class Clusters:
         truth : str or array (n,), optional
             The column of X that holds the true class of each row, or the classes themselves.
         """
-        if self.modes is not None:
-            raise UsageError(
-                "a score report is of clusters of numbers. With categories, score labels and costs by themselves: "
-                "cloister.clustering.scores has f_measure(model.predict(X), classes) and mixed_cost(...)."
-            )
         table = self.release_.ledger["table"] if self.release_.ledger else None
         ledger = self.ledger if table else None
-        return score_clusters(X, self.domain, self.places, truth, engine=self.engine, table=table, ledger=ledger)
+        centers = Centers(self.domain, self.places, self.modes)
+        return score_clusters(X, centers, truth, engine=self.engine, table=table, ledger=ledger)
 
     def describe(self) -> Document:
         """The centres, a row each, and what was chosen on the way."""

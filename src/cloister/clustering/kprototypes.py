@@ -26,8 +26,9 @@ class KPrototypes(ClusterEstimator):
     categories : dict, optional
         The category columns that no schema describes, with the values that each may hold: public facts, never read off the rows.
         Any other value, and a missing one, counts as "(other)"; a schema can say otherwise.
-    gamma : float or "auto", default "auto"
-        What a differing category adds to the squared distance of the numbers, which are scaled to width 1 by their bounds.
+    gamma : float, list of one float a cluster, or "auto", default "auto"
+        What a differing category adds to the squared distance of the numbers, which are scaled to width 1 by their bounds. Of a
+        list the first is that of the cluster that is expected to be the largest.
         "auto": so that an average category column counts as much as an average number column, from the released marginals.
     method : "auto", "votes" or "lloyd"
         "votes" is the default; "lloyd" is DI k-prototypes made sound. See docs/mixed.md.
@@ -74,7 +75,7 @@ class KPrototypes(ClusterEstimator):
         budget: Any = 1.0,
         bounds: Any = None,
         categories: Mapping[str, Sequence[str]] | None = None,
-        gamma: float | str = "auto",
+        gamma: float | str | Sequence[float] = "auto",
         method: str = "auto",
         scale: str | None = "bounds",
         max_iter: int | None = None,

@@ -7,11 +7,13 @@ from dataclasses import dataclass, replace
 from math import isfinite
 from typing import Any
 
+import numpy as np
+
 from cloister.clustering.domain import Ball, Domain, with_categories
 from cloister.clustering.inputs import Input
 from cloister.clustering.mixed_columns import choose_mixed_columns, with_domains
 from cloister.clustering.number_columns import NumberColumns
-from cloister.clustering.request import TITLES, ClusterRequest
+from cloister.clustering.request import MOST_CLUSTERS, TITLES, ClusterRequest, number_of_clusters
 from cloister.clustering.task import Task
 from cloister.errors import UsageError, by_door
 from cloister.kernels.loops.arrays import EXACT
@@ -41,8 +43,13 @@ class PrototypeRequest(ClusterRequest):
     def __post_init__(self) -> None:
         super().__post_init__()
         _ = self.facts  # refuses invalid domains
-        read_gamma(self.gamma)
-        if self.model == "kmodes" and self.gamma != "auto":
+        gammas = read_gammas(self.gamma)
+        if len(gammas) > 1 and len(gammas) != number_of_clusters(self.n_clusters):
+            raise UsageError(
+                f"gamma has {len(gammas):,} numbers. Give one for all clusters, or as many as there are clusters: "
+                f'{by_door("n_clusters", "--k")} must then be that number, not "auto".'
+            )
+        if self.model == "kmodes" and gammas:
             raise UsageError(f"k-modes has no numbers to weigh categories against. Leave {by_door('gamma', '--gamma')} out.")
         if isinstance(self.bounds, Ball):
             raise UsageError("k-prototypes takes bounds as a pair (low, high): in a ball categories have no common scale.")
@@ -72,28 +79,36 @@ class PrototypeRequest(ClusterRequest):
         task = super().unchecked_task(rows)
         assert task.domain is not None
         if self.model == "kmodes":
-            gamma: int | None = 1  # distances are numbers of differing categories
-        else:
-            gamma = None if isinstance(self.gamma, str) else steps_of_gamma(float(self.gamma), task.domain)
-        return replace(task, gamma=gamma)
+            return replace(task, gammas=(1,))  # distances are numbers of differing categories
+        return replace(task, gammas=tuple(steps_of_gamma(gamma, task.domain) for gamma in read_gammas(self.gamma)))
 
     def _domain(self, columns: NumberColumns) -> Domain:
         return with_categories(super()._domain(columns) if columns.names else None, columns.categories, columns.all_names)
 
 
-def read_gamma(gamma: Any) -> None:
-    """Refuse a weight that is no finite number above 0."""
+def read_gammas(gamma: Any) -> tuple[float, ...]:
+    """The weight of all clusters, or of each; none for "auto". Refused: what is no finite number above 0."""
     if isinstance(gamma, str) and gamma == "auto":
-        return
+        return ()
+    if isinstance(gamma, list | tuple) or (isinstance(gamma, np.ndarray) and gamma.ndim == 1):
+        if 1 <= len(gamma) <= MOST_CLUSTERS:
+            return tuple(read_gamma(each) for each in gamma)
+        raise UsageError('gamma must be a number above 0, one a cluster, or "auto".')
+    return (read_gamma(gamma),)
+
+
+def read_gamma(gamma: Any) -> float:
+    """One weight."""
     try:
         number = float("nan") if isinstance(gamma, bool | str | bytes) else float(gamma)
     except (TypeError, ValueError, OverflowError):
         number = float("nan")
     if not (isfinite(number) and number > 0):
         raise UsageError(
-            'gamma weighs a differing category against squared distances: a finite number above 0, or "auto". '
+            'gamma weighs a differing category against squared distances: a finite number above 0, one a cluster, or "auto". '
             f"To leave the categories out, cluster the numbers with {by_door('KMeans', '--model kmeans')}."
         )
+    return number
 
 
 def steps_of_gamma(gamma: float, domain: Domain) -> int:

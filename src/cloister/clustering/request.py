@@ -168,7 +168,8 @@ class ClusterRequest(TableRequest):
         errors = fitted.errors * domain.lengths()  # (k, d)
         if fitted.modes is not None:
             parameters["domains"] = {codes.name: list(codes.domain) for codes in domain.categories}
-            parameters["gamma"] = float(fitted.modes.weights[0]) * square
+            gammas = [float(weight) * square for weight in fitted.modes.weights]
+            parameters["gamma"] = gammas if len(set(gammas)) > 1 else gammas[0]
             errors = np.array([domain.by_column(row, np.nan) for row in errors])  # (k, columns)
             unit = f"{unit}, plus gamma a differing category" if domain.encoding.numbers else "differing categories"
         result: dict[str, Any] = {

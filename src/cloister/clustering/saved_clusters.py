@@ -9,10 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cloister.clustering.clusters import Clusters
-from cloister.clustering.domain import Ball, Domain, from_bounds
+from cloister.clustering.domain import Ball, Domain, from_bounds, with_categories
+from cloister.encode import Codes
 from cloister.errors import CloisterError, DataError, SourceError
+from cloister.kernels import Modes
 from cloister.parameters import check_path
 from cloister.privacy.release import Release
 from cloister.privacy.verification import check_consistency, read_certificate_file, unreadable_told
@@ -22,6 +25,7 @@ from cloister.schema.cell_format import PLAIN
 __all__ = ["load_clusters"]
 
 CENTERS, CERTIFICATE = "centers.csv", "release.json"
+KINDS = ("kmeans", "kprototypes", "kmodes")
 WANTED = "Give the folder that cloister cluster --out wrote."
 
 
@@ -53,41 +57,68 @@ def load_clusters(path: str | PathLike[str], schema: Schema | None = None) -> Cl
             if isinstance(error, CloisterError):
                 raise
             raise SourceError(f"{path} cannot be read as a release. {WANTED}") from None
-    if release.kind != "kmeans" or CENTERS not in release.files:
-        raise SourceError(
-            f"{path} is a release of something else than clusters of numbers, which alone are scored here. {WANTED}"
-        )
+    if release.kind not in KINDS or CENTERS not in release.files:
+        raise SourceError(f"{path} is a release of something else than clusters. {WANTED}")
     check_consistency(release, folder, file)
     try:
         domain = domain_of_release(release, schema)
-        centers = np.array(release.result["centers"], dtype=np.float64).reshape(-1, len(domain.columns))
+        records = [list(record) for record in release.result["centers"]]
+        centers = numbers_of(records, domain)
+        modes = modes_of(records, domain, release.parameters["gamma"]) if domain.categories else None
         sizes = np.array(release.result["sizes"], dtype=np.float64)
         places = domain.put((centers - domain.decode(np.zeros_like(centers))) / domain.lengths())
-        is_whole = sizes.shape == (len(centers),) and written_centers(domain, sizes, centers) == read_rows(folder / CENTERS)
+        is_whole = sizes.shape == (len(centers),) and written_centers(domain, sizes, records) == read_rows(folder / CENTERS)
         is_inside = bool((np.abs(domain.decode(places) - centers) <= domain.lengths()).all())
     except (KeyError, TypeError, ValueError, AttributeError, ArithmeticError, csv.Error):
         is_whole = is_inside = False
     if not is_whole or not is_inside:
         raise DataError(f"{path} contradicts itself: its centres are not those of its certificate. Do not rely on it.")
-    return Clusters(domain, places, sizes, release)
+    return Clusters(domain, places, sizes, release, modes=modes)
 
 
 def domain_of_release(release: Release, schema: Schema | None) -> Domain:
     """The public grid that a certificate of clusters describes."""
     facts = release.parameters
-    names, ends = [str(name) for name in facts["columns"]], np.array(facts["bounds"], dtype=np.float64)
-    forms = [schema[name].kind.form if schema is not None and name in schema else PLAIN for name in names]
+    columns, domains = [str(name) for name in facts["columns"]], facts.get("domains", {})
+    forms = {name: schema[name].kind.form if schema is not None and name in schema else PLAIN for name in columns}
+    names = [name for name in columns if name not in domains]
+    pairs = [pair for name, pair in zip(columns, facts["bounds"], strict=True) if name not in domains]
+    ends, written = np.array(pairs, dtype=np.float64).reshape(-1, 2), [forms[name] for name in names]
     if facts["shape"] == "ball":
-        return from_bounds(names, Ball((ends[0, 1] - ends[0, 0]) / 2, list(ends.mean(axis=1))), None, forms=forms)
+        return from_bounds(names, Ball((ends[0, 1] - ends[0, 0]) / 2, list(ends.mean(axis=1))), None, forms=written)
     defaults = [float(facts["defaults"][name]) for name in names]
-    return from_bounds(names, (ends[:, 0], ends[:, 1]), facts["scale"], defaults, forms)
+    numbers = from_bounds(names, (ends[:, 0], ends[:, 1]), facts["scale"], defaults, written) if names else None
+    if not domains:
+        assert numbers is not None, "there is at least one column"
+        return numbers
+    categories = [
+        Codes(name, tuple(domains[name]), list(domains[name]).index(facts["defaults"][name]), forms[name])
+        for name in columns
+        if name in domains
+    ]
+    return with_categories(numbers, categories, columns)
 
 
-def written_centers(domain: Domain, sizes: Any, centers: Any) -> list[list[str]]:
+def numbers_of(records: list[list[Any]], domain: Domain) -> NDArray[np.float64]:
+    """The numbers of centres, (k, d)."""
+    places = [domain.columns.index(grid.name) for grid in domain.encoding.numbers]
+    rows = [[record[place] for place in places] for record in records]
+    return np.array(rows, dtype=np.float64).reshape(len(records), len(places))
+
+
+def modes_of(records: list[list[Any]], domain: Domain, gamma: Any) -> Modes:
+    """The categories of centres, with the weight of each on the grid."""
+    columns = [(codes.domain, domain.columns.index(codes.name)) for codes in domain.categories]
+    codes = np.array([[values.index(record[place]) for values, place in columns] for record in records], dtype=np.int32)
+    gammas = np.broadcast_to(np.asarray(gamma, dtype=np.float64), (len(records),))
+    return Modes(codes, np.rint(gammas / domain.unit**2).astype(np.int64))
+
+
+def written_centers(domain: Domain, sizes: Any, records: list[list[Any]]) -> list[list[str]]:
     """The cells of centers.csv, as `Clusters.save` writes them."""
     rows = [
-        [str(i), f"{size:.0f}", *(f"{value:.9g}" for value in center)]
-        for i, (size, center) in enumerate(zip(sizes, centers, strict=True))
+        [str(i), f"{size:.0f}", *(value if isinstance(value, str) else f"{float(value):.9g}" for value in record)]
+        for i, (size, record) in enumerate(zip(sizes, records, strict=True))
     ]
     return [["cluster", "size", *domain.columns], *rows]
 

@@ -26,7 +26,13 @@ class Task:
     evolution: EvolutionOptions = OWN_EVOLUTION  # of the seeding of that name
     schedule: str | None = None  # how the rounds of Lloyd share the budget; None: equally
     tolerance: float | None = None  # Lloyd stops when no centre moves as far, in units of the domain; None: it does not
-    gamma: int | None = None  # what a differing category adds, in squared grid steps; None: found inside the budget
+    gammas: tuple[int, ...] = ()  # what a differing category adds, in squared grid steps: one for all clusters, or one each;
+    # none: found inside the budget
+
+    @property
+    def gamma(self) -> int | None:
+        """What a differing category adds while there are no clusters yet: the mean of those given."""
+        return round(sum(self.gammas) / len(self.gammas)) if self.gammas else None
 
     @property
     def encoding(self) -> Encoding:

@@ -152,8 +152,12 @@ def _of_modes(centers: Sequence[Sequence[Any]], parameters: Mapping[str, Any]) -
             yield "a centre has a category that its column does not have"
         if name not in domains and not all(isinstance(value, int | float) for value in values):
             yield "a centre has no number where its column has numbers"
-    if not parameters["gamma"] > 0:
+    gamma = parameters["gamma"]
+    gammas = gamma if isinstance(gamma, list) else [gamma]
+    if not all(each > 0 for each in gammas):
         yield "its gamma is not above 0"
+    if len(gammas) not in (1, len(centers)):
+        yield "its gammas are not as many as its centres"
 
 
 def _of_choice(release: Release) -> Iterator[str]:

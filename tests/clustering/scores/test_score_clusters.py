@@ -16,7 +16,7 @@ from cloister.clustering import scores
 from cloister.clustering.clusters import Clusters
 from cloister.clustering.domain import from_bounds
 from cloister.clustering.request import ClusterRequest
-from cloister.clustering.scores.score_clusters import MOST_CLASSES, score_clusters
+from cloister.clustering.scores.score_clusters import MOST_CLASSES, Centers, score_clusters
 from cloister.errors import SchemaError, UsageError
 from cloister.privacy.ledger import Ledger
 
@@ -38,7 +38,7 @@ def places(scale: str | None = "bounds") -> tuple[Any, Any]:
 def test_a_report_has_the_scores_of_the_plain_functions(scale: str | None) -> None:
     """In column widths or own units; on the grid, whose steps are a millionth of a column."""
     domain, centers = places(scale)
-    report = score_clusters(TABLE, domain, centers, "kind")
+    report = score_clusters(TABLE, Centers(domain, centers), "kind")
     widths = (BOUNDS[1] - BOUNDS[0]) if scale else np.ones(2)
     X, C = POINTS / widths, CENTERS / widths
     labels = ((X[:, None] - C[None]) ** 2).sum(2).argmin(1)
@@ -66,16 +66,16 @@ def test_every_form_of_the_rows_scores_alike(tmp_path: Path) -> None:
     """Arrow, pandas, a file, lists of dicts; the classes in a column or in a list of their own."""
     domain, centers = places()
     csv.write_csv(TABLE, tmp_path / "rows.csv")
-    expected = score_clusters(TABLE, domain, centers, "kind")
+    expected = score_clusters(TABLE, Centers(domain, centers), "kind")
     forms: list[Any] = [
         TABLE.to_pandas(),
         str(tmp_path / "rows.csv"),
         TABLE.to_pylist(),
         list(map(list, zip(*TABLE.to_pydict().values(), strict=True))),
     ]
-    assert all(score_clusters(form, domain, centers, "kind") == expected for form in forms)
-    assert score_clusters(POINTS, domain, centers, KINDS) == expected
-    assert score_clusters(TABLE, domain, centers, TABLE["kind"]) == expected
+    assert all(score_clusters(form, Centers(domain, centers), "kind") == expected for form in forms)
+    assert score_clusters(POINTS, Centers(domain, centers), KINDS) == expected
+    assert score_clusters(TABLE, Centers(domain, centers), TABLE["kind"]) == expected
 
 
 def test_values_outside_the_bounds_count_as_the_bounds() -> None:
@@ -83,8 +83,8 @@ def test_values_outside_the_bounds_count_as_the_bounds() -> None:
     domain, centers = places()
     far = pa.table({"x": [1e9, None], "y": [-1e9, None]})
     near = pa.table({"x": [100.0, 50.0], "y": [-50.0, 50.0]})
-    assert score_clusters(far, domain, centers) == score_clusters(near, domain, centers)
-    assert "count as the bounds" in str(score_clusters(far, domain, centers))
+    assert score_clusters(far, Centers(domain, centers)) == score_clusters(near, Centers(domain, centers))
+    assert "count as the bounds" in str(score_clusters(far, Centers(domain, centers)))
 
 
 def test_rows_without_a_class_are_a_class_of_their_own() -> None:
@@ -92,7 +92,7 @@ def test_rows_without_a_class_are_a_class_of_their_own() -> None:
     domain, centers = places()
     kinds = np.array(KINDS, dtype=object)
     kinds[:3], kinds[3:5], kinds[300:310] = None, "  ", 7
-    report = score_clusters(TABLE.to_pandas().assign(kind=kinds), domain, centers, "kind")
+    report = score_clusters(TABLE.to_pandas().assign(kind=kinds), Centers(domain, centers), "kind")
     assert report.classes == 4
     assert "5 rows have no class" in str(report)
     words = ["" if kind is None else str(kind).strip() for kind in kinds]
@@ -105,7 +105,7 @@ def test_sums_beyond_64_bits_are_exact() -> None:
     n = 20_000
     domain = from_bounds([f"x{j}" for j in range(40)], (0.0, 1.0), "bounds")
     corner = np.full((1, 40), -(2**19), dtype=np.int32)
-    report = score_clusters(np.ones((n, 40)), domain, corner)
+    report = score_clusters(np.ones((n, 40)), Centers(domain, corner))
     assert report["sse"].value == pytest.approx(40 * n)
     assert report["sum_of_distances"].value == pytest.approx(n * np.sqrt(40))
     assert report["sse"].one_cluster == 0.0
@@ -126,7 +126,7 @@ def test_scores_are_recorded_and_charge_nothing(tmp_path: Path) -> None:
 def test_a_report_shows_itself() -> None:
     """Each score stands beside that of one cluster; those that do not beat it are named, on a page and in JSON."""
     domain, centers = places()
-    bad = score_clusters(TABLE, domain, centers[2:], "kind")  # all rows in one cluster, far from its centre
+    bad = score_clusters(TABLE, Centers(domain, centers[2:]), "kind")  # all rows in one cluster, far from its centre
     assert "No better than everything in one cluster: F-measure, best match; " in str(bad)
     assert "for the holder only" in bad._repr_html_()
     facts = bad.as_dict()
@@ -156,7 +156,7 @@ def test_what_makes_no_sense_is_refused(rows: Any, truth: Any, error: type[Excep
     assert MOST_CLASSES == 1_000
     domain, centers = places()
     with pytest.raises(error, match=message):
-        score_clusters(rows, domain, centers, truth)
+        score_clusters(rows, Centers(domain, centers), truth)
 
 
 def test_a_request_gives_reports_too() -> None:

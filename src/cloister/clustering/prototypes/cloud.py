@@ -16,7 +16,13 @@ from numpy.typing import NDArray
 
 from cloister.clustering.chance import PublicChance
 from cloister.clustering.domain import Domain
-from cloister.clustering.seeding.points_prototypes import Prototypes, WeightedTuples, best_prototypes, nearest_prototypes
+from cloister.clustering.seeding.points_prototypes import (
+    Prototypes,
+    WeightedTuples,
+    best_prototypes,
+    lloyd_prototypes,
+    nearest_prototypes,
+)
 from cloister.clustering.votes.sketch import Sketch, sketch_of_moments
 from cloister.encode import Encoded
 from cloister.kernels import Modes, Summary
@@ -57,9 +63,14 @@ class Cloud:
         """Where to let rows vote: so many prototypes spread over the cloud."""
         return best_prototypes(self.tuples, wanted, self.gamma, random, restarts=1, iterations=CANDIDATE_ITERATIONS)
 
-    def prototypes(self, clusters: int, random: PublicChance) -> Prototypes:
-        """The best clusters of the cloud."""
-        return best_prototypes(self.tuples, clusters, self.gamma, random, restarts=RESTARTS, iterations=ITERATIONS)
+    def prototypes(self, clusters: int, gammas: Sequence[int], random: PublicChance) -> Prototypes:
+        """The best clusters of the cloud. With a gamma for each the first is that of the largest cluster, and so on."""
+        found = best_prototypes(self.tuples, clusters, self.gamma, random, restarts=RESTARTS, iterations=ITERATIONS)
+        if len(gammas) <= 1:
+            return found
+        order = np.argsort(-found.sizes, kind="stable")
+        modes = Modes(np.ascontiguousarray(found.modes.codes[order]), np.array(gammas, dtype=np.int64))
+        return lloyd_prototypes(self.tuples, np.ascontiguousarray(found.centers[order]), modes, ITERATIONS)
 
     def heed(self, candidates: Prototypes, counts: Array, noise: float, rows: float) -> Cloud:
         """The cloud after votes for these candidates on about so many rows."""

@@ -68,7 +68,7 @@ class PrototypeLloyd:
         """The number of clusters is fixed; noise that cannot be drawn and distances that would not be exact are refused."""
         if task.clusters is None:
             raise UsageError('method "lloyd" needs a number of clusters. Give one, or use method "votes".')
-        spends, gamma = spends_of(task), task.gamma or largest_gamma(domain_of(task))
+        spends, gamma = spends_of(task), max(task.gammas, default=largest_gamma(domain_of(task)))
         check_values(task)
         task.terms.size_step(spends.get("size"))
         check_marginals(task, spends["marginals"])
@@ -107,7 +107,7 @@ class PrototypeLloyd:
         cloud = search.marginals(vault, spends["marginals"], rows, clusters, task.gamma)
         rounds = number_of_rounds(task, spends["rounds"], rows, clusters)
         vault.choose("round", rounds)
-        found = start_of(cloud.prototypes(clusters, random), rows)
+        found = start_of(cloud.prototypes(clusters, task.gammas, random), rows)
         for i, part in enumerate(parts_of(task.schedule or "equal", rounds)):
             step, spend = f"round {i + 1}", part_of(spends["rounds"], part)
             progress(step)

@@ -130,7 +130,7 @@ def frozen_plan(task: Task, plan: SearchPlan, rows: float) -> Plan:
     choices["noise"] = explain_noise(terms.budget)
     if plan.rate < 1:
         choices["seeding"] = f"on a secret sample of about {float(plan.rate) * rows:,.0f} rows, since the table is large"
-    if task.gamma is None:
+    if not task.gammas:
         choices["gamma"] = "from the released marginals, so that an average column counts the same"
     expect = {f"votes {i + 1}": f"{plan.cells} candidates" for i in range(VOTE_ROUNDS)}
     expect |= {f"round {i + 1}": expected_of_round(task, part_of(plan.rounds, Fraction(1, rounds))) for i in range(rounds)}
@@ -213,7 +213,7 @@ def check_search(task: Task) -> None:
     terms, domain = task.terms, domain_of(task)
     check_values(task)
     plan = after_size(task, FEWEST_ROWS)
-    gamma = task.gamma or largest_gamma(domain)
+    gamma = max(task.gammas, default=largest_gamma(domain))
     terms.size_step(terms.size_epsilon)
     least = least_part_on_sample(task, plan)
     check_marginals(task, part_of(plan.marginals, least))

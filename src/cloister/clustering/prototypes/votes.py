@@ -90,7 +90,7 @@ class PrototypeSearch:
         clusters = task.clusters or cloud.suggest_clusters(min(MOST_AUTO, plan.cells), random)
         rounds = number_of_rounds(task, plan.rounds, rows, clusters)
         vault.choose("round", rounds)
-        found = start_of(cloud.prototypes(clusters, random), rows)
+        found = start_of(cloud.prototypes(clusters, task.gammas, random), rows)
         for i in range(rounds):
             found = search.round(vault, cloud, found, part_of(plan.rounds, Fraction(1, rounds)), f"round {i + 1}")
         loss = search.loss(vault, cloud, found, plan.loss)

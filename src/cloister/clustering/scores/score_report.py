@@ -27,6 +27,12 @@ TITLES = {  # name of a score: what it is called on a page, and its formula
     "nicv": ("NICV", "mean squared distance from the nearest centre, in the unit of the clustering"),
     "sse": ("SSE", "sum of squared distances from the nearest centre, in the unit of the clustering"),
     "sse_own_units": ("SSE, own units", "the same in the columns' own units; the centre is the nearest in the clustering's"),
+    "mean_cost": ("mean cost", "cost of mixed data over n; of categories alone NIVC, eq. 11 of LDPK-modes"),
+    "mixed_cost": (
+        "cost of mixed data",
+        "squared distances of the numbers, plus gamma for each category that differs from the nearest prototype's",
+    ),
+    "differing": ("differing categories", "how many categories of the rows differ from their prototype's; not weighed"),
     "sum_of_distances": ("sum of distances, own units", "as in the tables of DEDP k-means: on raw data, not squared"),
 }
 
@@ -108,8 +114,10 @@ class ScoreReport:
             for score in self.scores
         ]
         classes = f", {self.classes:,} classes" if self.classes else ""
+        is_mixed = any(score.name == "mixed_cost" for score in self.scores)
+        usual, costs = (" and most frequent values", "Costs are") if is_mixed else ("", "NICV and SSE are")
         blocks: list[Block] = [TextTable.of(["score", "clusters", "one cluster", "better"], rows)]
-        blocks.append(Sentence(f"One cluster: all rows around their mean. NICV and SSE are in {self.unit}."))
+        blocks.append(Sentence(f"One cluster: all rows around their mean{usual}. {costs} in {self.unit}."))
         behind = [score.title for score in self.scores if not score.beats_one_cluster]
         if behind:
             blocks.append(Sentence(f"No better than everything in one cluster: {'; '.join(behind)}."))
