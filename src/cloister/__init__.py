@@ -27,12 +27,13 @@ _HOMES = {  # public name -> its module, and after a colon its name there where 
     "Synopsis": "cloister.clustering.synopsis.synopsis",
     "TopDownSpecialization": "cloister.anonymization.estimator",
     "choose": "cloister.choosing.choose_privately",
+    "load_clusters": "cloister.clustering.saved_clusters",
     "risk": "cloister.risks.assess:assess",
     "synopsis": "cloister.clustering.synopsis.request",
     "tabulate": "cloister.tabulation.tabulate",
 }
 
-_ROOMS = ("datasets",)  # packages that are public names themselves
+_ROOMS = ("clustering", "datasets")  # packages that are public names themselves
 
 __all__ = [
     "ApproxDP",
@@ -50,20 +51,23 @@ __all__ = [
     "Synopsis",
     "TopDownSpecialization",
     "choose",
+    "clustering",
     "datasets",
+    "load_clusters",
     "risk",
     "synopsis",
     "tabulate",
 ]
 
 if TYPE_CHECKING:
-    from cloister import datasets
+    from cloister import clustering, datasets
     from cloister.anonymization.estimator import TopDownSpecialization
     from cloister.choosing.choose_privately import choose
     from cloister.clustering.domain import Ball
     from cloister.clustering.kmeans import KMeans
     from cloister.clustering.kmodes import KModes
     from cloister.clustering.kprototypes import KPrototypes
+    from cloister.clustering.saved_clusters import load_clusters
     from cloister.clustering.synopsis.request import synopsis
     from cloister.clustering.synopsis.synopsis import Synopsis
     from cloister.errors import CloisterError

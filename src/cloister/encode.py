@@ -174,7 +174,8 @@ class BinGrid(Grid):
 class Codes:
     """A category column: value -> its place in the public domain; any other value -> `default`.
 
-    A null reads as the empty text, so that a domain that lists "" counts nulls as a value of their own.
+    A null reads as the empty text, so that a domain that lists "" counts nulls as a value of their own. A truth value reads as
+    "true" or "false", which are also "True" and "False" (or any other case) where the domain has those alone.
     """
 
     name: str
@@ -212,8 +213,19 @@ class Codes:
             codes: NDArray[np.int32] = by_code[shared[1]]
             return codes
         cells = texts(values, self.form).fill_null("")
-        places = pc.index_in(cells, value_set=domain.cast(cells.type)).fill_null(self.default)
-        return to_numbers(places)
+        words, meant = self._truth_values(domain.to_pylist())
+        known = pa.concat_arrays([domain, pa.array(words, domain.type)])
+        places = to_numbers(pc.index_in(cells, value_set=known.cast(cells.type)).fill_null(len(known)))
+        by_place = np.array([*range(len(domain)), *meant, self.default], dtype=np.int32)
+        found: NDArray[np.int32] = by_place[places]
+        return found
+
+    @staticmethod
+    def _truth_values(domain: list[str]) -> tuple[list[str], list[int]]:
+        """The words for truth values that the domain has in another case alone, and the codes of what they mean."""
+        lowered = [value.lower() for value in domain]
+        words: list[str] = [word for word in ("true", "false") if word in lowered and word not in domain]
+        return words, [lowered.index(word) for word in words]
 
     def made_up(self, values: pa.Array) -> NDArray[np.bool_]:
         """Which cells count as the default because they hold no value of the domain."""

@@ -35,6 +35,7 @@ def chosen(**more: Any) -> Release:
             {"nearness": "With probability 99.9% its rank is within 12 of the target, 0.5 times the number of rows."},
         ),
         ("result", {"rows": {"count": 300.0, "standard_error": 1.0}}),
+        ("parameters", {"clip": "3", "quantile": None}),
     ],
 )
 def test_a_choice_says_what_follows_from_its_figures(part: str, forged: dict[str, Any]) -> None:
@@ -50,6 +51,36 @@ def test_how_near_a_distance_is_follows_too() -> None:
     assert find_contradiction(release) is None
     forged = {**release.result, "within": release.result["within"] / 2}
     assert find_contradiction(dataclasses.replace(release, result=forged)) is not None
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [{"quantile": 0.5}, {"quantile": None}, {"quantile": None, "options": [30, 47], "clip": 5}, {"quantile": "1/3"}],
+)
+@pytest.mark.parametrize("neighbours", ["add-remove", "replace-one"])
+def test_the_reach_of_a_choice_follows_from_its_score(asked: dict[str, Any], neighbours: str) -> None:
+    """A choice that says that a row moves it half as far, and cost half as much, is found: so much it did cost."""
+    release = chosen(neighbours=neighbours, **asked)
+    assert find_contradiction(release) is None
+    for factor in (2, 3):
+        reach = release.parameters["reach"] * factor
+        event = dataclasses.replace(release.events[0], epsilon=release.events[0].epsilon * factor)
+        guarantee = dataclasses.replace(release.guarantee, epsilon=release.guarantee.epsilon * factor)
+        forged = {"parameters": {**release.parameters, "reach": reach}, "events": (event,), "guarantee": guarantee}
+        assert find_contradiction(dataclasses.replace(release, **forged)) is not None
+
+
+def test_the_number_of_rows_is_a_number() -> None:
+    """With its standard error, and nothing beside it."""
+    release = chosen(count_rows=True)
+    assert find_contradiction(release) is None
+    for rows in (
+        {"count": -5, "standard_error": 1.0},
+        {"count": "x", "standard_error": 1.0},
+        {"count": 300.0},
+        {**release.result["rows"], "note": "Ann"},
+    ):
+        assert find_contradiction(dataclasses.replace(release, result={**release.result, "rows": rows})) is not None
 
 
 @pytest.mark.parametrize("neighbours", ["add-remove", "replace-one"])

@@ -120,7 +120,7 @@ def test_columns_in_another_order_than_those_of_the_schema_are_refused_with_a_hi
 def test_rows_wider_than_the_clusters_are_not_labelled_by_their_first_cells() -> None:
     """The holder is told: the third cell of a row is not the second column."""
     model = cl.KMeans(2, 1e6, (0, 1), columns=["x0", "x2"]).fit([[0.0, 9.0, 0.1], [0.0, 9.0, 0.9]] * 20)
-    with pytest.raises(UsageError, match="more cells than the 2 columns"):
+    with pytest.raises(UsageError, match="as many cells as the 2 columns"):
         model.predict([[0.0, 9.0, 0.1]])
     assert len(model.predict([[0.0, 0.1], [0.0, 0.1, 7], {"x2": 0.9, "x0": 0, "x1": 9}, [], None])) == 5
 

@@ -63,7 +63,7 @@ class PrivateChoice:
         if self.release is None:
             raise UsageError("a choice without a certificate is not written.")
         with stage(target, directory=False) as staged:
-            staged.path.write_text(self.release.to_json(), encoding="utf-8")
+            staged.path.write_text(self.release.to_json(), encoding="utf-8", newline="\n")
             staged.commit()
         return self.release
 

@@ -28,7 +28,7 @@ from cloister.privacy.worlds import settle_worlds
 from cloister.schema import Category, Date, Neighbours, Number, Schema
 from cloister.schema.numerals import amount_text, exact_number
 from cloister.schema.unit import Unit, unit_of
-from cloister.sources.stated_names import BY_COLUMNS, StatedNames
+from cloister.sources.stated_names import BY_COLUMNS, names_stated
 from cloister.vault import Vault, open_data
 
 __all__ = ["ChoiceRequest", "PlannedChoice"]
@@ -166,7 +166,7 @@ class ChoiceRequest:
         """Choose in one pass over the rows; where their number is asked for, another pass counts them."""
         progress = check_progress(progress)
         self.on(())  # what can be refused without the data is refused first: opening it may start Spark
-        stated = StatedNames(self.columns, None if self.schema is None else self.schema.names, advice=BY_COLUMNS)
+        stated = names_stated(self.schema, self.columns, BY_COLUMNS)
         rows = open_data(data, engine, stated)
         planned = self.on(rows.names)
         plan, parameters = planned.as_plan(), planned.parameters(self.column)

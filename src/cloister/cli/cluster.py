@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from cloister.cli import flags, output
-from cloister.clustering.methods import METHODS, MODELS, PROTOTYPE_METHODS
+from cloister.clustering.methods import METHODS, MODELS
 from cloister.clustering.schedules import SCHEDULES
 from cloister.errors import BudgetExceeded, CloisterError, UsageError
 from cloister.parameters import unknown_choice
@@ -121,9 +121,8 @@ def cluster(
     if not data:
         raise UsageError("what should be clustered? Give DATA, or --synopsis FILE.")
     facts = flags.read_schema(schema)
-    own_options = (seeding, evolution, tolerance)  # that only k-means has
     request = find_request(
-        pick_kind(model, facts, columns, method in PROTOTYPE_METHODS and own_options == (None, None, None)),
+        pick_kind(model, facts, columns),
         gamma,
         n_clusters=read_clusters(k),
         budget=spending.budget(),
@@ -266,19 +265,14 @@ def column_names(request: ClusterRequest, data: list[str]) -> Sequence[str]:
     return known or open_data(data, request.engine).names
 
 
-def pick_kind(model: str, facts: Schema | None, columns: str | None, has_categories: bool) -> str:
-    """What is clustered: what was asked for, or what the kinds of the columns say; where columns are named, of these.
-
-    `has_categories`: whether the other flags can be meant for a table with categories.
-    """
+def pick_kind(model: str, facts: Schema | None, columns: str | None) -> str:
+    """What is clustered: what was asked for, or what the kinds of the columns say; where columns are named, of these."""
     from cloister.clustering.mixed_columns import pick_model
 
     if model != "auto":
         if model not in MODELS:
             raise unknown_choice("model", model, ("auto", *MODELS))
         return model
-    if columns is None and not has_categories:
-        return "kmeans"
     return pick_model(facts, flags.read_names(columns) or None)
 
 

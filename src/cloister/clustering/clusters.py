@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["Clusters"]
 
 SHOWN = 8  # columns on a terminal
+ESTIMATORS = {"kprototypes": "KPrototypes", "kmodes": "KModes"}
 LABELS = "labels.parquet"
 LABELS_STAMP = {"cloister": "for the holder only: labels are not a private release"}
 
@@ -97,7 +98,7 @@ class Clusters:
         """As `predict`; with `record` the ledger of the released table notes that the holder got labels."""
         table = self.release_.ledger["table"] if record and self.release_.ledger else None
         return Vault.label(
-            read_to_label(X, self.domain.columns, self.engine),
+            read_to_label(X, self.domain.columns, self.engine, ESTIMATORS.get(self.release_.kind, "KMeans")),
             self.domain.encoding,
             Labels(self.places, self.domain.clip, self.modes).apply,
             name="cluster",

@@ -48,19 +48,23 @@ def read_input(X: Any, engine: Any, names: StatedNames = NOTHING_STATED) -> Inpu
     return Input(source, source.names, named=not is_unnamed(X) or not is_place(source.names[0]))
 
 
-def read_to_label(X: Any, columns: tuple[str, ...], engine: Any) -> Any:
-    """Rows to be labelled: arrays and lists have the columns that were clustered, anything else names its own."""
+def read_to_label(X: Any, columns: tuple[str, ...], engine: Any, model: str = "KMeans") -> Any:
+    """Rows to be labelled: arrays and lists have the columns that were clustered, anything else names its own.
+
+    An error names the model, as scikit-learn does.
+    """
     if isinstance(check_form(X), np.ndarray) and X.shape[1] != len(columns):
-        raise UsageError(f"X has {X.shape[1]} features, but KMeans is expecting {len(columns)} features as input.")
+        raise UsageError(f"X has {X.shape[1]} features, but {model} is expecting {len(columns)} features as input.")
     if not is_unnamed(X):
         return open_data(X, engine)
     if isinstance(X, np.ndarray):
         return from_array(X, columns)
     width = len(columns)
-    if X and all(row_width(row, width + 1) > width for row in X):  # labels are for the holder, who may be told of rows
+    if X and not any(isinstance(row, dict) or row_width(row, width + 1) == width for row in X):
+        # labels are for the holder, who may be told of rows
         raise UsageError(
-            f"the rows of X have more cells than the {width} columns that were clustered. Give these cells alone, in that "
-            "order, or dicts, or a data frame."
+            f"no row of X is a list of as many cells as the {width} columns that were clustered. Give rows of these cells, in "
+            "that order, or dicts, or a data frame."
         )
     return from_rows(X, columns)
 

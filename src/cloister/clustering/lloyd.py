@@ -35,11 +35,11 @@ from cloister.clustering.domain import Domain
 from cloister.clustering.fitted import Fitted
 from cloister.clustering.lloyd_start import LLOYD_SEEDINGS, find_start
 from cloister.clustering.progress import Progress
-from cloister.clustering.schedules import Schedule, Split, find_schedule
+from cloister.clustering.schedules import Schedule, Split, check_parts, find_schedule
 from cloister.clustering.synopsis.cell_clusters import Estimate
 from cloister.clustering.synopsis.shapes import ANY_ROWS
 from cloister.clustering.task import Task
-from cloister.errors import UsageError, by_door
+from cloister.errors import UsageError
 from cloister.kernels import CenterSums, Sensitivity
 from cloister.privacy.mechanisms import Mechanism, Norm, Spend, amount_of, explain_noise, norm_of, part_of
 from cloister.privacy.plan import STOP_FOR, Branch, Plan, PlannedStep, Step, make_step
@@ -51,7 +51,6 @@ __all__ = ["Lloyd"]
 
 DEVIATION = 0.225  # mean distance of a coordinate from its middle, as a part of the width: Su et al. 2016, section 4
 FEWEST, MOST = 2, 7  # rounds
-LEAST_PART = Fraction(1, 1_000_000)  # of what all rounds spend: a round with less is nothing but noise
 EXPECTED_CLUSTERS = 8  # in a plan whose clusters are counted on the way
 OWN_SCHEDULE = "equal"
 
@@ -76,11 +75,7 @@ class Lloyd:
         start = find_start(task)
         start.check()
         count = task.rounds or MOST
-        if min(schedule_of(task).parts(count)) < LEAST_PART:
-            raise UsageError(
-                f'with schedule "{task.schedule}" the last of {count:,} rounds would have less than a millionth of the budget. '
-                f"Give {by_door('max_iter', '--max-iter')} a smaller number, or leave it out."
-            )
+        check_parts(task.schedule, count)
         rounds_of(task, start.rest(), count)
 
     def plan(self, task: Task, rows: float) -> Plan:

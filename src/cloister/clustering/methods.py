@@ -11,6 +11,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Protocol
 
 from cloister.clustering.synopsis.shapes import SHAPES
+from cloister.errors import UsageError, by_door
 from cloister.parameters import unknown_choice
 
 if TYPE_CHECKING:  # the command line lists the methods in its help, and loads none of this for it
@@ -83,7 +84,13 @@ def find_method(name: str, model: str = "kmeans") -> Method:
     """The method of this name, for a model."""
     methods = MODELS[model]
     if not isinstance(name, str) or name not in methods:
-        raise unknown_choice("method", name, methods)
+        refusal = unknown_choice("method", name, methods)
+        if not isinstance(name, str) or name not in METHODS:
+            raise refusal
+        raise UsageError(
+            f'method "{name}" is of k-means, and these columns have categories. Choose one of: {", ".join(methods)}; or cluster '
+            f"the numbers alone: {by_door('KMeans', '--model kmeans')}."
+        )
     module, _, kind = methods[name].partition(":")
     method: Method = getattr(import_module(module), kind)(name)
     return method

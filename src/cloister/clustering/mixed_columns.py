@@ -7,7 +7,14 @@ from dataclasses import replace
 from typing import Any
 
 from cloister.clustering.inputs import Input
-from cloister.clustering.number_columns import NumberColumns, choose_columns, may_be_number, no_number_column
+from cloister.clustering.number_columns import (
+    NumberColumns,
+    choose_columns,
+    has_numbers,
+    may_be_number,
+    no_number_column,
+    untold_numbers,
+)
 from cloister.column_names import missing_column
 from cloister.encode import Codes
 from cloister.errors import SchemaError, UsageError, by_door
@@ -66,7 +73,9 @@ def choose_mixed_columns(
 def usable_names(rows: Input, schema: Schema, bounds: Any, model: str) -> list[str]:
     """The columns that are clustered when none are named."""
     names = [name for name in schema.names if is_usable(schema, name)]
-    if bounds is not None:  # what the schema does not name is a number, between these bounds
+    if bounds is not None and not has_numbers(schema):  # what is not named is a number, between these bounds
+        if model == "kprototypes" and not getattr(rows.data, "typed", True):
+            raise untold_numbers()
         names += [name for name in rows.names if name not in schema and name not in rows.texts]
     return [name for name in names if model == "kprototypes" or is_category(schema, name)]
 

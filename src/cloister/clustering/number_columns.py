@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from cloister.errors import SchemaError, UsageError, by_door
 from cloister.schema import Category, Number, Role, Schema
 from cloister.schema.cell_format import PLAIN, CellFormat
 from cloister.schema.kinds import Kind
-from cloister.sources.stated_names import BY_COLUMNS, StatedNames
+from cloister.sources.stated_names import BY_COLUMNS, StatedNames, names_stated
 
 __all__ = ["NumberColumns", "choose_columns", "kinds_of", "stated_bounds", "stated_names"]
 
@@ -56,10 +56,7 @@ def choose_columns(rows: Input, schema: Schema | None, columns: Sequence[str] | 
         raise missing_column(missing[0], rows.names, chosen.names, described=described)
     undescribed = [name for name in chosen.names if columns is None and (schema is None or name not in schema)]
     if undescribed and not getattr(rows.data, "typed", True):
-        raise UsageError(
-            "a CSV file does not say which of its columns are numbers. Name those to use: "
-            f"{by_door('columns=[...]', '--columns A,B')}; or give a schema."
-        )
+        raise untold_numbers()
     if texts := [name for name in undescribed if name in rows.texts]:
         raise UsageError(
             f'column "{texts[0]}" holds text, or else no numbers. Say which columns to use: '
@@ -72,6 +69,14 @@ def choose_columns(rows: Input, schema: Schema | None, columns: Sequence[str] | 
             f"{by_door('columns', '--columns')}, or describe it in a schema as a number that is written as text."
         )
     return chosen
+
+
+def untold_numbers() -> UsageError:
+    """A file of text whose columns nobody described."""
+    return UsageError(
+        "a CSV file does not say which of its columns are numbers. Name those to use: "
+        f"{by_door('columns=[...]', '--columns A,B')}; or give a schema."
+    )
 
 
 def kinds_of(columns: NumberColumns, schema: Schema | None) -> dict[str, Kind | None]:
@@ -96,12 +101,8 @@ def stated_names(schema: Schema | None, columns: Sequence[str] | None, bounds: A
     """What the user's own words say of the columns of a list of rows or an array."""
     ends = (bounds.center,) if isinstance(bounds, Ball) else bounds if isinstance(bounds, tuple | list) else ()
     sizes = [np.size(end) for end in ends if np.ndim(end) == 1]
-    return StatedNames(
-        None if columns is None else tuple(columns),
-        None if schema is None else schema.names,
-        max(sizes, default=None),
-        f"{BY_COLUMNS} Or give bounds with one number a column.",
-    )
+    advice = f"{BY_COLUMNS} Or give bounds with one number a column."
+    return replace(names_stated(schema, columns, advice), count=max(sizes, default=None))
 
 
 def by_schema(names: list[str], schema: Schema, columns: Sequence[str] | None, bounds: Any) -> NumberColumns:
@@ -113,7 +114,7 @@ def by_schema(names: list[str], schema: Schema, columns: Sequence[str] | None, b
         if bounds is None and any(may_be_number(schema, name) for name in schema.names):
             names = list(schema.names)  # it has bounds for these
         names = [name for name in names if may_be_number(schema, name)]
-    if bounds is None and any(name in schema for name in names):
+    if bounds is None and any(name in schema or has_numbers(schema) for name in names):
         ends = [ends_of(schema, name) for name in names]
         bounds = (np.array([low for low, _ in ends]), np.array([high for _, high in ends]))
     elif columns is None and is_by_column(bounds):
@@ -141,6 +142,11 @@ def may_be_number(schema: Schema, name: str) -> bool:
     if name == schema.unit:
         return False
     return name not in schema or (isinstance(schema[name].kind, Number) and schema[name].role is not Role.IDENTIFIER)
+
+
+def has_numbers(schema: Schema) -> bool:
+    """Whether the schema describes numbers, and with them which columns are numbers."""
+    return any(isinstance(column.kind, Number) for column in schema.columns)
 
 
 def no_number_column(schema: Schema, name: str) -> SchemaError:

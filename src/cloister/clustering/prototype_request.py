@@ -58,10 +58,13 @@ class PrototypeRequest(ClusterRequest):
             if value is not None:
                 raise UsageError(
                     f"{TITLES[self.model]} starts from released marginals and runs all its rounds. Leave "
-                    f"{by_door('', '--')}{name} out."
+                    f"{by_door('', '--')}{name} out, or cluster the numbers alone: {by_door('KMeans', '--model kmeans')}."
                 )
         if self.schedule is not None and self.schedule not in SCHEDULES:
-            raise unknown_choice("schedule", self.schedule, SCHEDULES)
+            raise UsageError(
+                f"{unknown_choice('schedule', self.schedule, SCHEDULES)} The columns have categories, so this is "
+                f"{TITLES[self.model]}; for the numbers alone: {by_door('KMeans', '--model kmeans')}."
+            )
 
     @property
     def kind_of_model(self) -> str:
@@ -115,7 +118,7 @@ def steps_of_gamma(gamma: float, domain: Domain) -> int:
     """Gamma in squared grid steps: with ``scale="bounds"`` it is in squared column widths."""
     most = EXACT - 1 - domain.clip.farthest(domain.halves.tolist())
     steps = gamma / domain.unit**2
-    if round(steps) < 1 or steps * len(domain.sizes) > most:
+    if not 0.5 < steps <= most / max(1, len(domain.sizes)):
         limit = most / max(1, len(domain.sizes)) * domain.unit**2
         raise UsageError(
             f"gamma must lie between {domain.unit**2:.3g} and {limit:.3g} here, or distances are not exact. For numbers scaled "

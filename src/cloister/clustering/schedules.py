@@ -20,10 +20,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
+from cloister.errors import UsageError, by_door
 from cloister.parameters import unknown_choice
 from cloister.privacy.round_parts import Parts, equal_parts, halving_parts
 
-__all__ = ["SCHEDULES", "Schedule", "Split", "find_schedule", "parts_of"]
+__all__ = ["SCHEDULES", "Schedule", "Split", "check_parts", "find_schedule", "parts_of"]
+
+LEAST_PART = Fraction(1, 1_000_000)  # of what all rounds spend: a round with less is nothing but noise
 
 Split = Literal["balanced", "one scale", "two queries"]
 """How counts and sums share a round: balanced for the least error of a centre (Su et al. 2016, eq. 7); the same noise for a count
@@ -53,6 +56,15 @@ def find_schedule(name: str) -> Schedule:
     if not isinstance(name, str) or name not in SCHEDULES:
         raise unknown_choice("schedule", name, SCHEDULES)
     return SCHEDULES[name]
+
+
+def check_parts(schedule: str | None, rounds: int) -> None:
+    """Refuse so many rounds that the last would be nothing but noise."""
+    if min(parts_of(schedule or "equal", rounds)) < LEAST_PART:
+        raise UsageError(
+            f'with schedule "{schedule}" the last of {rounds:,} rounds would have less than a millionth of the budget. '
+            f"Give {by_door('max_iter', '--max-iter')} a smaller number, or leave it out."
+        )
 
 
 def parts_of(schedule: str, rounds: int) -> tuple[Fraction, ...]:

@@ -10,11 +10,13 @@ from cloister.clustering.inputs import Input, read_input
 from cloister.clustering.number_columns import NumberColumns, choose_columns, kinds_of, stated_bounds, stated_names
 from cloister.clustering.terms import Terms
 from cloister.encode import Encoding
+from cloister.errors import UsageError, by_door
 from cloister.parameters import check_names, check_path, check_text
 from cloister.privacy.budgets import Rho, as_budget, relation
 from cloister.privacy.notes import defaults_note, guarantee_notes
 from cloister.privacy.worlds import settle_worlds
 from cloister.schema import Schema
+from cloister.schema.kinds import repeated
 from cloister.schema.unit import unit_of
 from cloister.vault import Vault
 
@@ -46,6 +48,8 @@ class TableRequest:
             object.__setattr__(self, "schema", Schema.from_toml(check_path(self.schema, "schema")))
         if self.columns is not None:
             object.__setattr__(self, "columns", list(check_names(self.columns, "columns")))
+            if twice := repeated(self.columns):
+                raise UsageError(f'column "{twice[0]}" is there twice in {by_door("columns", "--columns")}.')
         for what in ("table", "neighbours"):
             if getattr(self, what) is not None:
                 check_text(getattr(self, what), what)

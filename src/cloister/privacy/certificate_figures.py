@@ -5,7 +5,6 @@ Anybody who changes a certificate that is not signed can make its hashes fit. Wh
 
 from __future__ import annotations
 
-import datetime
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,10 +12,9 @@ from fractions import Fraction
 from typing import Any
 
 from cloister.privacy.budgets import Identifiability, MixedIdentifiability
-from cloister.privacy.choice_words import nearness_words
+from cloister.privacy.choice_figures import count_of, of_choice
 from cloister.privacy.guarantees import Syntactic
 from cloister.privacy.identifiability import epsilon_from_rho
-from cloister.privacy.mechanisms.exponential import CONFIDENCE, largest_gap
 from cloister.privacy.release import Release
 from cloister.privacy.worlds import identifiability_note
 from cloister.report.one_line import one_line
@@ -54,8 +52,8 @@ def _of_table(release: Release, guarantee: Syntactic) -> Iterator[str]:
     must_have = release.version > 1 and release.kind in (TABLE, RECODED)
     if not must_have and not {"smallest", "k"} <= {*parameters, *result}:
         return
-    rows, classes, smallest = (_count(result[name]) for name in COUNTS)
-    people = _count(result["people"]) if result.get("people") is not None else None
+    rows, classes, smallest = (count_of(result[name]) for name in COUNTS)
+    people = count_of(result["people"]) if result.get("people") is not None else None
     fewest = smallest if people is None else people
     yield from _of_k(release, guarantee, fewest if classes else None)
     yield from _of_guards(guarantee.also, parameters, fewest if classes else None)
@@ -74,7 +72,7 @@ def _of_table(release: Release, guarantee: Syntactic) -> Iterator[str]:
 
 def _of_lost(result: Mapping[str, Any], rows: int) -> Iterator[str]:
     """Of what a table lost: rows that were suppressed, and the mean over its cells, from 0 to 1."""
-    if "suppressed" in result and _count(result["suppressed"]) > rows and result.get("is_starred"):
+    if "suppressed" in result and count_of(result["suppressed"]) > rows and result.get("is_starred"):
         yield "more rows are published as * than there are"
     if "loss" in result and not -ROUNDING <= result["loss"] <= 1 + ROUNDING:
         yield "the information lost lies outside 0 and 1"
@@ -90,7 +88,7 @@ def _of_k(release: Release, guarantee: Syntactic, fewest: int | None) -> Iterato
     promised = f"it promises k = {guarantee.k}, and"
     if fewest is not None and fewest < guarantee.k:
         yield f"{promised} its smallest class has fewer"
-    if guarantee.k < _count(asked) or (release.kind != RECODED and guarantee.k != asked):  # a recoding may give more
+    if guarantee.k < count_of(asked) or (release.kind != RECODED and guarantee.k != asked):  # a recoding may give more
         yield f"{promised} another k was asked for"
     if any(int(stated) != guarantee.k for stated in STATED_K.findall(str(release.result.get("reason", "")))):
         yield f"{promised} its search stopped at another"
@@ -121,9 +119,9 @@ def _of_release(release: Release) -> Iterator[str]:
         yield from _of_rho(release, parameters["identifiability"])
     if "centers" in result:
         yield from _of_centers(result, parameters)
-    if release.kind == CHOICE:
-        yield from _of_choice(release)
     person = PERSON.fullmatch(unit)
+    if release.kind == CHOICE:
+        yield from of_choice(release, 1 if person is None else int(person[1].replace(",", "")))
     for note in release.notes:
         if note.startswith(PER_ROW) and unit != "row":
             yield "a note says that it protects a row, and its guarantee a person"
@@ -160,57 +158,6 @@ def _of_modes(centers: Sequence[Sequence[Any]], parameters: Mapping[str, Any]) -
         yield "its gammas are not as many as its centres"
 
 
-def _of_choice(release: Release) -> Iterator[str]:
-    """Of a choice: what was chosen is a candidate, and what it cost and how near it is follow from how it was drawn."""
-    parameters, result = release.parameters, release.result
-    candidates, scale = _count(parameters["candidates"]), read_exact_text(parameters["scale"])
-    options = parameters["options"]
-    if _count(result["candidate"]) >= candidates or (
-        options is not None and options[result["candidate"]] != result["value"]
-    ):
-        yield "what was chosen is not one of its candidates"
-    if (options is not None and len(options) != candidates) or result["gap"] != largest_gap(candidates, scale):
-        yield "how near it is to the best does not follow from its candidates"
-    if options is None and not _is_at(result["value"], result["candidate"], candidates, parameters["grid"]):
-        yield "what was chosen is not the value of its candidate"
-    yield from _of_nearness(parameters, result)
-    assert not isinstance(release.guarantee, Syntactic)
-    is_counted = "rows" in result and release.guarantee.neighbours is Neighbours.ADD_REMOVE
-    if is_counted and not any(event.step == "size" for event in release.events):
-        yield "it tells a number of rows that no step bought"
-    costs = [event.cost().epsilon for event in release.events if event.kind == "exponential"]
-    if costs != [_count(parameters["reach"]) / scale]:
-        yield "what it cost does not follow from how it was drawn"
-
-
-def _is_at(value: Any, candidate: int, candidates: int, grid: Mapping[str, Any]) -> bool:
-    """Whether a value is the one at this place of a grid; the values of a category are not in a certificate."""
-    if _count(grid["values"]) != candidates:
-        return False
-    if "low" not in grid:
-        return isinstance(value, str)
-    if isinstance(grid["low"], str):
-        first = datetime.date.fromisoformat(grid["low"])
-        return bool(value == str(first + datetime.timedelta(days=candidate)) and grid["step"] == "1 day")
-    meant = grid["low"] + candidate * grid["step"]
-    return type(value) in (int, float) and math.isclose(value, meant, rel_tol=1e-9, abs_tol=1e-9 * abs(grid["step"]))
-
-
-def _of_nearness(parameters: Mapping[str, Any], result: Mapping[str, Any]) -> Iterator[str]:
-    """How near to the best a choice is, in figures and in words."""
-    score, grid = parameters["score"], parameters["grid"]
-    quantile = None if parameters["quantile"] is None else read_exact_text(parameters["quantile"])
-    if (quantile is not None) != (score == "rank"):
-        yield "its quantile does not go with its score"
-        return
-    is_day = isinstance(grid.get("low"), str)
-    unit = grid["step"] if score == "distance" and not is_day else 1 if quantile is None else 1 / quantile.denominator
-    is_near = math.isclose(result["within"], result["gap"] * unit, rel_tol=1e-9)
-    words = nearness_words(score, result["within"], quantile, has_options=parameters["options"] is not None, is_day=is_day)
-    if not is_near or result["confidence"] != CONFIDENCE or result["nearness"] != words:
-        yield "how near it is to the best, in words, is not what its figures say"
-
-
 def _of_rho(release: Release, stated: Mapping[str, Any]) -> Iterator[str]:
     """Of a budget that was stated as a rho: its epsilon is no more than the rho allows, or those of its parts together."""
     guarantee = release.guarantee
@@ -223,9 +170,3 @@ def _of_rho(release: Release, stated: Mapping[str, Any]) -> Iterator[str]:
     told = identifiability_note(budgets[0] if len(budgets) == 1 else MixedIdentifiability(*budgets))
     if any(note.startswith("Rho:") and note not in told for note in release.notes):
         yield "a note says something else of its rho than its numbers"
-
-
-def _count(value: Any) -> int:
-    if type(value) is not int or value < 0:
-        raise ValueError("no count")
-    return value

@@ -22,7 +22,7 @@ from cloister.risks.risk_request import Hierarchies, RiskRequest, read_request
 from cloister.risks.singling_out import Combination, single_out
 from cloister.risks.tuples import TOGETHER, Tuples, count_tuples
 from cloister.schema import Schema
-from cloister.sources.stated_names import StatedNames
+from cloister.sources.stated_names import names_stated
 from cloister.vault import EngineChoice, Holder, Vault, open_data
 
 __all__ = ["RiskReport", "assess"]
@@ -138,7 +138,7 @@ class RiskTables:
     ) -> RiskTables:
         """Open the table, and its original and population where there are some."""
         table = table if table is not None else schema.table if schema is not None else None
-        stated = StatedNames(schema=None if schema is None else schema.names)
+        stated = names_stated(schema)
         rows = open_data(data, engine, stated)
         original, everybody = (None if each is None else open_data(each, engine, stated) for each in (against, population))
         holder = Vault.holding(rows, purpose=PURPOSE, engine=engine, table=table, ledger=ledger)

@@ -273,7 +273,7 @@ def _checked_domain(domain: object) -> tuple[str, ...]:
     if not values:
         raise SchemaError("domain is empty. List every value that the column may hold.")
     if not all(isinstance(value, str) for value in values):
-        raise SchemaError('domain must hold texts only. Put numbers in quotes too, such as ["1", "2"].')
+        raise SchemaError('domain must hold texts only. Put others in quotes too: ["1", "2"], ["true", "false"].')
     stripped = [check_text(value, "domain").strip() for value in values]
     if twice := repeated(stripped):
         raise SchemaError(f'domain lists "{twice[0]}" twice (blanks around a value do not count).')

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from os import PathLike
 from pathlib import Path
 
@@ -32,6 +32,9 @@ class Schema:
         The column that says whose row it is, when a person may have several rows.
     max_rows : int, optional
         At most so many rows of one unit are kept.
+    is_in_row_order : bool
+        Whether the columns stand as in a row of the table. The short form of a schema lists numbers and categories apart, so that
+        it cannot say which cell of a list or an array is which.
 
     Privacy
     -------
@@ -50,6 +53,7 @@ class Schema:
     neighbours: Neighbours | None = None
     unit: str | None = None
     max_rows: int | None = None
+    is_in_row_order: bool = field(default=True, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "columns", _columns(self.columns))
@@ -78,6 +82,11 @@ class Schema:
     def names(self) -> tuple[str, ...]:
         """The names of the columns, in order."""
         return tuple(column.name for column in self.columns)
+
+    @property
+    def row_names(self) -> tuple[str, ...] | None:
+        """The columns of a row that does not name its cells; None: not known."""
+        return self.names if self.is_in_row_order else None
 
     def __contains__(self, name: object) -> bool:
         return name in self.names
@@ -110,7 +119,12 @@ class Schema:
         With hints, comments show how to fill in what the schema does not say yet, and ask whether `likely_unit` is the unit.
         """
         facts = toml.TableFacts(
-            columns=self.columns, table=self.table, neighbours=self.neighbours, unit=self.unit, max_rows=self.max_rows
+            columns=self.columns,
+            table=self.table,
+            neighbours=self.neighbours,
+            unit=self.unit,
+            max_rows=self.max_rows,
+            is_in_row_order=self.is_in_row_order,
         )
         return toml.write(facts, hints, likely_unit)
 

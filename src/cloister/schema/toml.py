@@ -66,6 +66,7 @@ class TableFacts(TypedDict):
     neighbours: Neighbours | None
     unit: str | None
     max_rows: int | None
+    is_in_row_order: bool
 
 
 def read_text(path: str | PathLike[str]) -> str:
@@ -95,6 +96,7 @@ def parse(text: str) -> TableFacts:
         neighbours=_one_of(document, "neighbours", Neighbours, "the schema"),
         unit=_typed(document, "unit", str, "the name of a column, in quotes"),
         max_rows=_typed(document, "max_rows", int, "a whole number"),
+        is_in_row_order=sum(bool(document.get(part)) for part in ("numbers", "categories", "columns")) <= 1,
     )
 
 

@@ -11,10 +11,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from cloister.errors import SourceError
 
-__all__ = ["BY_COLUMNS", "StatedNames", "is_place"]
+__all__ = ["BY_COLUMNS", "StatedNames", "is_place", "names_stated"]
 
 BY_COLUMNS = 'Name them in the order of the rows: columns=["age", "pay"] (dicts are read by these names).'
 BY_SCHEMA = (
@@ -22,6 +23,13 @@ BY_SCHEMA = (
     '{"age": [31, 40], "sex": ["f", "m"]}, or a data frame: pandas.DataFrame(rows) takes the keys of dicts for names.'
 )
 MOST_QUOTED = 6  # names in a message
+
+
+class ListedColumns(Protocol):
+    """A schema, as far as it lists columns: schema and sources do not import each other."""
+
+    @property
+    def row_names(self) -> tuple[str, ...] | None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,9 +45,10 @@ class StatedNames:
     """
 
     columns: tuple[str, ...] | None = None  # as the user named them
-    schema: tuple[str, ...] | None = None  # as a schema lists them
+    schema: tuple[str, ...] | None = None  # as a schema lists them, in the order of a row
     count: int | None = None  # how many there are, where bounds say so
     advice: str = BY_SCHEMA  # what to do where nothing is said
+    has_unordered_schema: bool = False  # there is one that lists numbers and categories apart
 
     def of_rows(self) -> tuple[str, ...]:
         """The columns of a list of rows, in the order of cells in a row that is a list."""
@@ -51,6 +60,8 @@ class StatedNames:
             return names
         if self.count is not None:
             return _places(self.count)
+        if self.has_unordered_schema:
+            raise self._unordered("a list of rows")
         raise SourceError(f"a list of rows does not say which columns it has. {self.advice}")
 
     def of_narrow_rows(self) -> tuple[str, ...]:
@@ -70,7 +81,15 @@ class StatedNames:
                 raise self._ambiguous("the array has", "pandas.DataFrame(array")
             if fitting:
                 return fitting.pop()
+            if self.has_unordered_schema:
+                raise self._unordered("an array")
         return _places(width)
+
+    def _unordered(self, subject: str) -> SourceError:
+        return SourceError(
+            "the short form of a schema lists numbers and categories apart, so that it is not known in which order "
+            f"{subject} has its columns. Name all of them in that order, columns=[...], or pass a frame or a dict of columns."
+        )
 
     def _ambiguous(self, subject: str, call: str) -> SourceError:
         assert self.columns is not None
@@ -82,6 +101,16 @@ class StatedNames:
             f"{len(self.schema)} of the schema. Name columns of the schema, in its order; or pass a data frame that says it, "
             f"{call}, columns=[{listed}{more}]), or a dict of columns."
         )
+
+
+def names_stated(schema: ListedColumns | None, columns: Sequence[str] | None = None, advice: str = BY_SCHEMA) -> StatedNames:
+    """What a schema and the columns that a user names say of data that does not name its own."""
+    return StatedNames(
+        None if columns is None else tuple(columns),
+        None if schema is None else schema.row_names,
+        advice=advice,
+        has_unordered_schema=schema is not None and schema.row_names is None,
+    )
 
 
 def is_place(name: str) -> bool:

@@ -26,7 +26,7 @@ from cloister.schema.kinds import Number as NumberKind
 from cloister.schema.stated_kinds import kind_of, number_of
 from cloister.schema.unit import Unit, unit_of
 from cloister.sinks import set_aside
-from cloister.sources.stated_names import BY_COLUMNS, StatedNames
+from cloister.sources.stated_names import BY_COLUMNS, names_stated
 from cloister.tabulation.axes import TableLayout, lay_out
 from cloister.tabulation.margins import Axes
 from cloister.tabulation.private_table import MOST_COLUMNS, PrivateTable
@@ -134,7 +134,7 @@ class TabulationRequest:
     ) -> PrivateTable:
         """Make the table in one pass over the rows; under replace-one, where their number is public, another pass counts them."""
         progress = check_progress(progress)
-        stated = StatedNames(self.columns, None if self.schema is None else self.schema.names, advice=BY_COLUMNS)
+        stated = names_stated(self.schema, self.columns, BY_COLUMNS)
         rows = open_data(data, engine, stated)
         planned = self.on(rows.names)
         layout, kernel = planned.layout, planned.kernel

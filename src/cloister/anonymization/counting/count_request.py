@@ -25,7 +25,7 @@ from cloister.anonymization.request import Request
 from cloister.anonymization.writing.csv_header import check_header
 from cloister.schema.hierarchies import Hierarchy
 from cloister.schema.hierarchies.of_columns import read_hierarchies
-from cloister.sources.stated_names import StatedNames
+from cloister.sources.stated_names import names_stated
 from cloister.vault import Holder, Vault, open_data
 
 __all__ = ["OpenedTables", "count_tables", "open_tables"]
@@ -46,7 +46,7 @@ def open_tables(request: Request, X: Any, purpose: str, format: str | None = Non
 
     `format` is that of the output, where there is one.
     """
-    stated = StatedNames(schema=None if request.schema is None else request.schema.names)
+    stated = names_stated(request.schema)
     rows = open_data(X, request.engine, stated)
     table = Vault.holding(rows, purpose=purpose, engine=request.engine, table=request.table, ledger=request.ledger)
     fitted = request.on(table.names)

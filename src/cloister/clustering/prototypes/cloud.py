@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from cloister.clustering.chance import PublicChance
 from cloister.clustering.domain import Domain
+from cloister.clustering.prototypes.plan import largest_gamma
 from cloister.clustering.seeding.points_prototypes import (
     Prototypes,
     WeightedTuples,
@@ -39,6 +40,7 @@ RESTARTS, ITERATIONS = 6, 25
 FITTING_PASSES = 10
 LEAST_KEPT = 0.05  # of the weight of made-up rows that votes take away at most in one pass
 DOUBT = 0.5  # variance of a cell's weight, as a part of its square, before votes are seen
+LEAST_TOTAL = 1e-9  # of the rows: votes that leave less are of an empty table, and are not heeded
 LEAST_MIXED = 0.01  # the least that a category column counts as mixed, of 1 - sum of squared shares
 
 
@@ -79,7 +81,8 @@ class Cloud:
         for _ in range(FITTING_PASSES if len(votes) > 1 else 1):
             for vote in votes:
                 weights = weights * correction(vote, weights)
-        weights = weights * (rows / weights.sum())
+        total = float(weights.sum())
+        weights = weights * (rows / total) if total > LEAST_TOTAL * rows else self.tuples.weights
         return replace(self, tuples=replace(self.tuples, weights=weights), votes=votes)
 
     def mean_distance(self, centers: NDArray[np.int32], modes: Modes) -> float:
@@ -148,8 +151,7 @@ def gamma_of_marginals(released: Released[Summary], unit: float, rows: float, do
     sketch = sketch_of_numbers(released, unit, rows, domain)
     shares = value_shares(released.value["values"].astype(np.float64), rows, domain.sizes)
     mixed = np.mean([max(LEAST_MIXED, 1 - float(share @ share)) for share in shares])
-    widest = int(max(domain.halves))
-    return min(100 * widest**2, max(1, round(float(sketch.spreads[0]) / len(domain.halves) / float(mixed))))
+    return min(largest_gamma(domain), max(1, round(float(sketch.spreads[0]) / len(domain.halves) / float(mixed))))
 
 
 def sketch_of_numbers(released: Released[Summary], unit: float, rows: float, domain: Domain) -> Sketch:

@@ -40,7 +40,7 @@ from cloister.clustering.prototypes.plan import (
 )
 from cloister.clustering.prototypes.refining import check_round, refine, round_kernel, round_weights, start_of
 from cloister.clustering.prototypes.votes import PrototypeSteps
-from cloister.clustering.schedules import find_schedule, parts_of
+from cloister.clustering.schedules import check_parts, find_schedule, parts_of
 from cloister.clustering.task import Task
 from cloister.clustering.terms import buy_size
 from cloister.clustering.votes.plan import FEWEST_ROWS
@@ -72,8 +72,11 @@ class PrototypeLloyd:
         check_values(task)
         task.terms.size_step(spends.get("size"))
         check_marginals(task, spends["marginals"])
-        least = min(parts_of(task.schedule or "equal", task.rounds or MOST_ROUNDS))
-        check_round(domain_of(task), task.terms, part_of(spends["rounds"], least), gamma, is_clipped=False)
+        rounds = task.rounds or MOST_ROUNDS
+        check_parts(task.schedule, rounds)
+        least = part_of(spends["rounds"], min(parts_of(task.schedule or "equal", rounds)))
+        check_round(domain_of(task), task.terms, least, gamma, is_clipped=False)
+        expected_of_round(task, least)  # its noise is reckoned for another radius, and must exist too
 
     def plan(self, task: Task, rows: float) -> Plan:
         """The plan for a table of about so many rows; no row is read."""

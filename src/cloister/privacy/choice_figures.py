@@ -1,0 +1,118 @@
+"""Figures of the certificate of a choice that follow from others of it: `certificate_figures` compares them."""
+
+from __future__ import annotations
+
+import datetime
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from cloister.kernels.scores import Counts, RankDistance, TotalDistance
+from cloister.privacy.choice_words import nearness_words
+from cloister.privacy.guarantees import Syntactic
+from cloister.privacy.mechanisms.exponential import CONFIDENCE, largest_gap
+from cloister.privacy.release import Release
+from cloister.schema import Neighbours
+from cloister.schema.numerals import read_exact_text
+
+__all__ = ["count_of", "of_choice"]
+
+
+def of_choice(release: Release, rows_each: int) -> Iterator[str]:
+    """Of a choice: what was chosen is a candidate, and what it cost and how near it is follow from how it was drawn.
+
+    `rows_each`: how many rows whom its guarantee protects may have.
+    """
+    parameters, result = release.parameters, release.result
+    candidates, scale = count_of(parameters["candidates"]), read_exact_text(parameters["scale"])
+    options = parameters["options"]
+    if count_of(result["candidate"]) >= candidates or (
+        options is not None and not _is_same(options[result["candidate"]], result["value"])
+    ):
+        yield "what was chosen is not one of its candidates"
+    if (options is not None and len(options) != candidates) or result["gap"] != largest_gap(candidates, scale):
+        yield "how near it is to the best does not follow from its candidates"
+    if options is None and not _is_at(result["value"], result["candidate"], candidates, parameters["grid"]):
+        yield "what was chosen is not the value of its candidate"
+    yield from _of_nearness(parameters, result)
+    assert not isinstance(release.guarantee, Syntactic)
+    neighbours = release.guarantee.neighbours
+    yield from _of_rows(release, neighbours)
+    if count_of(parameters["reach"]) != _row_reach(parameters, neighbours) * rows_each:
+        yield "how far a row moves its scores is not what its score and its neighbours say"
+    costs = [event.cost().epsilon for event in release.events if event.kind == "exponential"]
+    if costs != [parameters["reach"] / scale]:
+        yield "what it cost does not follow from how it was drawn"
+
+
+def _of_rows(release: Release, neighbours: Neighbours) -> Iterator[str]:
+    """The number of rows, where it was told: a step bought it, or it is public."""
+    if "rows" not in release.result:
+        return
+    rows = release.result["rows"]
+    if set(rows) != {"count", "standard_error"} or not all(type(value) in (int, float) for value in rows.values()):
+        yield "its number of rows is not a number with its standard error"
+    elif not (rows["count"] >= 0 and rows["standard_error"] >= 0):
+        yield "its number of rows lies below 0"
+    is_bought = any(event.step == "size" for event in release.events)
+    if neighbours is Neighbours.ADD_REMOVE and not is_bought:
+        yield "it tells a number of rows that no step bought"
+
+
+def _row_reach(parameters: Mapping[str, Any], neighbours: Neighbours) -> int:
+    """How far a row moves two scores apart, from what went in."""
+    if parameters["score"] == "count":
+        return Counts().reach(neighbours)
+    if parameters["score"] == "rank":
+        quantile = read_exact_text(parameters["quantile"])
+        return RankDistance(quantile.numerator, quantile.denominator).reach(neighbours)
+    grid, options = parameters["grid"], parameters["options"]
+    if isinstance(grid["low"], str):
+        days = [datetime.date.fromisoformat(option).toordinal() for option in options]
+        step, span = 1.0, max(days) - min(days)
+    else:
+        step, span = grid["step"], round((max(options) - min(options)) / grid["step"])
+    farthest = count_of(grid["values"]) - 1
+    clip = parameters["clip"]
+    steps = farthest if clip is None else math.floor(float(read_exact_text(clip)) / step * (1 + 1e-12))
+    return TotalDistance(min(farthest, steps), span).reach(neighbours)
+
+
+def _is_same(option: Any, value: Any) -> bool:
+    """Whether they are one text or one number: `true` is not 1."""
+    return bool(option == value) and type(option) is type(value)
+
+
+def _is_at(value: Any, candidate: int, candidates: int, grid: Mapping[str, Any]) -> bool:
+    """Whether a value is the one at this place of a grid; the values of a category are not in a certificate."""
+    if count_of(grid["values"]) != candidates:
+        return False
+    if "low" not in grid:
+        return isinstance(value, str)
+    if isinstance(grid["low"], str):
+        first = datetime.date.fromisoformat(grid["low"])
+        return bool(value == str(first + datetime.timedelta(days=candidate)) and grid["step"] == "1 day")
+    meant = grid["low"] + candidate * grid["step"]
+    return type(value) in (int, float) and math.isclose(value, meant, rel_tol=1e-9, abs_tol=1e-9 * abs(grid["step"]))
+
+
+def _of_nearness(parameters: Mapping[str, Any], result: Mapping[str, Any]) -> Iterator[str]:
+    """How near to the best a choice is, in figures and in words."""
+    score, grid = parameters["score"], parameters["grid"]
+    quantile = None if parameters["quantile"] is None else read_exact_text(parameters["quantile"])
+    if (quantile is not None) != (score == "rank"):
+        yield "its quantile does not go with its score"
+        return
+    is_day = isinstance(grid.get("low"), str)
+    unit = grid["step"] if score == "distance" and not is_day else 1 if quantile is None else 1 / quantile.denominator
+    is_near = math.isclose(result["within"], result["gap"] * unit, rel_tol=1e-9)
+    words = nearness_words(score, result["within"], quantile, has_options=parameters["options"] is not None, is_day=is_day)
+    if not is_near or result["confidence"] != CONFIDENCE or result["nearness"] != words:
+        yield "how near it is to the best, in words, is not what its figures say"
+
+
+def count_of(value: Any) -> int:
+    """A whole number of at least 0."""
+    if type(value) is not int or value < 0:
+        raise ValueError("no count")
+    return value
