@@ -15,7 +15,10 @@ from pyarrow import orc
 
 import cloister as cl
 from cloister.errors import CloisterError, SchemaError, SourceError
+from cloister.testing import audit
 from tests.engines import kernels
+from tests.engines.spark import jobs
+from tests.spark_hosts import Host
 
 DATES = cl.Schema.from_text('[columns.d]\nkind="date"\nbounds=[1900-01-01,2100-12-31]\n')
 FAR = ["2020-01-01"] * 100 + ["9999-12-31"] * 50
@@ -124,3 +127,44 @@ def test_a_file_of_a_dataset_that_lacks_a_column_is_refused(tmp_path: Path) -> N
     for kept in (pyarrow.dataset.dataset(tmp_path / "h", partitioning="hive"), pyarrow.dataset.dataset(table)):
         made = cl.tabulate(kept, by=["z"], bounds={"z": (0, 4)}, bins={"z": 2}, budget=3000)
         assert np.rint(made.fitted).sum() == 3
+
+
+PEOPLE = cl.Schema.from_text(
+    'unit = "seen"\nmax_rows = 1\n[columns.c]\nkind = "category"\ndomain = ["a", "b"]\n'
+    '[columns.x]\nkind = "number"\nbounds = [0, 1]\n'
+    '[columns.seen]\nkind = "date"\nrole = "identifier"\n'
+)
+
+
+def moments_of_people(path: Path, nanoseconds: list[int], *, is_int96: bool) -> Path:
+    """A file in which moments say whose a row is."""
+    seen = pa.array(nanoseconds, pa.int64()).cast(pa.timestamp("ns"))
+    table = pa.table({"seen": seen, "c": ["a", "b"][: len(nanoseconds)], "x": [0.5] * len(nanoseconds)})
+    pq.write_table(table, path, use_deprecated_int96_timestamps=is_int96)
+    return path
+
+
+def test_moments_of_96_bits_do_not_name_people(tmp_path: Path) -> None:
+    """They are read in microseconds, where two people would be one: refused by how they are stored. As values they are read."""
+    file = moments_of_people(tmp_path / "one.parquet", [0, 1], is_int96=True)
+    moments_of_people(tmp_path / "other.parquet", [0], is_int96=False)
+    for data in (file, [file, tmp_path / "other.parquet"]):
+        with pytest.raises(SchemaError, match="two people could be taken for one"):
+            cl.tabulate(data, by=["c"], budget=1, schema=PEOPLE)
+    assert cl.tabulate(file, by=["c"], budget=1, schema=cl.Schema((PEOPLE["c"],))).counts.shape == (2,)
+
+
+def test_moments_of_64_bits_name_people_by_the_nanosecond(tmp_path: Path) -> None:
+    """One more person moves a count by one."""
+    both = moments_of_people(tmp_path / "both.parquet", [0, 1], is_int96=False)
+    one = moments_of_people(tmp_path / "one.parquet", [0], is_int96=False)
+    found = audit(lambda file: cl.tabulate(file, by=["c"], budget=1, schema=PEOPLE), (both, one))
+    assert found.holds
+
+
+@pytest.mark.spark
+def test_spark_does_not_name_people_by_moments_of_files(classic: Host, tmp_path: Path) -> None:
+    """It reads microseconds, and does not say how a file stores them."""
+    file = moments_of_people(tmp_path / "one.parquet", [0, 1000], is_int96=True)
+    with pytest.raises(SchemaError, match="two people could be taken for one"):
+        classic(jobs.kmeans, file, {"columns": ["x"], "budget": 1, "schema": PEOPLE}, 1, "path")

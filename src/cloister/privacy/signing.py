@@ -234,6 +234,8 @@ def _copy_new(text: str, path: Path) -> None:
 def _read(path: Path) -> HostKey:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
+    if not path.is_file():  # a pipe would be waited for
+        raise UsageError(f"the signing key of this host, {path}, is not a file. Name a place for it: CLOISTER_KEY=FILE.")
     with path.open("rb") as file:
         if os.name == "posix" and os.fstat(file.fileno()).st_mode & OTHERS:
             raise UsageError(f"others may read the signing key of this host, {path}. Keep it to yourself: chmod 600 {path}")

@@ -16,6 +16,7 @@ from cloister.sources.source import BATCH_ROWS, check_scales, distinct, nested_n
 
 __all__ = ["SYNOPSIS", "ColumnarReader", "ColumnarSource", "DatasetSource", "from_dataset", "open_columnar"]
 
+SAFE_VIEWS = 24  # the first pyarrow whose datasets read views of text: 18 to 23 were seen to crash
 SYNOPSIS = b"cloister.synopsis"  # the key in the metadata of a file that holds one
 
 
@@ -43,6 +44,10 @@ class CarefulReader(Protocol):
         """The columns whose names are also paths of parts of others, which would be read with them."""
         ...
 
+    def rounded(self, file: Any) -> tuple[str, ...]:
+        """The columns of which two stored cells that differ may be read as one value."""
+        ...
+
 
 @dataclass(frozen=True)
 class ColumnarSource:
@@ -55,6 +60,7 @@ class ColumnarSource:
     nested: tuple[str, ...] = ()  # the columns that hold lists or structs
     unsafe: tuple[str, ...] = ()  # the columns in which one cell may end the reading of all
     ambiguous: tuple[str, ...] = ()  # the columns whose names are also paths of parts of others
+    rounded: tuple[str, ...] = ()  # the columns of which two stored cells that differ may be read as one value
     kinds: tuple[str, ...] = ()  # what each stored column holds, as far as files of one table must agree in it
     in_memory: bool = False
     keep_bytes: bool = False  # whether texts that are not UTF-8 are handed out as they are
@@ -141,6 +147,7 @@ def from_dataset(dataset: Any) -> DatasetSource:
 
     distinct(dataset.schema.names, "the dataset")
     check_scales((field.name, field.type) for field in dataset.schema)
+    _check_views(dataset.schema)
     ambiguous: dict[str, None] = {}
     absent: dict[str, None] = {}
     with retold("the dataset"):
@@ -170,6 +177,16 @@ def from_dataset(dataset: Any) -> DatasetSource:
                         "with one type, or give the paths of the files in place of the dataset."
                     )
     return DatasetSource(dataset, tuple(ambiguous), tuple(absent))
+
+
+def _check_views(schema: pa.Schema) -> None:
+    """Refuse, by their type, views of text in a dataset with a pyarrow that ends the process when it reads some."""
+    views = [field.name for field in schema if field.type in (pa.string_view(), pa.binary_view())]
+    if views and int(pa.__version__.partition(".")[0]) < SAFE_VIEWS:
+        raise SourceError(
+            f'column "{views[0]}" of the dataset holds views of text, which pyarrow before {SAFE_VIEWS} does not read safely. '
+            "Give the paths of the files in place of the dataset, or install a newer pyarrow."
+        )
 
 
 def _parts_by_name(kinds: dict[str, pa.DataType]) -> dict[str, None]:
@@ -218,9 +235,12 @@ def open_columnar(place: Place, reader: ColumnarReader) -> ColumnarSource:
         names = distinct(schema.names, place.shown)  # a damaged name is no text
         distinct([*names, *(name for name, _ in place.partition if name not in names)], f"{place.shown} with its folders")
         check_scales((field.name, field.type) for field in schema)
-        unsafe, ambiguous = (reader.unsafe(file), reader.ambiguous(file)) if isinstance(reader, CarefulReader) else ((), ())
-    kinds = tuple(_kind(field.type) for field in schema)
-    return ColumnarSource(place, reader, names, text_names(schema), nested_names(schema), unsafe, ambiguous, kinds)
+        opened = ColumnarSource(place, reader, names, text_names(schema), nested_names(schema))
+        if isinstance(reader, CarefulReader):
+            opened = replace(
+                opened, unsafe=reader.unsafe(file), ambiguous=reader.ambiguous(file), rounded=reader.rounded(file)
+            )
+    return replace(opened, kinds=tuple(_kind(field.type) for field in schema))
 
 
 def _kind(type: pa.DataType) -> str:

@@ -67,6 +67,11 @@ class SeveralSources:
         """The columns whose names are also, in some file, paths of parts of others."""
         return tuple(dict.fromkeys(name for part in self.parts for name in getattr(part, "ambiguous", ())))
 
+    @property
+    def rounded(self) -> tuple[str, ...]:
+        """The columns of which, in some file, two stored cells that differ may be read as one value."""
+        return tuple(dict.fromkeys(name for part in self.parts for name in getattr(part, "rounded", ())))
+
     def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         """The rows of the first file, of the second, and so on."""
         wanted = present(self.names, columns)

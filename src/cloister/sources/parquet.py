@@ -33,11 +33,9 @@ class ParquetReader:
 
     def unsafe(self, file: Any) -> tuple[str, ...]:
         """Decimals in bytes of any number: Arrow stops at a cell that has none, or more than the widest decimal."""
-        stored = parquet.ParquetFile(file).schema
-        columns = [stored.column(place) for place in range(len(stored))]
         return tuple(
             column.path
-            for column in columns
+            for column in stored_columns(file)
             if column.physical_type == "BYTE_ARRAY" and "DECIMAL" in (column.converted_type, column.logical_type.type)
         )
 
@@ -52,6 +50,10 @@ class ParquetReader:
         # no row group: only the columns are looked at
         doubtful = [name for name in flat if starts[name] > 1]
         return tuple(name for name in doubtful if opened.read_row_groups([], columns=[name]).column_names != [name])
+
+    def rounded(self, file: Any) -> tuple[str, ...]:
+        """Moments in 96 bits, which hold nanoseconds and are read in microseconds."""
+        return tuple(column.path for column in stored_columns(file) if column.physical_type == "INT96")
 
     def batches(self, file: Any, columns: list[str], texts: Sequence[str]) -> Iterator[pa.RecordBatch]:
         """The rows; texts that repeat are read as the codes that the file holds."""
@@ -70,6 +72,12 @@ class ParquetReader:
             coerce_int96_timestamp_unit=_INT96_UNIT,
         )
         yield from opened.iter_batches(batch_size=BATCH_ROWS, columns=columns, use_threads=False)
+
+
+def stored_columns(file: Any) -> list[Any]:
+    """What the footer says of each column: its path, and how its cells are stored."""
+    stored = parquet.ParquetFile(file).schema
+    return [stored.column(place) for place in range(len(stored))]
 
 
 def _is_coded_text(kind: pa.DataType) -> bool:

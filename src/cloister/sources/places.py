@@ -65,6 +65,8 @@ def find(data: str | os.PathLike[str]) -> list[Place]:
     if os.path.isdir(path):
         return _in_folder(local, Path(path).as_posix(), text)
     if os.path.exists(path):
+        if not os.path.isfile(path):
+            raise SourceError(f"{text} is a pipe or a device, and rows may be gone through several times. Give a file.")
         check_without_log(local, os.path.dirname(path), (), text)
         return [Place(local, path, text)]
     matches = sorted(match for match in glob.glob(path, recursive=True) if os.path.isfile(match))

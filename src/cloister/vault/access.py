@@ -45,6 +45,12 @@ def make_engine(
             f'column "{unsafe[0]}" holds decimals stored as bytes of any number, and one cell with too many ends the reading. '
             "Write the file anew with decimals of one width, as pyarrow and Spark write them."
         )
+    if unit and unit.column in getattr(opened, "rounded", ()):
+        raise SchemaError(
+            f'the unit "{unit.column}" is a column of moments that are stored more finely than they are read, so that two people '
+            "could be taken for one. Name people by a number or a text, or write the file anew with 64-bit timestamps and use "
+            "the local engine."
+        )
     ambiguous = [name for name in wanted if name in getattr(opened, "ambiguous", ())]
     if ambiguous:
         raise SchemaError(

@@ -59,6 +59,17 @@ def test_unique_numbers_are_refused_all_at_once(settings: dict[str, Any], tmp_pa
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.parametrize("coded", [False, True])
+def test_texts_that_differ_in_blanks_alone_are_different(coded: bool, tmp_path: Path) -> None:
+    """They are published with their blanks, so each may name its row."""
+    notes = pa.array([f"x{' ' * i}" for i in range(50)] + [f"x{chr(0xA0) * i}" for i in range(1, 51)])
+    table = pa.table({"age": [30, 40] * 50, "note": notes.dictionary_encode() if coded else notes})
+    with pytest.raises(UsageError, match='"note"'):
+        publish(table, tmp_path / "out.csv")
+    same = pa.table({"age": [30, 40] * 50, "note": ["x ", " x"] * 50})
+    publish(same, tmp_path / "out.csv")
+
+
 def test_they_are_dropped_or_confirmed(tmp_path: Path) -> None:
     """Named identifiers are dropped; a confirmed column is published, and the certificate says what it is."""
     dropped = publish(patients(), tmp_path / "dropped.csv", identifiers=NUMBERS)

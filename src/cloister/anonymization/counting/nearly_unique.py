@@ -21,7 +21,7 @@ from cloister.column_names import flag_hint
 from cloister.encode import Encoded, Encoding
 from cloister.errors import UsageError
 from cloister.kernels.keyed import Keyed
-from cloister.risks.fingerprints import NULL, CellKeys, Fingerprints
+from cloister.risks.fingerprints import NULL, CellKeys, Fingerprints, fingerprints_of
 from cloister.schema import Date, Kind, Number, Schema
 from cloister.schema.cell_values import are_missing, days, numbers
 from cloister.schema.drafts import is_repeated_by_few
@@ -84,6 +84,10 @@ class PublishedCells(Encoding):
         """Rows -> integers."""
         rows = self.cells.encode(batch)
         marks = CellKeys(self.cells.width).keys(rows).copy()
+        for name, lane in self.cells.lanes.items():
+            written = written_texts(batch.column(batch.schema.get_field_index(name)))
+            if written is not None:  # two texts that differ in blanks alone are published as two
+                marks[:, lane] = np.where(marks[:, lane] == NULL, NULL, written)
         for name, kind in self.kinds:
             read = numbers if isinstance(kind, Number) else days if isinstance(kind, Date) else None
             is_missing = are_missing(batch.column(batch.schema.get_field_index(name)), kind.form, read)
@@ -91,6 +95,15 @@ class PublishedCells(Encoding):
         if self.published is not None:
             marks[~self.published.publishes(batch)] = NULL
         return Encoded(rows.numbers, marks.view(np.int32).reshape(rows.codes.shape))
+
+
+def written_texts(values: pa.Array) -> NDArray[np.int64] | None:
+    """Fingerprints of texts with the blanks around them, as they are published, (n,); None: the column is not of texts."""
+    if pa.types.is_dictionary(values.type):
+        listed = written_texts(values.dictionary)
+        places = values.indices.cast(pa.int64()).fill_null(-1).to_numpy(zero_copy_only=False)
+        return None if listed is None else np.append(listed, NULL)[places]
+    return fingerprints_of(values) if values.type in (pa.string(), pa.large_string()) else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,6 +44,7 @@ class SparkRows:
     names: tuple[str, ...]
     typed: bool = True  # whether the columns' types say which of them are numbers: those of CSV do not
     texts: tuple[str, ...] = ()  # the columns whose type says that they hold text
+    rounded: tuple[str, ...] = ()  # moments of files, which may be stored in nanoseconds: Spark has microseconds
     in_memory: bool = False
 
     @property
@@ -58,7 +59,7 @@ def open_spark(data: Any, options: Spark) -> SparkRows:
         return data
     if is_spark_frame(data):
         with retold_opening("the DataFrame"):
-            return with_names(data, "the DataFrame")
+            return with_names(data, "the DataFrame", is_stored=False)
     paths = [data] if isinstance(data, str | os.PathLike) else data
     if not isinstance(paths, list | tuple) or not all(isinstance(path, str | os.PathLike) for path in paths) or not paths:
         raise UsageError(
@@ -81,10 +82,14 @@ def check_here(names: list[str], options: Spark) -> None:
             raise SourceError(f"{name}: no such file. Check the name.")
 
 
-def with_names(frame: Any, shown: str, folders: Sequence[str] = ()) -> SparkRows:
-    """A DataFrame with its names, and which of them are texts; a folder's name does not say what its column holds."""
+def with_names(frame: Any, shown: str, folders: Sequence[str] = (), *, is_stored: bool = True) -> SparkRows:
+    """A DataFrame with its names, and which of them are texts; a folder's name does not say what its column holds.
+
+    `is_stored`: its rows are read from files.
+    """
     texts = [name for name, kind in frame.dtypes if kind_of(kind) in TEXTS and name not in folders]
-    return SparkRows(frame, distinct(frame.columns, shown), texts=tuple(texts))
+    moments = [name for name, kind in frame.dtypes if is_stored and kind_of(kind).startswith("timestamp")]
+    return SparkRows(frame, distinct(frame.columns, shown), texts=tuple(texts), rounded=tuple(moments))
 
 
 def read(session: Any, names: list[str]) -> SparkRows:
