@@ -25,12 +25,16 @@ from cloister.errors import UsageError
 from cloister.parameters import check_progress, check_whole
 from cloister.privacy.notes import missing_note
 from cloister.privacy.plan import Plan
+from cloister.report.one_line import one_line
+from cloister.schema import Schema
+from cloister.schema.numerals import coordinate_text
 from cloister.sinks import set_aside
 from cloister.vault import Vault
 
 __all__ = ["ClusterRequest"]
 
 MOST_CLUSTERS = 4096
+MOST_SHOWN = 8  # columns whose found bounds are told in words
 MOST_ROUNDS = 1000
 CENTER_BYTES = 128  # of a coordinate: in the table, and with its error in the certificate
 TITLES = {"kmeans": "k-means", "kprototypes": "k-prototypes", "kmodes": "k-modes"}
@@ -144,9 +148,12 @@ class ClusterRequest(TableRequest):
         purpose = f"{TITLES[self.kind_of_model]}, {task.clusters or 'some'} clusters"
         with request.open_vault(rows, task.encoding, purpose) as vault:
             missing = MissingStep(task, request.terms).measure(vault, progress) if self.count_missing else None
-            return request._release(vault, task, method, method.fit(vault, task, random, progress), missing)
+            fitted = method.fit(vault, task, random, progress)
+            return request._release(vault, task, method, fitted, missing, untold_note(rows, task, request.facts))
 
-    def _release(self, vault: Vault, task: Task, method: Method, fitted: Fitted, missing: dict[str, Any] | None) -> Clusters:
+    def _release(
+        self, vault: Vault, task: Task, method: Method, fitted: Fitted, missing: dict[str, Any] | None, more: Sequence[str]
+    ) -> Clusters:
         """The certificate, and the clusters that it is about: released values only."""
         domain = fitted.domain
         parameters = {
@@ -158,7 +165,7 @@ class ClusterRequest(TableRequest):
             "shape": domain.shape,
             "scale": None if domain.is_ball else self.scale,
             "rounds": fitted.rounds,
-            "choices": fitted.choices,
+            "choices": {**fitted.choices, **found_choices(task, fitted)},
             "defaults": domain.encoding.defaults,
         }
         square, unit = (
@@ -177,7 +184,7 @@ class ClusterRequest(TableRequest):
             "sizes": fitted.sizes.tolist(),
             "standard_errors": [[float(f"{e:.6g}") if np.isfinite(e) else None for e in row] for row in errors],
         }
-        notes = self.notes(domain.encoding, fitted.rows)
+        notes = (*self.notes(domain.encoding, fitted.rows), *more)
         if task.domain is None:
             notes = (*notes, "While the bounds were estimated, missing and unreadable values counted as 0.")
         if missing is not None:
@@ -202,6 +209,33 @@ class ClusterRequest(TableRequest):
             ledger=self.ledger,
             modes=fitted.modes,
         )
+
+
+def untold_note(rows: Input, task: Task, facts: Schema | None) -> tuple[str, ...]:
+    """That nothing but the user's word says that the columns of a file of text are numbers: its columns have no types."""
+    untold = [name for name in task.names if facts is None or name not in facts]
+    if not untold or getattr(rows.data, "typed", True):
+        return ()
+    listed = ", ".join(f'"{one_line(name)}"' for name in untold[:MOST_SHOWN]) + (", ..." if len(untold) > MOST_SHOWN else "")
+    return (f"No schema says that these columns of a text file are numbers: {listed}. Each cell was read as one.",)
+
+
+def found_choices(task: Task, fitted: Fitted) -> dict[str, str]:
+    """What was found inside the budget, in words: bounds that are far off are seen at once."""
+    found, domain = {}, fitted.domain
+    if task.domain is None:
+        ends = [f"{name} {coordinate_text(low)} to {coordinate_text(high)}" for name, (low, high) in named_bounds(domain)]
+        more = f", and {len(ends) - MOST_SHOWN:,} more" if len(ends) > MOST_SHOWN else ""
+        found["bounds"] = f"found inside the budget: {', '.join(ends[:MOST_SHOWN])}{more}"
+    if fitted.modes is not None and domain.encoding.numbers and not task.gammas:
+        gamma = float(fitted.modes.weights[0]) * domain.unit**2
+        found["gamma"] = f"{gamma:.4g}, from the released marginals, so that an average column counts the same"
+    return found
+
+
+def named_bounds(domain: Domain) -> list[tuple[str, list[float]]]:
+    """The bounds of each number column."""
+    return [(grid.name, ends) for grid, ends in zip(domain.encoding.numbers, domain.bounds, strict=True)]
 
 
 def number_of_clusters(wanted: Any) -> int | None:
