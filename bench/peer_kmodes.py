@@ -1,7 +1,7 @@
 """The package kmodes on category codes; run with the peers' interpreter. Prints costs and seconds an iteration as JSON.
 
 ``peer_kmodes.py CODES.npy best CLUSTERS RUNS``: the cost of each of so many runs, by the package's own seedings.
-``peer_kmodes.py CODES.npy from STARTS.npy``: the cost from each of these starts, (starts, k, c).
+``peer_kmodes.py CODES.npy from STARTS.npy``: the cost and the modes from each of these starts, (starts, k, c).
 """
 
 import json
@@ -18,10 +18,11 @@ if what == "best":
 else:
     starts = np.load(sys.argv[3])
     models = [KModes(len(start), init=start, n_init=1) for start in starts]
-costs, passes = [], []
+costs, passes, modes = [], [], []
 for model in models:
     start = time.perf_counter()
     model.fit(codes)
     passes.append((time.perf_counter() - start) / (model.n_iter_ + 1))  # the first assignment is a pass too
     costs.append(float(model.cost_))
-print(json.dumps({"costs": costs, "pass": min(passes)}))
+    modes.append(model.cluster_centroids_.astype(int).tolist())
+print(json.dumps({"costs": costs, "pass": min(passes), "modes": modes}))

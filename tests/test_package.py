@@ -54,7 +54,6 @@ PUBLIC = [
     "Synopsis",
     "TopDownSpecialization",
     "choose",
-    "clustering",
     "datasets",
     "load_clusters",
     "risk",

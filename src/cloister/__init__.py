@@ -33,7 +33,7 @@ _HOMES = {  # public name -> its module, and after a colon its name there where 
     "tabulate": "cloister.tabulation.tabulate",
 }
 
-_ROOMS = ("clustering", "datasets")  # packages that are public names themselves
+_ROOMS = ("clustering", "datasets")  # packages that are reached through this one
 
 __all__ = [
     "ApproxDP",
@@ -51,7 +51,6 @@ __all__ = [
     "Synopsis",
     "TopDownSpecialization",
     "choose",
-    "clustering",
     "datasets",
     "load_clusters",
     "risk",
@@ -60,7 +59,8 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from cloister import clustering, datasets
+    from cloister import clustering as clustering
+    from cloister import datasets
     from cloister.anonymization.estimator import TopDownSpecialization
     from cloister.choosing.choose_privately import choose
     from cloister.clustering.domain import Ball
