@@ -37,7 +37,7 @@ def run(*arguments: str) -> tuple[int, str]:
         (["--columns", "sex,age"], "kprototypes", ["sex", "age"]),
         (["--model", "kmeans"], "kmeans", ["age"]),
         (["--model", "kmodes"], "kmodes", ["sex", "job"]),
-        (["--method", "uniform-grid"], "kmeans", ["age"]),
+        (["--method", "uniform-grid", "--model", "kmeans"], "kmeans", ["age"]),
         (["--gamma", "0.3", "--method", "lloyd", "--schedule", "halving"], "kprototypes", ["age", "sex", "job"]),
     ],
 )
