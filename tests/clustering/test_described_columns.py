@@ -72,9 +72,31 @@ def test_a_schema_says_whether_it_is_in_the_order_of_rows() -> None:
 )
 def test_options_of_k_means_name_it(settings: dict[str, Any]) -> None:
     """What tables with categories do not have is refused with the model that has it."""
+    given = {"method": "lloyd", "categories": {"sex": ["f", "m"]}, "bounds": (0, 1), **settings}
     with pytest.raises(UsageError, match="KMeans"):
-        given = {"method": "lloyd", **settings}
-        PrototypeRequest(n_clusters=2, categories={"sex": ["f", "m"]}, bounds=(0, 1), **given).fit(FRAME)
+        PrototypeRequest(n_clusters=2, **given).fit(FRAME)
+
+
+def test_truth_values_are_found_in_a_domain_of_any_case() -> None:
+    """As pandas prints them, as Arrow writes them; an exact value comes first."""
+    data = pd.DataFrame({"flag": [True, False, False] * 100})
+    for domain in (["True", "False"], ["true", "false"], ["TRUE", "FALSE"]):
+        chosen = cl.choose(data, "flag", budget=50, domain=domain)
+        assert chosen.value == domain[1]
+
+
+def test_rows_of_another_width_are_not_labelled() -> None:
+    """A list of numbers is no list of rows; one row of the right width among others is enough."""
+    model = cl.KMeans(2, 1, bounds=(0, 100), columns=["x", "y"]).fit([[1, 2]] * 50)
+    for rows in ([30, 40], (30, 40), [[30]], [[1, 2, 3]]):
+        with pytest.raises(CloisterError, match="as many cells as the 2 columns"):
+            model.predict(rows)
+    assert len(model.predict([[1, 2], [3], {"x": 1}])) == 3
+
+
+def test_saved_clusters_label_rows_again(tmp_path: Path) -> None:
+    """`load_clusters` gives what `save` wrote, checked."""
+    model = cl.KMeans(2, 5, bounds=(0, 100), columns=["age"]).fit(FRAME)
     model.save(tmp_path / "out")
     assert np.array_equal(cl.load_clusters(tmp_path / "out").predict(FRAME), model.predict(FRAME))
     assert cl.clustering.scores.nicv([[0.0], [2.0]], [[1.0]]) == 1.0
