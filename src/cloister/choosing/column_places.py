@@ -11,9 +11,10 @@ from typing import Any, Protocol
 import numpy as np
 import pyarrow as pa
 
+from cloister.column_names import nearest_name
 from cloister.encode import Codes, DayGrid, Encoding, Grid
 from cloister.errors import SchemaError, UsageError, by_door
-from cloister.parameters import check_reach
+from cloister.parameters import LONGEST_QUOTED, check_reach
 from cloister.schema import Category, Date, Number, Schema
 from cloister.schema.cell_format import PLAIN
 from cloister.schema.cell_values import days as days_of
@@ -77,7 +78,10 @@ class CategoryPlaces:
     def place(self, option: Any) -> int:
         stripped = [value.strip() for value in self.kind.cells]
         if not isinstance(option, str) or option.strip() not in stripped:
-            raise UsageError(f'an option is not in the domain of "{self.name}". Give values of its domain, as texts.')
+            is_short = isinstance(option, str) and len(option) <= LONGEST_QUOTED and option.isprintable()
+            which = f'option "{option}"' if is_short else "an option"
+            hint = nearest_name(option, stripped) if is_short else ""
+            raise UsageError(f'{which} is not in the domain of "{self.name}".{hint} Give values of its domain, as texts.')
         return stripped.index(option.strip())
 
     def named(self, option: Any) -> str:
