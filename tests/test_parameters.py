@@ -42,3 +42,16 @@ def test_an_unknown_option_is_refused_in_a_short_line(name: str, value: object) 
     assert len(told) < 250
     assert "secret" not in told
     assert "\n" not in told
+
+
+@pytest.mark.parametrize("model", [cl.KMeans, cl.KPrototypes, cl.KModes, cl.TopDownSpecialization])
+def test_a_password_is_not_shown(model: type) -> None:
+    """The place of a ledger may hold one: neither a terminal nor a notebook shows it, and the parameter keeps it."""
+    place = "postgresql://ann:top%2Dsecret@host/db"
+    made = model(3, ledger=place)
+    shown = [repr(made), str(made)]
+    if hasattr(made, "_repr_html_"):
+        shown += [made._repr_html_(), str(made._repr_mimebundle_())]
+    assert not any("secret" in text for text in shown)
+    assert "ann:***@host" in repr(made)
+    assert made.get_params()["ledger"] == place

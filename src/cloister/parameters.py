@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import os
+import re
 from collections.abc import Callable, Iterable, Mapping
 from numbers import Integral  # NumPy's integers too, which need not be loaded
 from pathlib import Path
@@ -35,6 +36,15 @@ FARTHEST = (
 
 
 LONGEST_QUOTED = 40  # characters of an option that a message repeats
+
+
+def without_passwords(text: str) -> str:
+    """A text in which the passwords of URLs are stars: a ledger's place may hold one.
+
+    >>> without_passwords("KMeans(ledger='postgresql://ann:secret@host/db')")
+    "KMeans(ledger='postgresql://ann:***@host/db')"
+    """
+    return re.sub(r"(://[^:/@\s'\"<>]*:)[^@/\s'\"<>]+@", r"\1***@", text)
 
 
 def unknown_choice(what: str, value: object, choices: Iterable[str]) -> UsageError:

@@ -7,6 +7,7 @@ from typing import Any, Self
 
 from cloister.column_names import nearest_name
 from cloister.errors import UsageError
+from cloister.parameters import without_passwords
 
 __all__ = ["Parameters"]
 
@@ -33,4 +34,4 @@ class Parameters:
     def __repr__(self) -> str:
         defaults = inspect.signature(type(self).__init__).parameters
         changed = [f"{name}={value!r}" for name, value in self.get_params().items() if value is not defaults[name].default]
-        return f"{type(self).__name__}({', '.join(changed)})"
+        return without_passwords(f"{type(self).__name__}({', '.join(changed)})")

@@ -16,7 +16,7 @@ from cloister.clustering.clusters import Clusters
 from cloister.clustering.progress import Progress, silent
 from cloister.clustering.request import ClusterRequest
 from cloister.clustering.scores.score_report import ScoreReport
-from cloister.parameters import check_names, check_whole
+from cloister.parameters import check_names, check_whole, without_passwords
 from cloister.privacy.plan import Plan
 from cloister.privacy.release import Release
 
@@ -88,6 +88,15 @@ class ClusterEstimator(ClusterMixin, BaseEstimator):
         With `label` the labels of these rows go into labels.parquet, for the holder only. See `Clusters.save`.
         """
         return self._result().save(path, label=label)
+
+    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
+        return without_passwords(super().__repr__(N_CHAR_MAX))
+
+    def _repr_html_inner(self) -> str:
+        return without_passwords(super()._repr_html_inner())
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        return {kind: without_passwords(text) for kind, text in super()._repr_mimebundle_(**kwargs).items()}
 
     @abstractmethod
     def _request(self) -> ClusterRequest:
