@@ -11,15 +11,12 @@ import os
 import re
 from collections.abc import Sequence, Set
 from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pyarrow as pa
 
 from cloister.errors import NotChecked
-from cloister.sources.parquet_footer import Footer, read_footer
-
-if TYPE_CHECKING:
-    from pyarrow.parquet import FileMetaData
+from cloister.sources.parquet_footer import Footer, chunks_of, read_footer
 
 __all__ = ["has_only"]
 
@@ -51,13 +48,12 @@ def has_only(path: str | PathLike[str], keys: Sequence[bytes], types: Set[pa.Dat
         and len(set(schema.names)) == len(schema.names)
         and all(column.type in types for column in schema)
         and WRITER.fullmatch(footer.created_by or "")
-        and fills_file(footer, os.path.getsize(path))
     ):
         return False
     with open(path, "rb") as opened:
         found = read_footer(opened)
     expected, writer = written_footer(schema, keys)
-    if not has_plain_groups(found, schema.names):
+    if not has_plain_groups(found, schema.names) or not fills_file(found, footer.serialized_size, os.path.getsize(path)):
         return False
     if {**found.raw, **dict.fromkeys((ROWS, GROUPS, CREATED_BY))} == expected:
         return True
@@ -103,16 +99,17 @@ def is_plain_column(column: dict[int, Any]) -> bool:
     )
 
 
-def fills_file(footer: FileMetaData, size: int) -> bool:
+def fills_file(footer: Footer, length: int, size: int) -> bool:
     """Whether the columns follow one another from the start of a file of this size, and its footer follows the last of them.
 
     A reader goes where the footer points: what lies in between is never seen, and leaves with the file all the same.
     """
     end = len(MAGIC)
-    for group in map(footer.row_group, range(footer.num_row_groups)):
-        for column in map(group.column, range(group.num_columns)):
-            start = column.dictionary_page_offset if column.has_dictionary_page else column.data_page_offset
-            if column.total_compressed_size and start != end:
+    try:
+        for chunk in chunks_of(footer.fields):
+            if chunk.end != chunk.start and chunk.start != end:
                 return False
-            end += column.total_compressed_size
-    return bool(end + footer.serialized_size + LENGTH + len(MAGIC) == size)
+            end += chunk.end - chunk.start
+    except (KeyError, TypeError, ValueError, AttributeError):
+        return False
+    return end + length + LENGTH + len(MAGIC) == size

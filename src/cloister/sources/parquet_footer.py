@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import IO, Any
 
-__all__ = ["Chunk", "Footer", "read_chunks", "read_footer"]
+__all__ = ["Chunk", "Footer", "chunks_of", "read_chunks", "read_footer"]
 
 MOST_BYTES = 1 << 20  # of a footer that is looked at: a longer one has thousands of chunks, and takes too long here
 MOST_LEVELS = 32
@@ -65,12 +65,12 @@ def read_chunks(file: Any) -> list[Chunk] | None:
         return None
     file.seek(size - 8 - length)
     try:
-        return list(_chunks(_Compact(file.read(length)).struct()))
+        return list(chunks_of(_Compact(file.read(length)).struct()))
     except (IndexError, KeyError, TypeError, ValueError, AttributeError, UnicodeError):
         return None
 
 
-def _chunks(footer: dict[int, Any]) -> Iterator[Chunk]:
+def chunks_of(footer: dict[int, Any]) -> Iterator[Chunk]:
     """FileMetaData.row_groups (4) -> RowGroup.columns (1) -> ColumnChunk.meta_data (3)."""
     for group in footer[4]:
         for column in group[1]:
