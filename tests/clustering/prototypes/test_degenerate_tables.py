@@ -29,6 +29,18 @@ def test_an_empty_table_is_answered(epsilon: int, clusters: int | str) -> None:
             assert np.isfinite(found.cluster_sizes_).all()
 
 
+@pytest.mark.parametrize("rows", [0, 1, 50, 5000])
+def test_rows_that_are_all_alike_have_some_number_of_clusters(rows: int) -> None:
+    """No number is better than another, and one is chosen all the same."""
+    data = pa.table({"x": [0.5] * rows, "c": pa.array(["a"] * rows, pa.string())})
+    for seed, epsilon in enumerate((20, 100, 1000, 10**6)):
+        with seeded_noise(seed):
+            found = cl.KModes("auto", epsilon, categories={"c": ["a", "b"]}, columns=["c"]).fit(data)
+            both = cl.KPrototypes("auto", epsilon, bounds=(0, 1), categories={"c": ["a", "b"]}, columns=["x", "c"]).fit(data)
+        assert len(found.cluster_centers_) >= 2
+        assert len(both.cluster_centers_) >= 2
+
+
 def test_a_gamma_that_is_found_keeps_distances_exact() -> None:
     """Hundreds of nearly constant categories ask for a gamma beyond it: the largest that is exact is taken."""
     n, names = 500, [f"c{j}" for j in range(600)]

@@ -99,7 +99,8 @@ class Cloud:
             within = max(self._search(clusters, random).loss, 1e-12 * total, 1e-300)
             scores[clusters] = (total - within) / (clusters - 1) / (within / max(total_weight - clusters, 1.0))
         best = max(scores.values())
-        return min(clusters for clusters, score in scores.items() if score >= 0.95 * best)
+        # below 0 where all made-up rows are one: no number of clusters is better than another
+        return min(clusters for clusters, score in scores.items() if score >= best - 0.05 * abs(best))
 
     def _search(self, clusters: int, random: PublicChance) -> Prototypes:
         return best_prototypes(self.tuples, clusters, self.gamma, random, restarts=2, iterations=CANDIDATE_ITERATIONS)
