@@ -4,6 +4,7 @@ import dataclasses
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
@@ -125,3 +126,24 @@ def test_bounds_of_a_call_keep_the_step_of_the_schema() -> None:
     assert made.release_.parameters["candidates"] == 100
     with pytest.raises(UsageError, match="step"):
         cl.choose(AGES, "age", budget=1, quantile=0.5, schema=schema, bounds=(0.5, 99))
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_every_choice_among_options_holds(seed: int) -> None:
+    """Whatever bounds, steps, clips and options: what is written has no contradiction, also as it is read back."""
+    random = np.random.default_rng(seed)
+    low = float(np.round(random.normal(0, 10.0 ** random.integers(-3, 9)), 3))
+    high = low + float(np.round(10.0 ** random.uniform(-1, 7), 3)) + 1
+    step = [None, 0.5, 0.001, 1][random.integers(4)]
+    options = sorted({float(np.round(value, random.integers(0, 4))) for value in random.uniform(low, high, 4)})
+    options = [min(max(option, low), high) for option in options]
+    clip = None if random.integers(2) else float(np.round((high - low) * random.uniform(0.01, 2), 4))
+    asked = {"neighbours": ["add-remove", "replace-one"][random.integers(2)], "bounds": (low, high), "step": step}
+    try:
+        made = cl.choose({"x": [low, high] * 5}, "x", budget=1, options=options, clip=clip, **asked)
+    except UsageError:  # a step that is too fine or too wide for these bounds
+        return
+    assert find_contradiction(Release.from_json(made.release_.to_json())) is None
+    places = made.release_.parameters["places"]
+    moved = {**made.release_.parameters, "places": [place + 2 for place in places]}
+    assert find_contradiction(dataclasses.replace(made.release_, parameters=moved)) is not None

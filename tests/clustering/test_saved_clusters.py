@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 import cloister as cl
@@ -14,6 +15,7 @@ from cloister.clustering.saved_clusters import load_clusters
 from cloister.errors import CloisterError, DataError, SourceError
 from cloister.privacy.release import Release
 from cloister.schema import Column, Number, Schema
+from cloister.schema.kinds import Text
 from cloister.sinks import file_hash
 
 ROWS = np.random.default_rng(0).normal([[2, -30]] * 300 + [[8, 70]] * 300, [0.5, 5.0])
@@ -116,3 +118,12 @@ def test_a_certificate_in_other_words_is_refused(tmp_path: Path) -> None:
     file.write_text(json.dumps(json.loads(file.read_text())))
     with pytest.raises(DataError, match="not as Cloister writes it"):
         load_clusters(tmp_path / "clusters")
+
+
+@pytest.mark.parametrize("name", ["DOMAIN\\user", "\\u005cu", "a\nb\\u000a", "plain", 'quoted "x" (at most 3 rows each)'])
+def test_people_may_be_named_by_any_column(name: str, tmp_path: Path) -> None:
+    """The note of a certificate and its guarantee name the same column, however it is spelled."""
+    schema = Schema((Column(name, Text()), Column("x", Number(bounds=(0, 1)))), unit=name, max_rows=3)
+    table = pa.table({name: [f"p{i % 90}" for i in range(180)], "x": [0.1, 0.9] * 90})
+    cl.KMeans(2, budget=5, schema=schema, columns=["x"]).fit(table).save(tmp_path / "out")
+    assert len(load_clusters(tmp_path / "out").cluster_centers_) == 2

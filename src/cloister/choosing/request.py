@@ -101,6 +101,7 @@ class PlannedChoice:
             "quantile": None if self.asked.quantile is None else str(self.asked.quantile),
             "grid": dict(self.values.facts),
             "options": None if self.options is None else list(self.options),
+            "places": None if self.asked.options is None else list(self.asked.options),
             "candidates": self.mechanism.scoring.candidates,
             "reach": self.reach,
             "scale": str(self.mechanism.scale),

@@ -17,6 +17,8 @@ from cloister.schema.numerals import read_exact_text
 
 __all__ = ["count_of", "of_choice"]
 
+ROUNDING = 1e-14  # of floats that a certificate holds in place of the exact grid
+
 
 def of_choice(release: Release, rows_each: int) -> Iterator[str]:
     """Of a choice: what was chosen is a candidate, and what it cost and how near it is follow from how it was drawn.
@@ -30,6 +32,8 @@ def of_choice(release: Release, rows_each: int) -> Iterator[str]:
         options is not None and not _is_same(options[result["candidate"]], result["value"])
     ):
         yield "what was chosen is not one of its candidates"
+    if options is not None and not _are_placed(options, parameters["places"], parameters["grid"]):
+        yield "its options do not lie where it says"
     if (options is not None and len(options) != candidates) or result["gap"] != largest_gap(candidates, scale):
         yield "how near it is to the best does not follow from its candidates"
     if options is None and not _is_at(result["value"], result["candidate"], candidates, parameters["grid"]):
@@ -66,21 +70,33 @@ def _row_reach(parameters: Mapping[str, Any], neighbours: Neighbours) -> int:
     if parameters["score"] == "rank":
         quantile = read_exact_text(parameters["quantile"])
         return RankDistance(quantile.numerator, quantile.denominator).reach(neighbours)
-    grid, options = parameters["grid"], parameters["options"]
-    if isinstance(grid["low"], str):
-        days = [datetime.date.fromisoformat(option).toordinal() for option in options]
-        step, span = 1.0, max(days) - min(days)
-    else:
-        step, span = grid["step"], round((max(options) - min(options)) / grid["step"])
+    grid, places, clip = parameters["grid"], parameters["places"], parameters["clip"]
     farthest = count_of(grid["values"]) - 1
-    clip = parameters["clip"]
+    step = 1.0 if isinstance(grid["low"], str) else grid["step"]
     steps = farthest if clip is None else math.floor(float(read_exact_text(clip)) / step * (1 + 1e-12))
-    return TotalDistance(min(farthest, steps), span).reach(neighbours)
+    return TotalDistance(min(farthest, steps), max(places) - min(places)).reach(neighbours)
 
 
 def _is_same(option: Any, value: Any) -> bool:
     """Whether they are one text or one number: `true` is not 1."""
     return bool(option == value) and type(option) is type(value)
+
+
+def _are_placed(options: list[Any], places: list[Any], grid: Mapping[str, Any]) -> bool:
+    """Whether each option counts as the place of the grid that is named for it; of a category only that there is one."""
+    if len(places) != len(options) or not all(count_of(place) < grid["values"] for place in places):
+        return False
+    if "low" not in grid:
+        return all(isinstance(option, str) for option in options)
+    if isinstance(grid["low"], str):
+        first = datetime.date.fromisoformat(grid["low"])
+        days = [str(first + datetime.timedelta(days=place)) for place in places]
+        return days == options
+    low, step = grid["low"], grid["step"]
+    return all(
+        abs(low + place * step - option) <= step / 2 + ROUNDING * (step + abs(low) + place * step)
+        for option, place in zip(options, places, strict=True)
+    )
 
 
 def _is_at(value: Any, candidate: int, candidates: int, grid: Mapping[str, Any]) -> bool:

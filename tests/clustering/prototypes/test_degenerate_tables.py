@@ -32,7 +32,7 @@ def test_an_empty_table_is_answered(epsilon: int, clusters: int | str) -> None:
 @pytest.mark.parametrize("rows", [0, 1, 50, 5000])
 def test_rows_that_are_all_alike_have_some_number_of_clusters(rows: int) -> None:
     """No number is better than another, and one is chosen all the same."""
-    data = pa.table({"x": [0.5] * rows, "c": pa.array(["a"] * rows, pa.string())})
+    data = pa.table({"x": pa.array([0.5] * rows, pa.float64()), "c": pa.array(["a"] * rows, pa.string())})
     for seed, epsilon in enumerate((20, 100, 1000, 10**6)):
         with seeded_noise(seed):
             found = cl.KModes("auto", epsilon, categories={"c": ["a", "b"]}, columns=["c"]).fit(data)

@@ -155,7 +155,7 @@ class Sketch:
             within = float(self.weights @ nearest(self.means, centers)[1]) + inside
             scores[clusters] = (total - within) / (clusters - 1) / (within / max(total_weight - clusters, 1.0))
         best = max(scores.values())
-        return min(clusters for clusters, score in scores.items() if score >= 0.95 * best)
+        return min(clusters for clusters, score in scores.items() if score >= best - 0.05 * abs(best))
 
 
 def sketch_of_moments(
