@@ -11,7 +11,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
+import cloister as cl
+from cloister.cli import app
 from cloister.errors import SinkError
 from cloister.sinks import (
     certificate_path,
@@ -181,3 +184,23 @@ def test_a_folder_that_vanishes_is_told_in_one_sentence(tmp_path: Path) -> None:
 
     with pytest.raises(SinkError, match=r"out.csv cannot be written: No such file or directory. Choose another place."):
         write()
+
+
+@pytest.mark.parametrize("name", ["out\\t.csv", "out\table.csv", "two\nlines.csv", "\u202evsc.csv", "\x1b[8m.csv"])
+def test_a_name_that_no_certificate_can_list_is_refused(name: str, tmp_path: Path) -> None:
+    """A file beside its certificate is named in it, where a backslash or a control character cannot stand: before any charge."""
+    with pytest.raises(SinkError, match="backslash or a character that is not printed"):
+        check_free_with_certificate(tmp_path / name)
+    with stage(tmp_path / name, directory=False) as staged:  # with its certificate inside it needs no such name
+        staged.path.write_text("x")
+        staged.commit()
+
+
+@pytest.mark.parametrize(
+    "name", ["plain.csv", "a b.csv", "ümlaut \N{NO-BREAK SPACE}.csv", "100%.csv", "'quoted'.csv", "a:b.csv"]
+)
+def test_any_other_name_verifies(name: str, tmp_path: Path) -> None:
+    """What is written under a name that is taken can be checked under it."""
+    made = cl.tabulate({"c": ["p", "q"] * 50}, by=["c"], domains={"c": ["p", "q"]}, budget=1)
+    made.save(tmp_path / name)
+    assert CliRunner().invoke(app, ["verify", str(tmp_path / name)]).exit_code == 0

@@ -35,6 +35,8 @@ FARTHEST = (
 )
 
 
+# C0 and C1 controls, line and paragraph separators, and what turns the order of letters (Unicode: Bidi_Control)
+CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 LONGEST_QUOTED = 40  # characters of an option that a message repeats
 
 

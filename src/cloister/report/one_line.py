@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import re
 
+from cloister.parameters import CONTROLS
+
 __all__ = ["escape_controls", "is_one_line", "one_line"]
 
-# C0 and C1 controls, line and paragraph separators, and what turns the order of letters (Unicode: Bidi_Control)
-CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 CONTROLS_IN_LINES = re.compile(f"(?!\n){CONTROLS.pattern}")
 
 

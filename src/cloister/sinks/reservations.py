@@ -23,6 +23,7 @@ from pathlib import Path
 
 from cloister.errors import SinkError
 from cloister.interrupts import deferred
+from cloister.parameters import CONTROLS
 from cloister.sinks.written_files import CERTIFICATE_SUFFIX, certificate_path
 from cloister.stopped_commands import remember_result
 
@@ -64,6 +65,11 @@ class Reservation:
         names = [self.target, *([certificate_path(self.target)] if with_certificate else [])]
         for name in names:
             _check_encodable(name)
+        if with_certificate and ("\\" in self.target.name or CONTROLS.search(self.target.name)):
+            raise SinkError(
+                "the name of the output holds a backslash or a character that is not printed, which a certificate beside it "
+                "cannot list. Choose another name."
+            )
         if self.target.name.startswith(".") and self.target.name.endswith(SUFFIX):
             raise SinkError(
                 f"{self.target}: what ends in {SUFFIX} are names of unfinished outputs, which are removed. Choose another name."
