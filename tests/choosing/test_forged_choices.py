@@ -144,6 +144,25 @@ def test_every_choice_among_options_holds(seed: int) -> None:
     except UsageError:  # a step that is too fine or too wide for these bounds
         return
     assert find_contradiction(Release.from_json(made.release_.to_json())) is None
+    if clip is not None:
+        steps = {**made.release_.parameters, "clip_steps": made.release_.parameters["clip_steps"] + 3}
+        assert find_contradiction(dataclasses.replace(made.release_, parameters=steps)) is not None
     places = made.release_.parameters["places"]
     moved = {**made.release_.parameters, "places": [place + 2 for place in places]}
     assert find_contradiction(dataclasses.replace(made.release_, parameters=moved)) is not None
+
+
+@pytest.mark.parametrize(
+    ("clip", "step"), [(0.57 * 100, 1), (0.3 - 0.1, 0.1), (56.99999999999999, 1), (57, 1), (1e9, 1), (0.7 + 0.1, 0.1)]
+)
+def test_a_clip_beside_a_whole_number_of_steps_holds(clip: float, step: float) -> None:
+    """Floats that were meant for one lie a hair below it: the exact number of steps is written down."""
+    made = cl.choose({"x": [1.0, 50.0] * 20}, "x", budget=1, options=[0, 60, 99], clip=clip, bounds=(0, 99), step=step)
+    assert find_contradiction(Release.from_json(made.release_.to_json())) is None
+
+
+def test_a_quantile_near_zero_of_far_bounds_holds() -> None:
+    """What is left of a small number after a large one was taken away has few digits."""
+    bounds = (-89913.32196563442, -7.988994766560923e-07)
+    made = cl.choose({"x": [-0.00196563442] * 5000}, "x", budget=100, quantile=0.5, bounds=bounds, step=0.01)
+    assert find_contradiction(Release.from_json(made.release_.to_json())) is None

@@ -10,6 +10,7 @@ import pytest
 import cloister as cl
 from cloister.errors import SourceError, UsageError
 from cloister.privacy import signing
+from cloister.sources import places
 from cloister.sources.places import find
 
 
@@ -25,3 +26,14 @@ def test_a_pipe_is_refused_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setenv("CLOISTER_KEY", str(tmp_path / "rows.csv"))
     with pytest.raises(UsageError, match="not a file"):
         signing.host_key()
+
+
+def test_a_folder_that_cannot_be_listed_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a sentence, whatever the system says."""
+
+    def refused(*_: object) -> None:
+        raise PermissionError(13, "Cannot list directory")
+
+    monkeypatch.setattr(places, "_in_folder", refused)
+    with pytest.raises(SourceError, match="cannot be listed to its end"):
+        find(tmp_path)

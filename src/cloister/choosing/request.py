@@ -15,7 +15,7 @@ from cloister.column_names import missing_column
 from cloister.errors import UsageError, by_door
 from cloister.kernels import Rows
 from cloister.kernels.per_unit import for_unit
-from cloister.kernels.scores import Scoring, reach_for
+from cloister.kernels.scores import Scoring, TotalDistance, reach_for
 from cloister.parameters import check_flag, check_names, check_path, check_progress, check_text, unknown_choice
 from cloister.privacy.budgets import ApproxDP, Budget, PureDP, as_budget, check_digits, exact, relation, split
 from cloister.privacy.choice_words import nearness_words
@@ -93,6 +93,11 @@ class PlannedChoice:
         """The candidate as plain data: an option as it was named, or a value of the column."""
         return self.values.value(candidate) if self.options is None else self.options[candidate]
 
+    def _clip_steps(self) -> int | None:
+        """The most that a row counts for, in steps of the column."""
+        score = self.mechanism.scoring.score
+        return score.clip if isinstance(score, TotalDistance) else None
+
     def parameters(self, column: str) -> dict[str, Any]:
         """What a certificate says of what went in."""
         return {
@@ -106,6 +111,7 @@ class PlannedChoice:
             "reach": self.reach,
             "scale": str(self.mechanism.scale),
             "clip": None if self.asked.clip is None else str(self.asked.clip),
+            "clip_steps": None if self.asked.clip is None else self._clip_steps(),
             "defaults": self.values.encoding.defaults,
         }
 

@@ -34,6 +34,8 @@ def of_choice(release: Release, rows_each: int) -> Iterator[str]:
         yield "what was chosen is not one of its candidates"
     if options is not None and not _are_placed(options, parameters["places"], parameters["grid"]):
         yield "its options do not lie where it says"
+    if not _is_clipped(parameters):
+        yield "its clip is not as many steps as it says"
     if (options is not None and len(options) != candidates) or result["gap"] != largest_gap(candidates, scale):
         yield "how near it is to the best does not follow from its candidates"
     if options is None and not _is_at(result["value"], result["candidate"], candidates, parameters["grid"]):
@@ -70,11 +72,21 @@ def _row_reach(parameters: Mapping[str, Any], neighbours: Neighbours) -> int:
     if parameters["score"] == "rank":
         quantile = read_exact_text(parameters["quantile"])
         return RankDistance(quantile.numerator, quantile.denominator).reach(neighbours)
-    grid, places, clip = parameters["grid"], parameters["places"], parameters["clip"]
-    farthest = count_of(grid["values"]) - 1
+    places, farthest = parameters["places"], count_of(parameters["grid"]["values"]) - 1
+    steps = farthest if parameters["clip"] is None else count_of(parameters["clip_steps"])
+    return TotalDistance(steps, max(places) - min(places)).reach(neighbours)
+
+
+def _is_clipped(parameters: Mapping[str, Any]) -> bool:
+    """Whether a clip is as many steps of the grid as it says: the largest whole number in it, and no more than the grid has."""
+    clip, steps, grid = parameters["clip"], parameters["clip_steps"], parameters["grid"]
+    if clip is None or steps is None:
+        return clip is steps
     step = 1.0 if isinstance(grid["low"], str) else grid["step"]
-    steps = farthest if clip is None else math.floor(float(read_exact_text(clip)) / step * (1 + 1e-12))
-    return TotalDistance(min(farthest, steps), max(places) - min(places)).reach(neighbours)
+    meant, farthest = float(read_exact_text(clip)) / step, count_of(grid["values"]) - 1
+    slack = 1e-9 * (1 + meant)  # a certificate has the step as a float
+    is_floor = steps <= farthest and meant - 1 - slack <= steps <= meant + slack
+    return bool(is_floor or steps == farthest <= meant + slack)
 
 
 def _is_same(option: Any, value: Any) -> bool:
@@ -108,8 +120,11 @@ def _is_at(value: Any, candidate: int, candidates: int, grid: Mapping[str, Any])
     if isinstance(grid["low"], str):
         first = datetime.date.fromisoformat(grid["low"])
         return bool(value == str(first + datetime.timedelta(days=candidate)) and grid["step"] == "1 day")
+    if type(value) not in (int, float):
+        return False
     meant = grid["low"] + candidate * grid["step"]
-    return type(value) in (int, float) and math.isclose(value, meant, rel_tol=1e-9, abs_tol=1e-9 * abs(grid["step"]))
+    slack = 1e-9 * (abs(value) + grid["step"]) + ROUNDING * (abs(grid["low"]) + candidate * grid["step"])
+    return bool(abs(value - meant) <= slack)
 
 
 def _of_nearness(parameters: Mapping[str, Any], result: Mapping[str, Any]) -> Iterator[str]:

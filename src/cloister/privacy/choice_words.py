@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from cloister.privacy.mechanisms.exponential import CONFIDENCE
-from cloister.schema.numerals import amount_text
+from cloister.schema.numerals import amount_text, is_short_decimal
 
 __all__ = ["nearness_words"]
 
@@ -21,7 +21,8 @@ def nearness_words(score: str, within: float, quantile: Fraction | None, *, has_
         return f"{surely} no other {'option' if has_options else 'value'} has over {near} rows more than this one."
     if score == "rank":
         assert quantile is not None
-        target = f"{amount_text(quantile)} times the number of rows"
+        share = amount_text(quantile) if is_short_decimal(quantile) else str(quantile)
+        target = f"{share} times the number of rows"
         if has_options:
             return f"{surely} no other option is more than {near} ranks nearer to the target, {target}."
         return f"{surely} its rank is within {near} of the target, {target}."

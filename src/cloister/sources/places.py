@@ -63,7 +63,10 @@ def find(data: str | os.PathLike[str]) -> list[Place]:
     path = os.path.abspath(os.path.expanduser(text))
     local = fs.LocalFileSystem()
     if os.path.isdir(path):
-        return _in_folder(local, Path(path).as_posix(), text)
+        try:
+            return _in_folder(local, Path(path).as_posix(), text)
+        except OSError:
+            raise SourceError(f"{text}: the folder cannot be listed to its end. Check who may read what is in it.") from None
     if os.path.exists(path):
         if not os.path.isfile(path):
             raise SourceError(f"{text} is a pipe or a device, and rows may be gone through several times. Give a file.")

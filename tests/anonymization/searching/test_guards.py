@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from decimal import Decimal
 
 import numpy as np
 import pytest
@@ -206,3 +207,16 @@ def test_a_guard_of_ones_own_needs_only_passes() -> None:
     assert (guard.counts_on_output, guard.counts_on_table, guard.note) == (True, False, None)
     labels, classes, parts = histogram([(0, 0, 0), (1, 0, 1), (1, 1, 2), (1, 1, 3), (1, 2, 4)])
     assert guard.passes(labels, classes, parts).tolist() == [True, False]
+
+
+def test_a_guard_states_all_digits_of_its_number() -> None:
+    """Rounded, a certificate would promise more than was held; what is no number is refused in a sentence."""
+    assert str(Closeness(1 / 3)).startswith("t-closeness, t = 0.3333333333333333,")
+    assert str(EntropyDiversity(1.9999997)) == "entropy l-diversity, l = 1.9999997"
+    assert str(EntropyDiversity(2)) == "entropy l-diversity, l = 2"
+    assert Closeness(Decimal("0.3")).t == 0.3  # type: ignore[arg-type]
+    for wrong in ("0.3", None, True, [0.3], float("nan")):
+        with pytest.raises(UsageError, match="t must be a number"):
+            Closeness(wrong)  # type: ignore[arg-type]
+        with pytest.raises(UsageError, match="l must be a number"):
+            EntropyDiversity(wrong)  # type: ignore[arg-type]

@@ -182,6 +182,7 @@ class EntropyDiversity(ClassGuard):
     counts_on_table: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "l", _number(self.l))
         if not (math.isfinite(self.l) and self.l >= 1):
             raise UsageError("l must be a number of at least 1.")
 
@@ -191,7 +192,7 @@ class EntropyDiversity(ClassGuard):
         return np.log(effective) >= math.log(self.l) - _SLACK
 
     def __str__(self) -> str:
-        return f"entropy l-diversity, l = {self.l:g}"
+        return f"entropy l-diversity, l = {_digits(self.l)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,8 +211,9 @@ class Closeness(ClassGuard):
     counts_on_table: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "t", _number(self.t))
         if not 0 <= self.t <= 1:
-            raise UsageError("t must lie between 0 and 1.")
+            raise UsageError("t must be a number between 0 and 1.")
 
     def against(self, rows: TupleCounts) -> Closeness:
         """The same guard with the distribution of these tuples as its reference, unless it has one."""
@@ -227,7 +229,25 @@ class Closeness(ClassGuard):
         return distance <= self.t + _SLACK
 
     def __str__(self) -> str:
-        return f"t-closeness, t = {self.t:g}, {'ordered' if self.is_ordered else 'equal'} distance"
+        return f"t-closeness, t = {_digits(self.t)}, {'ordered' if self.is_ordered else 'equal'} distance"
+
+
+def _number(value: Any) -> float:
+    """A real number as a float; NaN, which no guard takes, for anything else."""
+    try:
+        return math.nan if isinstance(value, bool | str | bytes) else float(value)
+    except (TypeError, ValueError, OverflowError):
+        return math.nan
+
+
+def _digits(value: float) -> str:
+    """A number with all its digits, in as few as say it.
+
+    >>> _digits(2.0), _digits(1 / 3)
+    ('2', '0.3333333333333333')
+    """
+    short = f"{value:g}"
+    return short if float(short) == value else repr(value)
 
 
 @dataclass(frozen=True, slots=True)
