@@ -33,7 +33,7 @@ _HOMES = {  # public name -> its module, and after a colon its name there where 
     "tabulate": "cloister.tabulation.tabulate",
 }
 
-_ROOMS = ("clustering", "datasets")  # packages that are reached through this one
+_ROOMS = ("clustering", "collect", "datasets")  # packages that are reached through this one
 
 __all__ = [
     "ApproxDP",
@@ -51,6 +51,7 @@ __all__ = [
     "Synopsis",
     "TopDownSpecialization",
     "choose",
+    "collect",
     "datasets",
     "load_clusters",
     "risk",
@@ -60,7 +61,7 @@ __all__ = [
 
 if TYPE_CHECKING:
     from cloister import clustering as clustering
-    from cloister import datasets
+    from cloister import collect, datasets
     from cloister.anonymization.estimator import TopDownSpecialization
     from cloister.choosing.choose_privately import choose
     from cloister.clustering.domain import Ball

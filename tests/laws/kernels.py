@@ -41,6 +41,7 @@ from cloister.kernels.cells import GridCells, GridKeys, NestedCells
 from cloister.kernels.keyed import KeyedKernel, RowKeys
 from cloister.kernels.morton import LeafSums, MortonKeys
 from cloister.kernels.per_unit import PerUnit
+from cloister.kernels.reports import ReportKeys, ReportTables
 from cloister.kernels.scores import ColumnPlaces
 from cloister.kernels.tables import TableCounts
 
@@ -194,6 +195,18 @@ def table_counts(draw: st.DrawFn) -> Case:
 
 
 @st.composite
+def report_sizes(draw: st.DrawFn) -> tuple[int, ...]:
+    """Sizes of columns of answers, so small that some codes lie beyond them."""
+    return draw(st.tuples(*(st.integers(1, size) for size in SIZES)))
+
+
+@st.composite
+def report_tables(draw: st.DrawFn) -> Case:
+    tables = draw(st.lists(st.sampled_from([(0,), (1,), (0, 1), (1, 0)]), min_size=1, max_size=3))
+    return Case(ReportTables(draw(report_sizes()), tuple(tables)), draw(st.integers(0, 1)))
+
+
+@st.composite
 def per_unit(draw: st.DrawFn) -> Case:
     case = draw(center_sums())
     return Case(PerUnit(case.kernel, draw(st.integers(1, 3))), case.columns, case.clip)
@@ -215,6 +228,7 @@ KERNELS: dict[str, Callable[[], st.SearchStrategy[Case]]] = {
     "LeafSums": leaf_sums,
     "TableCounts": table_counts,
     "MissingCounts": lambda: st.just(Case(MissingCounts(len(SIZES)), 1)),
+    "ReportTables": report_tables,
     "ValueCounts": lambda: st.just(Case(ValueCounts(SIZES), 1)),
     "PerUnit": per_unit,
 }
@@ -259,12 +273,18 @@ def column_places(draw: st.DrawFn) -> KeyedCase:
     return KeyedCase(ColumnPlaces(draw(st.integers(1, 2 * HALF))), draw(st.integers(0, 2)))
 
 
+@st.composite
+def report_keys(draw: st.DrawFn) -> KeyedCase:
+    return KeyedCase(ReportKeys(draw(report_sizes()), (0, 1)), draw(st.integers(0, 2)))
+
+
 KEYED: dict[str, Callable[[], st.SearchStrategy[KeyedCase]]] = {
     "GridKeys": grid_keys,
     "MortonKeys": morton_keys,
     "RowKeys": row_keys,
     "InOrder": in_order,
     "ColumnPlaces": column_places,
+    "ReportKeys": report_keys,
 }
 
 

@@ -22,6 +22,7 @@ from cloister.cli import (
     calibrate,
     choosing,
     cluster,
+    collect,
     demo,
     ledger,
     risk,
@@ -175,6 +176,7 @@ app.command(name="verify", epilog=verify.EXAMPLE)(verify.verify)
 app.command(name="demo", epilog=demo.EXAMPLE)(demo.demo)
 app.add_typer(ledger.app, name="ledger")
 app.add_typer(audit.app, name="audit")
+app.add_typer(collect.app, name="collect")
 
 
 def main() -> None:

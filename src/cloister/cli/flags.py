@@ -181,19 +181,13 @@ class Spending:
 
 
 @dataclass(frozen=True)
-class Access:
-    """Which table of which ledger the rows are, and who reads them."""
+class Reading:
+    """Who reads the rows."""
 
-    table: Table = None
-    ledger: LedgerUrl = None
     engine: Engine = None
     master: Master = None
     remote: Remote = None
     spark_conf: SparkConf = None
-
-    def parameters(self) -> dict[str, Any]:
-        """As the parameters of that name that every estimator and function over rows has."""
-        return {"table": self.table, "ledger": self.ledger, "engine": self.chosen_engine()}
 
     def chosen_engine(self) -> Any:
         """The engine that the flags mean together: a name, or the options of Spark."""
@@ -207,6 +201,18 @@ class Access:
         if not all(name and equals for name, equals, _ in pairs):
             raise UsageError("--spark-conf takes a setting as NAME=VALUE, such as spark.executor.memory=8g.")
         return Spark(self.master, self.remote, tuple((name.strip(), value.strip()) for name, _, value in pairs))
+
+
+@dataclass(frozen=True)
+class Access(Reading):
+    """Which table of which ledger the rows are, and who reads them."""
+
+    table: Table = None
+    ledger: LedgerUrl = None
+
+    def parameters(self) -> dict[str, Any]:
+        """As the parameters of that name that every estimator and function over rows has."""
+        return {"table": self.table, "ledger": self.ledger, "engine": self.chosen_engine()}
 
 
 def read_rho(rho: str, worlds: str | None) -> Budget:

@@ -10,6 +10,7 @@ from cloister.kernels.missing import MissingCounts
 from cloister.kernels.moments import Moments
 from cloister.kernels.morton import LeafSums, MortonKeys
 from cloister.kernels.prototypes import Marginals, PrototypeSums, PrototypeVotes
+from cloister.kernels.reports import ReportTables
 from cloister.kernels.tables import TableCounts
 
 __all__ = [
@@ -36,6 +37,7 @@ __all__ = [
     "NestedCells",
     "PrototypeSums",
     "PrototypeVotes",
+    "ReportTables",
     "Rows",
     "Sensitivity",
     "Summary",

@@ -13,7 +13,7 @@ from typing import Any
 
 from cloister.privacy.budgets import Identifiability, MixedIdentifiability
 from cloister.privacy.choice_figures import count_of, of_choice
-from cloister.privacy.guarantees import Syntactic
+from cloister.privacy.guarantees import Guarantee, Local, Syntactic
 from cloister.privacy.identifiability import epsilon_from_rho
 from cloister.privacy.release import Release
 from cloister.privacy.worlds import identifiability_note
@@ -40,6 +40,8 @@ def find_contradiction(release: Release) -> str | None:
     Notes are compared where they state whom the guarantee protects. That a note is missing is not found.
     """
     try:
+        if isinstance(release.guarantee, Local):
+            return next(_of_reports(release, release.guarantee), None)
         found = _of_table(release, release.guarantee) if isinstance(release.guarantee, Syntactic) else _of_release(release)
         return next(found, None)
     except (TypeError, ValueError, KeyError, AttributeError, ArithmeticError):
@@ -68,6 +70,22 @@ def _of_table(release: Release, guarantee: Syntactic) -> Iterator[str]:
     yield from _of_lost(result, rows)
     if "columns" in result and [column["name"] for column in result["columns"]] != list(parameters["quasi"]):
         yield "the columns that it shows are not its quasi-identifiers"
+
+
+def _of_reports(release: Release, guarantee: Local) -> Iterator[str]:
+    """Of what follows from reports of the local model: each question is a step, and none is charged."""
+    steps = [(event.step, event.kind, event.cost().epsilon) for event in release.events]
+    if [(kind, epsilon) for _, kind, epsilon in steps] != [("local", epsilon) for epsilon in guarantee.epsilons]:
+        yield "its steps are not the questions of its guarantee"
+    questions = release.parameters["questions"]
+    asked = [(one_line(name), "local", read_exact_text(facts["epsilon"])) for name, facts in questions.items()]
+    if steps != asked:
+        yield "its steps are not its questions"
+    if guarantee.unit != "report" or release.ledger is not None:
+        yield "a report of the local model is charged by nobody, and protects whoever sent it"
+    reports = count_of(release.result["reports"])
+    if count_of(release.result.get("refused", 0)) and not reports:
+        yield "all of its reports were refused"
 
 
 def _of_lost(result: Mapping[str, Any], rows: int) -> Iterator[str]:
@@ -163,7 +181,7 @@ def _of_modes(centers: Sequence[Sequence[Any]], parameters: Mapping[str, Any]) -
 def _of_rho(release: Release, stated: Mapping[str, Any]) -> Iterator[str]:
     """Of a budget that was stated as a rho: its epsilon is no more than the rho allows, or those of its parts together."""
     guarantee = release.guarantee
-    assert not isinstance(guarantee, Syntactic)
+    assert isinstance(guarantee, Guarantee)
     parts = [stated] if "rho" in stated else [stated["numbers"], stated["categories"]]
     allowed = sum(epsilon_from_rho(read_exact_text(part["rho"]), part["worlds"]) for part in parts)
     if guarantee.epsilon > allowed + SLACK or guarantee.delta or guarantee.neighbours is not Neighbours.REPLACE_ONE:

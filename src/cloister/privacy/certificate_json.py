@@ -5,7 +5,7 @@ Certificates that were written before must be read for good: raise `VERSION` whe
 
 Version 1 had no signature. A release that was read from one is written as one again, so that its hash stays what the
 ledger holds. Version 3 has a kind of step that version 2 had not, and is written for releases with such a step alone: an older
-Cloister reads all others, and of these it says that it must be updated.
+Cloister reads all others, and of these it says that it must be updated. So is version 4, for the local model.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from typing import Any, Protocol
 
 from cloister.errors import ChangedRelease, UnsignedRelease, UsageError, warn_of_release
 from cloister.privacy.events import Event, SampledEvent, event_dict, event_from, written_since
-from cloister.privacy.guarantees import Guarantee, Syntactic
+from cloister.privacy.guarantees import Guarantee, Local, Syntactic
 from cloister.privacy.signing import Signature, fits, host_key
 from cloister.report.one_line import is_one_line
 from cloister.schema import Neighbours
@@ -40,7 +40,7 @@ __all__ = [
 ]
 
 VERSION = 2  # of a certificate that is written, unless a step of it needs a later one
-NEWEST = 3
+NEWEST = 4
 UNSIGNED = 1  # the version that had no signature
 SUBJECT = "certificate"
 NO_RELEASE, ADVICE = "this is not a Cloister release", "Give the release.json that a command wrote."
@@ -60,7 +60,7 @@ class Certified(Protocol):
     @property
     def kind(self) -> str: ...
     @property
-    def guarantee(self) -> Guarantee | Syntactic: ...
+    def guarantee(self) -> Guarantee | Local | Syntactic: ...
     @property
     def events(self) -> tuple[Event, ...]: ...
     @property
@@ -293,7 +293,7 @@ def _amounts(events: Sequence[Event]) -> Iterator[Fraction]:
         yield from _amounts(getattr(event, "events", ()))
 
 
-def _check_samples(events: Sequence[Event], guarantee: Guarantee | Syntactic) -> None:
+def _check_samples(events: Sequence[Event], guarantee: Guarantee | Local | Syntactic) -> None:
     """Refuse samples that amplify nothing, so that no vault could have made them."""
     samples = [event for event in events if isinstance(event, SampledEvent)]
     problem = None
@@ -307,10 +307,12 @@ def _check_samples(events: Sequence[Event], guarantee: Guarantee | Syntactic) ->
         raise ChangedRelease(f"this release names {problem}. No release of Cloister does: do not rely on it.")
 
 
-def _guarantee_dict(guarantee: Guarantee | Syntactic) -> dict[str, Any]:
+def _guarantee_dict(guarantee: Guarantee | Local | Syntactic) -> dict[str, Any]:
     """A guarantee as plain data."""
     if isinstance(guarantee, Syntactic):
         facts: dict[str, Any] = {"syntactic": True, "k": guarantee.k, "also": list(guarantee.also)}
+    elif isinstance(guarantee, Local):
+        facts = {"local": True, "epsilon": str(guarantee.epsilon), "epsilons": [str(part) for part in guarantee.epsilons]}
     else:
         facts = {
             "epsilon": str(guarantee.epsilon),
@@ -320,7 +322,7 @@ def _guarantee_dict(guarantee: Guarantee | Syntactic) -> dict[str, Any]:
     return {**facts, "unit": guarantee.unit, "words": str(guarantee)}
 
 
-def _read_guarantee(facts: Mapping[str, Any]) -> Guarantee | Syntactic:
+def _read_guarantee(facts: Mapping[str, Any]) -> Guarantee | Local | Syntactic:
     """The guarantee that plain data holds."""
     unit = _read_line(facts["unit"])
     if facts.get("syntactic"):
@@ -328,6 +330,11 @@ def _read_guarantee(facts: Mapping[str, Any]) -> Guarantee | Syntactic:
         if k is not None and (type(k) is not int or k < 1):
             raise ValueError("no k")
         return Syntactic(k, unit, tuple(map(_read_line, facts["also"])))
+    if facts.get("local"):
+        epsilons = tuple(map(read_exact_text, facts["epsilons"]))
+        if not epsilons or min(epsilons) <= 0:
+            raise ValueError("no amounts of a local guarantee")
+        return Local(epsilons, unit)
     epsilon, delta = read_exact_text(facts["epsilon"]), read_exact_text(facts["delta"])
     if epsilon < 0 or not 0 <= delta < 1:
         raise ValueError("no amounts of a guarantee")

@@ -9,7 +9,7 @@ from typing import Any
 
 from cloister.kernels.scores import Counts, RankDistance, TotalDistance
 from cloister.privacy.choice_words import nearness_words
-from cloister.privacy.guarantees import Syntactic
+from cloister.privacy.guarantees import Guarantee
 from cloister.privacy.mechanisms.exponential import CONFIDENCE, largest_gap
 from cloister.privacy.release import Release
 from cloister.schema import Neighbours
@@ -41,7 +41,7 @@ def of_choice(release: Release, rows_each: int) -> Iterator[str]:
     if options is None and not _is_at(result["value"], result["candidate"], candidates, parameters["grid"]):
         yield "what was chosen is not the value of its candidate"
     yield from _of_nearness(parameters, result)
-    assert not isinstance(release.guarantee, Syntactic)
+    assert isinstance(release.guarantee, Guarantee)
     neighbours = release.guarantee.neighbours
     yield from _of_rows(release, neighbours)
     if count_of(parameters["reach"]) != _row_reach(parameters, neighbours) * rows_each:

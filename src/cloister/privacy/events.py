@@ -31,6 +31,7 @@ __all__ = [
     "ExponentialEvent",
     "GaussianEvent",
     "LaplaceEvent",
+    "LocalEvent",
     "SampledEvent",
     "covers",
     "delta_of",
@@ -205,7 +206,30 @@ class SampledEvent:
         return cls(data["step"], read_exact_text(data["rate"]), tuple(event_from(event) for event in data["events"]))
 
 
-EVENTS: tuple[type[Event], ...] = (LaplaceEvent, GaussianEvent, SampledEvent, ExponentialEvent)
+@dataclass(frozen=True, slots=True)
+class LocalEvent:
+    """An answer to one question, perturbed by whoever gave it before it left: `epsilon` is exact."""
+
+    kind: ClassVar[str] = "local"
+    since: ClassVar[int] = 4
+    step: str
+    epsilon: Fraction
+
+    def cost(self) -> Cost:
+        return Cost(epsilon=self.epsilon) if self.epsilon > 0 else UNPROVED
+
+    def words(self, budget: Budget, unit: str) -> str:
+        return f"epsilon {amount_text(self.epsilon)} where the answer differs"
+
+    def numbers(self) -> dict[str, Any]:
+        return {"epsilon": str(self.epsilon)}
+
+    @classmethod
+    def read(cls, data: Mapping[str, Any]) -> LocalEvent:
+        return cls(data["step"], read_exact_text(data["epsilon"]))
+
+
+EVENTS: tuple[type[Event], ...] = (LaplaceEvent, GaussianEvent, SampledEvent, ExponentialEvent, LocalEvent)
 KINDS: dict[str, type[Event]] = {event.kind: event for event in EVENTS}
 """Every kind of event that a certificate can hold, by its name in JSON."""
 

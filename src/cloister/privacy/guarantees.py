@@ -1,4 +1,4 @@
-"""What a release promises: differential privacy, or a syntactic property of a published table."""
+"""What a release promises: differential privacy, that of each report in the local model, or a syntactic property of a table."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from cloister.report.one_line import one_line
 from cloister.schema import Neighbours
 from cloister.schema.numerals import amount_text
 
-__all__ = ["Guarantee", "Syntactic"]
+__all__ = ["Guarantee", "Local", "Syntactic"]
 
 WORLDS = (2, 100, 10_001)  # for which numbers of equally likely worlds a certificate shows the identifiability
 
@@ -33,6 +33,39 @@ class Guarantee:
         if self.delta:
             return None
         return {worlds: rho_from_epsilon(self.epsilon, worlds, self.neighbours) for worlds in WORLDS}
+
+
+@dataclass(frozen=True, slots=True)
+class Local:
+    """What each report keeps of the person who sent it, whoever collects it and whatever all others do.
+
+    Attributes
+    ----------
+    epsilons
+        One a question: what is revealed where the answer to it differs. Answers to several questions add up.
+    """
+
+    epsilons: tuple[Fraction, ...]
+    unit: str = "report"
+
+    @property
+    def epsilon(self) -> Fraction:
+        """Plain local differential privacy: any two persons, whatever they answered."""
+        return sum(self.epsilons, Fraction(0))
+
+    @property
+    def delta(self) -> Fraction:
+        return Fraction(0)
+
+    def __str__(self) -> str:
+        most = "" if len(set(self.epsilons)) == 1 else "at most "
+        each = amount_text(max(self.epsilons))
+        whole = f"; {amount_text(self.epsilon)} for all {len(self.epsilons)} answers" if len(self.epsilons) > 1 else ""
+        return f"local: epsilon {most}{each} for each answer that differs{whole}, per {self.unit}, nobody is trusted"
+
+    def identifiability(self) -> dict[int, float]:
+        """The largest posterior of one of m equally likely answers to all questions, for a few m."""
+        return {worlds: rho_from_epsilon(self.epsilon, worlds, Neighbours.REPLACE_ONE) for worlds in WORLDS}
 
 
 @dataclass(frozen=True, slots=True)

@@ -69,6 +69,7 @@ __all__ = [
     "seeded_since",
     "seeding_mark",
     "widened",
+    "words",
 ]
 
 LARGEST_SCALE = 2**50  # of Laplace and geometric noise: a draw that wraps around int64 has probability below 2**-8000
@@ -379,6 +380,16 @@ def integers(bound: int, size: int) -> NDArray[np.int64]:
         out[done : done + words.size] = words.view(np.int64)
         done += words.size
     return out
+
+
+def words(size: int) -> NDArray[np.uint64]:
+    """Draw uniform integers of 64 bits.
+
+    Privacy
+    -------
+    Exact: the system's bytes as they come. Compared with an integer they make any probability that is a multiple of 2**-64.
+    """
+    return np.frombuffer(_entropy(8 * _checked_size(size)), dtype=np.uint64)
 
 
 def permutation(size: int) -> NDArray[np.int64]:

@@ -18,14 +18,14 @@ from cloister.privacy.certificate_json import (
     version_for,
 )
 from cloister.privacy.events import Event, keeps
-from cloister.privacy.guarantees import Guarantee, Syntactic
+from cloister.privacy.guarantees import Guarantee, Local, Syntactic
 from cloister.privacy.signing import Signature
 from cloister.report import notebook
 from cloister.report.document import Document, Fact, Section
 from cloister.report.one_line import one_line
 from cloister.schema.numerals import amount_text
 
-__all__ = ["Guarantee", "Release", "Syntactic"]
+__all__ = ["Guarantee", "Local", "Release", "Syntactic"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class Release:
     """
 
     kind: str
-    guarantee: Guarantee | Syntactic
+    guarantee: Guarantee | Local | Syntactic
     events: tuple[Event, ...]
     parameters: Mapping[str, Any]
     result: Mapping[str, Any]
@@ -85,6 +85,8 @@ class Release:
         if isinstance(self.guarantee, Syntactic):
             order = " (seeded order of rows)" if self.seeded else ""
             return f"syntactic, not differentially private{order}" + (", ledgered" if self.ledger else ", unledgered")
+        if isinstance(self.guarantee, Local):
+            return "NOT PRIVATE (seeded noise)" if self.seeded else "private in the local model, nothing is charged"
         return ("NOT PRIVATE (seeded noise)" if self.seeded else "private") + (
             ", ledgered" if self.ledger else ", unledgered"
         )

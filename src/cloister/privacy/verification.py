@@ -18,7 +18,7 @@ from typing import Any
 from cloister.errors import BrokenChain, DataError, LedgerError, NotChecked
 from cloister.privacy.certificate_figures import find_contradiction
 from cloister.privacy.certificate_json import is_as_written
-from cloister.privacy.guarantees import Guarantee, Syntactic
+from cloister.privacy.guarantees import Guarantee, Local, Syntactic
 from cloister.privacy.ledger import Ledger
 from cloister.privacy.ledger.accounts import Account, Entry
 from cloister.privacy.ledger.replay import ChainReport
@@ -177,7 +177,7 @@ def _unlisted(release: Release, folder: Path, certificate: Path | None) -> list[
         return []
     listed = {*release.files, *release.holder_files, *([LABELS] if release.version == 1 else [])}
     name = certificate.name.removesuffix(CERTIFICATE_SUFFIX)
-    is_table = release.kind == TABLE or isinstance(release.guarantee, Syntactic)
+    is_table = release.kind == TABLE or isinstance(release.guarantee, Local | Syntactic)
     is_named = name != certificate.name and all(PurePosixPath(file).parts[0] == name for file in release.files)
     if not (is_table and is_named):  # whatever it is called
         return sorted(everything_in(folder) - {certificate.name} - listed)
@@ -274,10 +274,12 @@ def _find_entry(release: Release, report: ChainReport) -> Entry:
     return entry
 
 
-def _is_charged(guarantee: Guarantee | Syntactic, entry: Entry, account: Account) -> bool:
+def _is_charged(guarantee: Guarantee | Local | Syntactic, entry: Entry, account: Account) -> bool:
     """Whether an entry stands for this guarantee: a charge for the same amounts, or for a syntactic one a holder's use."""
     if isinstance(guarantee, Syntactic):
         return entry.kind == "holder"
+    if isinstance(guarantee, Local):  # nothing of it is ever charged
+        return False
     promised = (guarantee.epsilon, guarantee.delta, guarantee.neighbours.value, guarantee.unit)
     return entry.kind == "charge" and promised == (entry.epsilon, entry.delta, account.neighbours, account.unit)
 

@@ -20,7 +20,7 @@ from cloister.schema.kinds import Category, Date, Kind, Number, Text
 from cloister.schema.neighbours import Neighbours
 from cloister.schema.strict_toml import read_toml
 
-__all__ = ["TableFacts", "parse", "read_text", "relocated", "write"]
+__all__ = ["TableFacts", "parse", "read_text", "relocated", "toml_key", "toml_value", "write"]
 
 _TOP = ("table", "neighbours", "unit", "max_rows", "numbers", "categories", "columns")
 _KEYS: dict[str, tuple[str, ...]] = {
@@ -123,7 +123,7 @@ def relocated(columns: Iterable[Column], folder: Path) -> tuple[Column, ...]:
 def _column(name: str, facts: object) -> Column:
     where = f'column "{name}"'
     if not isinstance(facts, dict):
-        raise SchemaError(f"{where} must be a table: [columns.{_key(name)}] and its keys below.")
+        raise SchemaError(f"{where} must be a table: [columns.{toml_key(name)}] and its keys below.")
     if "kind" not in facts:
         raise SchemaError(f"{where} needs a kind: one of {', '.join(_KEYS)}.")
     word = facts["kind"]
@@ -253,9 +253,10 @@ def _head(facts: TableFacts, hints: bool, likely_unit: str | None) -> Iterator[s
     for key, hint in _TABLE_HINTS.items():
         value = facts[key]  # type: ignore[literal-required]
         if value is not None:
-            yield f"{key} = {_value(value)}"
+            yield f"{key} = {toml_value(value)}"
         elif hints and key == "unit" and likely_unit is not None:
-            yield f"# unit = {_value(likely_unit)}  # its values repeat: if they say whose a row is, uncomment this and max_rows"
+            unit = toml_value(likely_unit)
+            yield f"# unit = {unit}  # its values repeat: if they say whose a row is, uncomment this and max_rows"
         elif hints:
             yield hint
 
@@ -263,24 +264,25 @@ def _head(facts: TableFacts, hints: bool, likely_unit: str | None) -> Iterator[s
 def _block(column: Column, hints: bool) -> Iterator[str]:
     note = "  # guessed" if column.guessed else ""
     word = type(column.kind).__name__.lower()
-    yield f"[columns.{_key(column.name)}]"
+    yield f"[columns.{toml_key(column.name)}]"
     yield f'kind = "{word}"{note}'
     for key in _KEYS[word]:
         value = getattr(column.kind, key)
         if value is not None and value is not False and value != () and (key, value) != ("decimal", "."):
             remark = _REMARKS.get((word, key), "") if hints else ""
-            yield f"{key} = {_value(value)}{note if key in _FORMATS else ''}{remark}"
+            yield f"{key} = {toml_value(value)}{note if key in _FORMATS else ''}{remark}"
         elif hints and (word, key) in _HINTS:
             yield _HINTS[word, key]
     if column.role is not Role.OTHER or column.guessed:
         yield f'role = "{column.role}"{note}'
 
 
-def _value(value: object) -> str:
+def toml_value(value: object) -> str:
+    """A value as TOML writes it."""
     if isinstance(value, str):
         return _quoted(value)
     if isinstance(value, tuple):
-        return f"[{', '.join(_value(part) for part in value)}]"
+        return f"[{', '.join(toml_value(part) for part in value)}]"
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, float):
@@ -290,7 +292,8 @@ def _value(value: object) -> str:
     return str(value)
 
 
-def _key(name: str) -> str:
+def toml_key(name: str) -> str:
+    """A name as a key of TOML."""
     return name if _BARE.fullmatch(name) else _quoted(name)
 
 

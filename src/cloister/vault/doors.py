@@ -31,7 +31,7 @@ from cloister.errors import (
 from cloister.interrupts import deferred, hold_interrupts
 from cloister.kernels import Histogram, Kernel, Rows, Sensitivity, Summary
 from cloister.kernels.exact import open_exact
-from cloister.kernels.keyed import KeyedKernel
+from cloister.kernels.keyed import Keyed, KeyedKernel
 from cloister.kernels.loops.choose import expect_rows, try_settings
 from cloister.kernels.per_unit import for_unit
 from cloister.kernels.scores import ColumnPlaces, reach_for
@@ -348,9 +348,15 @@ class Vault:
 
     @staticmethod
     def public(data: Any, encoding: Encoding, kernel: Kernel, engine: EngineChoice = None) -> Summary:
-        """The exact summary of data that is already private: nothing is charged. For reports of the local model, to come."""
+        """The exact summary of data that is already private, as reports of the local model are: nothing is charged."""
         with pass_over(data, encoding, choose_engine(engine, data)) as opened:
             return open_exact(opened.fold(kernel))
+
+    @staticmethod
+    def public_keys(data: Any, encoding: Encoding, kernel: KeyedKernel, engine: EngineChoice = None) -> Keyed:
+        """The same by key, where there are too many keys for an array of all."""
+        with pass_over(data, encoding, choose_engine(engine, data)) as opened:
+            return open_exact(opened.fold_by_key(kernel))
 
     @staticmethod
     def public_clusters(

@@ -1,0 +1,423 @@
+"""``cloister collect``: answers that are perturbed by whoever gives them, and what can be learned from many of them."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from cloister.cli import flags, output
+from cloister.errors import SourceError, UsageError
+from cloister.report.document import Document, Section, TextTable
+from cloister.report.terminal import print_document
+
+if TYPE_CHECKING:
+    from cloister.collect.collection import Collection
+    from cloister.collect.estimates import Estimate
+
+__all__ = ["app"]
+
+app = typer.Typer(help="Collect answers without trusting the collector: plan, report, estimate.", no_args_is_help=True)
+
+CollectionFile = Annotated[
+    Path, typer.Argument(metavar="COLLECTION", help="The public file of a collection (TOML or JSON).")
+]
+Reports = Annotated[
+    list[str],
+    typer.Argument(metavar="REPORTS", help="Files of reports: .jsonl or .json, a folder of them, or packed .parquet."),
+]
+Method = Annotated[
+    Literal["em", "norm-sub", "unbiased", "clip"],
+    typer.Option(help="em: the most likely distribution; unbiased: right on average; clip: as paper 002 prints it."),
+]
+Protocol = Annotated[
+    Literal["randomized-response", "unary", "auto"],
+    typer.Option(help="How answers are perturbed; auto: whatever has the smaller error for a question alone."),
+]
+Seed = Annotated[int | None, typer.Option("--seed", metavar="N", min=0, help="Repeatable public choices; never the noise.")]
+
+
+@app.command(epilog='Example: cloister collect new survey.toml --id students --question "smokes=no,yes" --epsilon 1')
+@flags.takes_groups
+def new(
+    out: Annotated[Path, typer.Argument(metavar="FILE", help="The new file, .toml or .json.")],
+    *,
+    id: Annotated[str, typer.Option("--id", metavar="ID", help="Small letters, digits, dots, hyphens, underlines.")],
+    question: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=A,B", help="A question and all values it may be answered with; may be given again."),
+    ] = None,
+    schema: flags.SchemaFile = None,
+    epsilon: Annotated[str, typer.Option(metavar="NUMBER", help="What an answer to each question costs; smaller is safer.")],
+    protocol: Protocol = "randomized-response",
+    title: Annotated[str, typer.Option(metavar="TEXT", help="What it is about.")] = "",
+    collector: Annotated[str, typer.Option(metavar="TEXT", help="Who collects.")] = "",
+    opens: Annotated[str | None, typer.Option(metavar="DAY", help="From when reports are made, e.g. 2026-12-01.")] = None,
+    closes: Annotated[str | None, typer.Option(metavar="DAY", help="Until when.")] = None,
+    everywhere: flags.Everywhere,
+) -> None:
+    """Write the public file of a collection: questions, their values, and what an answer costs."""
+    from cloister.collect.collection import Collection
+
+    questions: Any = dict(read_question(text) for text in question or [])
+    if len(questions) < len(question or []):
+        raise UsageError("two --question have the same name. Rename one of them.")
+    if schema is not None:
+        if questions:
+            raise UsageError("--question and --schema both name questions. Keep one of them.")
+        questions = flags.read_schema(schema)
+    if not questions:
+        raise UsageError("what is asked? Give --question NAME=A,B for each question, or --schema FILE.")
+    collection = Collection(id, questions, epsilon, collector, title, opens, closes, protocol)
+    collection.save(out)
+    show_collection(collection, everywhere.as_json, f"Written: {out}")
+
+
+@app.command(epilog="Example: cloister collect show survey.toml")
+@flags.takes_groups
+def show(collection: CollectionFile, *, everywhere: flags.Everywhere) -> None:
+    """Show what is asked and what an answer costs, for whoever thinks of answering."""
+    show_collection(load(collection), everywhere.as_json)
+
+
+@app.command(epilog="Example: cloister collect plan survey.toml --people 10000 --error 0.01")
+@flags.takes_groups
+def plan(
+    collection: CollectionFile,
+    *,
+    people: Annotated[int, typer.Option(metavar="N", min=1, help="How many reports are expected.")],
+    error: Annotated[
+        str | None,
+        typer.Option(metavar="SHARE", help="A wanted error, e.g. 0.01: how many people or which epsilon reach it?"),
+    ] = None,
+    everywhere: flags.Everywhere,
+) -> None:
+    """Say what errors to expect, before anybody answers. No row is read."""
+    from cloister.collect.planning import plan as plan_collection
+
+    planned = plan_collection(load(collection), people, error=error)
+    if everywhere.as_json:
+        output.print_json(planned.as_dict())
+    else:
+        print_document(planned.describe())
+
+
+@app.command(epilog="Example: cloister collect report survey.toml --answers mine.json --out report.json")
+@flags.takes_groups
+def report(
+    collection: CollectionFile,
+    *,
+    answers: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Your answers as JSON, by question; - reads standard input.")
+    ] = None,
+    answer: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=VALUE", help="One answer; may be given again. Your shell may remember it."),
+    ] = None,
+    memo: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="What you sent before, for your eyes only. Default: in your data folder."),
+    ] = None,
+    no_memo: Annotated[
+        bool, typer.Option("--no-memo", help="Remember nothing: each repeat costs its epsilon again.")
+    ] = False,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="A new .json file for the report. Default: printed.")
+    ] = None,
+    everywhere: flags.Everywhere,
+) -> None:
+    """Perturb your answers here, and give the report that may leave. Without --answers and --answer you are asked."""
+    from cloister.collect.client import Client
+
+    asked = load(collection)
+    given = read_answers(asked, answers, answer)
+    if no_memo and memo is not None:
+        raise UsageError("--memo and --no-memo contradict each other. Keep one of them.")
+    made = Client(asked, None if no_memo else memo or default_memo()).report(given)
+    if out is not None:
+        output.write_text(out, made.to_json() + "\n")
+    elif not everywhere.as_json:
+        typer.echo(made.to_json())
+    if everywhere.as_json:
+        loss = {
+            name: {"new": kept.is_new, "epsilon": str(epsilon), "spent": str(kept.spent)}
+            for name, kept, epsilon in made.loss
+        }
+        facts = {"epsilon": str(made.epsilon), "loss": loss, "notes": list(made.notes)}
+        output.print_json({"report": made.as_dict(), **facts})
+    elif sys.stdout.isatty() or out is not None:
+        print_document(made.describe())
+
+
+@app.command(epilog="Example: cloister collect simulate survey.toml people.csv --people 10000")
+@flags.takes_groups
+def simulate(
+    collection: CollectionFile,
+    data: flags.Data,
+    *,
+    people: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="How many people answer. Default: the rows.")
+    ] = None,
+    method: Method = "em",
+    out: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the reports too: .jsonl or .parquet.")] = None,
+    seed: Seed = None,
+    access: flags.Access,
+    everywhere: flags.Everywhere,
+) -> None:
+    """Let every row of a table answer, and compare what comes of it with the truth: for the holder of the table."""
+    from cloister.collect.packing import write_reports
+    from cloister.collect.simulate import simulate as play
+    from cloister.sinks import check_free
+
+    asked = load(collection)
+    if out is not None:
+        if out.suffix.lower() not in (".parquet", ".jsonl"):
+            raise UsageError("reports are written as .parquet or .jsonl. Give --out a name that ends so.")
+        check_free(out)
+    with output.progress(everywhere.as_json) as step:
+        played = play(asked, data, people=people, method=method, **access.parameters(), random_state=seed, progress=step)
+        facts, page = played.as_dict(), played.describe()
+    if out is not None:
+        write_reports(asked, played.reports, out)
+    if everywhere.as_json:
+        output.print_json({**facts, **({"out": str(out)} if out else {})})
+        return
+    print_document(page)
+    if out is not None:
+        output.print_line(f"Written: {out}")
+
+
+@app.command(epilog="Example: cloister collect pack survey.toml inbox/ --out reports.parquet")
+@flags.takes_groups
+def pack(
+    collection: CollectionFile,
+    reports: Reports,
+    *,
+    out: Annotated[Path, typer.Option(metavar="FILE", help="A new .parquet file.")],
+    everywhere: flags.Everywhere,
+) -> None:
+    """Check reports in JSON and write those that count into one file, without their ids: for counting at scale, on Spark too."""
+    from cloister.collect.packing import pack as pack_reports
+
+    packed = pack_reports(load(collection), existing(reports), out)
+    if everywhere.as_json:
+        output.print_json({"out": str(out), "reports": packed.reports, "refused": packed.refused})
+        return
+    output.print_line(f"Packed: {packed.reports:,} reports")
+    for why, count in packed.refused.items():
+        output.print_line(f"Refused: {count:,}: {why}")
+    output.print_line(f"Written: {out}")
+
+
+@app.command(epilog="Example: cloister collect estimate survey.toml reports.jsonl --out estimate.csv")
+@flags.takes_groups
+def estimate(
+    collection: CollectionFile,
+    reports: Reports,
+    *,
+    marginal: Annotated[
+        list[str] | None, typer.Option(metavar="A,B", help="A table of these questions alone; may be given again.")
+    ] = None,
+    method: Method = "em",
+    top: Annotated[
+        int, typer.Option(metavar="N", min=1, help="How many cells of a table of several questions to show.")
+    ] = 10,
+    out: Annotated[Path | None, typer.Option(metavar="FILE", help="A new .csv or .parquet file of the tables.")] = None,
+    rows_out: Annotated[
+        Path | None, typer.Option("--rows-out", metavar="FILE", help="A new .csv or .parquet file of made-up rows.")
+    ] = None,
+    rows: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="How many of those. Default: as many as reports.")
+    ] = None,
+    seed: Seed = None,
+    reading: flags.Reading,
+    everywhere: flags.Everywhere,
+) -> None:
+    """Estimate from reports how many people hold each answer, and each combination of answers. Nothing is charged."""
+    from cloister.sinks import certificate_path, check_free_with_certificate
+
+    asked = load(collection)
+    for path in filter(None, (out, rows_out)):
+        if path.suffix.lower() not in (".csv", ".parquet"):
+            raise UsageError("tables and rows are written as .csv or .parquet. Give the file a name that ends so.")
+        check_free_with_certificate(path)
+    if rows is not None and rows_out is None:
+        raise UsageError("--rows goes with --rows-out FILE.")
+    wanted = [flags.read_names(text) for text in marginal or []]
+    with output.progress(everywhere.as_json) as step:
+        found = estimate_from(asked, reports, method, reading, step)
+        tables = [found.marginal(names, step) for names in wanted] if wanted else found.tables(step)
+    written = []
+    if out is not None:
+        found.save(out, tables)
+        written += [out, certificate_path(out)]
+    if rows_out is not None:
+        found.save_rows(rows_out, rows, seed)
+        written += [rows_out, certificate_path(rows_out)]
+    release = found.release_
+    if everywhere.as_json:
+        shown = [{"questions": list(table.names), "cells": table.counts.size, "top": table.top(top)} for table in tables]
+        output.print_json({"tables": shown, "written": [str(path) for path in written], **release.as_dict()})
+        return
+    print_document(found.describe() if not wanted else describe_tables(tables, top))
+    if not wanted and len(tables) > len(asked.questions):
+        print_document(describe_tables(tables[: len(tables) - len(asked.questions)], top))
+    print_document(release.describe())
+    if written:
+        output.print_line(f"Written: {', '.join(map(str, written))}")
+
+
+@app.command(epilog="Example: cloister collect cluster survey.toml reports.jsonl --k 4 --out modes.csv")
+@flags.takes_groups
+def cluster(
+    collection: CollectionFile,
+    reports: Reports,
+    *,
+    k: Annotated[int, typer.Option("--k", metavar="K", min=1, help="How many clusters.")],
+    init: Annotated[
+        Literal["best", "frequent"], typer.Option(help="best: the best of many starts; frequent: as paper 002 prints it.")
+    ] = "best",
+    max_iter: Annotated[int, typer.Option(metavar="T", min=1, help="Rounds at most.")] = 100,
+    method: Method = "em",
+    out: Annotated[Path | None, typer.Option(metavar="FILE", help="A new .csv or .parquet file of the centres.")] = None,
+    seed: Seed = None,
+    reading: flags.Reading,
+    everywhere: flags.Everywhere,
+) -> None:
+    """k-modes of the distribution that is estimated from reports. Nothing is charged."""
+    from cloister.collect.local_kmodes import LocalKModes
+    from cloister.sinks import certificate_path, check_free_with_certificate
+
+    asked = load(collection)
+    if out is not None:
+        if out.suffix.lower() not in (".csv", ".parquet"):
+            raise UsageError("centres are written as .csv or .parquet. Give --out a name that ends so.")
+        check_free_with_certificate(out)
+    with output.progress(everywhere.as_json) as step:
+        found = estimate_from(asked, reports, method, reading, step)
+        found.joint(step)
+        step("clustering")
+        model = LocalKModes(k, init=init, max_iter=max_iter, random_state=seed).fit(found)
+    if out is not None:
+        model.save(out)
+    if everywhere.as_json:
+        output.print_json({**({"out": str(out)} if out else {}), **model.release_.as_dict()})
+        return
+    print_document(model.describe())
+    print_document(model.release_.describe())
+    if out is not None:
+        output.print_line(f"Written: {out}, {certificate_path(out)}")
+
+
+def load(path: Path) -> Collection:
+    """The collection in a file."""
+    from cloister.collect.collection import Collection
+
+    return Collection.load(path)
+
+
+def show_collection(collection: Collection, as_json: bool, written: str = "") -> None:
+    """What is asked, for a person or a program."""
+    if as_json:
+        facts = {
+            "guarantee": str(collection.guarantee),
+            "epsilon": str(collection.guarantee.epsilon),
+            "terms": collection.terms,
+        }
+        output.print_json({**collection.facts(), **facts})
+        return
+    print_document(collection.describe())
+    if written:
+        output.print_line(written)
+
+
+def read_question(text: str) -> tuple[str, list[str]]:
+    """A question from NAME=A,B."""
+    name, equals, values = text.partition("=")
+    if not equals:
+        raise UsageError("--question takes a name and its values, NAME=A,B. Values with commas go into the file.")
+    return name.strip(), [value.strip() for value in values.split(",")]
+
+
+def read_answers(collection: Collection, path: str | None, pairs: list[str] | None) -> dict[str, Any]:
+    """The true answers, from a file, from flags, or asked for on a terminal."""
+    from cloister.schema.strict_json import read_json
+
+    if path is not None and pairs:
+        raise UsageError("--answers and --answer both give answers. Keep one of them.")
+    if path is not None:
+        try:
+            text = sys.stdin.read() if path == "-" else Path(path).read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError):
+            raise SourceError(
+                'the file of answers cannot be read. Give one that holds JSON, such as {"smokes": "no"}.'
+            ) from None
+        given = read_json(text, "the answers")
+        if not isinstance(given, dict):
+            raise UsageError('answers are an object by question, such as {"smokes": "no"}.')
+        return given
+    if pairs:
+        parts = [pair.partition("=") for pair in pairs]
+        if not all(equals for _, equals, _ in parts) or len({name for name, _, _ in parts}) < len(parts):
+            raise UsageError("--answer takes NAME=VALUE, each question once.")
+        return {name.strip(): value for name, _, value in parts}
+    if not sys.stdin.isatty():
+        raise UsageError("what are the answers? Give --answers FILE (JSON), or --answer NAME=VALUE for each question.")
+    return {question.name: ask(question) for question in collection.questions}
+
+
+def ask(question: Any) -> str:
+    """Ask one question on the terminal until the answer is one of its values."""
+    typer.echo(
+        f"{question.text or question.name}  [{' | '.join(value or '(nothing)' for value in question.values)}]", err=True
+    )
+    while True:
+        answer: str = typer.prompt(question.name, default="", show_default=False, err=True)
+        try:
+            question.code_of(answer)
+        except UsageError as problem:
+            typer.echo(str(problem), err=True)
+            continue
+        return answer
+
+
+def default_memo() -> Path:
+    """Where the memo of this person lies: in the user's own data folder."""
+    from platformdirs import user_data_path
+
+    from cloister.parameters import own_folder
+
+    folder = own_folder(user_data_path, "the memo", "Name one with --memo FILE.")
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return folder / "memo.sqlite"
+
+
+def existing(reports: list[str]) -> list[str]:
+    """Paths of reports, all of which are there; globs and URLs are left to whoever opens them."""
+    for path in reports:
+        if not any(sign in path for sign in "*?[") and "://" not in path and not Path(path).exists():
+            raise SourceError(f"{path}: there are no such reports.")
+    return reports
+
+
+def estimate_from(collection: Collection, reports: list[str], method: str, reading: flags.Reading, step: Any) -> Estimate:
+    """The estimate that the flags ask for."""
+    from cloister.collect.estimates import estimate as estimate_reports
+
+    return estimate_reports(collection, existing(reports), method=method, engine=reading.chosen_engine(), progress=step)
+
+
+def describe_tables(tables: list[Any], top: int) -> Document:
+    """The most frequent cells of tables."""
+    blocks = []
+    for table in tables:
+        rows = [
+            [*(row[name] or '""' for name in table.names), f"{row['count']:,.0f}", f"{row['share']:.1%}",
+             f"{row['standard_error'] / max(1, table.reports):.1%}"]
+            for row in table.top(top)
+        ]  # fmt: skip
+        title = f"the {len(rows)} most frequent of {table.counts.size:,} cells" if table.counts.size > len(rows) else ""
+        blocks.append(TextTable.of([*table.names, "people", "share", "+-"], rows, title=title))
+    return Document((Section(tuple(blocks)),))

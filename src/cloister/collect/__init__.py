@@ -1,0 +1,29 @@
+"""Collecting without a trusted party: every answer is perturbed by whoever gives it, before it leaves.
+
+A `Collection` is a public file. `Client` is the half of whoever answers; `estimate` that of whoever collects. `plan` says what
+error to expect, `simulate` plays a collection through on a table.
+"""
+
+from cloister.collect.client import Client, Report
+from cloister.collect.collection import Collection
+from cloister.collect.estimates import Estimate, estimate
+from cloister.collect.local_kmodes import LocalKModes
+from cloister.collect.packing import pack
+from cloister.collect.planning import plan
+from cloister.collect.questions import Question
+from cloister.collect.reports import check_report
+from cloister.collect.simulate import simulate
+
+__all__ = [
+    "Client",
+    "Collection",
+    "Estimate",
+    "LocalKModes",
+    "Question",
+    "Report",
+    "check_report",
+    "estimate",
+    "pack",
+    "plan",
+    "simulate",
+]

@@ -1,0 +1,152 @@
+"""A table that was estimated from reports: counts by cell, with standard errors, queries and rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from cloister.collect.protocols import Channel
+from cloister.errors import UsageError
+from cloister.parameters import check_whole
+
+__all__ = ["EstimatedTable", "QueryAnswer"]
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class QueryAnswer:
+    """How many people, by estimate, and the standard error of the unbiased estimate of that."""
+
+    count: float
+    share: float
+    standard_error: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class EstimatedTable:
+    """How many people hold each combination of answers, by estimate.
+
+    Attributes
+    ----------
+    names : the questions
+    values : their values
+    counts : array, one axis a question; adds up to the number of reports
+    errors : array, the standard error of the unbiased estimate of each cell: that of `counts` may be smaller, never knowable
+    reports : how many were counted
+    seen : the counts of reports themselves; None where answers are bits
+    channels : what the answers went through
+    """
+
+    names: tuple[str, ...]
+    values: tuple[tuple[str, ...], ...]
+    counts: Array
+    errors: Array
+    reports: int
+    seen: NDArray[np.int64] | None = None
+    channels: tuple[Channel, ...] = ()
+
+    @property
+    def shares(self) -> Array:
+        """The counts over the number of reports."""
+        return self.counts / max(1, self.reports)
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """One dict a cell: the values, count, share and standard error."""
+        people = max(1, self.reports)
+        for place in np.ndindex(*self.counts.shape):
+            count = float(self.counts[place])
+            yield self._row(place, count, count / people, float(self.errors[place]))
+
+    def _row(self, place: Sequence[int], count: float, share: float, error: float) -> dict[str, Any]:
+        cell = {name: self.values[axis][i] for axis, (name, i) in enumerate(zip(self.names, place, strict=True))}
+        return {**cell, "count": count, "share": share, "standard_error": error}
+
+    def frame(self) -> pa.Table:
+        """The same as an Arrow table."""
+        codes = np.unravel_index(np.arange(self.counts.size), self.counts.shape)
+        columns: dict[str, Any] = {
+            name: pa.DictionaryArray.from_arrays(pa.array(code, pa.int32()), pa.array(values, pa.string())).cast(pa.string())
+            for name, code, values in zip(self.names, codes, self.values, strict=True)
+        }
+        numbers = {"count": self.counts, "share": self.shares, "standard_error": self.errors}
+        return pa.table({**columns, **{name: pa.array(each.ravel()) for name, each in numbers.items()}})
+
+    def top(self, most: int = 10) -> list[dict[str, Any]]:
+        """The most frequent cells, largest first."""
+        most = check_whole(most, "top", 1)
+        order = np.argsort(-self.counts, axis=None, kind="stable")[:most]
+        places = [tuple(int(i) for i in np.unravel_index(cell, self.counts.shape)) for cell in order]
+        people = max(1, self.reports)
+        return [
+            self._row(place, float(self.counts[place]), float(self.counts[place]) / people, float(self.errors[place]))
+            for place in places
+        ]
+
+    def marginal(self, names: Sequence[str]) -> EstimatedTable:
+        """The table of some of the questions: sums of the cells."""
+        axes = [self._axis(name) for name in names]
+        others = tuple(axis for axis in range(len(self.names)) if axis not in axes)
+        turn = np.argsort(np.argsort(axes))
+
+        def added(cells: NDArray[Any]) -> NDArray[Any]:
+            return cells.sum(axis=others).transpose(turn) if others else cells.transpose(axes)
+
+        if self.seen is None:
+            return self
+        seen, channels = added(self.seen), tuple(self.channels[axis] for axis in axes)
+        from cloister.collect.estimating.inversion import standard_errors
+
+        values = tuple(self.values[axis] for axis in axes)
+        return EstimatedTable(
+            tuple(names), values, added(self.counts), standard_errors(seen, channels), self.reports, seen, channels
+        )
+
+    def query(self, where: Mapping[str, str | Sequence[str]]) -> QueryAnswer:
+        """How many people answered with one of some values, to each of some questions.
+
+        Examples
+        --------
+        ``table.query({"smokes": "yes", "year": ["2", "3"]})``
+        """
+        if not isinstance(where, Mapping) or not where:
+            raise UsageError('a query names values of questions, such as {"smokes": "yes", "year": ["2", "3"]}.')
+        masks = [np.ones(len(values), dtype=np.bool_) for values in self.values]
+        for name, wanted in where.items():
+            axis = self._axis(name)
+            listed = [wanted] if isinstance(wanted, str) else list(wanted)
+            if unknown := [value for value in listed if value not in self.values[axis]]:
+                raise UsageError(f'{len(unknown)} values of the query are none of question "{name}".')
+            masks[axis] = np.isin(np.array(self.values[axis], dtype=object), np.array(listed, dtype=object))
+        count = float(self.counts[np.ix_(*masks)].sum())
+        return QueryAnswer(count, count / max(1, self.reports), self._error(masks))
+
+    def range(self, name: str, first: str, last: str) -> QueryAnswer:
+        """The same for consecutive values of one question, in the order of its domain, both ends included."""
+        values = self.values[self._axis(name)]
+        if first not in values or last not in values or values.index(first) > values.index(last):
+            raise UsageError(f'a range goes from a value of question "{name}" to one that is not before it in its domain.')
+        return self.query({name: list(values[values.index(first) : values.index(last) + 1])})
+
+    def _error(self, masks: Sequence[NDArray[np.bool_]]) -> float:
+        """The standard error of the unbiased count of all cells whose values are in the masks."""
+        if self.seen is None:
+            return float(np.sqrt((self.errors[masks[0]] ** 2).sum()))
+        weights: Array = np.ones(())
+        for mask, channel in zip(masks, self.channels, strict=True):
+            weights = np.multiply.outer(weights, (mask - float(channel.lie) * mask.sum()) / channel.contrast)
+        estimate = float((self.seen * weights).sum())
+        return float(np.sqrt(max(0.0, float((self.seen * weights**2).sum()) - estimate**2 / max(1, self.reports))))
+
+    def _axis(self, name: str) -> int:
+        if name not in self.names:
+            raise UsageError(f"the table has no question of that name. Its questions: {', '.join(self.names)}.")
+        return self.names.index(name)
+
+    def __repr__(self) -> str:
+        return f"EstimatedTable({', '.join(self.names)}: {self.counts.size:,} cells from {self.reports:,} reports)"

@@ -1,0 +1,174 @@
+"""k-modes of a distribution that was estimated from reports (paper 002, algorithms 3 and 4). Free: no report is looked at.
+
+What differs from the paper: its synthetic rows are cells with weights, so that nothing is rounded up and no row is written down;
+the remainder of algorithm 3 is taken off digit by digit; in algorithm 4 f is ceil(K**(1/m)), and initial centres are drawn while
+there are fewer than K. `init="best"`, the default, clusters the same cells from many starts: searching them costs no privacy.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import ceil
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from cloister.clustering.chance import PublicChance, public_chance
+from cloister.clustering.seeding.points_prototypes import (
+    Prototypes,
+    WeightedTuples,
+    best_prototypes,
+    lloyd_prototypes,
+)
+from cloister.encode import Encoded
+from cloister.errors import UsageError
+from cloister.kernels import Modes
+from cloister.parameters import check_whole, unknown_choice
+from cloister.privacy.release import Release
+from cloister.report.document import Document, Fact, Section, TextTable
+
+if TYPE_CHECKING:
+    from cloister.collect.estimates import Estimate
+
+__all__ = ["LocalKModes"]
+
+KIND = "local k-modes"
+RESTARTS = 20
+INITS = ("best", "frequent")
+MOST_TUPLES = 2**18  # of cells that are clustered: the heaviest ones; the others hold what is left, which is said
+MOST_DRAWS = 1000  # of a centre that is not there yet
+
+
+class LocalKModes:
+    """k-modes of an estimated joint distribution.
+
+    Parameters
+    ----------
+    n_clusters : int
+    init : "best" or "frequent"
+        "best": k-modes++ from 20 starts, the best kept. "frequent": as paper 002 prints it, centres made of frequent values.
+    max_iter : int
+        Rounds of k-modes at most; the paper's T.
+    random_state : int or numpy Generator, optional
+        For the starts.
+
+    Attributes
+    ----------
+    modes_ : list of dicts, the value of each question in each centre
+    sizes_ : array, how many people are nearest to each, by estimate
+    cost_ : float, how many answers of a person differ from the nearest centre, on average
+    release_ : Release
+    """
+
+    def __init__(self, n_clusters: int = 8, *, init: str = "best", max_iter: int = 100, random_state: Any = None) -> None:
+        self.n_clusters = n_clusters
+        self.init = init
+        self.max_iter = max_iter
+        self.random_state = random_state
+
+    def fit(self, estimate: Estimate) -> LocalKModes:
+        """Cluster what was estimated."""
+        clusters = check_whole(self.n_clusters, "n_clusters", 1, 4096)
+        rounds = check_whole(self.max_iter, "max_iter", 0, 10**6)
+        if self.init not in INITS:
+            raise unknown_choice("init", self.init, INITS)
+        random = public_chance(self.random_state)
+        table = estimate.joint()
+        tuples, left_out = heaviest_cells(table.counts)
+        if len(tuples) == 0:
+            raise UsageError("there is nothing to cluster: no report was counted.")
+        if self.init == "best":
+            found = best_prototypes(tuples, clusters, 1, random, restarts=RESTARTS, iterations=rounds)
+        else:
+            modes = frequent_centers(table.counts, clusters, random)
+            found = lloyd_prototypes(tuples, np.zeros((clusters, 0), np.int32), modes, rounds)
+        self._keep(estimate, table.names, table.values, found, left_out)
+        return self
+
+    def _keep(
+        self,
+        estimate: Estimate,
+        names: tuple[str, ...],
+        values: tuple[tuple[str, ...], ...],
+        found: Prototypes,
+        left_out: float,
+    ) -> None:
+        order = np.argsort(-found.sizes, kind="stable")
+        codes = found.modes.codes[order]
+        self.modes_ = [
+            {name: values[j][code] for j, (name, code) in enumerate(zip(names, row, strict=True))} for row in codes.tolist()
+        ]
+        self.codes_ = codes
+        self.sizes_ = found.sizes[order]
+        self.cost_ = found.loss / max(1e-300, float(found.sizes.sum()))
+        notes = (f"{left_out:.2%} of the people lie in cells that were too many to cluster.",) if left_out > 0 else ()
+        base = estimate.release_
+        self.release_ = replace(
+            base,
+            kind=KIND,
+            parameters={**base.parameters, "n_clusters": len(codes), "init": self.init, "max_iter": self.max_iter},
+            result={**base.result, "modes": self.modes_, "sizes": [float(size) for size in self.sizes_], "cost": self.cost_},
+            notes=(*base.notes, *notes),
+        )
+
+    def frame(self) -> pa.Table:
+        """The centres as an Arrow table, with their sizes."""
+        columns = {name: pa.array([mode[name] for mode in self.modes_], pa.string()) for name in self.modes_[0]}
+        return pa.table({**columns, "size": pa.array(self.sizes_)})
+
+    def save(self, path: str | PathLike[str]) -> Release:
+        """Write a new CSV or Parquet file of the centres, and its certificate beside it."""
+        from cloister.collect.estimates import save_certified
+
+        target = Path(path)
+        if target.suffix.lower() not in (".csv", ".parquet"):
+            raise UsageError("clusters are written as .csv or .parquet. Give the file a name that ends so.")
+        return save_certified(self.frame(), self.release_, target)
+
+    def describe(self) -> Document:
+        """The centres and their sizes."""
+        heads = [*self.modes_[0], "people"]
+        rows = [[*mode.values(), f"{size:,.0f}"] for mode, size in zip(self.modes_, self.sizes_.tolist(), strict=True)]
+        facts = Fact("answers that differ from the nearest centre, on average", f"{self.cost_:.3f} of {len(heads) - 1}")
+        return Document((Section((TextTable.of(heads, rows, title="centres"), facts)),), title="Local k-modes")
+
+
+def heaviest_cells(counts: NDArray[np.float64]) -> tuple[WeightedTuples, float]:
+    """The cells with people in them, the heaviest ones where there are too many, and the share of people in the others."""
+    flat = counts.ravel()
+    cells = np.flatnonzero(flat > 0)
+    whole = float(flat[cells].sum())
+    if len(cells) > MOST_TUPLES:
+        cells = np.sort(cells[np.argpartition(-flat[cells], MOST_TUPLES)[:MOST_TUPLES]])
+    codes = np.stack(np.unravel_index(cells, counts.shape), axis=1).astype(np.int32)
+    weights = flat[cells]
+    left_out = 1 - float(weights.sum()) / whole if whole > 0 else 0.0
+    rows = Encoded(np.zeros((len(codes), 0), np.int32), np.ascontiguousarray(codes))
+    return WeightedTuples(rows, weights, counts.shape), max(0.0, left_out)
+
+
+def frequent_centers(counts: NDArray[np.float64], clusters: int, random: PublicChance) -> Modes:
+    """Initial centres of algorithm 4: each value drawn from the f most frequent ones of its question, all centres different.
+
+    f = ceil(K**(1/m)) values of each question make at least K centres, unless a question has fewer; then centres repeat.
+    """
+    questions = counts.ndim
+    most = ceil(round(clusters ** (1 / questions), 9))
+    positive = np.maximum(counts, 0.0)
+    frequent = [
+        np.argsort(-positive.sum(axis=tuple(o for o in range(questions) if o != axis)), kind="stable")[:most]
+        for axis in range(questions)
+    ]
+    chosen: list[tuple[int, ...]] = []
+    tries = 0
+    while len(chosen) < clusters:
+        centre = tuple(int(values[random.integers(len(values))]) for values in frequent)
+        tries += 1
+        if centre not in chosen or tries > MOST_DRAWS:
+            chosen.append(centre)
+            tries = 0
+    return Modes(np.array(chosen, dtype=np.int32), np.ones(clusters, dtype=np.int64))

@@ -1,0 +1,232 @@
+"""Reports as they arrive: each is checked by itself and taken or refused; none can end the count of the others.
+
+A report is JSON (see `client.Report`). Files hold one a line (``.jsonl``, ``.ndjson``), one, or a list of them (``.json``).
+Packed reports are a table with one column a question, as `pack` writes it: checked, each id counted once, and without ids.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from cloister.collect.client import REPORT_VERSION, Report
+from cloister.collect.collection import Collection
+from cloister.collect.protocols import AnswerProtocol
+from cloister.errors import CloisterError, SourceError
+from cloister.privacy import noise
+from cloister.schema.strict_json import read_json
+from cloister.sources.source import BATCH_ROWS, present
+
+__all__ = ["JSON_ENDINGS", "JsonReports", "RefusedReport", "check_report", "read_reports"]
+
+JSON_ENDINGS = (".jsonl", ".ndjson", ".json")
+LONGEST_REPORT = 2**24  # characters
+ID = re.compile("[0-9a-f]{32}")
+OUTSIDE = "an answer outside its domain."
+FIELDS = {"version", "collection", "terms", "report", "answers"}
+
+
+class RefusedReport(CloisterError):
+    """A report that is not counted, with one sentence why, which quotes nothing of it."""
+
+    exit_code = 1
+
+
+def check_report(data: Any, collection: Collection, protocols: Mapping[str, AnswerProtocol] | None = None) -> Report:
+    """The report that this plain data is; `RefusedReport` says why it is none of this collection."""
+    fields = data.as_dict() if isinstance(data, Report) else data
+    if problem := _foreign(fields, collection):
+        raise RefusedReport(problem)
+    answers = fields["answers"]
+    protocols = collection.answering() if protocols is None else protocols
+    if not isinstance(answers, Mapping) or not answers.keys() <= protocols.keys():
+        raise RefusedReport("an answer to an unknown question.")
+    if answers.keys() != protocols.keys():
+        raise RefusedReport("a question without an answer.")
+    for name, protocol in protocols.items():
+        if not isinstance(answers[name], str) or not protocol.is_answer(answers[name]):
+            raise RefusedReport(OUTSIDE)
+    return Report(collection.id, collection.terms, fields["report"], {name: answers[name] for name in protocols})
+
+
+def _foreign(fields: Any, collection: Collection) -> str | None:
+    """Why this is no report of the collection, whatever its answers are; None: it may be one."""
+    if not isinstance(fields, Mapping):
+        return "a report is an object."
+    if type(fields.get("version")) is not int or fields["version"] != REPORT_VERSION:
+        return "a report of another version."
+    if fields.get("seeded") is True:
+        return "a report made with seeded noise, which protects nobody."
+    if fields.keys() != FIELDS:
+        return "a report with fields that none has, or without some that all have."
+    if fields["collection"] != collection.id:
+        return "a report of another collection."
+    if fields["terms"] != collection.terms:
+        return "a report under other terms: questions, values, epsilons or protocols differ."
+    if not isinstance(fields["report"], str) or not ID.fullmatch(fields["report"]):
+        return "a report without a proper id."
+    return None
+
+
+@dataclass(slots=True)
+class JsonReports:
+    """Reports in JSON as a source of rows: one column a question, without those that are refused.
+
+    Every pass reads and checks anew; `refused` says how many were refused in the last one, by reason.
+    """
+
+    collection: Collection
+    places: tuple[Path, ...] = ()
+    given: tuple[Any, ...] = ()  # reports in memory
+    refused: Counter[str] = field(default_factory=Counter)
+    in_memory: bool = False
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return self.collection.names
+
+    def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        wanted = present(self.names, columns)
+        schema = pa.schema([(name, pa.string()) for name in wanted])
+        self.refused = Counter()
+        for answers in self._taken():
+            yield pa.record_batch(
+                [pa.array([each[name] for each in answers], pa.string()) for name in wanted], schema=schema
+            )
+
+    def _taken(self) -> Iterator[list[Mapping[str, str]]]:
+        """The answers of the reports that count, some at a time."""
+        protocols, seen = self.collection.answering(), SeenIds()
+        reports: list[Report] = []
+        for data in self._read():
+            try:
+                if isinstance(data, RefusedReport):
+                    raise data
+                reports.append(check_report(data, self.collection, protocols))
+            except RefusedReport as why:
+                self.refused[str(why)] += 1
+            if len(reports) == BATCH_ROWS:
+                yield self._first(reports, seen)
+                reports = []
+        if reports:
+            yield self._first(reports, seen)
+
+    def _first(self, reports: list[Report], seen: SeenIds) -> list[Mapping[str, str]]:
+        """The answers of the reports whose ids were not there before."""
+        is_first = seen.add([report.id for report in reports])
+        if twice := int((~is_first).sum()):
+            self.refused["a report whose id was there before."] += twice
+        return [report.answers for report, first in zip(reports, is_first.tolist(), strict=True) if first]
+
+    def _read(self) -> Iterator[Any]:
+        yield from self.given
+        for place in self.places:
+            yield from read_file(place)
+
+
+def read_file(place: Path) -> Iterator[Any]:
+    """What a file of reports holds, piece by piece; a piece that is no JSON is handed out as why it is refused."""
+    try:
+        with place.open("r", encoding="utf-8", errors="replace", newline="\n") as lines:
+            if place.suffix.lower() == ".json":
+                whole = read_one(lines.read(LONGEST_REPORT * 4 + 1), LONGEST_REPORT * 4)
+                yield from whole if isinstance(whole, list) else [whole]
+                return
+            while line := lines.readline(LONGEST_REPORT + 1):
+                if len(line) > LONGEST_REPORT:
+                    while line and not line.endswith("\n"):  # the rest of a line that is no report
+                        line = lines.readline(LONGEST_REPORT + 1)
+                    yield RefusedReport("a line that is too long for a report.")
+                elif line.strip():
+                    yield read_one(line, LONGEST_REPORT)
+    except OSError as error:
+        raise SourceError(f"{place}: the reports cannot be read ({error.strerror}).") from None
+
+
+def read_one(text: str, longest: int) -> Any:
+    """Parsed JSON, or why it is refused."""
+    if len(text) > longest:
+        return RefusedReport("a file that is too long. Put one report a line into a .jsonl file.")
+    try:
+        return read_json(text.removeprefix("\ufeff"), "a report", RefusedReport)
+    except RefusedReport:
+        return RefusedReport("text that is no JSON.")
+
+
+class SeenIds:
+    """Ids that were there: 8 bytes each, a hash under a key of this run, so that nobody can make two of them meet."""
+
+    def __init__(self) -> None:
+        self._key, _ = noise.secret()
+        self._runs: list[NDArray[np.uint64]] = []  # sorted, each at most half as long as the one before
+
+    def add(self, ids: Iterable[str]) -> NDArray[np.bool_]:
+        """Which of these ids are new, also among themselves."""
+        import hashlib
+
+        hashes = np.array(
+            [int.from_bytes(hashlib.blake2b(each.encode(), digest_size=8, key=self._key).digest()) for each in ids],
+            np.uint64,
+        )
+        order = np.argsort(hashes, kind="stable")
+        ranked = hashes[order]
+        is_new = np.ones(len(hashes), dtype=np.bool_)
+        is_new[order[1:]] = ranked[1:] != ranked[:-1]
+        for run in self._runs:
+            at = np.minimum(np.searchsorted(run, hashes), len(run) - 1)
+            is_new &= run[at] != hashes
+        if is_new.any():
+            self._runs.append(np.sort(hashes[is_new]))
+        while len(self._runs) > 1 and len(self._runs[-1]) * 2 > len(self._runs[-2]):
+            last = self._runs.pop()
+            self._runs[-1] = np.sort(np.concatenate([self._runs[-1], last]))
+        return is_new
+
+
+def read_reports(collection: Collection, reports: Any) -> Any:
+    """Reports as a source of rows: JSON that is checked one by one, or packed ones, which any engine can read.
+
+    Parameters
+    ----------
+    collection : Collection
+    reports : path or paths of files, or of a folder of JSON files; reports or dicts of them; any table with one column a question
+    """
+    if isinstance(reports, str | PathLike):
+        reports = [reports]
+    if isinstance(reports, Report) or (isinstance(reports, Mapping) and "answers" in reports):
+        reports = [reports]
+    if isinstance(reports, list | tuple) and all(isinstance(each, str | PathLike) for each in reports):
+        places = [file for each in reports for file in json_files(each)]
+        if places and len(places) >= len(reports) and all(place.suffix.lower() in JSON_ENDINGS for place in places):
+            return JsonReports(collection, tuple(places))
+        if any(place.suffix.lower() in JSON_ENDINGS for place in places):
+            raise SourceError(
+                "reports in JSON and packed ones cannot be mixed. Pack the former first: cloister collect pack."
+            )
+        return list(reports) if reports else JsonReports(collection)
+    is_list = isinstance(reports, list | tuple) or (
+        hasattr(reports, "__next__") and not hasattr(reports, "__arrow_c_stream__")
+    )
+    if is_list:
+        return JsonReports(collection, given=tuple(reports))
+    return reports
+
+
+def json_files(each: str | PathLike[str]) -> list[Path]:
+    """The files that a path stands for: those of a folder that hold reports in JSON, if it is one."""
+    path = Path(each)
+    if path.is_dir():
+        found = sorted(
+            file for file in path.iterdir() if file.suffix.lower() in JSON_ENDINGS and not file.name.startswith(".")
+        )
+        return found or [path]
+    return [path]

@@ -1,0 +1,155 @@
+"""A collection played through on a table that one has: every row answers, and what comes of it is compared with the truth."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from os import PathLike
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from cloister.clustering.chance import public_chance
+from cloister.collect.collection import Collection
+from cloister.collect.estimates import Estimate, estimate
+from cloister.collect.packing import packed_schema, perturbed_rows
+from cloister.encode import Codes, Encoding
+from cloister.errors import UsageError
+from cloister.kernels.keyed import Keyed, RowKeys
+from cloister.parameters import check_progress, check_whole
+from cloister.privacy import noise
+from cloister.report.document import Document, Fact, Section, Sentence, TextTable
+from cloister.synthesis.cell_rows import whole_counts
+from cloister.vault import EngineChoice, Unprotected, Vault
+
+__all__ = ["Simulation", "simulate"]
+
+MOST_PEOPLE = 50_000_000  # 2 GB of reports of ten questions while they are put in a secret order
+HOLDER = "For the holder of the table only: the comparison shows exact counts of it. The reports themselves are private."
+MOST_COMPARED = 12
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Simulation:
+    """What a collection would have given on a table.
+
+    Attributes
+    ----------
+    estimate : Estimate, from reports that the rows of the table would have sent
+    reports : the reports, packed
+    truth : Unprotected, how many rows hold each combination of answers
+    """
+
+    estimate: Estimate
+    reports: pa.Table
+    truth: Unprotected[Keyed]
+
+    @property
+    def collection(self) -> Collection:
+        """The collection that was played through."""
+        return self.estimate.collection
+
+    def true_counts(self, names: tuple[str, ...]) -> NDArray[np.float64]:
+        """For the holder: how many people hold each combination of answers to some questions."""
+        axes = [self.collection.names.index(name) for name in names]
+        shape = tuple(len(self.collection.question(name).values) for name in names)
+        cells = np.ravel_multi_index(tuple(self.truth.value.keys[:, axis] for axis in axes), shape)
+        counts = np.bincount(cells, weights=self.truth.value.counts, minlength=int(np.prod(shape)))
+        return counts.reshape(shape).astype(np.float64)
+
+    def distance(self, names: tuple[str, ...] | None = None) -> float:
+        """For the holder: the total variation between estimate and truth, of some questions or of all that are joined."""
+        table = self.estimate.joint() if names is None else self.estimate.marginal(names)
+        true = self.true_counts(table.names)
+        return float(np.abs(table.shares - true / max(1.0, true.sum())).sum() / 2)
+
+    def as_dict(self) -> dict[str, Any]:
+        """As plain data."""
+        joined = len(self.collection.joined)
+        return {
+            "collection": self.collection.id,
+            "reports": self.estimate.reports,
+            "method": self.estimate.method,
+            "total_variation": {name: self.distance((name,)) for name in self.collection.names},
+            "total_variation_of_joint": self.distance() if joined > 1 and self.estimate.counts.joint is not None else None,
+            "stamp": self.truth.stamp,
+        }
+
+    def describe(self) -> Document:
+        """How near the estimate came, for the holder."""
+        blocks: list[Any] = [Fact("reports", f"{self.estimate.reports:,}"), Fact("method", self.estimate.method)]
+        rows = [[name, f"{self.distance((name,)):.1%}"] for name in self.collection.names]
+        blocks.append(TextTable.of(["question", "moved"], rows, title="how much of each distribution is in the wrong place"))
+        if len(self.collection.joined) > 1 and self.estimate.counts.joint is not None:
+            cells = f"{self.collection.cells:,}"
+            blocks.append(Fact(f"of the joint distribution of {cells} cells", f"{self.distance():.1%}"))
+        for name in self.collection.names:
+            table, true = self.estimate.marginal(name), self.true_counts((name,))
+            shown = np.argsort(-true, kind="stable")[:MOST_COMPARED]
+            lines = [
+                [table.values[0][i] or '""', f"{true[i] / max(1.0, true.sum()):.1%}", f"{table.shares[i]:.1%}",
+                 f"{table.errors[i] / max(1, table.reports):.1%}"]
+                for i in shown
+            ]  # fmt: skip
+            blocks.append(TextTable.of([name, "true", "estimated", "+-"], lines))
+        blocks.append(Sentence(HOLDER))
+        return Document((Section(tuple(blocks)),), title=f"Simulation of {self.collection.id}")
+
+
+def simulate(
+    collection: Collection | str | PathLike[str],
+    data: Any,
+    *,
+    people: int | None = None,
+    method: str = "em",
+    engine: EngineChoice = None,
+    table: str | None = None,
+    ledger: Any = None,
+    random_state: Any = None,
+    progress: Callable[[str], None] | None = None,
+) -> Simulation:
+    """Let every row of a table answer a collection, and compare what comes of it with the truth.
+
+    Parameters
+    ----------
+    collection : Collection, or the path of its file
+    data : anything with rows; its columns are called as the questions
+        A cell that is none of a question's values counts as its default: the first value, or "(other)".
+    people : int, optional
+        How many people answer, with the distribution of the table. None: its rows.
+    method, progress : as in `estimate`
+    engine, table, ledger : as in every verb over rows
+    random_state : for who answers when `people` is given; never for the noise
+
+    Privacy
+    -------
+    Reads exact counts through the holder's door: what is compared is for the holder only, and the ledger records that. Each
+    report has the guarantee of the collection, and reports come out in a secret order.
+    """
+    chosen = collection if isinstance(collection, Collection) else Collection.load(collection)
+    count = None if people is None else check_whole(people, "people", 1, MOST_PEOPLE)
+    step = check_progress(progress) if progress is not None else lambda _: None
+    random = public_chance(random_state)
+    encoding = Encoding(categories=tuple(Codes.over(q.name, q.category) for q in chosen.questions))
+    holder = Vault.holding(data, purpose=f"simulate the collection {chosen.id}", engine=engine, table=table, ledger=ledger)
+    step("counting the table")
+    holder.record()
+    truth = holder.count(encoding, RowKeys(len(chosen.questions)))
+    rows = int(truth.value.counts.sum())
+    if not rows:
+        raise UsageError("the table has no rows: nobody answers.")
+    if (count or rows) > MOST_PEOPLE:
+        raise UsageError(f"at most {MOST_PEOPLE:,} people answer in a simulation. Give a smaller number of people.")
+    answering = truth.value.counts
+    if count is not None:
+        answering = whole_counts(truth.value.counts.astype(np.float64), count, random)
+    step(f"perturbing the answers of {int(answering.sum()):,} people")
+    mark = noise.seeding_mark()
+    codes = np.repeat(truth.value.keys, answering, axis=0)  # (people, questions)
+    codes = codes[noise.permutation(len(codes))]  # equal rows lie together until here
+    schema = packed_schema(chosen, noise.is_seeded())
+    reports = pa.Table.from_batches(list(perturbed_rows(chosen, codes, schema)), schema)
+    found = estimate(chosen, reports, method=method, progress=progress)
+    return Simulation(replace(found, seeded=noise.seeded_since(mark)), reports, truth)

@@ -1,0 +1,6 @@
+"""Rows from noisy tables: made up, for whoever needs rows in place of counts. Free: nothing but released numbers is looked at."""
+
+from cloister.synthesis.cell_rows import rows_from_cells
+from cloister.synthesis.dependence_tree import DependenceTree, fit_tree
+
+__all__ = ["DependenceTree", "fit_tree", "rows_from_cells"]

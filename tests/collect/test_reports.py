@@ -1,0 +1,161 @@
+"""Reports as they arrive: each is taken or refused by itself, with one sentence, and none ends the count of the others."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from cloister.collect import Client, Report, check_report, estimate, pack
+from cloister.collect.counting import count_reports
+from cloister.collect.reports import RefusedReport, SeenIds
+from cloister.errors import CloisterError, SourceError, UsageError
+from tests.collect.survey import survey
+
+MINE = {"smokes": "yes", "year": 2, "likes": "tea"}
+
+
+def good() -> dict[str, Any]:
+    return Client(survey()).report(MINE).as_dict()
+
+
+WRONG: dict[str, Any] = {
+    "no object": 5,
+    "nothing": None,
+    "a list": [],
+    "no version": {key: value for key, value in good().items() if key != "version"},
+    "version 2": {**good(), "version": 2},
+    "version true": {**good(), "version": True},
+    "version text": {**good(), "version": "1"},
+    "another collection": {**good(), "collection": "other"},
+    "collection no text": {**good(), "collection": []},
+    "other terms": {**good(), "terms": survey(2).terms},
+    "no id": {**good(), "report": None},
+    "short id": {**good(), "report": "abc"},
+    "capitals": {**good(), "report": "A" * 32},
+    "id with a line end": {**good(), "report": "a" * 32 + "\n"},
+    "more fields": {**good(), "name": "Ann"},
+    "seeded": {**good(), "seeded": True},
+    "answers no object": {**good(), "answers": "yes"},
+    "unknown question": {**good(), "answers": {**good()["answers"], "name": "Ann"}},
+    "no answer": {**good(), "answers": {"smokes": "yes"}},
+    "outside": {**good(), "answers": {**good()["answers"], "smokes": "maybe"}},
+    "blanks": {**good(), "answers": {**good()["answers"], "smokes": " yes"}},
+    "a number": {**good(), "answers": {**good()["answers"], "year": 2}},
+    "null": {**good(), "answers": {**good()["answers"], "likes": None}},
+    "a list as an answer": {**good(), "answers": {**good()["answers"], "smokes": ["yes"]}},
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_a_wrong_report_is_refused_in_a_sentence(name: str) -> None:
+    """One error with one sentence, which quotes nothing of the report."""
+    with pytest.raises(RefusedReport) as refused:
+        check_report(WRONG[name], survey())
+    assert str(refused.value).endswith(".")
+    assert not any(word in str(refused.value) for word in ("Ann", "maybe"))
+
+
+def test_wrong_ones_do_not_end_the_count(tmp_path: Path) -> None:
+    """In a file, among lines that are no JSON, too deep, too wide or empty: all good ones are counted, all others told."""
+    ones = [good() for _ in range(50)]
+    lines = [json.dumps(each) for each in [*ones, *WRONG.values(), ones[0]]]
+    lines += [
+        "{",
+        "[" * 100_000,
+        '{"version": 1, "version": 1}',
+        "NaN",
+        "\x00",
+        '"' + "x" * 10_000 + '"',
+        "",
+        "   ",
+        "9" * 5000,
+    ]
+    path = tmp_path / "reports.jsonl"
+    path.write_bytes("\n".join(lines).encode() + b"\n\xff\xfe\n")
+    counted = count_reports(survey(), path)
+    assert counted.reports == 50
+    assert sum(counted.refused.values()) == len(WRONG) + 1 + 8
+    assert counted.refused["a report whose id was there before."] == 1
+    assert counted.joint is not None
+    assert counted.joint.sum() == 50
+
+
+def test_every_way_to_hand_reports_in(tmp_path: Path) -> None:
+    """Objects, dicts, one report, JSON with one or many, lines, a folder of them, packed, and a table: the same counts."""
+    reports = [Client(survey()).report(MINE) for _ in range(30)]
+    plain = [report.as_dict() for report in reports]
+    (tmp_path / "many.json").write_text(json.dumps(plain))
+    (tmp_path / "lines.jsonl").write_text("".join(report.to_json() + "\n" for report in reports))
+    inbox = tmp_path / "inbox"
+    inbox.mkdir()
+    for i, report in enumerate(reports):
+        (inbox / f"{i}.json").write_text(report.to_json())
+    packed = pack(survey(), tmp_path / "lines.jsonl", tmp_path / "packed.parquet")
+    assert packed.reports == 30
+    assert not packed.refused
+    table = pa.Table.from_pylist([dict(report.answers) for report in reports])
+    wanted = count_reports(survey(), reports).joint
+    assert wanted is not None
+    ways = [
+        plain,
+        iter(reports),
+        tmp_path / "many.json",
+        tmp_path / "lines.jsonl",
+        str(inbox),
+        tmp_path / "packed.parquet",
+        table,
+        [str(tmp_path / "lines.jsonl")],
+    ]
+    for way in ways:
+        assert np.array_equal(count_reports(survey(), way).joint, wanted)
+    assert count_reports(survey(), reports[0]).reports == 1
+    assert count_reports(survey(), []).reports == 0
+
+
+def test_packed_reports_hold_no_ids_and_their_terms(tmp_path: Path) -> None:
+    """One column a question; under other terms they are refused, and values that no client sends are counted as refused."""
+    reports = [Client(survey()).report(MINE) for _ in range(20)]
+    pack(survey(), reports, tmp_path / "a.parquet")
+    assert pq.read_schema(tmp_path / "a.parquet").names == ["smokes", "year", "likes"]
+    with pytest.raises(UsageError, match="other terms"):
+        estimate(survey(2), tmp_path / "a.parquet")
+    table = pa.table({"smokes": ["yes", "maybe", None], "year": ["1", "1", "1"], "likes": ["tea", "tea", "tea"]})
+    counted = count_reports(survey(), table)
+    assert counted.reports == 1
+    assert sum(counted.refused.values()) == 2
+    with pytest.raises(CloisterError, match="year"):
+        count_reports(survey(), pa.table({"smokes": ["yes"], "likes": ["tea"]}))
+    with pytest.raises(UsageError, match="packed already"):
+        pack(survey(), tmp_path / "a.parquet", tmp_path / "b.parquet")
+    with pytest.raises(UsageError, match=r"\.parquet"):
+        pack(survey(), reports, tmp_path / "b.csv")
+
+
+def test_files_that_cannot_be_read(tmp_path: Path) -> None:
+    """A missing file is told by name; JSON and packed files are not mixed."""
+    with pytest.raises(SourceError, match="cannot be read"):
+        count_reports(survey(), tmp_path / "none.jsonl")
+    (tmp_path / "a.jsonl").write_text("")
+    with pytest.raises(SourceError, match="mixed"):
+        count_reports(survey(), [tmp_path / "a.jsonl", tmp_path / "b.parquet"])
+
+
+def test_ids_are_known_again_over_many_batches() -> None:
+    """However many there were between, and within one batch; no new id is taken for an old one."""
+    seen = SeenIds()
+    for start in range(0, 5000, 500):
+        assert seen.add([f"{i:032x}" for i in range(start, start + 500)]).all()
+    assert not seen.add([f"{i:032x}" for i in range(0, 5000, 7)]).any()
+    assert seen.add(["x", "y", "x", f"{3:032x}"]).tolist() == [True, True, False, False]
+
+
+def test_a_report_object_is_checked_too() -> None:
+    """A `Report` that somebody made by hand is held to the same."""
+    with pytest.raises(RefusedReport):
+        check_report(Report("students", survey().terms, "x", {}), survey())
