@@ -7,7 +7,10 @@ import sys
 
 ALL = [
     "foundations", "kmeans_speed", "kmeans_quality", "spark", "synopsis", "magic", "mixed", "anonymize", "risk", "audit",
+    "collect",
 ]  # fmt: skip
 
-for name in sys.argv[1:2] if sys.argv[1:2] == ["mixed"] else sys.argv[1:] or ALL:  # what follows "mixed" are its parts
+IN_PARTS = {"mixed", "collect"}  # what follows these are parts of them
+
+for name in sys.argv[1:2] if IN_PARTS.intersection(sys.argv[1:2]) else sys.argv[1:] or ALL:
     importlib.import_module(f"bench.{name}").main()

@@ -66,6 +66,22 @@ def test_a_page_can_be_followed(page: str, here: Path) -> None:
             exec(compile(block, f"{page}.md", "exec"), {})
 
 
+def test_the_page_of_collections_can_be_followed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its first Python writes the pilot that its commands are about."""
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    monkeypatch.chdir(tmp_path)
+    for language, block in blocks("collect"):
+        if language == "python":
+            exec(compile(block, "collect.md", "exec"), {})
+        if language == "toml":
+            (tmp_path / "shown.toml").write_text(block)
+            assert cloister.collect.Collection.load(tmp_path / "shown.toml").names == ("smokes", "housing", "town")
+    assert len(commands("collect")) > 8
+    for words in commands("collect"):
+        done = CliRunner().invoke(app, words)
+        assert done.exit_code == 0, f"cloister {shlex.join(words)}\n{done.output}"
+
+
 def test_the_page_of_data_sets_can_be_followed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its Python first, which writes the table that its commands are about; nothing is fetched."""
     real("wine.data")

@@ -54,6 +54,7 @@ PUBLIC = [
     "Synopsis",
     "TopDownSpecialization",
     "choose",
+    "collect",
     "datasets",
     "load_clusters",
     "risk",

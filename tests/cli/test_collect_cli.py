@@ -115,6 +115,9 @@ WRONG = [
     ("estimate", "s.toml", "people.csv", "--out", "x.txt"),
     ("estimate", "s.toml", "people.csv", "--marginal", "wrong"),
     ("estimate", "s.toml", "people.csv", "--rows", "5"),
+    ("estimate", "s.toml", "people.csv", "--out", "a.csv", "--rows-out", "./a.csv"),
+    ("estimate", "s.toml", "x" * 300 + ".jsonl"),
+    ("plan", "s.toml", "--people", "10", "--error", "1e-200"),
     ("cluster", "s.toml", "people.csv", "--k", "0"),
     ("cluster", "s.toml", "people.csv", "--k", "2", "--out", "x.txt"),
     ("pack", "s.toml", "people.csv", "--out", "x.parquet"),
@@ -122,7 +125,7 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize("words", WRONG, ids=" ".join)
+@pytest.mark.parametrize("words", WRONG, ids=lambda words: " ".join(words)[:60])
 def test_wrong_flags_and_files(folder: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]) -> None:
     """Exit code 2, one sentence, no answer in it, and nothing is written."""
     monkeypatch.chdir(folder)

@@ -49,6 +49,7 @@ def test_ids_differ_and_answers_do() -> None:
         {**MINE, "smokes": "maybe"},
         {**MINE, "more": 1},
         {**MINE, "year": 2.5},
+        {**MINE, "year": 10**5000},
         {**MINE, "year": ["2"]},
         [],
         None,
@@ -163,6 +164,26 @@ def test_a_memo_that_was_tampered_with_sends_nothing_foreign(tmp_path: Path) -> 
         rows.execute("UPDATE answers SET sent = 'leak'")
     with pytest.raises(MemoError, match="damaged"):
         client.report(MINE)
+    Client(survey(), memo=tmp_path / "other").report(MINE)
+    changes = [
+        "answers SET epsilon = 'abc'",
+        "answers SET epsilon = NULL",
+        "answers SET epsilon = '-5'",
+        "answers SET epsilon = '1e99'",
+    ]
+    changes += ["reports SET report = 'ann@example.org'", "reports SET report = NULL", "reports SET report = x'00'"]
+    for change in changes:
+        tampered = tmp_path / "tampered"
+        tampered.write_bytes((tmp_path / "other").read_bytes())
+        os.chmod(tampered, 0o600)
+        with sqlite3.connect(tampered) as rows:
+            rows.execute(f"UPDATE {change}")
+        with pytest.raises(MemoError, match="damaged"):
+            Client(survey(), memo=tampered).report(MINE)
+    with sqlite3.connect(tmp_path / "other") as rows:
+        rows.execute("CREATE TRIGGER t AFTER INSERT ON answers BEGIN DELETE FROM answers; END")
+    with pytest.raises(MemoError, match="damaged"):
+        Client(survey(), memo=tmp_path / "other")
     with sqlite3.connect(tmp_path / "memo") as rows:
         rows.execute("DELETE FROM secret")
     with pytest.raises(MemoError, match="damaged"):
@@ -188,7 +209,7 @@ def test_seeded_noise_is_stamped_and_never_remembered(tmp_path: Path) -> None:
 
     with seeded_noise(1):
         report = Client(survey()).report(MINE)
-        with pytest.raises(UsageError, match="memo"):
+        with pytest.raises(MemoError, match="seeded"):
             Client(survey(), memo=tmp_path / "memo").report(MINE)
     assert json.loads(report.to_json())["seeded"] is True
     with pytest.raises(RefusedReport, match="seeded"):

@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 from cloister.cli import app
 from cloister.collect import Collection, LocalKModes, estimate, plan, simulate
 from cloister.collect.counting import ReportCounts, carried_tables
-from cloister.collect.estimates import Estimate
+from cloister.collect.estimates import CollectionEstimate
 from cloister.errors import UsageError
 from cloister.privacy.release import Release
 from cloister.testing import seeded_noise
@@ -38,14 +38,14 @@ def expected_reports(collection: Collection, truth: np.ndarray) -> np.ndarray:
     return expected
 
 
-def estimated_from(collection: Collection, counts: np.ndarray, method: str) -> Estimate:
+def estimated_from(collection: Collection, counts: np.ndarray, method: str) -> CollectionEstimate:
     """An estimate from counts of reports."""
     whole = np.rint(counts).astype(np.int64)
     values = {
         name: whole.sum(axis=tuple(other for other in range(whole.ndim) if other != axis))
         for axis, name in enumerate(collection.names)
     }
-    return Estimate(collection, ReportCounts(int(whole.sum()), {}, values, whole, {}), method)
+    return CollectionEstimate(collection, ReportCounts(int(whole.sum()), {}, values, whole, {}), method)
 
 
 @pytest.mark.parametrize("method", ["em", "norm-sub", "unbiased", "clip"])
@@ -110,7 +110,7 @@ def test_queries_ranges_and_the_most_frequent() -> None:
     assert found.range("year", "2", "3").count == pytest.approx(truth[:, 1:].sum(), rel=1e-3)
     first = found.top(1)[0]
     assert (first["smokes"], first["year"], first["likes"]) == ("yes", "3", "coffee")
-    for wrong in ({}, {"year": "9"}, {"wrong": "1"}, 5):
+    for wrong in ({}, {"year": "9"}, {"wrong": "1"}, 5, {"year": 5}, {"year": None}):
         with pytest.raises(UsageError):
             found.query(wrong)  # type: ignore[arg-type]
     for ends in (("3", "2"), ("1", "9")):
@@ -166,6 +166,51 @@ def test_beyond_the_cells_marginals_are_estimated() -> None:
         assert abs(same - true) < 0.05
 
 
+def test_pairs_stay_within_the_memory() -> None:
+    """Two questions of 50,000 values have no joint and no pair; forty of 1,000 have the pairs that fit, and rows all the same."""
+    huge = Collection("huge", {name: [f"{name}{i}" for i in range(50_000)] for name in "ab"}, 1)
+    assert carried_tables(huge, huge.names, 10) == []
+    wide = Collection("wide", {f"q{j}": [str(i) for i in range(1000)] for j in range(40)}, 1)
+    assert len(carried_tables(wide, wide.names, 10)) == 4
+    found = estimate(huge, pa.table({"a": ["a1"], "b": ["b2"]}))
+    assert found.synthesize(3, random_state=0).num_rows == 3
+
+
+def test_small_epsilons_of_many_questions() -> None:
+    """Where the unbiased cells are a billion times the number of people every method still gives a table."""
+    collection = Collection("q", {f"q{j}": ["n", "y"] for j in range(12)}, "0.001")
+    reports = pa.table({name: ["n", "y"] for name in collection.names})
+    for method in ("em", "norm-sub", "clip"):
+        table = estimate(collection, reports, method=method).joint()
+        assert np.isfinite(table.counts).all()
+        assert table.counts.min() >= 0
+
+
+def test_a_certificate_of_nothing_but_refusals_verifies() -> None:
+    """All reports were of another collection: the estimate says so, and its certificate does not contradict itself."""
+    from cloister.collect import Client
+    from cloister.privacy.certificate_figures import find_contradiction
+
+    other = Client(survey(2)).report({"smokes": "no", "year": 1, "likes": "tea"})
+    assert find_contradiction(estimate(survey(), [other]).release_) is None
+
+
+def test_errors_of_bits_are_those_of_a_population() -> None:
+    """The stated error of a share and of a query covers who happened to answer, as that of randomized response does."""
+    collection = Collection("q", {"t": {"domain": [str(i) for i in range(12)], "protocol": "unary"}}, 3)
+    random = np.random.default_rng(0)
+    shares, queries, stated = [], [], []
+    with seeded_noise(8):
+        for _ in range(300):
+            people = {"t": random.choice([str(i) for i in range(12)], 500, p=[0.5] + [0.5 / 11] * 11).tolist()}
+            table = simulate(collection, people, method="unbiased").estimate.marginal("t")
+            shares.append(table.counts[0])
+            queries.append(table.query({"t": ["0", "1", "2"]}).count)
+            stated.append((table.errors[0], table.query({"t": ["0", "1", "2"]}).standard_error))
+    assert np.std(shares) == pytest.approx(np.mean([error for error, _ in stated]), rel=0.15)
+    assert np.std(queries) == pytest.approx(np.mean([error for _, error in stated]), rel=0.15)
+
+
 def test_orders_follow_from_reports_and_epsilon() -> None:
     """Few reports carry pairs, many carry triples; nothing else decides."""
     collection, _ = many_questions(30)
@@ -193,7 +238,7 @@ def test_nobody_answered() -> None:
     """No reports: tables of nothing, without a warning; no clusters."""
     found = estimate(survey(), [])
     for method in ("em", "norm-sub", "unbiased", "clip"):
-        table = Estimate(found.collection, found.counts, method).joint()
+        table = CollectionEstimate(found.collection, found.counts, method).joint()
         assert table.counts.sum() == 0
         assert not np.isnan(table.errors).any()
     with pytest.raises(UsageError, match="nothing to cluster"):
@@ -244,6 +289,8 @@ def test_forged_local_certificates_are_found() -> None:
         replace(genuine, guarantee=Local((Fraction(1),) * 3, "village")),
         replace(genuine, ledger={"table": "t", "entry": 1}),
         replace(genuine, result={}),
+        replace(genuine, kind="kmeans"),
+        replace(genuine, result={**genuine.result, "refused": 7}),
         replace(genuine, parameters={**genuine.parameters, "questions": {}}),
     ]
     assert all(find_contradiction(each) for each in forged)

@@ -146,6 +146,67 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
         count_reports(survey(), [tmp_path / "a.jsonl", tmp_path / "b.parquet"])
 
 
+def test_hostile_lines_take_no_time(tmp_path: Path) -> None:
+    """A line of 200,000 letters with names that are there twice, and thousands of junk lines for a large collection."""
+    import time
+
+    from cloister.collect import Collection
+
+    twice = "{" + ",".join(f'"k{i}":1' for i in range(20_000)) + ',"k0":1}'
+    (tmp_path / "a.jsonl").write_text(twice + "\n")
+    (tmp_path / "a.json").write_text(twice)
+    large = Collection("large", {f"q{j}": [f"{j}-{i}" for i in range(1000)] for j in range(20)}, 1)
+    (tmp_path / "b.jsonl").write_text(json.dumps({**good(), "collection": "large"}) + "\n")
+    with (tmp_path / "b.jsonl").open("a") as lines:
+        lines.write((json.dumps({**good(), "collection": "large"}) + "\n") * 5000)
+    begin = time.monotonic()
+    assert count_reports(survey(), [tmp_path / "a.jsonl", tmp_path / "a.json"]).refused
+    assert sum(count_reports(large, tmp_path / "b.jsonl").refused.values()) == 5001
+    assert time.monotonic() - begin < 5
+
+
+def test_an_inbox_with_other_things(tmp_path: Path) -> None:
+    """Folders, broken links and hidden files beside reports are left alone; a pipe is no file."""
+    import os
+
+    (tmp_path / "r.json").write_text(json.dumps(good()))
+    (tmp_path / "folder.json").mkdir()
+    (tmp_path / "link.json").symlink_to(tmp_path / "nowhere")
+    assert count_reports(survey(), tmp_path).reports == 1
+    os.mkfifo(tmp_path / "pipe.jsonl")
+    assert count_reports(survey(), tmp_path).reports == 1
+    with pytest.raises(SourceError):
+        count_reports(survey(), tmp_path / "pipe.jsonl")
+
+
+def test_marks_are_read_of_folders_and_tables(tmp_path: Path) -> None:
+    """Seeded noise and other terms are seen in a file, a folder, a glob, a table, a batch and a reader."""
+    from cloister.collect import simulate
+    from cloister.collect.packed_reports import write_reports
+    from cloister.testing import seeded_noise
+
+    with seeded_noise(1):
+        played = simulate(survey(), {"smokes": ["no"] * 9, "year": ["1"] * 9, "likes": ["tea"] * 9})
+    (tmp_path / "pk").mkdir()
+    write_reports(survey(), played.reports, tmp_path / "pk" / "p.parquet")
+    batch = played.reports.to_batches()[0]
+    reader = pa.RecordBatchReader.from_batches(played.reports.schema, [batch])
+    for way in (
+        tmp_path / "pk" / "p.parquet",
+        str(tmp_path / "pk"),
+        str(tmp_path / "pk" / "*.parquet"),
+        batch,
+        played.reports,
+    ):
+        assert estimate(survey(), way).seeded, way
+        with pytest.raises(UsageError, match="other terms"):
+            estimate(survey(2), way)
+    assert estimate(survey(), reader).seeded
+    plain = estimate(survey(), pa.table({"smokes": ["no"], "year": ["1"], "likes": ["tea"]}))
+    assert not plain.terms_checked
+    assert any("terms" in note for note in plain.release_.notes)
+
+
 def test_ids_are_known_again_over_many_batches() -> None:
     """However many there were between, and within one batch; no new id is taken for an old one."""
     seen = SeenIds()
@@ -159,3 +220,5 @@ def test_a_report_object_is_checked_too() -> None:
     """A `Report` that somebody made by hand is held to the same."""
     with pytest.raises(RefusedReport):
         check_report(Report("students", survey().terms, "x", {}), survey())
+    with pytest.raises(RefusedReport):
+        check_report(Report("students", survey().terms, "x", None), survey())  # type: ignore[arg-type]

@@ -41,7 +41,7 @@ from cloister.kernels.cells import GridCells, GridKeys, NestedCells
 from cloister.kernels.keyed import KeyedKernel, RowKeys
 from cloister.kernels.morton import LeafSums, MortonKeys
 from cloister.kernels.per_unit import PerUnit
-from cloister.kernels.reports import ReportKeys, ReportTables
+from cloister.kernels.report_tables import ReportKeys, ReportTables
 from cloister.kernels.scores import ColumnPlaces
 from cloister.kernels.tables import TableCounts
 

@@ -23,6 +23,7 @@ from cloister.privacy.events import (
     ExponentialEvent,
     GaussianEvent,
     LaplaceEvent,
+    LocalEvent,
     SampledEvent,
     delta_of,
     event_dict,
@@ -47,7 +48,8 @@ def test_an_event_survives_json(event: Event) -> None:
 def test_the_json_of_every_kind_is_pinned() -> None:
     """Certificates that are out in the world must stay readable: keys, their order, and exact numbers as text."""
     inner = (LaplaceEvent("a", Fraction(1, 3)),)
-    assert list(KINDS) == ["laplace", "gaussian", "sample", "exponential"]
+    assert list(KINDS) == ["laplace", "gaussian", "sample", "exponential", "local"]
+    assert event_dict(LocalEvent("a", Fraction(1, 3))) == {"step": "a", "kind": "local", "epsilon": "1/3"}
     assert event_dict(ExponentialEvent("a", Fraction(1, 3))) == {"step": "a", "kind": "exponential", "epsilon": "1/3"}
     assert json.dumps([event_dict(event) for event in (*inner, GaussianEvent("b", Fraction(2)))]) == (
         '[{"step": "a", "kind": "laplace", "epsilon": "1/3"}, {"step": "b", "kind": "gaussian", "precision": "2"}]'

@@ -15,7 +15,7 @@ from cloister.report.terminal import print_document
 
 if TYPE_CHECKING:
     from cloister.collect.collection import Collection
-    from cloister.collect.estimates import Estimate
+    from cloister.collect.estimates import CollectionEstimate
 
 __all__ = ["app"]
 
@@ -167,7 +167,7 @@ def simulate(
     everywhere: flags.Everywhere,
 ) -> None:
     """Let every row of a table answer, and compare what comes of it with the truth: for the holder of the table."""
-    from cloister.collect.packing import write_reports
+    from cloister.collect.packed_reports import write_reports
     from cloister.collect.simulate import simulate as play
     from cloister.sinks import check_free
 
@@ -199,7 +199,7 @@ def pack(
     everywhere: flags.Everywhere,
 ) -> None:
     """Check reports in JSON and write those that count into one file, without their ids: for counting at scale, on Spark too."""
-    from cloister.collect.packing import pack as pack_reports
+    from cloister.collect.packed_reports import pack as pack_reports
 
     packed = pack_reports(load(collection), existing(reports), out)
     if everywhere.as_json:
@@ -243,6 +243,8 @@ def estimate(
         if path.suffix.lower() not in (".csv", ".parquet"):
             raise UsageError("tables and rows are written as .csv or .parquet. Give the file a name that ends so.")
         check_free_with_certificate(path)
+    if out is not None and rows_out is not None and out.absolute() == rows_out.absolute():
+        raise UsageError("--out and --rows-out name the same file. Give two names.")
     if rows is not None and rows_out is None:
         raise UsageError("--rows goes with --rows-out FILE.")
     wanted = [flags.read_names(text) for text in marginal or []]
@@ -390,19 +392,30 @@ def default_memo() -> Path:
     from cloister.parameters import own_folder
 
     folder = own_folder(user_data_path, "the memo", "Name one with --memo FILE.")
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(
+            f"the memo would lie in {folder}, which cannot be made ({error.strerror}). Name one with --memo."
+        ) from None
     return folder / "memo.sqlite"
 
 
 def existing(reports: list[str]) -> list[str]:
     """Paths of reports, all of which are there; globs and URLs are left to whoever opens them."""
     for path in reports:
-        if not any(sign in path for sign in "*?[") and "://" not in path and not Path(path).exists():
+        try:
+            is_there = any(sign in path for sign in "*?[") or "://" in path or Path(path).exists()
+        except (OSError, ValueError):
+            is_there = False
+        if not is_there:
             raise SourceError(f"{path}: there are no such reports.")
     return reports
 
 
-def estimate_from(collection: Collection, reports: list[str], method: str, reading: flags.Reading, step: Any) -> Estimate:
+def estimate_from(
+    collection: Collection, reports: list[str], method: str, reading: flags.Reading, step: Any
+) -> CollectionEstimate:
     """The estimate that the flags ask for."""
     from cloister.collect.estimates import estimate as estimate_reports
 

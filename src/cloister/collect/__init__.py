@@ -6,9 +6,9 @@ error to expect, `simulate` plays a collection through on a table.
 
 from cloister.collect.client import Client, Report
 from cloister.collect.collection import Collection
-from cloister.collect.estimates import Estimate, estimate
+from cloister.collect.estimates import CollectionEstimate, estimate
 from cloister.collect.local_kmodes import LocalKModes
-from cloister.collect.packing import pack
+from cloister.collect.packed_reports import pack
 from cloister.collect.planning import plan
 from cloister.collect.questions import Question
 from cloister.collect.reports import check_report
@@ -17,7 +17,7 @@ from cloister.collect.simulate import simulate
 __all__ = [
     "Client",
     "Collection",
-    "Estimate",
+    "CollectionEstimate",
     "LocalKModes",
     "Question",
     "Report",

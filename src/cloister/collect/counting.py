@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import combinations
-from math import prod, sqrt
+from math import comb, prod, sqrt
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from cloister.collect.collection import Collection
 from cloister.collect.protocols import AnswerProtocol
 from cloister.collect.reports import OUTSIDE, JsonReports, read_reports
 from cloister.encode import Encoding
-from cloister.kernels.reports import REFUSED, ReportKeys, ReportTables
+from cloister.kernels.report_tables import REFUSED, ReportKeys, ReportTables
 from cloister.vault import EngineChoice, Vault
 
 __all__ = ["MOST_CELLS", "ReportCounts", "count_reports"]
@@ -143,18 +143,27 @@ def count_values(
 
 
 def carried_tables(collection: Collection, names: tuple[str, ...], reports: int) -> list[tuple[str, ...]]:
-    """The marginals that so many reports carry: all pairs, and all of a higher order while noise alone stays small in each.
+    """The marginals that so many reports carry: pairs, and all of a higher order while noise alone stays small in each.
 
-    The order follows from the number of reports and public facts. Pairs are always there, since rows are made from them.
+    The order follows from the number of reports and public facts. Pairs are there since rows are made from them; the smallest
+    ones, where all would be too many.
     """
     wanted: list[tuple[str, ...]] = []
+    left = MOST_TABLE_CELLS
+    sizes = {question.name: len(question.values) for question in collection.joined}
     for order in range(2, min(HIGHEST_ORDER, len(names)) + 1):
-        tables = list(combinations(names, order))
-        cells = [prod(len(collection.question(name).values) for name in table) for table in tables]
-        too_many = len(wanted) + len(tables) > MOST_TABLES or sum(cells) > MOST_TABLE_CELLS
-        if order > 2 and (too_many or any(expected_distance(collection, table, reports) > CARRIED for table in tables)):
+        if comb(len(names), order) > 100 * MOST_TABLES:
             break
-        wanted += tables
+        tables = sorted(combinations(names, order), key=lambda table: prod(sizes[name] for name in table))
+        cells = np.cumsum([prod(sizes[name] for name in table) for table in tables])
+        fitting = min(int(np.searchsorted(cells, left, side="right")), MOST_TABLES - len(wanted))
+        is_whole = fitting == len(tables)
+        if order > 2 and not (
+            is_whole and all(expected_distance(collection, table, reports) <= CARRIED for table in tables)
+        ):
+            break
+        wanted += tables[:fitting]
+        left -= int(cells[fitting - 1]) if fitting else 0
     return wanted
 
 

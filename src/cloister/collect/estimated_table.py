@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from cloister.collect.estimating.inversion import standard_errors
 from cloister.collect.protocols import Channel
 from cloister.errors import UsageError
 from cloister.parameters import check_whole
@@ -91,6 +92,8 @@ class EstimatedTable:
     def marginal(self, names: Sequence[str]) -> EstimatedTable:
         """The table of some of the questions: sums of the cells."""
         axes = [self._axis(name) for name in names]
+        if not axes or len(set(axes)) < len(axes):
+            raise UsageError("a marginal needs the names of some questions, each once.")
         others = tuple(axis for axis in range(len(self.names)) if axis not in axes)
         turn = np.argsort(np.argsort(axes))
 
@@ -100,8 +103,6 @@ class EstimatedTable:
         if self.seen is None:
             return self
         seen, channels = added(self.seen), tuple(self.channels[axis] for axis in axes)
-        from cloister.collect.estimating.inversion import standard_errors
-
         values = tuple(self.values[axis] for axis in axes)
         return EstimatedTable(
             tuple(names), values, added(self.counts), standard_errors(seen, channels), self.reports, seen, channels
@@ -119,6 +120,8 @@ class EstimatedTable:
         masks = [np.ones(len(values), dtype=np.bool_) for values in self.values]
         for name, wanted in where.items():
             axis = self._axis(name)
+            if not isinstance(wanted, str | list | tuple | set | frozenset):
+                raise UsageError(f'a query names values of question "{name}" as a text or a list of texts.')
             listed = [wanted] if isinstance(wanted, str) else list(wanted)
             if unknown := [value for value in listed if value not in self.values[axis]]:
                 raise UsageError(f'{len(unknown)} values of the query are none of question "{name}".')
@@ -136,7 +139,11 @@ class EstimatedTable:
     def _error(self, masks: Sequence[NDArray[np.bool_]]) -> float:
         """The standard error of the unbiased count of all cells whose values are in the masks."""
         if self.seen is None:
-            return float(np.sqrt((self.errors[masks[0]] ** 2).sum()))
+            # the noise of different bits is independent; who happened to answer is counted once
+            share = np.clip(self.shares[masks[0]], 0.0, 1.0)
+            noise = (self.errors[masks[0]] ** 2 - self.reports * share * (1 - share)).sum()
+            whole = min(1.0, float(share.sum()))
+            return float(np.sqrt(max(0.0, float(noise) + self.reports * whole * (1 - whole))))
         weights: Array = np.ones(())
         for mask, channel in zip(masks, self.channels, strict=True):
             weights = np.multiply.outer(weights, (mask - float(channel.lie) * mask.sum()) / channel.contrast)

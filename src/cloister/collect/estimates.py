@@ -6,33 +6,31 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from cloister.clustering.chance import public_chance
+from cloister.collect.certified_tables import save_certified
 from cloister.collect.collection import Collection
 from cloister.collect.counting import MOST_CELLS, ReportCounts, count_reports
 from cloister.collect.estimated_table import EstimatedTable, QueryAnswer
-from cloister.collect.estimating import METHODS, Fitted
-from cloister.collect.estimating.consistency import norm_sub
-from cloister.collect.estimating.inversion import standard_errors
-from cloister.collect.packing import is_seeded
+from cloister.collect.estimating import METHODS, CleanedTable
+from cloister.collect.estimating.inversion import invert, standard_errors
+from cloister.collect.estimating.nonnegative import norm_sub
+from cloister.collect.local_kmodes import LocalKModes
+from cloister.collect.packed_reports import read_marks
 from cloister.errors import UsageError
 from cloister.parameters import check_names, check_progress, check_whole, unknown_choice
 from cloister.privacy.events import LocalEvent
 from cloister.privacy.release import Release
 from cloister.report.document import Document, Fact, Section, TextTable
 from cloister.report.one_line import one_line
-from cloister.sinks import file_hashes, stage
 from cloister.synthesis import fit_tree, rows_from_cells
 from cloister.vault import EngineChoice
 
-if TYPE_CHECKING:
-    from cloister.collect.local_kmodes import LocalKModes
-
-__all__ = ["KIND", "Estimate", "estimate"]
+__all__ = ["KIND", "CollectionEstimate", "estimate"]
 
 KIND, ROWS_KIND = "local estimate", "local rows"
 DEFAULT = "em"
@@ -43,14 +41,18 @@ ORIGIN = (
     "was made, or whether its sender told the truth."
 )
 MADE_UP = "The rows are made up from the estimate: none of them is a person's, and no more is in them than in the estimate."
+UNCHECKED = (
+    "The reports do not say under which terms they were given: whoever counted them says that they are of this collection."
+)
 ESTIMATED = (
     "Counts are estimates from perturbed answers. The standard error is that of the unbiased estimate of the same cell; small "
-    "cells are worth no more than it says."
+    "cells are worth no more than it says. Each table is estimated from its own answers, so that sums of one may differ "
+    "from another."
 )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Estimate:
+class CollectionEstimate:
     """What a collection's reports say, as far as noise lets it be seen.
 
     Attributes
@@ -65,7 +67,8 @@ class Estimate:
     counts: ReportCounts
     method: str = DEFAULT
     seeded: bool = False
-    _fitted: dict[tuple[str, ...], tuple[EstimatedTable, Fitted]] = field(default_factory=dict, repr=False)
+    terms_checked: bool = True
+    _fitted: dict[tuple[str, ...], tuple[EstimatedTable, CleanedTable]] = field(default_factory=dict, repr=False)
 
     @property
     def reports(self) -> int:
@@ -116,12 +119,12 @@ class Estimate:
         """The most frequent combinations of answers, largest first."""
         return self.joint().top(most)
 
-    def _table(self, names: tuple[str, ...], progress: Callable[[str], None]) -> tuple[EstimatedTable, Fitted]:
+    def _table(self, names: tuple[str, ...], progress: Callable[[str], None]) -> tuple[EstimatedTable, CleanedTable]:
         if names not in self._fitted:
             self._fitted[names] = self._fit(names, progress)
         return self._fitted[names]
 
-    def _fit(self, names: tuple[str, ...], progress: Callable[[str], None]) -> tuple[EstimatedTable, Fitted]:
+    def _fit(self, names: tuple[str, ...], progress: Callable[[str], None]) -> tuple[EstimatedTable, CleanedTable]:
         values = tuple(self.collection.question(name).values for name in names)
         if len(names) == 1 and not self.collection.question(names[0]).answering().joins:
             return self._fit_bits(names[0], values[0])
@@ -132,7 +135,7 @@ class Estimate:
         errors = standard_errors(seen, channels)
         return EstimatedTable(names, values, fitted.counts, errors, self.reports, seen, channels), fitted
 
-    def _fit_bits(self, name: str, values: tuple[str, ...]) -> tuple[EstimatedTable, Fitted]:
+    def _fit_bits(self, name: str, values: tuple[str, ...]) -> tuple[EstimatedTable, CleanedTable]:
         """A question whose answers are bits: the unbiased shares, made shares of a whole unless they are asked for."""
         protocol = self.collection.question(name).answering()
         shares = protocol.shares(self.counts.values[name], self.reports)
@@ -140,7 +143,7 @@ class Estimate:
         counts = shares * self.reports
         if self.method != "unbiased":
             counts = norm_sub(counts, self.reports)
-        return EstimatedTable((name,), (values,), counts, errors, self.reports), Fitted(counts)
+        return EstimatedTable((name,), (values,), counts, errors, self.reports), CleanedTable(counts)
 
     def _seen(self, names: tuple[str, ...]) -> Any:
         """The counts of the reports' own answers to some joined questions."""
@@ -190,19 +193,18 @@ class Estimate:
         """The tree of the strongest dependences between pairs of questions."""
         singles = [np.maximum(self.marginal(name).shares, 0.0) for name in names]
         pairs, noise = {}, {}
-        for i, first in enumerate(names):
-            for j in range(i + 1, len(names)):
-                table = self.marginal((first, names[j]))
-                pairs[i, j] = np.maximum(table.shares, 0.0)
-                free = (table.counts.shape[0] - 1) * (table.counts.shape[1] - 1)
-                reach = np.prod([channel.contrast**2 for channel in table.channels])
-                noise[i, j] = free / (2 * max(1, self.reports) * float(reach))  # E of the G statistic over 2 n
+        people = max(1, self.reports)
+        for table, seen in self.counts.tables.items():
+            if len(table) > 2:
+                continue
+            channels, pair = self.collection.channels(table), (names.index(table[0]), names.index(table[1]))
+            pairs[pair] = norm_sub(invert(seen, channels), self.reports) / people
+            reach = np.prod([channel.contrast**2 for channel in channels])
+            noise[pair] = (seen.shape[0] - 1) * (seen.shape[1] - 1) / (2 * people * float(reach))  # E of G over 2 n
         return fit_tree(singles, pairs, noise)
 
     def cluster(self, n_clusters: int, **options: Any) -> LocalKModes:
         """k-modes of the estimated joint distribution: `LocalKModes`, which documents the options."""
-        from cloister.collect.local_kmodes import LocalKModes
-
         return LocalKModes(n_clusters, **options).fit(self)
 
     # Leaving.
@@ -215,22 +217,25 @@ class Estimate:
             guarantee=self.collection.guarantee,
             events=tuple(LocalEvent(one_line(q.name), q.epsilon) for q in self.collection.questions),
             parameters={**self.collection.facts(), "terms": self.collection.terms, "method": self.method},
-            result={"reports": self.reports, "refused": sum(self.refused.values()), "refused_why": dict(self.refused)},
+            result={
+                "reports": self.reports,
+                "refused": sum(self.refused.values()),
+                "refused_why": dict(self.refused),
+                "terms_checked": self.terms_checked,
+            },
             seeded=self.seeded,
-            notes=(ESTIMATED, *self._rules(), ORIGIN),
+            notes=(ESTIMATED, *self._rules(), ORIGIN, *([] if self.terms_checked else [UNCHECKED])),
         )
 
     def _rules(self) -> Iterable[str]:
         return dict.fromkeys(fitted.rule for _, fitted in self._fitted.values() if fitted.rule)
 
     def tables(self, progress: Callable[[str], None] = lambda _: None) -> list[EstimatedTable]:
-        """What is written: the joint distribution, or the marginals that reports carry; then each question by itself."""
+        """What is written: the joint distribution, where there is one; then each question by itself."""
         joined = len(self.collection.joined)
         many: list[EstimatedTable] = []
         if joined > 1 and self.counts.joint is not None:
             many = [self.joint(progress)]
-        elif joined > 1:
-            many = [self.marginal(names, progress) for names in self.counts.tables]
         return [*many, *(self.marginal(name, progress) for name in self.collection.names)]
 
     def frame(self, tables: Sequence[EstimatedTable] | None = None) -> pa.Table:
@@ -287,23 +292,7 @@ class Estimate:
         return Document((Section(tuple(blocks)),), title=f"Estimate of {self.collection.id}")
 
     def __repr__(self) -> str:
-        return f"Estimate({self.collection.id}: {self.reports:,} reports, {self.method})"
-
-
-def save_certified(rows: pa.Table, release: Release, target: Path) -> Release:
-    """Write a table as CSV or Parquet with its certificate beside it; both appear together."""
-    with stage(target, directory=False, with_certificate=True) as staged:
-        if target.suffix.lower() == ".csv":
-            from pyarrow import csv
-
-            csv.write_csv(rows, staged.path)
-        else:
-            import pyarrow.parquet as pq
-
-            pq.write_table(rows, staged.path)
-        written = replace(release, files=file_hashes(staged.path))
-        staged.commit(written.to_json())
-    return written
+        return f"CollectionEstimate({self.collection.id}: {self.reports:,} reports, {self.method})"
 
 
 def estimate(
@@ -313,7 +302,7 @@ def estimate(
     method: str = DEFAULT,
     engine: EngineChoice = None,
     progress: Callable[[str], None] | None = None,
-) -> Estimate:
+) -> CollectionEstimate:
     """Count reports and clean the counts of the noise that clients added.
 
     Parameters
@@ -330,7 +319,7 @@ def estimate(
 
     Returns
     -------
-    Estimate
+    CollectionEstimate
 
     Privacy
     -------
@@ -340,5 +329,6 @@ def estimate(
     if method not in METHODS:
         raise unknown_choice("method", method, METHODS)
     step = check_progress(progress) if progress is not None else lambda _: None
-    seeded = is_seeded(chosen, reports)
-    return Estimate(chosen, count_reports(chosen, reports, engine=engine, progress=step), method, seeded)
+    said = read_marks(chosen, reports)
+    counted = count_reports(chosen, reports, engine=engine, progress=step)
+    return CollectionEstimate(chosen, counted, method, said.is_seeded, said.has_terms)

@@ -11,7 +11,7 @@ from dataclasses import replace
 from math import ceil
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -24,15 +24,14 @@ from cloister.clustering.seeding.points_prototypes import (
     best_prototypes,
     lloyd_prototypes,
 )
+from cloister.collect.certified_tables import save_certified
+from cloister.collect.estimated_table import EstimatedTable
 from cloister.encode import Encoded
 from cloister.errors import UsageError
 from cloister.kernels import Modes
 from cloister.parameters import check_whole, unknown_choice
 from cloister.privacy.release import Release
 from cloister.report.document import Document, Fact, Section, TextTable
-
-if TYPE_CHECKING:
-    from cloister.collect.estimates import Estimate
 
 __all__ = ["LocalKModes"]
 
@@ -41,6 +40,15 @@ RESTARTS = 20
 INITS = ("best", "frequent")
 MOST_TUPLES = 2**18  # of cells that are clustered: the heaviest ones; the others hold what is left, which is said
 MOST_DRAWS = 1000  # of a centre that is not there yet
+
+
+class HasJoint(Protocol):
+    """What is clustered: an estimate of a joint distribution, with its certificate."""
+
+    def joint(self) -> EstimatedTable: ...
+
+    @property
+    def release_(self) -> Release: ...
 
 
 class LocalKModes:
@@ -70,7 +78,7 @@ class LocalKModes:
         self.max_iter = max_iter
         self.random_state = random_state
 
-    def fit(self, estimate: Estimate) -> LocalKModes:
+    def fit(self, estimate: HasJoint) -> LocalKModes:
         """Cluster what was estimated."""
         clusters = check_whole(self.n_clusters, "n_clusters", 1, 4096)
         rounds = check_whole(self.max_iter, "max_iter", 0, 10**6)
@@ -91,7 +99,7 @@ class LocalKModes:
 
     def _keep(
         self,
-        estimate: Estimate,
+        estimate: HasJoint,
         names: tuple[str, ...],
         values: tuple[tuple[str, ...], ...],
         found: Prototypes,
@@ -122,8 +130,6 @@ class LocalKModes:
 
     def save(self, path: str | PathLike[str]) -> Release:
         """Write a new CSV or Parquet file of the centres, and its certificate beside it."""
-        from cloister.collect.estimates import save_certified
-
         target = Path(path)
         if target.suffix.lower() not in (".csv", ".parquet"):
             raise UsageError("clusters are written as .csv or .parquet. Give the file a name that ends so.")

@@ -16,6 +16,7 @@ from __future__ import annotations
 import hmac
 import json
 import os
+import re
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
@@ -25,7 +26,7 @@ from os import PathLike
 
 import numpy as np
 
-from cloister.collect.questions import Question
+from cloister.collect.questions import LARGEST, SMALLEST, Question
 from cloister.errors import CloisterError
 from cloister.parameters import check_path, from_home
 from cloister.privacy import noise
@@ -34,14 +35,15 @@ from cloister.schema.numerals import read_exact_text
 __all__ = ["Memo", "MemoError", "Remembered"]
 
 VERSION = 1
+REPORT_ID = re.compile("[0-9a-f]{32}")
 MAGIC = 0x436C6D65  # SQLite's application id of a memo
 WAIT_SECONDS = 30
 OTHERS = 0o077  # permissions of anybody but the owner
-TABLES = """
-CREATE TABLE secret (key BLOB NOT NULL);
-CREATE TABLE answers (question BLOB, terms BLOB, value BLOB, epsilon TEXT, sent TEXT, PRIMARY KEY (question, terms, value));
-CREATE TABLE reports (collection BLOB PRIMARY KEY, report TEXT);
-"""
+TABLES = {
+    "CREATE TABLE secret (key BLOB NOT NULL)",
+    "CREATE TABLE answers (question BLOB, terms BLOB, value BLOB, epsilon TEXT, sent TEXT, PRIMARY KEY (question, terms, value))",
+    "CREATE TABLE reports (collection BLOB PRIMARY KEY, report TEXT)",
+}
 
 
 class MemoError(CloisterError):
@@ -76,9 +78,13 @@ class Memo:
 
     def __init__(self, path: str | PathLike[str]) -> None:
         self.path = from_home(check_path(path, "the memo"), "the memo").absolute()
-        if self.path.is_symlink() or (self.path.exists() and not self.path.is_file()):
-            raise MemoError(f"the memo {self.path} is no plain file. Name another file.")
-        if not self.path.exists():
+        try:
+            is_there = os.path.lexists(self.path)
+            if self.path.is_symlink() or (is_there and not self.path.is_file()):
+                raise MemoError(f"the memo {self.path} is no plain file. Name another file.")
+        except OSError as error:
+            raise MemoError(f"the memo cannot be opened ({error.strerror}). Name another file.") from None
+        if not is_there:
             self._create()
         if os.name == "posix" and os.stat(self.path).st_mode & OTHERS:
             raise MemoError(
@@ -89,15 +95,21 @@ class Memo:
                 raise MemoError(f"{self.path} is a file of another kind, not a memo. Name another file.")
             if rows.execute("PRAGMA user_version").fetchone()[0] != VERSION:
                 raise MemoError(f"the memo {self.path} was written by a newer Cloister. Update Cloister.")
+            if {sql for (sql,) in rows.execute("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL")} != TABLES:
+                raise MemoError(f"the memo {self.path} is damaged: it holds what none has. Restore it from a backup.")
 
     def _create(self) -> None:
         """Make the file, for its owner alone, whole or not at all."""
+        if noise.is_seeded():
+            raise MemoError("seeded noise protects nobody: a memo is not made with it.")
         secret, _ = noise.secret()
         staged = self.path.with_name(f".{self.path.name}.{noise.secret()[0].hex()[:16]}")
         try:
             os.close(os.open(staged, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
             with closing(sqlite3.connect(staged)) as rows:
-                rows.executescript(f"PRAGMA application_id = {MAGIC}; PRAGMA user_version = {VERSION}; {TABLES}")
+                rows.executescript(
+                    f"PRAGMA application_id = {MAGIC}; PRAGMA user_version = {VERSION}; {'; '.join(sorted(TABLES))};"
+                )
                 rows.execute("INSERT INTO secret VALUES (?)", (secret,))
                 rows.commit()
             with suppress(FileExistsError):  # another process was faster: its file is used
@@ -152,14 +164,26 @@ class Memo:
             if not isinstance(sent, str) or not protocol.is_answer(sent):
                 raise MemoError(f"the memo {self.path} is damaged: it holds what no client sends. Restore it from a backup.")
         epsilons = [row[0] for row in rows.execute("SELECT epsilon FROM answers WHERE question = ?", (name,))]
-        return Remembered(sent, is_new, sum(map(read_exact_text, epsilons), Fraction(0)), is_new and bool(known))
+        return Remembered(sent, is_new, sum(map(self._epsilon, epsilons), Fraction(0)), is_new and bool(known))
+
+    def _epsilon(self, text: object) -> Fraction:
+        """What an entry cost."""
+        try:
+            epsilon = read_exact_text(text) if isinstance(text, str) else Fraction(0)
+        except (ValueError, ArithmeticError):
+            epsilon = Fraction(0)
+        if not SMALLEST <= epsilon <= LARGEST:
+            raise MemoError(f"the memo {self.path} is damaged: an answer has no cost. Restore it from a backup.")
+        return epsilon
 
     def report_id(self, collection: str, fresh: str) -> str:
         """The id of the one report that this person sends to a collection: the one it had, or this fresh one."""
         with self._opened() as rows:
             name = tag(self._key(rows), "collection", collection)
             rows.execute("INSERT OR IGNORE INTO reports VALUES (?, ?)", (name, fresh))
-            known: str = rows.execute("SELECT report FROM reports WHERE collection = ?", (name,)).fetchone()[0]
+            known = rows.execute("SELECT report FROM reports WHERE collection = ?", (name,)).fetchone()[0]
+            if not isinstance(known, str) or not REPORT_ID.fullmatch(known):
+                raise MemoError(f"the memo {self.path} is damaged: it holds no proper id. Restore it from a backup.")
             return known
 
     def _key(self, rows: sqlite3.Connection) -> bytes:

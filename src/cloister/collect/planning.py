@@ -26,6 +26,7 @@ from cloister.schema.numerals import amount_text
 __all__ = ["CollectionPlan", "QuestionPlan", "plan"]
 
 MOST_PEOPLE = 10**12
+SMALLEST_ERROR = 1e-9
 EPSILON_PLACES = 100  # epsilons are proposed in steps of 0.01
 
 
@@ -171,8 +172,8 @@ def plan(collection: Collection | str | PathLike[str], people: int, *, error: An
     if error is None:
         return planned
     wanted = float(exact(error, "error"))
-    if not 0 < wanted < 1:
-        raise UsageError("error must be a share between 0 and 1, such as 0.01.")
+    if not SMALLEST_ERROR <= wanted < 1:
+        raise UsageError(f"error must be a share between {SMALLEST_ERROR:g} and 1, such as 0.01.")
     return replace(
         planned,
         wanted=wanted,

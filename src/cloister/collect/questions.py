@@ -18,7 +18,10 @@ from cloister.schema.numerals import amount_text
 
 __all__ = ["Question", "read_question"]
 
+LARGEST_WHOLE = 10**100  # that an answer may be
 SMALLEST, LARGEST = Fraction(1, 1000), Fraction(100)  # epsilon of a question
+RESERVED = ("count", "share", "standard_error", "size")  # columns of what is estimated
+ADDED_UP = "*"  # stands for a question that is added up
 KEYS = ("text", "domain", "other", "missing", "epsilon", "protocol")
 MISSING_EPSILON = "which epsilon does an answer cost? Give epsilon for the collection, or for each question."
 
@@ -49,7 +52,11 @@ class Question:
             raise SchemaError("a question needs a name, without blanks around it.")
         where = f'question "{self.name}"'
         check_shown(self.text, f"{where}: text")
+        if self.name.lower() in RESERVED:
+            raise SchemaError(f"{where}: tables of estimates have a column of that name. Call it otherwise.")
         values = self.values
+        if ADDED_UP in values:
+            raise SchemaError(f'{where}: "{ADDED_UP}" stands for a question that is added up. Call the value otherwise.')
         for value in values:
             check_shown(value, f"{where}: a value of the domain")
         if not 2 <= len(values) <= MOST_VALUES:
@@ -86,6 +93,8 @@ class Question:
             answer = str(answer).lower()
         if answer is not None and not isinstance(answer, str | int):
             raise UsageError(f'the answer to "{self.name}" must be a text, a whole number, True, False or None.')
+        if isinstance(answer, int) and abs(answer) > LARGEST_WHOLE:
+            raise UsageError(f'the answer to "{self.name}" is a number with too many digits.')
         text = "" if answer is None else str(answer).strip()
         if text in self.category.missing:
             text = ""

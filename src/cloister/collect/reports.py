@@ -6,10 +6,10 @@ Packed reports are a table with one column a question, as `pack` writes it: chec
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from errno import ENOENT
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from cloister.collect.client import REPORT_VERSION, Report
 from cloister.collect.collection import Collection
+from cloister.collect.memo import REPORT_ID
 from cloister.collect.protocols import AnswerProtocol
 from cloister.errors import CloisterError, SourceError
 from cloister.privacy import noise
@@ -29,8 +30,8 @@ from cloister.sources.source import BATCH_ROWS, present
 __all__ = ["JSON_ENDINGS", "JsonReports", "RefusedReport", "check_report", "read_reports"]
 
 JSON_ENDINGS = (".jsonl", ".ndjson", ".json")
-LONGEST_REPORT = 2**24  # characters
-ID = re.compile("[0-9a-f]{32}")
+LONGEST_FILE = 2**26  # characters of a .json file, which is read whole
+FRAME = 1_000  # characters of a report beside its answers, and some blanks
 OUTSIDE = "an answer outside its domain."
 FIELDS = {"version", "collection", "terms", "report", "answers"}
 
@@ -41,40 +42,63 @@ class RefusedReport(CloisterError):
     exit_code = 1
 
 
-def check_report(data: Any, collection: Collection, protocols: Mapping[str, AnswerProtocol] | None = None) -> Report:
+@dataclass(frozen=True, slots=True)
+class ReportCheck:
+    """What a report of a collection must be: made once, asked for each."""
+
+    collection: str
+    terms: str
+    protocols: Mapping[str, AnswerProtocol]
+    longest: int  # characters of its JSON, however it is escaped
+
+    @classmethod
+    def of(cls, collection: Collection) -> ReportCheck:
+        """The check of a collection's reports."""
+        letters = sum(len(question.name) + max(map(len, question.values)) for question in collection.questions)
+        bits = sum(len(question.values) for question in collection.questions if not question.answering().joins)
+        longest = FRAME + 12 * (letters + 4 * len(collection.questions)) + bits
+        return cls(collection.id, collection.terms, collection.answering(), longest)
+
+    def __call__(self, data: Any) -> Report:
+        """The report that this plain data is; `RefusedReport` says why it is none of this collection."""
+        try:
+            fields = data.as_dict() if isinstance(data, Report) else data
+        except (TypeError, ValueError):
+            raise RefusedReport("a report is an object.") from None
+        if problem := self._foreign(fields):
+            raise RefusedReport(problem)
+        answers = fields["answers"]
+        if not isinstance(answers, Mapping) or not answers.keys() <= self.protocols.keys():
+            raise RefusedReport("an answer to an unknown question.")
+        if answers.keys() != self.protocols.keys():
+            raise RefusedReport("a question without an answer.")
+        for name, protocol in self.protocols.items():
+            if not isinstance(answers[name], str) or not protocol.is_answer(answers[name]):
+                raise RefusedReport(OUTSIDE)
+        return Report(self.collection, self.terms, fields["report"], {name: answers[name] for name in self.protocols})
+
+    def _foreign(self, fields: Any) -> str | None:
+        """Why this is no report of the collection, whatever its answers are; None: it may be one."""
+        if not isinstance(fields, Mapping):
+            return "a report is an object."
+        if type(fields.get("version")) is not int or fields["version"] != REPORT_VERSION:
+            return "a report of another version."
+        if fields.get("seeded") is True:
+            return "a report made with seeded noise, which protects nobody."
+        if fields.keys() != FIELDS:
+            return "a report with fields that none has, or without some that all have."
+        if fields["collection"] != self.collection:
+            return "a report of another collection."
+        if fields["terms"] != self.terms:
+            return "a report under other terms: questions, values, epsilons or protocols differ."
+        if not isinstance(fields["report"], str) or not REPORT_ID.fullmatch(fields["report"]):
+            return "a report without a proper id."
+        return None
+
+
+def check_report(data: Any, collection: Collection) -> Report:
     """The report that this plain data is; `RefusedReport` says why it is none of this collection."""
-    fields = data.as_dict() if isinstance(data, Report) else data
-    if problem := _foreign(fields, collection):
-        raise RefusedReport(problem)
-    answers = fields["answers"]
-    protocols = collection.answering() if protocols is None else protocols
-    if not isinstance(answers, Mapping) or not answers.keys() <= protocols.keys():
-        raise RefusedReport("an answer to an unknown question.")
-    if answers.keys() != protocols.keys():
-        raise RefusedReport("a question without an answer.")
-    for name, protocol in protocols.items():
-        if not isinstance(answers[name], str) or not protocol.is_answer(answers[name]):
-            raise RefusedReport(OUTSIDE)
-    return Report(collection.id, collection.terms, fields["report"], {name: answers[name] for name in protocols})
-
-
-def _foreign(fields: Any, collection: Collection) -> str | None:
-    """Why this is no report of the collection, whatever its answers are; None: it may be one."""
-    if not isinstance(fields, Mapping):
-        return "a report is an object."
-    if type(fields.get("version")) is not int or fields["version"] != REPORT_VERSION:
-        return "a report of another version."
-    if fields.get("seeded") is True:
-        return "a report made with seeded noise, which protects nobody."
-    if fields.keys() != FIELDS:
-        return "a report with fields that none has, or without some that all have."
-    if fields["collection"] != collection.id:
-        return "a report of another collection."
-    if fields["terms"] != collection.terms:
-        return "a report under other terms: questions, values, epsilons or protocols differ."
-    if not isinstance(fields["report"], str) or not ID.fullmatch(fields["report"]):
-        return "a report without a proper id."
-    return None
+    return ReportCheck.of(collection)(data)
 
 
 @dataclass(slots=True)
@@ -105,13 +129,13 @@ class JsonReports:
 
     def _taken(self) -> Iterator[list[Mapping[str, str]]]:
         """The answers of the reports that count, some at a time."""
-        protocols, seen = self.collection.answering(), SeenIds()
+        check, seen = ReportCheck.of(self.collection), SeenIds()
         reports: list[Report] = []
-        for data in self._read():
+        for data in self._read(check.longest):
             try:
                 if isinstance(data, RefusedReport):
                     raise data
-                reports.append(check_report(data, self.collection, protocols))
+                reports.append(check(data))
             except RefusedReport as why:
                 self.refused[str(why)] += 1
             if len(reports) == BATCH_ROWS:
@@ -127,27 +151,30 @@ class JsonReports:
             self.refused["a report whose id was there before."] += twice
         return [report.answers for report, first in zip(reports, is_first.tolist(), strict=True) if first]
 
-    def _read(self) -> Iterator[Any]:
+    def _read(self, longest: int) -> Iterator[Any]:
         yield from self.given
         for place in self.places:
-            yield from read_file(place)
+            yield from read_file(place, longest)
 
 
-def read_file(place: Path) -> Iterator[Any]:
+def read_file(place: Path, longest: int) -> Iterator[Any]:
     """What a file of reports holds, piece by piece; a piece that is no JSON is handed out as why it is refused."""
     try:
+        if not place.is_file():  # a pipe may never end
+            raise FileNotFoundError(ENOENT, "no such file")
         with place.open("r", encoding="utf-8", errors="replace", newline="\n") as lines:
             if place.suffix.lower() == ".json":
-                whole = read_one(lines.read(LONGEST_REPORT * 4 + 1), LONGEST_REPORT * 4)
+                whole = read_one(lines.read(LONGEST_FILE + 1), LONGEST_FILE)
                 yield from whole if isinstance(whole, list) else [whole]
                 return
-            while line := lines.readline(LONGEST_REPORT + 1):
-                if len(line) > LONGEST_REPORT:
-                    while line and not line.endswith("\n"):  # the rest of a line that is no report
-                        line = lines.readline(LONGEST_REPORT + 1)
+            while line := lines.readline(longest + 1):
+                is_whole = len(line) <= longest
+                while line and not line.endswith("\n") and not is_whole:  # the rest of a line that is no report
+                    line = lines.readline(longest + 1)
+                if not is_whole:
                     yield RefusedReport("a line that is too long for a report.")
                 elif line.strip():
-                    yield read_one(line, LONGEST_REPORT)
+                    yield read_one(line, longest)
     except OSError as error:
         raise SourceError(f"{place}: the reports cannot be read ({error.strerror}).") from None
 
@@ -224,9 +251,9 @@ def read_reports(collection: Collection, reports: Any) -> Any:
 def json_files(each: str | PathLike[str]) -> list[Path]:
     """The files that a path stands for: those of a folder that hold reports in JSON, if it is one."""
     path = Path(each)
-    if path.is_dir():
-        found = sorted(
-            file for file in path.iterdir() if file.suffix.lower() in JSON_ENDINGS and not file.name.startswith(".")
-        )
-        return found or [path]
-    return [path]
+    try:
+        files = list(path.iterdir()) if path.is_dir() else []
+    except OSError as error:
+        raise SourceError(f"{path}: the reports cannot be read ({error.strerror}).") from None
+    found = [file for file in files if file.suffix.lower() in JSON_ENDINGS and file.name[0] != "." and file.is_file()]
+    return sorted(found) or [path]

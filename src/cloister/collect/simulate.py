@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from cloister.clustering.chance import public_chance
 from cloister.collect.collection import Collection
-from cloister.collect.estimates import Estimate, estimate
-from cloister.collect.packing import packed_schema, perturbed_rows
+from cloister.collect.estimates import CollectionEstimate, estimate
+from cloister.collect.packed_reports import packed_schema, perturbed_rows
 from cloister.encode import Codes, Encoding
 from cloister.errors import UsageError
 from cloister.kernels.keyed import Keyed, RowKeys
@@ -37,12 +37,12 @@ class Simulation:
 
     Attributes
     ----------
-    estimate : Estimate, from reports that the rows of the table would have sent
+    estimate : CollectionEstimate, from reports that the rows of the table would have sent
     reports : the reports, packed
     truth : Unprotected, how many rows hold each combination of answers
     """
 
-    estimate: Estimate
+    estimate: CollectionEstimate
     reports: pa.Table
     truth: Unprotected[Keyed]
 

@@ -10,7 +10,7 @@ from cloister.kernels.missing import MissingCounts
 from cloister.kernels.moments import Moments
 from cloister.kernels.morton import LeafSums, MortonKeys
 from cloister.kernels.prototypes import Marginals, PrototypeSums, PrototypeVotes
-from cloister.kernels.reports import ReportTables
+from cloister.kernels.report_tables import ReportTables
 from cloister.kernels.tables import TableCounts
 
 __all__ = [

@@ -24,6 +24,8 @@ from cloister.schema.numerals import read_exact_text
 __all__ = ["find_contradiction"]
 
 TABLE, RECODED, CHOICE = "k-anonymous table", "rows under a saved recoding", "choice"
+LOCAL_KINDS = ("local estimate", "local rows", "local k-modes")
+SMALLEST_LOCAL = Fraction(1, 1000)  # epsilon of a question
 COUNTS = ("rows", "classes", "smallest")  # of the published rows
 DIVERSITY = re.compile(r"(?:distinct|entropy) l-diversity, l = ([0-9.e+]+)")
 CLOSENESS = re.compile(r"t-closeness, t = ([0-9.e+-]+)")
@@ -83,9 +85,13 @@ def _of_reports(release: Release, guarantee: Local) -> Iterator[str]:
         yield "its steps are not its questions"
     if guarantee.unit != "report" or release.ledger is not None:
         yield "a report of the local model is charged by nobody, and protects whoever sent it"
-    reports = count_of(release.result["reports"])
-    if count_of(release.result.get("refused", 0)) and not reports:
-        yield "all of its reports were refused"
+    count_of(release.result["reports"])
+    if count_of(release.result["refused"]) != sum(map(count_of, release.result["refused_why"].values())):
+        yield "as many reports were refused as there are reasons, and it says another number"
+    if release.kind not in LOCAL_KINDS:
+        yield "it is called something that no reports give"
+    if min(guarantee.epsilons) < SMALLEST_LOCAL:
+        yield "an answer costs less than any does"
 
 
 def _of_lost(result: Mapping[str, Any], rows: int) -> Iterator[str]:

@@ -107,8 +107,8 @@ _TOO_DEEP = f"more than {MOST_LEVELS} lists or objects lie inside each other"
 def _object(pairs: list[tuple[str, Any]], text: str | bytes) -> dict[str, Any]:
     merged = dict(pairs)
     if len(merged) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in merged if names.count(name) > 1)
+        seen: set[str] = set()
+        twice = next(name for name, _ in pairs if name in seen or seen.add(name))  # type: ignore[func-returns-value]
         raise _Fault("a name is there twice in one object. Keep one of the two", line_of(str(text), twice, 2))
     return merged
 

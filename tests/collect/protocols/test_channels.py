@@ -156,11 +156,12 @@ def test_texts_that_no_client_sends() -> None:
     import pyarrow as pa
 
     protocol = UnaryEncoding.of(tuple(map(str, range(9))), Fraction(1))
-    for text in ("", "ff", "ff02", "FF00", "ff0", "ff000", "zz00", "ff01 "):
+    for text in ("", "ff", "ff02", "FF00", "ff0", "ff000", "zz00", "ff 01"):
         assert not protocol.is_answer(text), text
         assert any(coder.look_up(pa.array([text]))[0] == 256 for coder in protocol.coders("q")), text
     assert protocol.is_answer("ff01")
-    assert any(coder.look_up(pa.array([None], pa.string()))[0] == 256 for coder in protocol.coders("q"))
+    for cell in (pa.array([None], pa.string()), pa.array([b"\xff\xfe"]), pa.array([5]), pa.array([[1]])):
+        assert any(coder.look_up(cell)[0] == 256 for coder in protocol.coders("q"))
 
 
 def test_the_smaller_variance_is_picked() -> None:
@@ -179,6 +180,30 @@ def test_shares_are_unbiased() -> None:
     bits = UnaryEncoding.of(VALUES, Fraction(1))
     lie = bits.lie_units / UNIT
     assert np.allclose(bits.shares(((lie + truth * (0.5 - lie)) * 10**9).astype(np.int64), 10**9), truth, atol=1e-7)
+
+
+@pytest.mark.parametrize("digits", [3, 28])
+def test_a_program_that_rounds_its_own_decimals_changes_nothing(digits: int) -> None:
+    """Whatever the thread's context is, and for epsilons whose e**epsilon lies a hair beside a multiple of 2**-64."""
+    import decimal
+
+    with decimal.localcontext() as mine:
+        mine.prec = digits
+        mine.traps[decimal.Inexact] = digits == 3
+        lies = {step: lie_units(Fraction(step, 100), 3) for step in range(1, 500)}
+    for step, lie in lies.items():
+        exact = UNIT / (power(Fraction(step, 100)) + 3)
+        assert exact <= lie < exact + 1
+    context = decimal_context(90)
+    for units in range(10**18, 10**18 + 40):  # chosen so that 1 / (e**epsilon + 1) is units and a little less, or more
+        for side in (-1, 1):
+            epsilon = Fraction(
+                context.ln(context.divide(UNIT * 10**60, units * 10**60 + side)).quantize(
+                    decimal.Decimal(10) ** -50, context=context
+                )
+            )
+            wanted = UNIT / (power(epsilon) + 1)
+            assert wanted <= lie_units(epsilon, 1) < wanted + 1
 
 
 def test_no_epsilon_no_channel() -> None:

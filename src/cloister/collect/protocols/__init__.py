@@ -8,7 +8,7 @@ from math import exp
 from cloister.collect.protocols.base import AnswerProtocol
 from cloister.collect.protocols.channel import Channel, channel_for
 from cloister.collect.protocols.randomized_response import RandomizedResponse
-from cloister.collect.protocols.unary_encoding import UnaryEncoding
+from cloister.collect.protocols.unary_encoding import MOST_BITS, UnaryEncoding
 from cloister.parameters import unknown_choice
 
 __all__ = [
@@ -43,7 +43,8 @@ def protocol_of(values: tuple[str, ...], epsilon: Fraction, name: str = AUTO) ->
         raise unknown_choice("protocol", name, [AUTO, *PROTOCOLS])
     if name != AUTO:
         return PROTOCOLS[name].of(values, epsilon)
-    offered: list[AnswerProtocol] = [protocol.of(values, epsilon) for protocol in PROTOCOLS.values()]
+    able = [each for each in PROTOCOLS.values() if each is RandomizedResponse or len(values) <= MOST_BITS]
+    offered: list[AnswerProtocol] = [protocol.of(values, epsilon) for protocol in able]
     return min(offered, key=lambda protocol: protocol.share_variance(RARE))
 
 

@@ -53,7 +53,7 @@ class AnswerProtocol(Protocol):
         ...
 
     def share_variance(self, share: float) -> float:
-        """The variance of one value's unbiased share, times the number of reports."""
+        """The variance of a value's unbiased share in the population that people come from, times the number of reports."""
         ...
 
     def one_report(self) -> float:

@@ -17,12 +17,12 @@ Paper 002, equation 4: its distance-first sampler is this law, independently for
 from __future__ import annotations
 
 from dataclasses import dataclass
-from decimal import ROUND_HALF_EVEN, Context, Decimal
+from decimal import Decimal, Overflow
 from fractions import Fraction
 from functools import lru_cache
-from math import floor
 
 from cloister.errors import UsageError
+from cloister.schema.numerals import decimal_context
 
 __all__ = ["UNIT", "Channel", "channel_for", "lie_units"]
 
@@ -83,12 +83,13 @@ def lie_units(epsilon: Fraction, others: int) -> int:
         raise UsageError("the epsilon of a question must be above 0.")
     digits = 60
     while True:
-        context = Context(digits, ROUND_HALF_EVEN, -999_999, 999_999, capitals=1, clamp=0, flags=[], traps=[])
-        power = context.exp(context.divide(Decimal(epsilon.numerator), Decimal(epsilon.denominator)))
-        error = power * Decimal(10) ** (3 - digits) if power.is_finite() else Decimal(0)
-        if not power.is_finite():
+        context = decimal_context(digits)
+        try:
+            power = Fraction(context.exp(context.divide(Decimal(epsilon.numerator), Decimal(epsilon.denominator))))
+        except Overflow:
             return 1
-        low, high = (floor(UNIT / (Fraction(power + side * error) + others)) for side in (1, -1))
+        error = power / 10 ** (digits - 3)
+        low, high = (int(UNIT // (power + side * error + others)) for side in (1, -1))
         if low == high:
             return low + 1
         digits += 40

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import ClassVar
 
 import numpy as np
@@ -18,6 +19,12 @@ __all__ = ["RandomizedResponse"]
 
 CHUNK = 2**18  # draws at a time: they stay in the cache
 NO_ANSWER = "\0"  # behind the domain: what no client sends
+
+
+@lru_cache(maxsize=256)
+def set_of(values: tuple[str, ...]) -> frozenset[str]:
+    """The values of a domain, to look one up."""
+    return frozenset(values)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +67,7 @@ class RandomizedResponse:
         return [self.values[code] for code in self.perturb_codes(codes).tolist()]
 
     def is_answer(self, text: str) -> bool:
-        return text in self.values
+        return text in set_of(self.values)
 
     def coders(self, column: str) -> tuple[Coder, ...]:
         return (Codes(column, (*self.values, NO_ANSWER), default=len(self.values)),)

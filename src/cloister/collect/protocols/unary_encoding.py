@@ -28,13 +28,16 @@ from numpy.typing import NDArray
 
 from cloister.collect.protocols.channel import UNIT, lie_units
 from cloister.encode import Coder
+from cloister.errors import UsageError
 from cloister.privacy import noise
 from cloister.schema.arrow_numpy import to_numbers
+from cloister.schema.cell_values import texts
 
 __all__ = ["UnaryEncoding"]
 
 CHUNK = 2**18  # bits drawn at a time
 BYTES = 256
+MOST_BITS = 4_096  # of an answer: each is a byte of code a row and eight of them
 HEX = re.compile("[0-9a-f]*")
 
 
@@ -48,11 +51,11 @@ class HexByte:
     most: int  # bits above it are beyond the domain
 
     def look_up(self, values: pa.Array) -> NDArray[np.int32]:
-        texts = values.cast(pa.string()).fill_null("")
-        byte = pc.utf8_slice_codeunits(texts, 2 * self.place, 2 * self.place + 2)
-        known = pa.array([f"{value:02x}" for value in range(BYTES)], pa.string())
+        cells = texts(values).fill_null("")
+        byte = pc.utf8_slice_codeunits(cells, 2 * self.place, 2 * self.place + 2)
+        known = pa.array([f"{value:02x}" for value in range(BYTES)], cells.type)
         codes = to_numbers(pc.index_in(byte, value_set=known).fill_null(BYTES)).astype(np.int32)
-        is_whole = to_numbers(pc.equal(pc.utf8_length(texts), self.digits).cast(pa.int8())).astype(bool)
+        is_whole = to_numbers(pc.equal(pc.utf8_length(cells), self.digits).cast(pa.int8())).astype(bool)
         codes[~is_whole | (codes > self.most)] = BYTES
         return codes
 
@@ -69,6 +72,8 @@ class UnaryEncoding:
     @classmethod
     def of(cls, values: tuple[str, ...], epsilon: Fraction) -> UnaryEncoding:
         """The protocol of a question with these values."""
+        if len(values) > MOST_BITS:
+            raise UsageError(f"unary encoding takes at most {MOST_BITS:,} values. Group them, or use randomized-response.")
         return cls(len(values), min(lie_units(epsilon, 1), UNIT // 2))
 
     @property
@@ -115,7 +120,8 @@ class UnaryEncoding:
 
     def share_variance(self, share: float) -> float:
         lie = self.lie_units / UNIT
-        return (lie * (1 - lie) * (1 - share) + share / 4) / (0.5 - lie) ** 2
+        noise_of_bits = (lie * (1 - lie) * (1 - share) + share / 4) / (0.5 - lie) ** 2
+        return noise_of_bits + share * (1 - share)  # and who happened to answer
 
     def one_report(self) -> float:
         return 1 / (0.5 - self.lie_units / UNIT)

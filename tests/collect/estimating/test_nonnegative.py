@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from cloister.collect.estimating.consistency import clip_and_renormalise, norm_sub
+from cloister.collect.estimating.nonnegative import clip_and_renormalise, norm_sub
 
 estimates = arrays(np.float64, st.integers(1, 40), elements=st.floats(-1e4, 1e4))
 

@@ -5,8 +5,10 @@ The ids are left behind: nothing in the file tells one report from another with 
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
+from glob import glob
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -25,7 +27,7 @@ from cloister.errors import UsageError
 from cloister.privacy import noise
 from cloister.sinks import stage
 
-__all__ = ["PackedReports", "is_seeded", "pack", "packed_schema", "perturbed_rows", "write_reports"]
+__all__ = ["PackedReports", "Marks", "pack", "packed_schema", "perturbed_rows", "read_marks", "write_reports"]
 
 TERMS, SEEDED = b"cloister.terms", b"cloister.seeded"  # keys in a Parquet file's metadata
 CHUNK = 2**18  # reports at a time
@@ -106,27 +108,43 @@ def write_reports(collection: Collection, reports: pa.Table, path: str | PathLik
         staged.commit()
 
 
-def is_seeded(collection: Collection, reports: Any) -> bool:
-    """Whether packed reports say that they were made with seeded noise; those under other terms are refused."""
+@dataclass(frozen=True, slots=True)
+class Marks:
+    """What reports say of themselves: whether they were made with seeded noise, and whether all of them name their terms."""
+
+    is_seeded: bool
+    has_terms: bool
+
+
+def read_marks(collection: Collection, reports: Any) -> Marks:
+    """What reports say of themselves; those under other terms are refused. Reports in JSON say it one by one."""
+    source = read_reports(collection, reports) if not hasattr(reports, "__next__") else None
+    if isinstance(source, JsonReports):
+        return Marks(False, True)
     given = reports if isinstance(reports, list | tuple) else [reports]
-    schemas = [schema for each in given if (schema := _schema_of(each)) is not None]
-    for schema in schemas:
-        terms = (schema.metadata or {}).get(TERMS)
-        if terms is not None and terms.decode(errors="replace") != collection.terms:
-            raise UsageError(
-                "these reports were packed under other terms: questions, values, epsilons or protocols differ from those of the "
-                "collection. Give the collection that they answer."
-            )
-    return any((schema.metadata or {}).get(SEEDED) == b"1" for schema in schemas)
+    schemas = [schema for each in given for schema in _schemas_of(each)]
+    marks = [(schema.metadata or {}) if schema is not None else {} for schema in schemas]
+    if any(mark.get(TERMS, collection.terms.encode()) != collection.terms.encode() for mark in marks):
+        raise UsageError(
+            "these reports were packed under other terms: questions, values, epsilons or protocols differ from those of the "
+            "collection. Give the collection that they answer."
+        )
+    return Marks(any(mark.get(SEEDED) == b"1" for mark in marks), all(TERMS in mark for mark in marks))
 
 
-def _schema_of(reports: Any) -> pa.Schema | None:
-    """What a table or a Parquet file on this machine says of itself."""
-    if isinstance(reports, pa.Table):
-        return reports.schema
-    if not isinstance(reports, str | PathLike) or Path(reports).suffix.lower() != ".parquet" or not Path(reports).is_file():
-        return None
+def _schemas_of(reports: Any) -> list[pa.Schema | None]:
+    """What tables and Parquet files on this machine say of themselves; None for what says nothing."""
+    if not isinstance(reports, str | PathLike):
+        schema = getattr(reports, "schema", None)
+        return [schema if isinstance(schema, pa.Schema) else None]
+    path = os.fspath(reports)
+    found = [os.path.join(path, "**", "*.parquet"), path] if os.path.isdir(path) else [path]
+    files = [file for pattern in found for file in (glob(pattern, recursive=True) or [pattern]) if not os.path.isdir(file)]
+    return [_schema_of_file(file) for file in files] or [None]
+
+
+def _schema_of_file(file: str) -> pa.Schema | None:
     try:
-        return pq.read_schema(reports)
+        return pq.read_schema(file) if Path(file).is_file() and file.lower().endswith(".parquet") else None
     except (OSError, pa.ArrowException):  # whoever reads it says what is wrong
         return None

@@ -31,10 +31,12 @@ def norm_sub(estimate: Table, total: float) -> Table:
     """
     if total <= 0:
         return np.zeros_like(estimate)
-    falling = np.sort(estimate, axis=None)[::-1]
+    lowered = estimate - estimate.max()  # so that the total is not lost beside cells that are far larger
+    falling = np.sort(lowered, axis=None)[::-1]
     constants = (np.cumsum(falling) - total) / np.arange(1, falling.size + 1)  # if so many cells stayed above 0
-    kept = int(np.flatnonzero(falling > constants)[-1])  # the largest cell always stays, since total > 0
-    possible: Table = np.maximum(estimate - constants[kept], 0.0)
+    kept = int(np.flatnonzero(falling > constants)[-1])  # the largest cell, 0 now, always stays, since total > 0
+    possible: Table = np.maximum(lowered - constants[kept], 0.0)
+    possible *= total / possible.sum()
     return possible
 
 
