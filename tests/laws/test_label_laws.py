@@ -325,7 +325,7 @@ def test_values_that_rows_decide_are_caught(monkeypatch: pytest.MonkeyPatch) -> 
     """Planted: the rule as it was, a value wherever all rows between two cuts hold it."""
 
     def shared(bins: CutBins, low: int, high: int) -> float | None:
-        return float(bins.low[low]) if bins.held[low:high].sum() == 1 else None
+        return float(bins.edges[max(low, 1)]) if bins.held[low:high].sum() == 1 else None
 
     monkeypatch.setattr(CutBins, "single", shared)
     with pytest.raises(AssertionError):

@@ -56,14 +56,18 @@ def test_distance_gain_on_intervals() -> None:
     assert first_step(Gain.DISTANCE, rows, (tree,)).information == pytest.approx([(before - after) / 4])
 
 
+# whole numbers from 0 to 10, of which 3, 1 and 2 rows hold 0, 4 and 10; cut at 2 and at 10: 0 to 1, 2 to 9, and 10
+WHOLE = Scale(np.array([0.0, 4.0, 10.0]), bounds=(0.0, 10.0), step=1.0)
+HELD = TupleCounts(np.array([[0], [1], [2]], np.int32), np.array([3, 1, 2]))
+
+
 def test_distance_gain_on_thresholds() -> None:
-    """Of 0, 4, 10 with 3, 1, 2 rows: cut before 4 or before 10, each side measured to its own middle."""
-    rows = TupleCounts(np.array([[0], [1], [2]], np.int32), np.array([3, 1, 2]))
-    whole = 3 * 5**2 + 1 * 1**2 + 2 * 5**2
-    before_4 = 0 + (3**2 + 2 * 3**2)  # 0 | 4, 10: to 0 and to 7
-    before_10 = (3 * 2**2 + 2**2) + 0  # 0, 4 | 10: to 2 and to 10
-    expected = [(whole - before_4) / 600, (whole - before_10) / 600]
-    assert first_step(Gain.DISTANCE, rows, (Scale(np.array([0.0, 4.0, 10.0])),)).information == pytest.approx(expected)
+    """Rows count as in the middle of their bins, 0.5, 5.5 and 10, each side of a cut is measured to its own middle."""
+    whole = 3 * 4.75**2 + 1 * 0.25**2 + 2 * 4.75**2  # to 5.25
+    before_2 = 0 + (2.25**2 + 2 * 2.25**2)  # to 0.5 and to 7.75
+    before_10 = (3 * 2.5**2 + 2.5**2) + 0  # to 3 and to 10
+    expected = [(whole - before_2) / (6 * 9.5**2), (whole - before_10) / (6 * 9.5**2)]
+    assert first_step(Gain.DISTANCE, HELD, (WHOLE,)).information == pytest.approx(expected)
 
 
 def test_loss_gain() -> None:
@@ -72,11 +76,9 @@ def test_loss_gain() -> None:
 
 
 def test_loss_gain_on_thresholds() -> None:
-    """An interval loses its width over the range: 0, 4, 10 cut before 4 leaves [4, 10] with 0.6."""
-    rows = TupleCounts(np.array([[0], [1], [2]], np.int32), np.array([3, 1, 2]))
-    scale = Scale(np.array([0.0, 4.0, 10.0]))
-    expected = [1 - 3 * 0.6 / 6, 1 - 4 * 0.4 / 6]
-    assert first_step(Gain.LOSS, rows, (scale,)).information == pytest.approx(expected)
+    """An interval loses its width over the range: cut before 2 it leaves 0 to 1 with 0.1 and 2 to 10 with 0.8."""
+    expected = [1 - (3 * 0.1 + 3 * 0.8) / 6, 1 - 4 * 0.9 / 6]
+    assert first_step(Gain.LOSS, HELD, (WHOLE,)).information == pytest.approx(expected)
 
 
 def test_a_suppressed_row_costs_as_much_as_stars() -> None:

@@ -141,7 +141,7 @@ def test_too_many_vectors_are_thinned(levels: list[int]) -> None:
 def test_binary_trees(values: list[int], seed: int, has_null: bool) -> None:
     """A tree over ordered values has every value as a leaf, at most two children a node (nulls apart), and one root."""
     cells = np.array(sorted(values), np.float64)
-    bins = CutBins(cells[1:], cells, cells, np.ones(len(cells), np.int64), (-np.inf, np.inf), has_null)
+    bins = CutBins(cells[1:], np.ones(len(cells), np.int64), (-np.inf, np.inf), has_null)
     tree = binary_tree(bins, np.random.default_rng(seed).integers(0, 9, bins.leaves).astype(float))
     inner = tree.parent[tree.parent >= 0]
     assert tree.leaves == bins.leaves

@@ -118,8 +118,8 @@ def _refinements(domain: Hierarchy | CutBins, of: np.ndarray) -> list[np.ndarray
             while len({tuple(path[: shared + 1]) for path in paths}) == 1:
                 shared += 1
             parts = [np.array([path[shared] for path in paths])]
-        elif domain.has_null and len(domain.low) in codes:
-            parts = [codes == len(domain.low)]
+        elif domain.has_null and domain.count in codes:
+            parts = [codes == domain.count]
         else:
             parts = [codes >= threshold for threshold in codes[1:]]
         for part in parts:

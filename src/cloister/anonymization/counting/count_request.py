@@ -58,7 +58,7 @@ def open_tables(request: Request, X: Any, purpose: str, format: str | None = Non
         fitted = fitted.on_population(population.names)
     if format is not None:
         written = [name for name in table.names if name not in fitted.dropped or name in fitted.pseudonyms]
-        check_header(table.names, written, [*fitted.quasi, *fitted.sensitive], format)
+        check_header(table.names, written, format)
     table.record()
     return OpenedTables(fitted, table, hierarchies, population)
 

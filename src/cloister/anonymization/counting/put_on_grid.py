@@ -65,12 +65,10 @@ def make_bins(scale: Scale, codes: NDArray[np.int64], rows: TupleCounts, k: int)
     grid = scale.grid if finest is None else replace(scale, width=finest).grid
     cuts = cuts_of(scale, holders, k, grid, Fraction(1) if scale.is_date and scale.width is None else finest)
     bin_of = np.searchsorted(cuts, values, side="right")
-    first = np.searchsorted(bin_of, np.arange(len(cuts) + 1))  # every bin holds values: k rows hold them
-    last = np.append(first[1:], m) - 1
-    held = last - first + 1
+    held = np.bincount(bin_of, minlength=len(cuts) + 1).astype(np.int64)
     step = scale.value_step if finest is None or finest == scale.value_step else None
-    bins = CutBins(cuts, values[first], values[last], held, scale.ends, scale.has_null, scale.is_date, step, scale.form)
-    return bins, np.append(bin_of, len(first)).astype(np.int32)
+    bins = CutBins(cuts, held, scale.ends, scale.has_null, scale.is_date, step, scale.form)
+    return bins, np.append(bin_of, bins.count).astype(np.int32)
 
 
 def cuts_of(scale: Scale, holders: Holders, k: int, grid: CutGrid, finest: Fraction | None) -> NDArray[np.float64]:

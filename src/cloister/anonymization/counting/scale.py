@@ -124,10 +124,8 @@ class CutBins:
     ----------
     cuts : array of float64, (m - 1,)
         Points of a public grid, rising.
-    low, high : array of float64, (m,)
-        The least and the largest value of each bin, for the measures of a search; they are not published.
     held : array of int64, (m,)
-        The different values of each bin.
+        The different values of each bin: facts of single rows, for the loss that the holder is told and for no search.
     ends : pair of float
         What the outermost intervals are published with.
     has_null, is_date, form
@@ -138,12 +136,11 @@ class CutBins:
     Privacy
     -------
     Intervals of bins end at public cuts or at public ends, and how they are written does not depend on what their rows hold:
-    a label that named a value because all rows between two cuts hold it would show where others, fewer than k, do not.
+    a label that named a value because all rows between two cuts hold it would show where others, fewer than k, do not. Where
+    in its bin a row lies is not here, so that no search can follow it.
     """
 
     cuts: NDArray[np.float64]
-    low: NDArray[np.float64]
-    high: NDArray[np.float64]
     held: NDArray[np.int64]
     ends: tuple[float, float]
     has_null: bool = False
@@ -152,9 +149,14 @@ class CutBins:
     form: CellFormat = PLAIN
 
     @property
+    def count(self) -> int:
+        """How many bins there are, nulls aside."""
+        return len(self.cuts) + 1
+
+    @property
     def leaves(self) -> int:
         """How many codes there are."""
-        return len(self.low) + self.has_null
+        return self.count + self.has_null
 
     @property
     def edges(self) -> NDArray[np.float64]:
@@ -163,7 +165,7 @@ class CutBins:
 
     def label(self, low: int, high: int) -> str:
         """The interval of the bins from `low` up to `high`, or the one value in it; ``*`` for everything."""
-        if low == 0 and high == len(self.low) and not self.has_null:
+        if low == 0 and high == self.count and not self.has_null:
             return "*"
         if (value := self.single(low, high)) is not None:
             return word(value, is_date=False)
@@ -171,7 +173,7 @@ class CutBins:
         start = "(-inf" if first == -np.inf else f"[{word(first, is_date=self.is_date)}"
         if last == np.inf:
             return f"{start}, inf)"
-        return f"{start}, {word(last, is_date=self.is_date)}{']' if high == len(self.low) else ')'}"
+        return f"{start}, {word(last, is_date=self.is_date)}{']' if high == self.count else ')'}"
 
     def single(self, low: int, high: int) -> float | None:
         """The value that the bins from `low` up to `high` begin with, where the step leaves room for no other; else None."""
@@ -179,5 +181,5 @@ class CutBins:
         if self.step is None or not (np.isfinite(first) and np.isfinite(last)):
             return None
         width = Fraction(repr(last)) - Fraction(repr(first))
-        is_one = width < self.step if high == len(self.low) else width == self.step  # the last interval holds its end
+        is_one = width < self.step if high == self.count else width == self.step  # the last interval holds its end
         return first if is_one else None

@@ -14,12 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cloister.anonymization.counting.scale import CutBins
+from cloister.anonymization.searching.bin_reach import bin_reach, finite_unit
 from cloister.schema.hierarchies import Hierarchy
 
 __all__ = ["BinColumn", "Block", "BlockColumn", "TreeColumn", "blocks_of", "offsets_of"]
 
 _NO_COSTS = np.zeros(0)
-_LARGE_EXPONENT = 400  # of two: squares of such numbers come near the largest of float64
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -122,7 +122,7 @@ class BinColumn:
         self._column = column
         self._bins = bins
         self._intervals: dict[tuple[int, int], Block] = {}
-        self._low, self._high = _within_range(np.stack([bins.low, bins.high]))
+        self._low, self._high = bin_reach(bins)
         self._span = float(self._high[-1] - self._low[0]) or 1.0
         middles = (self._low + self._high) / 2
         self._middle = np.append(middles, middles.mean())[: bins.leaves]
@@ -130,7 +130,7 @@ class BinColumn:
     @property
     def root(self) -> Block:
         """The block that holds everything."""
-        m = len(self._bins.low)
+        m = self._bins.count
         if not self._bins.has_null:
             return self._interval(0, m)
         codes = np.arange(m + 1, dtype=np.int32)
@@ -140,7 +140,7 @@ class BinColumn:
 
     def children(self, block: Block, way: int) -> tuple[Block, ...]:
         """The blocks that replace a block."""
-        m = len(self._bins.low)
+        m = self._bins.count
         if block.is_tree:
             return self._interval(0, m), Block(self._column, 1, np.array([m], np.int32), "", 0.0)
         low, high = int(block.codes[0]), int(block.codes[-1]) + 1
@@ -174,17 +174,11 @@ class BinColumn:
         return Block(self._column, -1, codes, label, loss, high - low, codes - np.int32(low), _NO_COSTS, left, right)
 
 
-def _within_range(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The same numbers in a unit in which differences, their squares and sums of those are finite: shares do not change."""
-    _, exponent = np.frexp(np.abs(values).max(initial=0.0))
-    return values if exponent < _LARGE_EXPONENT else np.ldexp(values, -int(exponent))
-
-
 def _middles(tree: Hierarchy) -> NDArray[np.float64]:
     """The middle of each leaf of numbers; a null lies in the middle of everything."""
     if tree.edges is None:
         return np.zeros(0)
-    edges = _within_range(tree.edges)
+    edges = tree.edges / finite_unit(tree.edges)
     middles: NDArray[np.float64] = (edges[:-1] + edges[1:]) / 2
     return np.append(middles, middles.mean())[: tree.leaves]
 

@@ -12,9 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cloister.anonymization.counting.scale import CutBins
+from cloister.anonymization.searching.bin_reach import bin_reach
 from cloister.schema.hierarchies import Hierarchy
 
-__all__ = ["binary_tree", "level_costs", "loss_by_values", "vectors_by_cost"]
+__all__ = ["binary_tree", "level_costs", "loss_by_places", "loss_by_values", "vectors_by_cost"]
 
 LIMIT = 16_384  # recodings that are tried at most
 
@@ -62,7 +63,7 @@ def vectors_by_cost(costs: Sequence[NDArray[np.float64]], limit: int = LIMIT) ->
 
 def binary_tree(bins: CutBins, counts: NDArray[np.float64]) -> Hierarchy:
     """A tree over bins: every interval is halved where its rows are, until single bins are left."""
-    m = len(bins.low)
+    m = bins.count
     spans = [(code, code + 1) for code in range(m)]
     above: dict[tuple[int, int], tuple[int, int]] = {}
     below = np.concatenate([[0.0], np.cumsum(counts[:m])])
@@ -85,8 +86,22 @@ def binary_tree(bins: CutBins, counts: NDArray[np.float64]) -> Hierarchy:
     return tree.with_null() if bins.has_null else tree
 
 
+def loss_by_places(tree: Hierarchy, bins: CutBins) -> NDArray[np.float64]:
+    """What each node of a tree over bins loses by the public places that it reaches over: this is what a search follows."""
+    low, high = np.full(len(tree.nodes), np.inf), np.full(len(tree.nodes), -np.inf)  # blanks reach nowhere
+    low[: bins.count], high[: bins.count] = bin_reach(bins)
+    for node, above in enumerate(tree.parent[:-1].tolist()):  # a parent comes after its children
+        low[above], high[above] = min(low[above], low[node]), max(high[above], high[node])
+    loss: NDArray[np.float64] = np.maximum(high - low, 0) / (float(high[-1] - low[-1]) or 1.0)
+    loss[-1] = 1.0
+    return loss
+
+
 def loss_by_values(tree: Hierarchy, bins: CutBins) -> NDArray[np.float64]:
-    """What publishing each node of a tree over bins loses: (values under it - 1) / (values - 1)."""
+    """What publishing each node of a tree over bins loses: (values under it - 1) / (values - 1).
+
+    An exact fact of the holder's table, to be told and not to be followed: how many values a bin holds may hang on one row.
+    """
     under = np.zeros(len(tree.nodes))
     under[: tree.leaves] = np.append(bins.held, 1)[: tree.leaves]  # blanks are one value
     for node, above in enumerate(tree.parent[:-1].tolist()):  # a parent comes after its children

@@ -29,7 +29,13 @@ from cloister.anonymization.counting.put_on_grid import put_on_grid
 from cloister.anonymization.counting.scale import CutBins
 from cloister.anonymization.counting.tuple_counts import TupleCounts
 from cloister.anonymization.searching.guards import ClassGuard, KAnonymity, passing, sizes
-from cloister.anonymization.searching.lattice import binary_tree, level_costs, loss_by_values, vectors_by_cost
+from cloister.anonymization.searching.lattice import (
+    binary_tree,
+    level_costs,
+    loss_by_places,
+    loss_by_values,
+    vectors_by_cost,
+)
 from cloister.anonymization.searching.make_recoding import make_local
 from cloister.anonymization.searching.specialize import refusal
 from cloister.anonymization.writing.recoding import Recoding
@@ -81,12 +87,13 @@ def localize(table: CountedTable, k: int, *, guards: Sequence[ClassGuard] = (), 
         raise Unattainable(refusal(rows, all_guards))
     leaf_counts = [np.bincount(rows.codes[:, j], rows.counts, c.leaves).astype(np.float64) for j, c in enumerate(columns)]
     trees = [binary_tree(c, n) if isinstance(c, CutBins) else c for c, n in zip(columns, leaf_counts, strict=True)]
-    losses = [loss_by_values(t, c) if isinstance(c, CutBins) else t.loss for t, c in zip(trees, columns, strict=True)]
+    losses = [loss_by_places(t, c) if isinstance(c, CutBins) else t.loss for t, c in zip(trees, columns, strict=True)]
     work = _Classes(rows, trees, losses, k, all_guards)
     costs = [level_costs(loss, level, n) for loss, level, n in zip(losses, work.levels, leaf_counts, strict=True)]
     labels = work.joined(work.refined(work.adopted(work.by_rounds(vectors_by_cost(costs), share))))
     nodes = work.shared(labels)
-    lost = sum(loss[nodes[labels, j]] for j, loss in enumerate(losses))  # (t,)
+    told = [loss_by_values(t, c) if isinstance(c, CutBins) else t.loss for t, c in zip(trees, columns, strict=True)]
+    lost = sum(loss[nodes[labels, j]] for j, loss in enumerate(told))  # (t,)
     loss = float(lost @ rows.counts) / len(trees) / rows.total
     is_first = np.append(True, (rows.codes[1:] != rows.codes[:-1]).any(axis=1))  # a tuple may have several sensitive values
     recoding = make_local(grid, trees, rows.codes[is_first], labels[is_first], nodes)

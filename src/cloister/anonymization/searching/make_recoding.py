@@ -96,7 +96,7 @@ def make_local(
         if not isinstance(column, CutBins):
             recoded.append(_recode_tree(name, tree, np.arange(tree.leaves, dtype=np.int32), tree.nodes))
             continue
-        spans = [(i, i + 1) for i in range(len(column.low))]
+        spans = [(i, i + 1) for i in range(column.count)]
         singles = [column.single(*span) for span in spans]
         order = _nodes_by_place(tree)
         labels = (*(tree.nodes[node] for node in order), STAR)
@@ -118,7 +118,7 @@ def _recode_bins(
     name: str, bins: CutBins, blocks: Sequence[Block], shown: NDArray[np.int64]
 ) -> tuple[RecodedColumn, NDArray[np.float64]]:
     """A column of bins, and what its labels lose; `shown` are the published rows of each block."""
-    m, total = len(bins.low), int(bins.held.sum()) + bins.has_null
+    m, total = bins.count, int(bins.held.sum()) + bins.has_null
     spans = [(int(block.codes.min()), int(block.codes.max()) + 1) for block in blocks]
     shows_null = any(rows and low == m for (low, _), rows in zip(spans, shown, strict=True))
     labels, losses, singles = [], [], []

@@ -110,7 +110,7 @@ def apply_recoding(
     pseudonyms = tuple(name for name in recoding.pseudonyms if has_key and name in rows.names and name not in identifiers)
     dropped = dropped_columns(recoding, identifiers)
     written = [name for name in rows.names if name not in dropped or name in pseudonyms]
-    check_header(rows.names, written, recoding.names, format)
+    check_header(rows.names, written, format)
     rows.record()
     rewriting = make_rewriting(recoding, rows.types(rows.names), dropped, pseudonyms, key, format)
     tuples = count_tuples(rows, recoding)

@@ -10,15 +10,15 @@ from cloister.errors import SinkError
 __all__ = ["check_header"]
 
 
-def check_header(names: Sequence[str], written: Sequence[str], counted: Sequence[str], format: str) -> None:
+def check_header(names: Sequence[str], written: Sequence[str], format: str) -> None:
     """Refuse names that CSV cannot hold, by their place: the name may be the first line of a file without a header.
 
     Parameters
     ----------
     names : sequence of str
         The columns of the table.
-    written, counted : sequence of str
-        Those that are written, and those of them that the output is counted by again.
+    written : sequence of str
+        Those that are written. The output is read again by their names, those of untouched columns too.
     format : str
         Parquet holds any name.
 
@@ -34,7 +34,7 @@ def check_header(names: Sequence[str], written: Sequence[str], counted: Sequence
             fault = "holds a line break or another control character"
         elif not plain:
             fault = "is blank"
-        elif name != plain and (name in counted or plain in written):
+        elif name != plain:
             fault = "has blanks around it"
         else:
             continue
