@@ -83,9 +83,12 @@ def test_a_report_is_made_and_remembered(folder: Path) -> None:
     assert changed["epsilon"] == "2"
     assert "has changed" in changed["notes"][0]
     assert os.stat(folder / "home" / "cloister" / "memo.sqlite").st_mode & 0o777 == 0o600
-    code, output = run("report", survey, "--answer", "smokes=yes", "--answer", "year=2", "--no-memo")
-    assert code == 0
-    assert json.loads(output)["collection"] == "s"
+    result = CliRunner().invoke(
+        app, ["collect", "report", str(survey), "--answer", "smokes=no", "--answer", "year=3", "--no-memo"]
+    )
+    assert result.exit_code == 0
+    assert json.loads(result.stdout)["collection"] == "s"
+    assert "cost their epsilon again" in result.stderr
 
 
 WRONG = [
@@ -107,6 +110,9 @@ WRONG = [
     ("report", "s.toml", "--answers", "none.json"),
     ("report", "s.toml", "--answers", "people.csv"),
     ("report", "s.toml"),
+    ("report", "s.toml", "--answer", "smokes=no", "--answer", "year=1", "--out", "x.txt"),
+    ("estimate", "s.toml", "people.csv", "--out", "leak.csv"),
+    ("plan", "s.toml"),
     ("report", "s.toml", "--answer", "smokes=no", "--answer", "year=1", "--memo", "m", "--no-memo"),
     ("simulate", "s.toml", "none.csv"),
     ("simulate", "s.toml", "people.csv", "--out", "x.txt"),
@@ -145,6 +151,24 @@ def test_outputs_are_checked_before_reports_are_read(folder: Path) -> None:
     assert code == 2
     assert "out.csv" in output
     assert (folder / "out.csv").read_text() == "mine"
+
+
+def test_values_with_commas_and_a_plan_without_people(folder: Path) -> None:
+    """Quotes keep a comma; the people that an error needs need not be guessed."""
+    out = folder / "rent.json"
+    assert run("new", out, "--id", "r", "--question", 'rent="less than 1,000","1,000 or more"', "--epsilon", "1")[0] == 0
+    assert json.loads(out.read_text())["questions"]["rent"]["domain"] == ["less than 1,000", "1,000 or more"]
+    planned = json.loads(run("plan", out, "--error", "0.02", "--json")[1])
+    assert planned["people"] == planned["people_needed"]
+
+
+def test_no_reports_is_an_error(folder: Path) -> None:
+    """Reports of another collection alone: exit code 1, with the reason."""
+    run("simulate", folder / "s.toml", folder / "people.csv", "--out", folder / "r.jsonl")
+    run("new", folder / "t.toml", "--id", "t", "--question", "smokes=no,yes", "--epsilon", "1")
+    code, output = run("estimate", folder / "t.toml", folder / "r.jsonl")
+    assert code == 1
+    assert "1,200 refused: a report of another collection." in output
 
 
 def test_reports_that_are_refused_are_told(folder: Path) -> None:

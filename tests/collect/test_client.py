@@ -104,6 +104,7 @@ def test_a_changed_answer_is_new_loss_and_is_shown(tmp_path: Path) -> None:
     costs = [Client(survey(), memo=memo).report({**MINE, "year": year}) for year in (1, 2, 1)]
     assert [report.epsilon for report in costs] == [3, 1, 0]
     assert any("has changed" in note for note in costs[1].notes)
+    assert any("counts one of the two" in note for note in costs[1].notes)
     spent = {name: kept.spent for name, kept, _ in costs[2].loss}
     assert spent == {"smokes": 1, "year": 2, "likes": 1}
     dearer = Client(survey(2), memo=memo).report({**MINE, "year": 1})

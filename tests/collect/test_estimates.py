@@ -172,7 +172,7 @@ def test_pairs_stay_within_the_memory() -> None:
     assert carried_tables(huge, huge.names, 10) == []
     wide = Collection("wide", {f"q{j}": [str(i) for i in range(1000)] for j in range(40)}, 1)
     assert len(carried_tables(wide, wide.names, 10)) == 4
-    found = estimate(huge, pa.table({"a": ["a1"], "b": ["b2"]}))
+    found = estimate(huge, pa.table({"a": ["a1"], "b": ["b2"]}), unmarked=True)
     assert found.synthesize(3, random_state=0).num_rows == 3
 
 
@@ -181,7 +181,7 @@ def test_small_epsilons_of_many_questions() -> None:
     collection = Collection("q", {f"q{j}": ["n", "y"] for j in range(12)}, "0.001")
     reports = pa.table({name: ["n", "y"] for name in collection.names})
     for method in ("em", "norm-sub", "clip"):
-        table = estimate(collection, reports, method=method).joint()
+        table = estimate(collection, reports, method=method, unmarked=True).joint()
         assert np.isfinite(table.counts).all()
         assert table.counts.min() >= 0
 
@@ -341,11 +341,16 @@ def test_frequent_centres_are_different_while_they_can_be() -> None:
 def test_planned_errors_are_those_of_simulations() -> None:
     """The standard error that the plan names is what 300 seeded collections show, within 15%."""
     collection = Collection("q", {"a": ["x", "y", "z"], "b": {"domain": ["u", "v", "w"], "protocol": "unary"}}, 1)
-    people = {"a": ["x", "y", "z"] * 100, "b": ["u", "v", "w"] * 100}
+    random = np.random.default_rng(0)
     planned = {each.name: each.error for each in plan(collection, 300).questions}
     shares: dict[str, list[float]] = {"a": [], "b": []}
     with seeded_noise(6):
         for _ in range(300):
+            drawn = random.choice(3, (300, 2), p=[0.5, 0.25, 0.25])  # half of them: about where the error is largest
+            people = {
+                "a": np.array(["x", "y", "z"])[drawn[:, 0]].tolist(),
+                "b": np.array(["u", "v", "w"])[drawn[:, 1]].tolist(),
+            }
             found = simulate(collection, people, method="unbiased").estimate
             for name in shares:
                 shares[name].append(found.marginal(name).shares[0])
@@ -390,6 +395,36 @@ def test_a_simulation_is_for_the_holder(tmp_path: Path) -> None:
     assert "for the holder only" in played.truth.stamp
     assert ledger.account("students").holder_uses == 1
     assert played.true_counts(("smokes",)).tolist() == [600, 400]
+
+
+def test_rows_that_cannot_answer_are_left_out_and_told() -> None:
+    """A value that is spelt otherwise, or a blank where none is taken, is no first value: a client would refuse it."""
+    people = {**PEOPLE, "smokes": ["No"] * 600 + ["yes"] * 399 + [None], "likes": [None] * 500 + ["tea"] * 500}
+    played = simulate(survey(), people)
+    assert played.left_out == {"smokes": 601}
+    assert played.true_counts(("smokes",)).tolist() == [0, 399]
+    assert played.as_dict()["left_out"] == {"smokes": 601}
+    assert played.estimate.reports == 399
+    assert "1000" not in repr(played)
+
+
+def test_no_error_is_zero_where_few_reports_are() -> None:
+    """A value that none of seven reports names is not certain to be nobody's."""
+    reports = pa.table({"smokes": ["no"] * 7, "year": ["1"] * 7, "likes": ["tea"] * 7})
+    for method in ("em", "unbiased", "norm-sub"):
+        found = estimate(survey(), reports, method=method, unmarked=True)
+        for name in ("smokes", "year", "likes"):
+            assert found.marginal(name).errors.min() > 1
+        assert found.joint().errors.min() > 0.5
+
+
+def test_independence_is_said_to_be_assumed() -> None:
+    """Where no dependence can be seen the certificate says that the table is the product of its margins."""
+    cells = list(product(*(question.values for question in survey().questions)))
+    reports = pa.table({name: [cell[axis] for cell in cells] * 20 for axis, name in enumerate(survey().names)})
+    found = estimate(survey(), reports, unmarked=True)
+    found.joint()
+    assert any("product of its margins" in note for note in found.release_.notes)
 
 
 def test_reports_come_in_a_secret_order() -> None:

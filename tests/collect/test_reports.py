@@ -114,6 +114,8 @@ def test_every_way_to_hand_reports_in(tmp_path: Path) -> None:
     ]
     for way in ways:
         assert np.array_equal(count_reports(survey(), way).joint, wanted)
+    assert estimate(survey(), [report.to_json() for report in reports]).reports == 30
+    assert estimate(survey(), reports[0].to_json()).reports == 1
     assert count_reports(survey(), reports[0]).reports == 1
     assert count_reports(survey(), []).reports == 0
 
@@ -202,7 +204,10 @@ def test_marks_are_read_of_folders_and_tables(tmp_path: Path) -> None:
         with pytest.raises(UsageError, match="other terms"):
             estimate(survey(2), way)
     assert estimate(survey(), reader).seeded
-    plain = estimate(survey(), pa.table({"smokes": ["no"], "year": ["1"], "likes": ["tea"]}))
+    truth = pa.table({"smokes": ["no"], "year": ["1"], "likes": ["tea"]})
+    with pytest.raises(UsageError, match="true answers look the same"):
+        estimate(survey(), truth)
+    plain = estimate(survey(), truth, unmarked=True)
     assert not plain.terms_checked
     assert any("terms" in note for note in plain.release_.notes)
 

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from cloister.cli import flags, output
-from cloister.errors import SourceError, UsageError
+from cloister.errors import DataError, SourceError, UsageError
 from cloister.report.document import Document, Section, TextTable
 from cloister.report.terminal import print_document
+from cloister.schema.numerals import amount_text
 
 if TYPE_CHECKING:
     from cloister.collect.collection import Collection
@@ -21,6 +22,7 @@ __all__ = ["app"]
 
 app = typer.Typer(help="Collect answers without trusting the collector: plan, report, estimate.", no_args_is_help=True)
 
+LONGEST_ANSWERS = 2**24  # characters
 CollectionFile = Annotated[
     Path, typer.Argument(metavar="COLLECTION", help="The public file of a collection (TOML or JSON).")
 ]
@@ -35,6 +37,9 @@ Method = Annotated[
 Protocol = Annotated[
     Literal["randomized-response", "unary", "auto"],
     typer.Option(help="How answers are perturbed; auto: whatever has the smaller error for a question alone."),
+]
+Unmarked = Annotated[
+    bool, typer.Option("--unmarked", help="Take tables that do not say they are reports: you vouch that clients made them.")
 ]
 Seed = Annotated[int | None, typer.Option("--seed", metavar="N", min=0, help="Repeatable public choices; never the noise.")]
 
@@ -87,7 +92,9 @@ def show(collection: CollectionFile, *, everywhere: flags.Everywhere) -> None:
 def plan(
     collection: CollectionFile,
     *,
-    people: Annotated[int, typer.Option(metavar="N", min=1, help="How many reports are expected.")],
+    people: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="How many reports are expected. Default: what --error needs.")
+    ] = None,
     error: Annotated[
         str | None,
         typer.Option(metavar="SHARE", help="A wanted error, e.g. 0.01: how many people or which epsilon reach it?"),
@@ -133,6 +140,8 @@ def report(
 
     asked = load(collection)
     given = read_answers(asked, answers, answer)
+    if out is not None and out.suffix.lower() != ".json":
+        raise UsageError("a report is written as .json. Give --out a name that ends so.")
     if no_memo and memo is not None:
         raise UsageError("--memo and --no-memo contradict each other. Keep one of them.")
     made = Client(asked, None if no_memo else memo or default_memo()).report(given)
@@ -147,8 +156,12 @@ def report(
         }
         facts = {"epsilon": str(made.epsilon), "loss": loss, "notes": list(made.notes)}
         output.print_json({"report": made.as_dict(), **facts})
-    elif sys.stdout.isatty() or out is not None:
+    elif out is not None:
         print_document(made.describe())
+        output.print_line(f"Written: {out}")
+    else:  # standard output has the report alone
+        for line in (f"Epsilon of this report: {amount_text(made.epsilon)}", *made.notes):
+            typer.echo(line, err=True)
 
 
 @app.command(epilog="Example: cloister collect simulate survey.toml people.csv --people 10000")
@@ -231,6 +244,7 @@ def estimate(
     rows: Annotated[
         int | None, typer.Option(metavar="N", min=1, help="How many of those. Default: as many as reports.")
     ] = None,
+    unmarked: Unmarked = False,
     seed: Seed = None,
     reading: flags.Reading,
     everywhere: flags.Everywhere,
@@ -249,7 +263,7 @@ def estimate(
         raise UsageError("--rows goes with --rows-out FILE.")
     wanted = [flags.read_names(text) for text in marginal or []]
     with output.progress(everywhere.as_json) as step:
-        found = estimate_from(asked, reports, method, reading, step)
+        found = estimate_from(asked, reports, method, unmarked, reading, step)
         tables = [found.marginal(names, step) for names in wanted] if wanted else found.tables(step)
     written = []
     if out is not None:
@@ -263,9 +277,9 @@ def estimate(
         shown = [{"questions": list(table.names), "cells": table.counts.size, "top": table.top(top)} for table in tables]
         output.print_json({"tables": shown, "written": [str(path) for path in written], **release.as_dict()})
         return
-    print_document(found.describe() if not wanted else describe_tables(tables, top))
+    print_document(found.describe() if not wanted else describe_tables(found, tables, top))
     if not wanted and len(tables) > len(asked.questions):
-        print_document(describe_tables(tables[: len(tables) - len(asked.questions)], top))
+        print_document(describe_tables(None, tables[: len(tables) - len(asked.questions)], top))
     print_document(release.describe())
     if written:
         output.print_line(f"Written: {', '.join(map(str, written))}")
@@ -283,6 +297,7 @@ def cluster(
     ] = "best",
     max_iter: Annotated[int, typer.Option(metavar="T", min=1, help="Rounds at most.")] = 100,
     method: Method = "em",
+    unmarked: Unmarked = False,
     out: Annotated[Path | None, typer.Option(metavar="FILE", help="A new .csv or .parquet file of the centres.")] = None,
     seed: Seed = None,
     reading: flags.Reading,
@@ -298,7 +313,7 @@ def cluster(
             raise UsageError("centres are written as .csv or .parquet. Give --out a name that ends so.")
         check_free_with_certificate(out)
     with output.progress(everywhere.as_json) as step:
-        found = estimate_from(asked, reports, method, reading, step)
+        found = estimate_from(asked, reports, method, unmarked, reading, step)
         found.joint(step)
         step("clustering")
         model = LocalKModes(k, init=init, max_iter=max_iter, random_state=seed).fit(found)
@@ -337,10 +352,14 @@ def show_collection(collection: Collection, as_json: bool, written: str = "") ->
 
 def read_question(text: str) -> tuple[str, list[str]]:
     """A question from NAME=A,B."""
+    import csv
+
     name, equals, values = text.partition("=")
     if not equals:
-        raise UsageError("--question takes a name and its values, NAME=A,B. Values with commas go into the file.")
-    return name.strip(), [value.strip() for value in values.split(",")]
+        raise UsageError(
+            '--question takes a name and its values, NAME=A,B. Put a value with a comma in quotes: NAME="1,000",B.'
+        )
+    return name.strip(), [value.strip() for value in next(csv.reader([values], skipinitialspace=True), [])]
 
 
 def read_answers(collection: Collection, path: str | None, pairs: list[str] | None) -> dict[str, Any]:
@@ -351,7 +370,7 @@ def read_answers(collection: Collection, path: str | None, pairs: list[str] | No
         raise UsageError("--answers and --answer both give answers. Keep one of them.")
     if path is not None:
         try:
-            text = sys.stdin.read() if path == "-" else Path(path).read_text(encoding="utf-8")
+            text = sys.stdin.read(LONGEST_ANSWERS) if path == "-" else Path(path).read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError):
             raise SourceError(
                 'the file of answers cannot be read. Give one that holds JSON, such as {"smokes": "no"}.'
@@ -414,17 +433,22 @@ def existing(reports: list[str]) -> list[str]:
 
 
 def estimate_from(
-    collection: Collection, reports: list[str], method: str, reading: flags.Reading, step: Any
+    collection: Collection, reports: list[str], method: str, unmarked: bool, reading: flags.Reading, step: Any
 ) -> CollectionEstimate:
-    """The estimate that the flags ask for."""
+    """The estimate that the flags ask for; one of no reports at all is an error."""
     from cloister.collect.estimates import estimate as estimate_reports
 
-    return estimate_reports(collection, existing(reports), method=method, engine=reading.chosen_engine(), progress=step)
+    engine = reading.chosen_engine()
+    found = estimate_reports(collection, existing(reports), method=method, unmarked=unmarked, engine=engine, progress=step)
+    if not found.reports:
+        why = " ".join(f"{count:,} refused: {reason}" for reason, count in found.refused.items())
+        raise DataError(f"no report was counted. {why or 'There were none.'}")
+    return found
 
 
-def describe_tables(tables: list[Any], top: int) -> Document:
-    """The most frequent cells of tables."""
-    blocks = []
+def describe_tables(found: CollectionEstimate | None, tables: list[Any], top: int) -> Document:
+    """The most frequent cells of tables, below how many reports there were."""
+    blocks: list[Any] = [] if found is None else [*found.count_facts()]
     for table in tables:
         rows = [
             [*(row[name] or '""' for name in table.names), f"{row['count']:,.0f}", f"{row['share']:.1%}",
@@ -432,5 +456,5 @@ def describe_tables(tables: list[Any], top: int) -> Document:
             for row in table.top(top)
         ]  # fmt: skip
         title = f"the {len(rows)} most frequent of {table.counts.size:,} cells" if table.counts.size > len(rows) else ""
-        blocks.append(TextTable.of([*table.names, "people", "share", "+-"], rows, title=title))
+        blocks.append(TextTable.of([*table.names, "people", "share", "std. error"], rows, title=title))
     return Document((Section(tuple(blocks)),))

@@ -15,6 +15,7 @@ import numpy as np
 from cloister.collect.collection import Collection
 from cloister.collect.memo import Memo, Remembered
 from cloister.collect.questions import Question
+from cloister.column_names import nearest_name
 from cloister.errors import UsageError
 from cloister.privacy import noise
 from cloister.report.document import Document, Fact, Section, Sentence, TextTable
@@ -24,6 +25,10 @@ __all__ = ["REPORT_VERSION", "Client", "Report"]
 
 REPORT_VERSION = 1
 WITHOUT_MEMO = "No memo was given: the same answers sent again cost their epsilon again. Give one and keep it."
+REPLACED = (
+    "This collection got a report of this memo before, under the same id: whoever collects counts one of the two. A memo is one "
+    "person's alone."
+)
 SEEDED = "The noise was seeded: this report protects nobody."
 
 
@@ -47,6 +52,7 @@ class Report:
     seeded: bool = False
     loss: tuple[tuple[str, Remembered, Fraction], ...] = field(default=(), compare=False, repr=False)
     has_memo: bool = field(default=False, compare=False, repr=False)
+    is_repeated: bool = field(default=False, compare=False, repr=False)  # to a collection that got a report before
 
     def as_dict(self) -> dict[str, Any]:
         """As plain data: what is sent."""
@@ -76,6 +82,8 @@ class Report:
             f'The answer to "{name}" has changed: it is new loss, and the two together cost what is shown as spent.'
             for name in changed
         ]
+        if self.is_repeated and changed:
+            more.append(REPLACED)
         return (*more, *([] if self.has_memo else [WITHOUT_MEMO]), *([SEEDED] if self.seeded else []))
 
     def describe(self) -> Document:
@@ -123,13 +131,15 @@ class Client:
         """Perturb the answers, one for each question.
 
         An answer is a text, a whole number, True, False or None; None is a value where the domain lists "" or the question has
-        "(other)". With a memo, a second report to the same collection has the id of the first.
+        "(other)"; a question may be left out only where its domain lists "". With a memo, a second report to the same
+        collection has the id of the first.
         """
         if not isinstance(answers, Mapping) or not all(isinstance(name, str) for name in answers):
             raise UsageError('answers must be a dict by question, such as {"smokes": "no"}.')
         if unknown := [name for name in answers if name not in self.collection.names]:
+            hint = nearest_name(unknown[0], self.collection.names)
             raise UsageError(
-                f"{len(unknown)} answers are to no question of the collection. Its questions: {', '.join(self.collection.names)}."
+                f"an answer is to no question of the collection.{hint} Its questions: {', '.join(self.collection.names)}."
             )
         if not self.collection.is_open(datetime.now(UTC)):
             opens, closes = self.collection.opens, self.collection.closes
@@ -139,14 +149,16 @@ class Client:
         mark = noise.seeding_mark()
         if self.memo is None:
             sent = [draw_anew(question, code) for question, code in coded]
-            report_id = fresh_id()
+            report_id, is_repeated = fresh_id(), False
         else:
             if noise.is_seeded():
                 raise UsageError(
                     "seeded noise protects nobody, and a memo would send it again. Leave the memo out in tests."
                 )
             sent = self.memo.recall(coded)
-            report_id = self.memo.report_id(f"{self.collection.id}\0{self.collection.terms}", fresh_id())
+            fresh = fresh_id()
+            report_id = self.memo.report_id(f"{self.collection.id}\0{self.collection.terms}", fresh)
+            is_repeated = report_id != fresh
         return Report(
             self.collection.id,
             self.collection.terms,
@@ -157,14 +169,16 @@ class Client:
                 (question.name, remembered, question.epsilon) for (question, _), remembered in zip(coded, sent, strict=True)
             ),
             self.memo is not None,
+            is_repeated,
         )
 
     def _code(self, question: Question, answers: Mapping[str, Any]) -> int:
+        if question.name not in answers and "" not in question.values:
+            raise UsageError(
+                f'the question "{question.name}" is not answered. Leave none out but those whose domain lists "".'
+            )
         if question.name not in answers:
-            try:
-                return question.code_of(None)
-            except UsageError:
-                raise UsageError(f'the question "{question.name}" is not answered, and it takes no blank.') from None
+            return question.code_of(None)
         return question.code_of(answers[question.name])
 
 

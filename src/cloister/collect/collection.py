@@ -16,6 +16,7 @@ from cloister.collect.collection_files import read_facts, write_facts
 from cloister.collect.protocols import AnswerProtocol, Channel
 from cloister.collect.protocols.randomized_response import RandomizedResponse
 from cloister.collect.questions import Question, check_shown, read_question
+from cloister.column_names import nearest_name
 from cloister.errors import SchemaError, UsageError
 from cloister.privacy.guarantees import Local
 from cloister.report import notebook
@@ -114,7 +115,8 @@ class Collection:
         for question in self.questions:
             if question.name == name:
                 return question  # type: ignore[no-any-return]
-        raise UsageError(f"the collection has no question of that name. Its questions: {', '.join(self.names)}.")
+        hint = nearest_name(name, self.names) if isinstance(name, str) else ""
+        raise UsageError(f"the collection has no question of that name.{hint} Its questions: {', '.join(self.names)}.")
 
     def answering(self) -> dict[str, AnswerProtocol]:
         """The protocol of each question."""
@@ -181,17 +183,18 @@ class Collection:
                  amount_text(question.epsilon), protocol.name, sent]
             )  # fmt: skip
         table = TextTable.of(["question", "values", "which", "epsilon", "protocol", "sent as it is"], rows)
+        texts = [Sentence(f"{question.name}: {question.text}") for question in self.questions if question.text]
         facts = [
             Fact("collection", self.id),
             *(Fact(word, str(getattr(self, word))) for word in ("title", "collector") if getattr(self, word)),
         ]
         facts += [Fact(word, moment.isoformat()) for word in ("opens", "closes") if (moment := getattr(self, word))]
-        facts.append(Fact("guarantee", str(self.guarantee)))
+        facts += [Fact("terms", self.terms), Fact("guarantee", str(self.guarantee))]
         words = Sentence(
             "Answers are perturbed before they leave whoever gives them: nobody else ever has the true ones, and no report "
             "says for sure what somebody answered."
         )
-        return Document((Section((*facts, table, words)),), title=f"Collection {self.id}")
+        return Document((Section((*facts, table, *texts, words)),), title=f"Collection {self.id}")
 
     def _repr_html_(self) -> str:
         return notebook.html(self.describe())

@@ -40,7 +40,7 @@ class EstimatedTable:
     counts : array, one axis a question; adds up to the number of reports
     errors : array, the standard error of the unbiased estimate of each cell: that of `counts` may be smaller, never knowable
     reports : how many were counted
-    seen : the counts of reports themselves; None where answers are bits
+    expected : the reports that the estimate leads to expect; None where answers are bits
     channels : what the answers went through
     """
 
@@ -49,7 +49,7 @@ class EstimatedTable:
     counts: Array
     errors: Array
     reports: int
-    seen: NDArray[np.int64] | None = None
+    expected: Array | None = None
     channels: tuple[Channel, ...] = ()
 
     @property
@@ -100,12 +100,12 @@ class EstimatedTable:
         def added(cells: NDArray[Any]) -> NDArray[Any]:
             return cells.sum(axis=others).transpose(turn) if others else cells.transpose(axes)
 
-        if self.seen is None:
+        if self.expected is None:
             return self
-        seen, channels = added(self.seen), tuple(self.channels[axis] for axis in axes)
+        expected, channels = added(self.expected), tuple(self.channels[axis] for axis in axes)
         values = tuple(self.values[axis] for axis in axes)
         return EstimatedTable(
-            tuple(names), values, added(self.counts), standard_errors(seen, channels), self.reports, seen, channels
+            tuple(names), values, added(self.counts), standard_errors(expected, channels), self.reports, expected, channels
         )
 
     def query(self, where: Mapping[str, str | Sequence[str]]) -> QueryAnswer:
@@ -138,7 +138,7 @@ class EstimatedTable:
 
     def _error(self, masks: Sequence[NDArray[np.bool_]]) -> float:
         """The standard error of the unbiased count of all cells whose values are in the masks."""
-        if self.seen is None:
+        if self.expected is None:
             # the noise of different bits is independent; who happened to answer is counted once
             share = np.clip(self.shares[masks[0]], 0.0, 1.0)
             noise = (self.errors[masks[0]] ** 2 - self.reports * share * (1 - share)).sum()
@@ -147,8 +147,8 @@ class EstimatedTable:
         weights: Array = np.ones(())
         for mask, channel in zip(masks, self.channels, strict=True):
             weights = np.multiply.outer(weights, (mask - float(channel.lie) * mask.sum()) / channel.contrast)
-        estimate = float((self.seen * weights).sum())
-        return float(np.sqrt(max(0.0, float((self.seen * weights**2).sum()) - estimate**2 / max(1, self.reports))))
+        estimate = float((self.expected * weights).sum())
+        return float(np.sqrt(max(0.0, float((self.expected * weights**2).sum()) - estimate**2 / max(1, self.reports))))
 
     def _axis(self, name: str) -> int:
         if name not in self.names:

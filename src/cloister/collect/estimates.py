@@ -18,11 +18,13 @@ from cloister.collect.counting import MOST_CELLS, ReportCounts, count_reports
 from cloister.collect.estimated_table import EstimatedTable, QueryAnswer
 from cloister.collect.estimating import METHODS, CleanedTable
 from cloister.collect.estimating.inversion import invert, standard_errors
+from cloister.collect.estimating.kronecker import Transition
 from cloister.collect.estimating.nonnegative import norm_sub
 from cloister.collect.local_kmodes import LocalKModes
 from cloister.collect.packed_reports import read_marks
-from cloister.errors import UsageError
-from cloister.parameters import check_names, check_progress, check_whole, unknown_choice
+from cloister.collect.reports import parsed
+from cloister.errors import UsageError, by_door
+from cloister.parameters import check_flag, check_names, check_progress, check_whole, unknown_choice
 from cloister.privacy.events import LocalEvent
 from cloister.privacy.release import Release
 from cloister.report.document import Document, Fact, Section, TextTable
@@ -132,8 +134,14 @@ class CollectionEstimate:
         seen = self._seen(names)
         progress(f"estimating {seen.size:,} cells")
         fitted = METHODS[self.method](seen, channels, progress)
-        errors = standard_errors(seen, channels)
-        return EstimatedTable(names, values, fitted.counts, errors, self.reports, seen, channels), fitted
+        # errors at the reports that the estimate leads to expect: where few were counted, none is as certain as it looks
+        people = fitted.counts if self.method in ("em", "norm-sub") else norm_sub(fitted.counts, self.reports)
+        expected = Transition(channels)(people)
+        errors = standard_errors(expected, channels)
+        rule = f"{' x '.join(names)}: {fitted.rule}" if fitted.rule and len(names) > 1 else ""
+        return EstimatedTable(names, values, fitted.counts, errors, self.reports, expected, channels), replace(
+            fitted, rule=rule
+        )
 
     def _fit_bits(self, name: str, values: tuple[str, ...]) -> tuple[EstimatedTable, CleanedTable]:
         """A question whose answers are bits: the unbiased shares, made shares of a whole unless they are asked for."""
@@ -269,13 +277,13 @@ class CollectionEstimate:
         made_up = replace(base, kind=ROWS_KIND, result={**base.result, "rows": table.num_rows}, notes=(*base.notes, MADE_UP))
         return save_certified(table, made_up, target)
 
+    def count_facts(self) -> list[Fact]:
+        """How many reports were counted, and refused."""
+        return [Fact("reports", f"{self.reports:,}"), *(Fact("refused", f"{n:,}: {why}") for why, n in self.refused.items())]
+
     def describe(self) -> Document:
         """The answers to each question, with errors."""
-        facts = [
-            Fact("reports", f"{self.reports:,}"),
-            *(Fact("refused", f"{n:,}: {why}") for why, n in self.refused.items()),
-        ]
-        blocks: list[Any] = [*facts]
+        blocks: list[Any] = [*self.count_facts()]
         for name in self.collection.names:
             table = self.marginal(name)
             rows = [
@@ -288,7 +296,7 @@ class CollectionEstimate:
                 for row in table.top(12)
             ]
             more = "" if table.counts.size <= 12 else f" (12 of {table.counts.size:,} values)"
-            blocks.append(TextTable.of([name, "people", "share", "+-"], rows, title=f"{name}{more}"))
+            blocks.append(TextTable.of([name, "people", "share", "std. error"], rows, title=f"{name}{more}"))
         return Document((Section(tuple(blocks)),), title=f"Estimate of {self.collection.id}")
 
     def __repr__(self) -> str:
@@ -300,6 +308,7 @@ def estimate(
     reports: Any,
     *,
     method: str = DEFAULT,
+    unmarked: bool = False,
     engine: EngineChoice = None,
     progress: Callable[[str], None] | None = None,
 ) -> CollectionEstimate:
@@ -314,6 +323,9 @@ def estimate(
     method : "em", "norm-sub", "unbiased" or "clip"
         "em": the most likely distribution, by expectation maximisation. "unbiased": right on average, cells may be negative.
         "norm-sub": that, made shares of a whole. "clip": as paper 002 prints it, for comparison.
+    unmarked : bool, default False
+        Take tables that do not say under which terms their rows were given, such as a DataFrame of packed reports: you vouch that
+        they are reports of this collection. A table of true answers looks the same.
     engine : None, "local" or "spark"
     progress : function of one text, optional
 
@@ -329,6 +341,12 @@ def estimate(
     if method not in METHODS:
         raise unknown_choice("method", method, METHODS)
     step = check_progress(progress) if progress is not None else lambda _: None
+    reports = parsed(reports)
     said = read_marks(chosen, reports)
+    if not said.has_terms and not check_flag(unmarked, "unmarked"):
+        raise UsageError(
+            "this table does not say that its rows are reports: true answers look the same, and nothing would protect them. Give "
+            f"reports in JSON or packed ones, or {by_door('unmarked=True', '--unmarked')} if you know that clients made them."
+        )
     counted = count_reports(chosen, reports, engine=engine, progress=step)
     return CollectionEstimate(chosen, counted, method, said.is_seeded, said.has_terms)

@@ -177,7 +177,7 @@ class Memo:
         return epsilon
 
     def report_id(self, collection: str, fresh: str) -> str:
-        """The id of the one report that this person sends to a collection: the one it had, or this fresh one."""
+        """The id of the one report that this person sends to a collection: the one that it had, or this fresh one."""
         with self._opened() as rows:
             name = tag(self._key(rows), "collection", collection)
             rows.execute("INSERT OR IGNORE INTO reports VALUES (?, ?)", (name, fresh))

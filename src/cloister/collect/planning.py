@@ -17,16 +17,16 @@ from cloister.collect.collection import Collection
 from cloister.collect.counting import MOST_CELLS, expected_distance
 from cloister.collect.protocols import PROTOCOLS, protocol_of, why_protocol
 from cloister.collect.questions import LARGEST, SMALLEST, Question
-from cloister.errors import UsageError
+from cloister.errors import UsageError, by_door
 from cloister.parameters import check_whole
-from cloister.privacy.amounts import exact
 from cloister.report.document import Document, Fact, Section, Sentence, TextTable
-from cloister.schema.numerals import amount_text
+from cloister.schema.numerals import amount_text, exact_number
 
 __all__ = ["CollectionPlan", "QuestionPlan", "plan"]
 
 MOST_PEOPLE = 10**12
 SMALLEST_ERROR = 1e-9
+SHARES = 100  # at which the worst one is looked for
 EPSILON_PLACES = 100  # epsilons are proposed in steps of 0.01
 
 
@@ -37,7 +37,7 @@ class QuestionPlan:
     Attributes
     ----------
     name, values, epsilon, protocol : of the question
-    error : the standard error of the share of a value, for one that every k-th person holds
+    error : the standard error of the share of a value, at the share where it is largest
     rare : the same for a value that nobody holds: the noise floor
     one_report : how many honest reports one that lies can outweigh
     why : why the protocol, and what another would give
@@ -110,10 +110,14 @@ class CollectionPlan:
              f"{each.one_report:.1f}"]
             for each in self.questions
         ]  # fmt: skip
-        heads = ["question", "values", "epsilon", "protocol", "error of a share", "of a rare one", "a liar outweighs"]
+        heads = ["question", "values", "epsilon", "protocol", "std. error at most", "of a rare value", "a liar outweighs"]
         facts: list[Any] = [
             Fact("guarantee", str(self.collection.guarantee)),
-            TextTable.of(heads, rows, title=f"with {self.people:,} people (standard errors)"),
+            TextTable.of(
+                heads,
+                rows,
+                title=f"with {self.people:,} people (one standard error of a share; two to either side hold 95%)",
+            ),
             *(Sentence(f"{each.name}: {each.why}.") for each in self.questions if each.why),
         ]
         if self.cells is not None and self.joint_error is not None:
@@ -138,18 +142,23 @@ class CollectionPlan:
                 if self.epsilon_needed is None
                 else f"epsilon {amount_text(self.epsilon_needed)} a question"
             )
-            facts.append(Fact(f"an error of {self.wanted:.2%}", f"needs {self.people_needed:,} people, or {reached}"))
+            facts.append(
+                Fact(
+                    f"a standard error of at most {self.wanted:.2%} in every question",
+                    f"needs {self.people_needed:,} people, or {reached}",
+                )
+            )
         return Document((Section(tuple(facts)),), title=f"Plan of {self.collection.id}")
 
 
-def plan(collection: Collection | str | PathLike[str], people: int, *, error: Any = None) -> CollectionPlan:
+def plan(collection: Collection | str | PathLike[str], people: int | None = None, *, error: Any = None) -> CollectionPlan:
     """What to expect of a collection with so many people.
 
     Parameters
     ----------
     collection : Collection, or the path of its file
-    people : int
-        How many reports are expected.
+    people : int, optional
+        How many reports are expected. None: as many as the wanted error needs.
     error : number, optional
         The largest standard error of a share that is wanted, such as 0.01: how many people, or which epsilon, reach it in every
         question?
@@ -162,6 +171,10 @@ def plan(collection: Collection | str | PathLike[str], people: int, *, error: An
     (0.0108, 11707)
     """
     chosen = collection if isinstance(collection, Collection) else Collection.load(collection)
+    if people is None and error is None:
+        raise UsageError(f"how many people? Give {by_door('people=N', '--people N')}, or an error that is wanted.")
+    if people is None:
+        people = min(MOST_PEOPLE, ceil(max(map(spread, chosen.questions)) / read_error(error) ** 2))
     count = check_whole(people, "people", 1, MOST_PEOPLE)
     questions = tuple(plan_question(question, count) for question in chosen.questions)
     joined = chosen.joined
@@ -171,9 +184,7 @@ def plan(collection: Collection | str | PathLike[str], people: int, *, error: An
     planned = CollectionPlan(chosen, count, questions, cells, distance)
     if error is None:
         return planned
-    wanted = float(exact(error, "error"))
-    if not SMALLEST_ERROR <= wanted < 1:
-        raise UsageError(f"error must be a share between {SMALLEST_ERROR:g} and 1, such as 0.01.")
+    wanted = read_error(error)
     return replace(
         planned,
         wanted=wanted,
@@ -182,9 +193,21 @@ def plan(collection: Collection | str | PathLike[str], people: int, *, error: An
     )
 
 
+def read_error(error: Any) -> float:
+    """The standard error that is wanted."""
+    try:
+        wanted = float(exact_number(error))
+    except ValueError:
+        wanted = 0.0
+    if not SMALLEST_ERROR <= wanted < 1:
+        raise UsageError(f"error must be a share between {SMALLEST_ERROR:g} and 1, such as 0.01 for one percentage point.")
+    return wanted
+
+
 def spread(question: Question) -> float:
-    """The variance of the share of a value that every k-th person holds, times the number of reports."""
-    return question.answering().share_variance(1 / len(question.values))
+    """The variance of the share of a value that is as hard to estimate as any, times the number of reports."""
+    protocol = question.answering()
+    return max(protocol.share_variance(share / SHARES) for share in range(SHARES + 1))
 
 
 def plan_question(question: Question, people: int) -> QuestionPlan:

@@ -27,7 +27,7 @@ from cloister.privacy import noise
 from cloister.schema.strict_json import read_json
 from cloister.sources.source import BATCH_ROWS, present
 
-__all__ = ["JSON_ENDINGS", "JsonReports", "RefusedReport", "check_report", "read_reports"]
+__all__ = ["JSON_ENDINGS", "JsonReports", "RefusedReport", "check_report", "parsed", "read_reports"]
 
 JSON_ENDINGS = (".jsonl", ".ndjson", ".json")
 LONGEST_FILE = 2**26  # characters of a .json file, which is read whole
@@ -257,3 +257,15 @@ def json_files(each: str | PathLike[str]) -> list[Path]:
         raise SourceError(f"{path}: the reports cannot be read ({error.strerror}).") from None
     found = [file for file in files if file.suffix.lower() in JSON_ENDINGS and file.name[0] != "." and file.is_file()]
     return sorted(found) or [path]
+
+
+def parsed(reports: Any) -> Any:
+    """Reports in which the text of a report, as `Report.to_json` gives it, is parsed; paths stay what they are."""
+    if isinstance(reports, str) and reports.lstrip().startswith("{"):
+        reports = [reports]
+    if not isinstance(reports, list | tuple):
+        return reports
+    texts = [isinstance(each, str) and each.lstrip().startswith("{") for each in reports]
+    if not any(texts):
+        return reports
+    return [read_one(each, LONGEST_FILE) if is_text else each for each, is_text in zip(reports, texts, strict=True)]

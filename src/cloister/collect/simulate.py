@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from os import PathLike
 from typing import Any
 
@@ -15,6 +15,8 @@ from cloister.clustering.chance import public_chance
 from cloister.collect.collection import Collection
 from cloister.collect.estimates import CollectionEstimate, estimate
 from cloister.collect.packed_reports import packed_schema, perturbed_rows
+from cloister.collect.protocols.randomized_response import NO_ANSWER
+from cloister.collect.questions import Question
 from cloister.encode import Codes, Encoding
 from cloister.errors import UsageError
 from cloister.kernels.keyed import Keyed, RowKeys
@@ -28,6 +30,7 @@ __all__ = ["Simulation", "simulate"]
 
 MOST_PEOPLE = 50_000_000  # 2 GB of reports of ten questions while they are put in a secret order
 HOLDER = "For the holder of the table only: the comparison shows exact counts of it. The reports themselves are private."
+ERRORS = "The standard error is about the population that these people are drawn from: about themselves it is smaller."
 MOST_COMPARED = 12
 
 
@@ -40,11 +43,13 @@ class Simulation:
     estimate : CollectionEstimate, from reports that the rows of the table would have sent
     reports : the reports, packed
     truth : Unprotected, how many rows hold each combination of answers
+    left_out : for the holder: how many rows cannot answer, by the question that does not take what they hold
     """
 
     estimate: CollectionEstimate
-    reports: pa.Table
-    truth: Unprotected[Keyed]
+    reports: pa.Table = field(repr=False)
+    truth: Unprotected[Keyed] = field(repr=False)
+    left_out: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def collection(self) -> Collection:
@@ -74,14 +79,23 @@ class Simulation:
             "method": self.estimate.method,
             "total_variation": {name: self.distance((name,)) for name in self.collection.names},
             "total_variation_of_joint": self.distance() if joined > 1 and self.estimate.counts.joint is not None else None,
+            "left_out": dict(self.left_out),
             "stamp": self.truth.stamp,
         }
 
     def describe(self) -> Document:
         """How near the estimate came, for the holder."""
         blocks: list[Any] = [Fact("reports", f"{self.estimate.reports:,}"), Fact("method", self.estimate.method)]
+        blocks += [
+            Fact("left out", f'{count:,} rows hold something that is no value of "{name}": a client would refuse it')
+            for name, count in self.left_out.items()
+        ]
         rows = [[name, f"{self.distance((name,)):.1%}"] for name in self.collection.names]
-        blocks.append(TextTable.of(["question", "moved"], rows, title="how much of each distribution is in the wrong place"))
+        blocks.append(
+            TextTable.of(
+                ["question", "misplaced"], rows, title="the share of people who are in the wrong place (total variation)"
+            )
+        )
         if len(self.collection.joined) > 1 and self.estimate.counts.joint is not None:
             cells = f"{self.collection.cells:,}"
             blocks.append(Fact(f"of the joint distribution of {cells} cells", f"{self.distance():.1%}"))
@@ -93,8 +107,8 @@ class Simulation:
                  f"{table.errors[i] / max(1, table.reports):.1%}"]
                 for i in shown
             ]  # fmt: skip
-            blocks.append(TextTable.of([name, "true", "estimated", "+-"], lines))
-        blocks.append(Sentence(HOLDER))
+            blocks.append(TextTable.of([name, "true", "estimated", "std. error"], lines))
+        blocks += [Sentence(ERRORS), Sentence(HOLDER)]
         return Document((Section(tuple(blocks)),), title=f"Simulation of {self.collection.id}")
 
 
@@ -116,7 +130,7 @@ def simulate(
     ----------
     collection : Collection, or the path of its file
     data : anything with rows; its columns are called as the questions
-        A cell that is none of a question's values counts as its default: the first value, or "(other)".
+        Rows with a cell that is none of a question's values are left out, as a client refuses it, and counted.
     people : int, optional
         How many people answer, with the distribution of the table. None: its rows.
     method, progress : as in `estimate`
@@ -132,14 +146,22 @@ def simulate(
     count = None if people is None else check_whole(people, "people", 1, MOST_PEOPLE)
     step = check_progress(progress) if progress is not None else lambda _: None
     random = public_chance(random_state)
-    encoding = Encoding(categories=tuple(Codes.over(q.name, q.category) for q in chosen.questions))
+    encoding = Encoding(categories=tuple(coder_of(question) for question in chosen.questions))
     holder = Vault.holding(data, purpose=f"simulate the collection {chosen.id}", engine=engine, table=table, ledger=ledger)
     step("counting the table")
     holder.record()
-    truth = holder.count(encoding, RowKeys(len(chosen.questions)))
+    counted = holder.count(encoding, RowKeys(len(chosen.questions)))
+    beyond = counted.value.keys == [len(question.values) for question in chosen.questions]  # (cells, questions)
+    left_out = {
+        question.name: int(counted.value.counts[beyond[:, axis]].sum()) for axis, question in enumerate(chosen.questions)
+    }
+    able = ~beyond.any(axis=1)
+    truth = replace(counted, value=Keyed(counted.value.keys[able], counted.value.counts[able]))
     rows = int(truth.value.counts.sum())
     if not rows:
-        raise UsageError("the table has no rows: nobody answers.")
+        raise UsageError(
+            "no row of the table can answer: there are none, or each holds something that is no value of a question."
+        )
     if (count or rows) > MOST_PEOPLE:
         raise UsageError(f"at most {MOST_PEOPLE:,} people answer in a simulation. Give a smaller number of people.")
     answering = truth.value.counts
@@ -152,4 +174,12 @@ def simulate(
     schema = packed_schema(chosen, noise.is_seeded())
     reports = pa.Table.from_batches(list(perturbed_rows(chosen, codes, schema)), schema)
     found = estimate(chosen, reports, method=method, progress=progress)
-    return Simulation(replace(found, seeded=noise.seeded_since(mark)), reports, truth)
+    missing = {name: count for name, count in left_out.items() if count}
+    return Simulation(replace(found, seeded=noise.seeded_since(mark)), reports, truth, missing)
+
+
+def coder_of(question: Question) -> Codes:
+    """The codes of a question's column; what is no value of it has the code beyond them, as a client would refuse it."""
+    if question.category.other:
+        return Codes.over(question.name, question.category)
+    return Codes(question.name, (*question.values, NO_ANSWER), len(question.values), question.category.form)

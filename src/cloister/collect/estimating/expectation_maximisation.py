@@ -42,6 +42,10 @@ from cloister.collect.protocols.channel import Channel
 __all__ = ["EMEstimate", "expectation_maximisation"]
 
 FOLDS = 3
+INDEPENDENT = (
+    "No dependence between these questions could be seen in the reports, so the table is the product of its margins; the "
+    "unbiased estimate does not assume that."
+)
 SEED = 2002  # public, and the same for everyone: an estimate can be repeated from its reports
 SPACING = 1.5  # between the numbers of rounds that are compared
 FALL = 10.0  # in held-out log-likelihood below the best ends a stage; less may be noise that is fitted before the structure
@@ -133,11 +137,13 @@ def expectation_maximisation(
     emptied = _empty_cells(ascents)
     trust = _trust_reports(ascents.full) if counts.ndim > 1 else 0.0
     answers = ascents.full.expected_answers()
-    rule = (
+    is_independent = counts.ndim > 1 and not (pair_rounds or table_rounds or emptied or trust)
+    stages = (
         f"From independent questions, held-out reports were most likely after {pair_rounds} rounds for {len(pairs)} dependent "
-        f"pairs of questions and {table_rounds} for the whole table, {'with' if emptied else 'without'} emptying small cells; "
-        f"it went {trust:.0%} of the way to the most likely table, and a last round gave the answers of these people."
+        f"pairs and {table_rounds} for the whole table, {'with' if emptied else 'without'} emptying small cells; it went "
+        f"{trust:.0%} of the way to the most likely table, and a last round gave the answers of these people."
     )
+    rule = INDEPENDENT if is_independent else stages
     return EMEstimate(answers * (total / answers.sum()), pair_rounds + table_rounds + emptied + 1, rule)
 
 

@@ -28,7 +28,7 @@ __all__ = ["check_shape", "invert", "standard_errors"]
 Counts = npt.NDArray[np.int64]
 
 
-def invert(counts: Counts, channels: Sequence[Channel]) -> Table:
+def invert(counts: Counts | Table, channels: Sequence[Channel]) -> Table:
     """The unbiased estimate of how many people hold each combination of answers: it may be negative, and sums to the reports.
 
     Parameters
@@ -51,14 +51,14 @@ def invert(counts: Counts, channels: Sequence[Channel]) -> Table:
     return estimate
 
 
-def standard_errors(counts: Counts, channels: Sequence[Channel]) -> Table:
+def standard_errors(counts: Counts | Table, channels: Sequence[Channel]) -> Table:
     """The standard error of each cell of `invert`, estimated from the reports.
 
     The estimate of a cell is a sum over people of the inverse's entry at their report. Its variance is that of n independent
     draws: the sum of the squared entries, less the square of the estimate over n.
     """
     check_shape(counts, channels)
-    total = int(counts.sum())
+    total = float(counts.sum())
     variance = counts.astype(np.float64)
     mix(variance, [_squared_inverse(one) for one in channels])
     if total:
