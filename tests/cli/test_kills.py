@@ -19,9 +19,11 @@ from typing import Any
 
 import pytest
 
+from cloister.collect import Client, Collection
 from cloister.sinks import certificate_path
 
 DATA = ["points.csv", "--schema", "points.toml", "--ledger", "ledger.sqlite", "--epsilon", "1"]
+MINE = ["--answer", "a=x", "--answer", "b=u"]
 OUT = {
     "cluster": (["cluster", *DATA, "--k", "2"], "clusters"),
     "labels": (["cluster", *DATA, "--k", "2", "--labels"], "clusters"),
@@ -32,9 +34,11 @@ OUT = {
     "anonymize": (["anonymize", "points.csv", "--k", "5", "--quasi", "x,y"], "safe.csv"),
     "shuffled": (["anonymize", "points.csv", "--k", "5", "--quasi", "x,y", "--shuffle"], "safe.parquet"),
     "schema": (["schema", "points.csv"], "draft.toml"),
+    "estimate": (["collect", "estimate", "survey.toml", "reports.jsonl"], "estimate.csv"),
+    "report": (["collect", "report", "survey.toml", *MINE, "--memo", "memo.sqlite"], "report.json"),
 }
-UNVERIFIED = ("schema",)
-UNCHARGED = ("schema", "anonymize", "shuffled")
+UNVERIFIED = ("schema", "report")
+UNCHARGED = ("schema", "anonymize", "shuffled", "estimate", "report")
 SIGNALS = {signal.SIGKILL: -9, signal.SIGTERM: 143, signal.SIGINT: 130}
 IN_CI = 2  # points a verb and signal
 IS_WHOLE = "is whole"
@@ -68,7 +72,7 @@ class Host:
         return self.home / "work"
 
 
-PATHS = {out for _, out in OUT.values()} | {"ledger.sqlite", "again", "again.csv", "again.json", "again.parquet"}
+PATHS = {out for _, out in OUT.values()} | {"ledger.sqlite", "again", "again.csv", "again.json", "again.parquet", "memo.sqlite"}
 
 
 @pytest.fixture(scope="module")
@@ -81,6 +85,10 @@ def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Host]:
     (start / "points.csv").write_text("x,y\n" + "".join(f"{i % 40},{i % 7}\n" for i in range(400)))
     column = '[columns.{}]\nkind = "number"\nrole = "quasi"\nbounds = [0, 40]\n'
     (start / "points.toml").write_text('table = "points"\n' + column.format("x") + column.format("y"))
+    survey = Collection("s", {"a": ["x", "y"], "b": ["u", "v"]}, 1)
+    survey.save(start / "survey.toml")
+    reports = [Client(survey).report({"a": "x", "b": "v"}).to_json() + "\n" for _ in range(50)]
+    (start / "reports.jsonl").write_text("".join(reports))
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "COLUMNS": "300"}
     command = [sys.executable, str(Path(__file__).with_name("kill_host.py"))]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment) as process:
