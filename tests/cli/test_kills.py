@@ -72,7 +72,14 @@ class Host:
         return self.home / "work"
 
 
-PATHS = {out for _, out in OUT.values()} | {"ledger.sqlite", "again", "again.csv", "again.json", "again.parquet", "memo.sqlite"}
+PATHS = {out for _, out in OUT.values()} | {
+    "ledger.sqlite",
+    "again",
+    "again.csv",
+    "again.json",
+    "again.parquet",
+    "memo.sqlite",
+}
 
 
 @pytest.fixture(scope="module")

@@ -101,6 +101,19 @@ def test_standard_errors_cover() -> None:
     assert 0.88 < answers / 200 < 0.995
 
 
+@pytest.mark.parametrize("method", ["em", "norm-sub", "unbiased", "clip"])
+def test_the_order_of_names_changes_nothing(method: str) -> None:
+    """A marginal under another order of its questions has the same counts and the same errors, and so has one of the joint."""
+    with seeded_noise(3):
+        found = simulate(survey(), PEOPLE, method=method).estimate
+    here, there = found.marginal(["smokes", "likes"]), found.marginal(["likes", "smokes"])
+    assert np.allclose(here.counts, there.counts.T)
+    assert np.allclose(here.errors, there.errors.T)
+    here, there = found.joint().marginal(["year", "smokes"]), found.joint().marginal(["smokes", "year"])
+    assert np.allclose(here.errors, there.errors.T)
+    assert here.errors.min() > 10
+
+
 def test_queries_ranges_and_the_most_frequent() -> None:
     """They are sums of cells, and refuse names and values that are not there."""
     collection = survey()
@@ -276,7 +289,8 @@ def test_forged_local_certificates_are_found() -> None:
     from fractions import Fraction
 
     from cloister.privacy.certificate_figures import find_contradiction
-    from cloister.privacy.guarantees import Local
+    from cloister.privacy.guarantees import Guarantee, Local
+    from cloister.schema import Neighbours
 
     genuine = estimate(survey(), []).release_
     assert find_contradiction(genuine) is None
@@ -290,6 +304,8 @@ def test_forged_local_certificates_are_found() -> None:
         replace(genuine, ledger={"table": "t", "entry": 1}),
         replace(genuine, result={}),
         replace(genuine, kind="kmeans"),
+        replace(genuine, guarantee=Guarantee(Fraction(9), Fraction(0), Neighbours.ADD_REMOVE)),
+        replace(genuine, result={**genuine.result, "terms_checked": "yes"}),
         replace(genuine, result={**genuine.result, "refused": 7}),
         replace(genuine, parameters={**genuine.parameters, "questions": {}}),
     ]

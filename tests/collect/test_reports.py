@@ -174,6 +174,7 @@ def test_an_inbox_with_other_things(tmp_path: Path) -> None:
     (tmp_path / "r.json").write_text(json.dumps(good()))
     (tmp_path / "folder.json").mkdir()
     (tmp_path / "link.json").symlink_to(tmp_path / "nowhere")
+    (tmp_path / ".hidden").write_text("x")
     assert count_reports(survey(), tmp_path).reports == 1
     os.mkfifo(tmp_path / "pipe.jsonl")
     assert count_reports(survey(), tmp_path).reports == 1
@@ -204,12 +205,49 @@ def test_marks_are_read_of_folders_and_tables(tmp_path: Path) -> None:
         with pytest.raises(UsageError, match="other terms"):
             estimate(survey(2), way)
     assert estimate(survey(), reader).seeded
+    with pytest.raises(UsageError, match="true answers look the same"):
+        estimate(survey(), str(tmp_path / "pk"), engine="spark")
     truth = pa.table({"smokes": ["no"], "year": ["1"], "likes": ["tea"]})
     with pytest.raises(UsageError, match="true answers look the same"):
         estimate(survey(), truth)
     plain = estimate(survey(), truth, unmarked=True)
     assert not plain.terms_checked
     assert any("terms" in note for note in plain.release_.notes)
+
+
+@pytest.mark.parametrize("name", ["t.pq", "t.PARQUET", "t", "x.parquet/t"])
+def test_every_file_that_is_read_is_asked(tmp_path: Path, name: str) -> None:
+    """True answers beside packed reports, whatever their file is called, are not taken for reports."""
+    pack(survey(), [Client(survey()).report(MINE) for _ in range(9)], tmp_path / "r.parquet")
+    truth = pa.table({"smokes": ["no"] * 5, "year": ["1"] * 5, "likes": ["tea"] * 5}).cast(
+        pq.read_schema(tmp_path / "r.parquet")
+    )
+    (tmp_path / name).parent.mkdir(exist_ok=True)
+    pq.write_table(truth.replace_schema_metadata(None), tmp_path / name)
+    with pytest.raises(UsageError, match="true answers look the same"):
+        estimate(survey(), tmp_path)
+
+
+def test_a_name_that_looks_like_a_glob(tmp_path: Path) -> None:
+    """The file that is read is the one whose mark is read."""
+    pack(survey(), [Client(survey()).report(MINE)], tmp_path / "q1.parquet")
+    pq.write_table(pa.table({"smokes": ["no"], "year": ["1"], "likes": ["tea"]}), tmp_path / "q[1].parquet")
+    with pytest.raises(UsageError, match="true answers look the same"):
+        estimate(survey(), tmp_path / "q[1].parquet")
+
+
+def test_what_cannot_be_one_lot_of_reports(tmp_path: Path) -> None:
+    """A folder of JSON and other files, a list of tables, texts among paths; an iterator of reports is one."""
+    reports = [Client(survey()).report(MINE) for _ in range(3)]
+    pack(survey(), reports, tmp_path / "r.parquet")
+    table = pq.read_table(tmp_path / "r.parquet")
+    assert estimate(survey(), iter(reports)).terms_checked
+    for wrong in ([table, table], table.to_batches(), [reports[0].to_json(), str(tmp_path / "r.parquet")]):
+        with pytest.raises(UsageError):
+            estimate(survey(), wrong)
+    (tmp_path / "a.jsonl").write_text(reports[0].to_json() + "\n")
+    with pytest.raises(SourceError, match="mixed"):
+        estimate(survey(), tmp_path)
 
 
 def test_ids_are_known_again_over_many_batches() -> None:

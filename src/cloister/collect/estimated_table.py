@@ -98,7 +98,7 @@ class EstimatedTable:
         turn = np.argsort(np.argsort(axes))
 
         def added(cells: NDArray[Any]) -> NDArray[Any]:
-            return cells.sum(axis=others).transpose(turn) if others else cells.transpose(axes)
+            return np.ascontiguousarray(cells.sum(axis=others).transpose(turn) if others else cells.transpose(axes))
 
         if self.expected is None:
             return self

@@ -325,7 +325,7 @@ def estimate(
         "norm-sub": that, made shares of a whole. "clip": as paper 002 prints it, for comparison.
     unmarked : bool, default False
         Take tables that do not say under which terms their rows were given, such as a DataFrame of packed reports: you vouch that
-        they are reports of this collection. A table of true answers looks the same.
+        they are reports of this collection. A table of true answers looks the same. Needed on Spark, which may find other files.
     engine : None, "local" or "spark"
     progress : function of one text, optional
 
@@ -342,7 +342,8 @@ def estimate(
         raise unknown_choice("method", method, METHODS)
     step = check_progress(progress) if progress is not None else lambda _: None
     reports = parsed(reports)
-    said = read_marks(chosen, reports)
+    is_local = engine in (None, "local") and not hasattr(reports, "sparkSession")
+    said = read_marks(chosen, reports, is_local)
     if not said.has_terms and not check_flag(unmarked, "unmarked"):
         raise UsageError(
             "this table does not say that its rows are reports: true answers look the same, and nothing would protect them. Give "

@@ -5,10 +5,8 @@ The ids are left behind: nothing in the file tells one report from another with 
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass
-from glob import glob
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -22,10 +20,11 @@ from cloister.collect.client import Report, fresh_id
 from cloister.collect.collection import Collection
 from cloister.collect.protocols import RandomizedResponse
 from cloister.collect.protocols.base import text_column
-from cloister.collect.reports import JsonReports, read_reports
-from cloister.errors import UsageError
+from cloister.collect.reports import JsonReports, parsed, read_reports
+from cloister.errors import SourceError, UsageError
 from cloister.privacy import noise
 from cloister.sinks import stage
+from cloister.sources.places import Place, find
 
 __all__ = ["PackedReports", "Marks", "pack", "packed_schema", "perturbed_rows", "read_marks", "write_reports"]
 
@@ -71,7 +70,7 @@ def pack(collection: Collection | str | PathLike[str], reports: Any, path: str |
     path : where the file goes, ending in .parquet
     """
     chosen = collection if isinstance(collection, Collection) else Collection.load(collection)
-    source = read_reports(chosen, reports)
+    source = read_reports(chosen, parsed(reports))
     if not isinstance(source, JsonReports):
         raise UsageError("these reports are packed already. Give files of JSON, one report a line.")
     target = Path(path)
@@ -116,35 +115,39 @@ class Marks:
     has_terms: bool
 
 
-def read_marks(collection: Collection, reports: Any) -> Marks:
-    """What reports say of themselves; those under other terms are refused. Reports in JSON say it one by one."""
-    source = read_reports(collection, reports) if not hasattr(reports, "__next__") else None
-    if isinstance(source, JsonReports):
+def read_marks(collection: Collection, reports: Any, is_local: bool = True) -> Marks:
+    """What reports say of themselves; those under other terms are refused. Reports in JSON say it one by one.
+
+    Files are found as the local engine finds them, so that each file that is read is asked. Another engine may find others under
+    the same name (a table of a catalog, a file on another system): there nothing vouches for what is read.
+    """
+    if isinstance(read_reports(collection, reports), JsonReports):
         return Marks(False, True)
     given = reports if isinstance(reports, list | tuple) else [reports]
-    schemas = [schema for each in given for schema in _schemas_of(each)]
-    marks = [(schema.metadata or {}) if schema is not None else {} for schema in schemas]
+    marks = [mark for each in given for mark in _marks_of(each)]
     if any(mark.get(TERMS, collection.terms.encode()) != collection.terms.encode() for mark in marks):
         raise UsageError(
             "these reports were packed under other terms: questions, values, epsilons or protocols differ from those of the "
             "collection. Give the collection that they answer."
         )
-    return Marks(any(mark.get(SEEDED) == b"1" for mark in marks), all(TERMS in mark for mark in marks))
+    return Marks(any(mark.get(SEEDED) == b"1" for mark in marks), is_local and all(TERMS in mark for mark in marks))
 
 
-def _schemas_of(reports: Any) -> list[pa.Schema | None]:
-    """What tables and Parquet files on this machine say of themselves; None for what says nothing."""
-    if not isinstance(reports, str | PathLike):
-        schema = getattr(reports, "schema", None)
-        return [schema if isinstance(schema, pa.Schema) else None]
-    path = os.fspath(reports)
-    found = [os.path.join(path, "**", "*.parquet"), path] if os.path.isdir(path) else [path]
-    files = [file for pattern in found for file in (glob(pattern, recursive=True) or [pattern]) if not os.path.isdir(file)]
-    return [_schema_of_file(file) for file in files] or [None]
-
-
-def _schema_of_file(file: str) -> pa.Schema | None:
+def _marks_of(reports: Any) -> list[dict[bytes, bytes]]:
+    """What a table, or each file that a path stands for, says of itself; nothing for what says nothing."""
+    if isinstance(reports, pa.Table | pa.RecordBatch | pa.RecordBatchReader):
+        return [reports.schema.metadata or {}]
+    if not isinstance(reports, str | PathLike):  # the parts of a dataset or a frame may differ
+        return [{}]
     try:
-        return pq.read_schema(file) if Path(file).is_file() and file.lower().endswith(".parquet") else None
-    except (OSError, pa.ArrowException):  # whoever reads it says what is wrong
-        return None
+        return [_marks_of_file(place) for place in find(reports)]
+    except SourceError:  # whoever reads it says what is wrong
+        return [{}]
+
+
+def _marks_of_file(place: Place) -> dict[bytes, bytes]:
+    try:
+        with place.open() as file:
+            return pq.read_schema(file).metadata or {}
+    except (OSError, pa.ArrowException):  # no Parquet
+        return {}

@@ -18,6 +18,7 @@ from cloister.schema.numerals import amount_text
 
 __all__ = ["Question", "read_question"]
 
+MOST_SHOWN = 20  # values in a message
 LARGEST_WHOLE = 10**100  # that an answer may be
 SMALLEST, LARGEST = Fraction(1, 1000), Fraction(100)  # epsilon of a question
 RESERVED = ("count", "share", "standard_error", "size")  # columns of what is estimated
@@ -106,7 +107,8 @@ class Question:
             return lowered.index(text)
         if self.category.other:
             return len(values) - 1
-        raise UsageError(f'the answer to "{self.name}" is none of its values. It takes: {", ".join(map(_shown, values))}.')
+        shown = [*map(_shown, values[:MOST_SHOWN]), *(["..."] if len(values) > MOST_SHOWN else [])]
+        raise UsageError(f'the answer to "{self.name}" is none of its values. It takes: {", ".join(shown)}.')
 
     def facts(self) -> dict[str, Any]:
         """As plain data, for files."""

@@ -22,7 +22,7 @@ from cloister.collect.client import REPORT_VERSION, Report
 from cloister.collect.collection import Collection
 from cloister.collect.memo import REPORT_ID
 from cloister.collect.protocols import AnswerProtocol
-from cloister.errors import CloisterError, SourceError
+from cloister.errors import CloisterError, SourceError, UsageError
 from cloister.privacy import noise
 from cloister.schema.strict_json import read_json
 from cloister.sources.source import BATCH_ROWS, present
@@ -30,8 +30,9 @@ from cloister.sources.source import BATCH_ROWS, present
 __all__ = ["JSON_ENDINGS", "JsonReports", "RefusedReport", "check_report", "parsed", "read_reports"]
 
 JSON_ENDINGS = (".jsonl", ".ndjson", ".json")
-LONGEST_FILE = 2**26  # characters of a .json file, which is read whole
+LONGEST_FILE = 2**23  # characters of a .json file, which is read whole
 FRAME = 1_000  # characters of a report beside its answers, and some blanks
+MIXED = "reports in JSON and other files cannot be mixed. Pack the former first: cloister collect pack."
 OUTSIDE = "an answer outside its domain."
 FIELDS = {"version", "collection", "terms", "report", "answers"}
 
@@ -255,7 +256,10 @@ def json_files(each: str | PathLike[str]) -> list[Path]:
         files = list(path.iterdir()) if path.is_dir() else []
     except OSError as error:
         raise SourceError(f"{path}: the reports cannot be read ({error.strerror}).") from None
-    found = [file for file in files if file.suffix.lower() in JSON_ENDINGS and file.name[0] != "." and file.is_file()]
+    shown = [file for file in files if file.name[0] not in "._" and file.is_file()]
+    found = [file for file in shown if file.suffix.lower() in JSON_ENDINGS]
+    if found and len(found) < len(shown):
+        raise SourceError(f"{path}: {MIXED}")
     return sorted(found) or [path]
 
 
@@ -263,9 +267,17 @@ def parsed(reports: Any) -> Any:
     """Reports in which the text of a report, as `Report.to_json` gives it, is parsed; paths stay what they are."""
     if isinstance(reports, str) and reports.lstrip().startswith("{"):
         reports = [reports]
+    if hasattr(reports, "__next__") and not hasattr(reports, "__arrow_c_stream__"):  # gone through once
+        reports = tuple(reports)
     if not isinstance(reports, list | tuple):
         return reports
+    if any(hasattr(each, "__arrow_c_stream__") or hasattr(each, "__arrow_c_array__") for each in reports):
+        raise UsageError(
+            "several tables of reports are given as a list. Put them into one, or give the paths of their files."
+        )
     texts = [isinstance(each, str) and each.lstrip().startswith("{") for each in reports]
     if not any(texts):
         return reports
+    if any(isinstance(each, str | PathLike) and not is_text for each, is_text in zip(reports, texts, strict=True)):
+        raise UsageError("reports as text and paths of files cannot be mixed. Give one or the other.")
     return [read_one(each, LONGEST_FILE) if is_text else each for each, is_text in zip(reports, texts, strict=True)]

@@ -25,7 +25,7 @@ __all__ = ["find_contradiction"]
 
 TABLE, RECODED, CHOICE = "k-anonymous table", "rows under a saved recoding", "choice"
 LOCAL_KINDS = ("local estimate", "local rows", "local k-modes")
-SMALLEST_LOCAL = Fraction(1, 1000)  # epsilon of a question
+SMALLEST_LOCAL, LARGEST_LOCAL = Fraction(1, 1000), Fraction(100)  # epsilon of a question
 COUNTS = ("rows", "classes", "smallest")  # of the published rows
 DIVERSITY = re.compile(r"(?:distinct|entropy) l-diversity, l = ([0-9.e+]+)")
 CLOSENESS = re.compile(r"t-closeness, t = ([0-9.e+-]+)")
@@ -90,8 +90,10 @@ def _of_reports(release: Release, guarantee: Local) -> Iterator[str]:
         yield "as many reports were refused as there are reasons, and it says another number"
     if release.kind not in LOCAL_KINDS:
         yield "it is called something that no reports give"
-    if min(guarantee.epsilons) < SMALLEST_LOCAL:
-        yield "an answer costs less than any does"
+    if not SMALLEST_LOCAL <= min(guarantee.epsilons) <= max(guarantee.epsilons) <= LARGEST_LOCAL:
+        yield "an answer costs less or more than any does"
+    if not isinstance(release.result["terms_checked"], bool):
+        yield "it does not say whether its terms were checked"
 
 
 def _of_lost(result: Mapping[str, Any], rows: int) -> Iterator[str]:
@@ -138,6 +140,8 @@ def _of_release(release: Release) -> Iterator[str]:
     """Of a private release: its steps, the shape of its result, and whom its notes say that it protects."""
     if not release.adds_up():
         yield "the steps of this release add up to more than its guarantee"
+    if any(event.kind == "local" for event in release.events):
+        yield "a step of it is an answer of the local model, and its guarantee is another"
     unit, result, parameters = release.guarantee.unit, release.result, release.parameters
     if "identifiability" in parameters:
         yield from _of_rho(release, parameters["identifiability"])

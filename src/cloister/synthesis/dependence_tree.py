@@ -76,17 +76,20 @@ def fit_tree(
     (True, 5)
     """
     strength = {pair: mutual_information(shares) - noise[pair] for pair, shares in pairs.items()}
-    order, parents = [0], {0: None}  # type: tuple[list[int], dict[int, int | None]]
-    left = set(range(1, len(singles)))
-    while left:  # Prim's algorithm: the strongest pair between the tree and what is left
-        gains = [(strength.get((min(a, b), max(a, b)), 0.0), -a, -b) for a in order for b in left]
-        gain, a, b = max(gains)
-        parents[-b] = -a if gain > 0 else None
-        order.append(-b)
-        left.remove(-b)
+    order: list[int] = []
+    parents: dict[int, int | None] = {0: None}
+    best = dict.fromkeys(range(len(singles)), 0.0)  # of each column that is left: its strongest pair with the tree
+    while best:  # Prim's algorithm
+        column = max(best, key=lambda left: (best[left], -left))
+        order.append(column)
+        del best[column]
+        for left in best:
+            gain = strength.get((min(column, left), max(column, left)), 0.0)
+            if gain > best[left]:
+                best[left], parents[left] = gain, column
     shares: dict[int, Shares] = {}
     for column in order:
-        parent = parents[column]
+        parent = parents.setdefault(column, None)
         if parent is None:
             shares[column] = singles[column]
             continue

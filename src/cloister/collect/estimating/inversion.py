@@ -46,7 +46,7 @@ def invert(counts: Counts | Table, channels: Sequence[Channel]) -> Table:
     [1000, 0]
     """
     check_shape(counts, channels)
-    estimate = counts.astype(np.float64)
+    estimate = np.array(counts, dtype=np.float64, order="C")
     mix(estimate, [Mixing(one.size, 1 / one.contrast, -float(one.lie) / one.contrast) for one in channels])
     return estimate
 
@@ -59,7 +59,7 @@ def standard_errors(counts: Counts | Table, channels: Sequence[Channel]) -> Tabl
     """
     check_shape(counts, channels)
     total = float(counts.sum())
-    variance = counts.astype(np.float64)
+    variance = np.array(counts, dtype=np.float64, order="C")
     mix(variance, [_squared_inverse(one) for one in channels])
     if total:
         estimate = invert(counts, channels)

@@ -49,7 +49,7 @@ class Transition:
 
     def __call__(self, table: Table) -> Table:
         """The product with a table, as a new one."""
-        product = table.copy()
+        product = table.copy(order="C")
         _multiply(product, self.factors)
         return product
 
@@ -81,6 +81,7 @@ def _joined(mixings: Sequence[Mixing]) -> list[Mixing | Table]:
 
 def _multiply(table: Table, factors: Sequence[Mixing | Table]) -> None:
     """Apply each factor to its axes, a block of cells after the other."""
+    assert table.flags.c_contiguous, "a view of any other table would be a copy"
     right = table.size
     for factor in factors:
         size = factor.size if isinstance(factor, Mixing) else len(factor)
