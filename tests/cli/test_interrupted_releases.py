@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import sqlite3
@@ -60,11 +61,14 @@ def test_a_signal_while_the_ledger_is_locked_leaves_the_result_kept(
 
     timer = threading.Timer(0.3, os.kill, (os.getpid(), number))
     before = signal.signal(number, interrupt)
+    gc.collect()
+    gc.disable()  # Python ignores what is raised in a callback of a collection
     try:
         with ExitStack() as locks, monkeypatch.context() as patch:
             patch.setattr(Vault, "release", release_locked)
             stopped = run(home, name)
     finally:
+        gc.enable()
         timer.join()
         signal.signal(number, before)
     assert stopped.exit_code == 128 + number

@@ -9,14 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cloister.encode import Encoded
-from cloister.kernels.base import Change, Sensitivity, Summary
+from cloister.kernels.base import Sensitivity, Summary
 from cloister.kernels.counts import ONE_CELL, TWO_CELLS
 from cloister.schema import Neighbours
 
 __all__ = ["REFUSED", "ReportKeys", "ReportTables"]
 
 REFUSED = -1  # the key of a report with an answer that no client sends
-NOTHING = Change(0, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +30,7 @@ class ReportTables:
         Which columns each table crosses.
 
     Privacy: reports are private already, so counts of them are released as they are. A report is counted in one cell of each
-    table, or as refused.
+    table, or as refused; one move covers both, so that several reports of a person may be of either kind.
     """
 
     sizes: tuple[int, ...]
@@ -55,11 +54,8 @@ class ReportTables:
 
     def sensitivity(self, neighbours: Neighbours) -> Sensitivity:
         names = [f"table {i}" for i in range(len(self.tables))]
-        one = {**dict.fromkeys(names, ONE_CELL), "refused": NOTHING}
-        refused = {**dict.fromkeys(names, NOTHING), "refused": ONE_CELL}
-        if neighbours is Neighbours.ADD_REMOVE:
-            return Sensitivity((one, refused))
-        return Sensitivity(({**dict.fromkeys(names, TWO_CELLS), "refused": NOTHING}, {**one, "refused": ONE_CELL}))
+        change = ONE_CELL if neighbours is Neighbours.ADD_REMOVE else TWO_CELLS
+        return Sensitivity(({**dict.fromkeys(names, change), "refused": ONE_CELL},))
 
 
 @dataclass(frozen=True, slots=True)
