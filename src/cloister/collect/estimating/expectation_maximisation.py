@@ -149,7 +149,7 @@ def expectation_maximisation(
 
 def _split(counts: Counts) -> list[Counts]:
     """The reports in parts of about equal size, at random."""
-    random = np.random.Generator(np.random.PCG64(SEED))
+    random = np.random.Generator(np.random.PCG64(SEED))  # public
     rest, parts = counts, []
     for left in range(FOLDS, 1, -1):
         parts.append(random.binomial(rest, 1 / left).astype(np.int64))
