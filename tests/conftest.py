@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from tests.postgres_server import postgres_server
 from tests.spark_hosts import KINDS, Cluster, ConnectServer, Host, comes_with_connect, missing
 
 # A busy machine is no failure, and CI draws new examples each time as every other run does: Hypothesis would fix them there.
@@ -68,6 +69,13 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     reason = missing()
     if reason is not None:
         terminalreporter.write_line(f"Spark tests were skipped: {reason}")
+
+
+@pytest.fixture(scope="session")
+def server() -> Iterator[str]:
+    """A PostgreSQL server. Its synchronous commits are off, so that a test can see a store turn them on."""
+    with postgres_server("synchronous_commit=off") as url:
+        yield url
 
 
 @pytest.fixture(scope="session")

@@ -24,7 +24,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cloister.errors import BudgetExceeded, LedgerError, UsageError
-from cloister.privacy import store as store_module
+from cloister.privacy import store_engines
 from cloister.privacy.ledger import Account, Ledger
 from cloister.privacy.signing import host_key
 from cloister.schema.numerals import exact_text, short_decimal
@@ -422,7 +422,7 @@ def test_postgres_commits_to_the_disk(database: str) -> None:
 
 def test_busy(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A ledger that another process holds for too long is told as that."""
-    monkeypatch.setattr(store_module, "WAIT_SECONDS", 1)
+    monkeypatch.setattr(store_engines, "WAIT_SECONDS", 1)
     ledger = Ledger(place)
     ledger.create("students", "add-remove", 1)
     with ledger._open("students", write=True), pytest.raises(LedgerError, match="in use by another process"):

@@ -24,26 +24,26 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from cloister.errors import CloisterError, UsageError
 from cloister.parameters import from_home
 from cloister.privacy.new_files import NO_LINKS, place_new_file
+from cloister.privacy.store_engines import WAIT_SECONDS, engine_of
 from cloister.privacy.store_names import FINISHED, STAGED, log_without_file, second_name_of, staging_prefix
 from cloister.privacy.store_schema import has_planted, is_as_created
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection, Engine, MetaData, Table
+    from sqlalchemy import Connection, MetaData, Table
 
 __all__ = ["Store", "StoreMissing", "StoreOutdated", "open_store"]
 
 VERSION = re.compile("[1-9][0-9]{0,8}")  # of the tables, as it is written
 
-WAIT_SECONDS = 30  # how long a transaction waits for another one before it gives up
-
 _SQLITE = ("sqlite", "sqlite+pysqlite")
 _POSTGRES = ("postgres", "postgresql", "postgresql+psycopg")
 
+KEPT_OPEN = ("PRAGMA cache_size=-8192", "PRAGMA wal_autocheckpoint=4000")  # 8 MB of pages, 16 MB of log
 _MAGIC = 16  # bytes by which SQLite knows its files; it takes a file of 0 or 1 for a new one
 _DAMAGED = "is damaged. Restore it from a backup; do not start a new one for the same data."
 _BUSY = f"has been in use by another process for more than {WAIT_SECONDS} s. Try again when that one has finished."
@@ -166,7 +166,7 @@ class Store:
 
     def _fill_file(self, path: Path, fill: Callable[[Connection], object]) -> None:
         store = replace(self, url=f"sqlite:///{path}")
-        with self._translated():
+        with self.translated():
             _make_wal(path, self)
         with store._connection(write=True, check=False) as connection:
             store._create_tables(connection, fill)
@@ -198,6 +198,24 @@ class Store:
             yield connection
 
     @contextlib.contextmanager
+    def kept_open(self) -> Iterator[Connection]:
+        """One connection for many short writing transactions of one thread, each ``with connection.begin():``.
+
+        The store is checked when it is opened. PostgreSQL does not let such transactions wait for each other: those who write
+        this way leave it to keys and to locks on rows. `StoreMissing` when there is no store yet.
+        """
+        if self.path is not None:
+            self._find(self.path)
+        with self.translated(), engine_of(self.url).connect() as connection:
+            connection = connection.execution_options(cloister_write=True)
+            with connection.begin():
+                self._check(connection)
+            if self.path is not None:
+                for pragma in KEPT_OPEN:
+                    connection.connection.driver_connection.execute(pragma)  # type: ignore[union-attr]
+            yield connection
+
+    @contextlib.contextmanager
     def upgrading(self, version: int) -> Iterator[Connection | None]:
         """Open a transaction that brings a store of this older version up to date; None when another process has done so."""
         with self._connection(write=True, check=False) as connection:
@@ -218,7 +236,7 @@ class Store:
     def _connection(self, *, write: bool, check: bool = True) -> Iterator[Connection]:
         if self.path is not None:
             self._find(self.path)
-        with self._translated(), _engine(self.url).connect() as connection:
+        with self.translated(), engine_of(self.url).connect() as connection:
             connection = connection.execution_options(cloister_write=write)
             with connection.begin():
                 if check:
@@ -299,7 +317,7 @@ class Store:
         return int(version)
 
     @contextlib.contextmanager
-    def _translated(self) -> Iterator[None]:
+    def translated(self) -> Iterator[None]:
         """Translate a database's error into the user's words."""
         from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
@@ -372,7 +390,7 @@ def open_store(
     shown = url.render_as_string(hide_password=True)
     store = Store(kind, version, url.render_as_string(hide_password=False), shown, error, damage, tables)
     try:
-        _engine(store.url)
+        engine_of(store.url)
     except ModuleNotFoundError as fault:
         raise error(
             f'the {kind} {shown} needs the PostgreSQL driver. Install it with: pip install "cloister[postgres]"'
@@ -390,58 +408,6 @@ def _file_store(
 ) -> Store:
     path = _from_root(from_home(text, f"the {kind}"))
     return Store(kind, version, f"sqlite:///{path}", str(path), error, damage, tables)
-
-
-@lru_cache(maxsize=32)
-def _engine(url: str) -> Engine:
-    """Make the engine of a URL; it keeps no connection, so threads share it and a fork does no harm."""
-    import sqlalchemy
-    from sqlalchemy.pool import NullPool
-
-    if url.startswith("sqlite"):
-        # mode=rw: a place that is only looked at does not become an empty file.
-        address = Path(url.removeprefix("sqlite:///")).as_uri() + "?mode=rw"
-        engine = sqlalchemy.create_engine(
-            "sqlite://",
-            poolclass=NullPool,
-            creator=lambda: sqlite3.connect(address, uri=True, timeout=WAIT_SECONDS, isolation_level=None),
-        )
-        sqlalchemy.event.listen(engine, "connect", _on_sqlite_connect)
-        sqlalchemy.event.listen(engine, "begin", _on_sqlite_begin)
-        return engine
-    in_url = sqlalchemy.make_url(url).query
-    defaults = {"connect_timeout": "10", "client_encoding": "utf8"}
-    engine = sqlalchemy.create_engine(
-        url,
-        poolclass=NullPool,
-        isolation_level="READ COMMITTED",  # FOR UPDATE then waits and sees the row as the other one left it
-        connect_args={key: value for key, value in defaults.items() if key not in in_url},
-    )
-    sqlalchemy.event.listen(engine, "begin", _on_postgres_begin)
-    return engine
-
-
-def _on_sqlite_connect(connection: Any, _record: object) -> None:
-    connection.execute("PRAGMA synchronous=FULL")  # a commit returns once the WAL is on the disk
-    connection.execute("PRAGMA fullfsync=ON")  # macOS: fsync alone stops at the drive's cache
-    connection.execute("PRAGMA foreign_keys=ON")
-
-
-def _on_sqlite_begin(connection: Connection) -> None:
-    # A deferred transaction that reads and then writes can lose its turn in between; IMMEDIATE takes it first.
-    write = connection.get_execution_options()["cloister_write"]
-    connection.exec_driver_sql("BEGIN IMMEDIATE" if write else "BEGIN")
-
-
-def _on_postgres_begin(connection: Connection) -> None:
-    if not connection.get_execution_options()["cloister_write"]:
-        connection.exec_driver_sql("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
-        return
-    connection.exec_driver_sql(f"SET LOCAL lock_timeout = '{WAIT_SECONDS}s'")
-    # Stricter settings than "on" (replicas that have applied it) are the server's to choose, and stay.
-    connection.exec_driver_sql(
-        "SELECT set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit') = 'off'"
-    )
 
 
 def _make_wal(path: Path, store: Store) -> None:
