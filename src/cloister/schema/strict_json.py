@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator
-from itertools import islice
 from typing import Any, NoReturn
 
 from cloister.errors import CloisterError, SourceError
@@ -17,15 +16,20 @@ from cloister.errors import CloisterError, SourceError
 __all__ = ["MOST_LEVELS", "is_too_deep", "levels_of", "line_of", "read_json"]
 
 MOST_LEVELS = 64  # of lists and objects inside each other; what Cloister writes has 6
+LONGEST_SEARCHED = 2**20  # characters
 MOST_DIGITS = 100  # of a whole number; exact numbers of any length are written as text
 
 
 class _Fault(ValueError):
-    """What is wrong with a text, in words that quote nothing of it, and where if that is known."""
+    """What is wrong with a text, in words that quote nothing of it."""
 
-    def __init__(self, reason: str, place: str = "") -> None:
-        super().__init__(reason)
-        self.place = f", {place}" if place else ""
+
+class _Twice(ValueError):
+    """A name that is there twice in one object."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self.name = name
 
 
 def read_json(text: str | bytes, what: str, error: type[CloisterError] = SourceError, advice: str = "") -> Any:
@@ -53,13 +57,7 @@ def read_json(text: str | bytes, what: str, error: type[CloisterError] = SourceE
     try:
         if isinstance(text, bytes):
             text = text.decode("utf-8-sig")
-        parsed = json.loads(
-            text,
-            object_pairs_hook=lambda pairs: _object(pairs, text),
-            parse_constant=_refuse_constant,
-            parse_int=_integer,
-            parse_float=_number,
-        )
+        parsed = _DECODER.decode(text)
         if is_too_deep(parsed):
             raise _Fault(_TOO_DEEP)
     except json.JSONDecodeError as fault:
@@ -68,8 +66,11 @@ def read_json(text: str | bytes, what: str, error: type[CloisterError] = SourceE
         raise error(f"{what}: not UTF-8 text{end}") from None
     except RecursionError:
         raise error(f"{what}: {_TOO_DEEP}{end}") from None
+    except _Twice as fault:
+        place = line_of(str(text), fault.name, 2)
+        raise error(f"{what}, {place}: a name is there twice in one object. Keep one of the two{end}") from None
     except _Fault as fault:
-        raise error(f"{what}{fault.place}: {fault}{end}") from None
+        raise error(f"{what}: {fault}{end}") from None
     return parsed
 
 
@@ -88,12 +89,19 @@ def levels_of(parsed: Any) -> Iterator[list[Any]]:
 
 def is_too_deep(parsed: Any) -> bool:
     """Whether more than `MOST_LEVELS` lists or objects lie inside each other."""
-    beyond = islice(levels_of(parsed), MOST_LEVELS, MOST_LEVELS + 1)
-    return any(isinstance(part, dict | list) for level in beyond for part in level)
+    level = [parsed] if isinstance(parsed, dict | list) else []
+    for _ in range(MOST_LEVELS):
+        if not level:
+            return False
+        inside = [part.values() if isinstance(part, dict) else part for part in level]
+        level = [inner for parts in inside for inner in parts if isinstance(inner, dict | list)]
+    return bool(level)
 
 
 def line_of(text: str, word: str, nth: int) -> str:
-    """The line of the n-th place where a word stands in quotes (or bare, if it never does)."""
+    """The line of the n-th place where a word stands in quotes (or bare, if it never does); long texts are not searched."""
+    if len(text) > LONGEST_SEARCHED:
+        return "a line of a long text"
     for form in (json.dumps(word), json.dumps(word, ensure_ascii=False), f"'{word}'", word):
         places = [number for number, line in enumerate(text.splitlines(), 1) for _ in range(line.count(form))]
         if len(places) >= nth:
@@ -104,12 +112,11 @@ def line_of(text: str, word: str, nth: int) -> str:
 _TOO_DEEP = f"more than {MOST_LEVELS} lists or objects lie inside each other"
 
 
-def _object(pairs: list[tuple[str, Any]], text: str | bytes) -> dict[str, Any]:
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     merged = dict(pairs)
     if len(merged) < len(pairs):
         seen: set[str] = set()
-        twice = next(name for name, _ in pairs if name in seen or seen.add(name))  # type: ignore[func-returns-value]
-        raise _Fault("a name is there twice in one object. Keep one of the two", line_of(str(text), twice, 2))
+        raise _Twice(next(name for name, _ in pairs if name in seen or seen.add(name)))  # type: ignore[func-returns-value]
     return merged
 
 
@@ -128,3 +135,9 @@ def _number(digits: str) -> float:
     if math.isinf(number):
         raise _Fault("a number is too large")
     return number
+
+
+# one for all: making it takes longer than reading a report
+_DECODER = json.JSONDecoder(
+    object_pairs_hook=_object, parse_constant=_refuse_constant, parse_int=_integer, parse_float=_number
+)
