@@ -12,6 +12,7 @@ from cloister.collect.packed_reports import pack
 from cloister.collect.planning import plan
 from cloister.collect.questions import Question
 from cloister.collect.reports import check_report
+from cloister.collect.sending import send
 from cloister.collect.simulate import simulate
 
 __all__ = [
@@ -25,5 +26,6 @@ __all__ = [
     "estimate",
     "pack",
     "plan",
+    "send",
     "simulate",
 ]

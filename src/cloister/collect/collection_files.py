@@ -15,7 +15,7 @@ from cloister.schema.strict_toml import read_toml
 from cloister.schema.toml import toml_key, toml_value
 from cloister.sinks import stage
 
-__all__ = ["read_facts", "write_facts"]
+__all__ = ["check_facts", "read_facts", "write_facts"]
 
 KEYS = ("id", "title", "collector", "opens", "closes", "epsilon", "protocol", "questions")
 LONGEST = 2**26  # bytes of a file: a million values of 60 letters
@@ -41,14 +41,19 @@ def read_facts(path: str | PathLike[str]) -> dict[str, Any]:
             facts = read_toml(read.decode("utf-8-sig"), file.name)
         except UnicodeDecodeError:
             raise SchemaError(f"{file.name}: not UTF-8 text. Save it as UTF-8.") from None
+    return check_facts(facts, file.name)
+
+
+def check_facts(facts: Any, name: str) -> dict[str, Any]:
+    """What a file of this name says, checked for its keys, as the parameters of a `Collection`."""
     if not isinstance(facts, Mapping):
-        raise SchemaError(f"{file.name}: a collection is an object with {', '.join(KEYS)}.")
+        raise SchemaError(f"{name}: a collection is an object with {', '.join(KEYS)}.")
     if unknown := [key for key in facts if key not in KEYS]:
         shown = f' "{unknown[0]}"' if len(unknown[0]) <= 40 and unknown[0].isprintable() else ""
-        raise SchemaError(f"{file.name} has an unknown key{shown}. A collection may hold {', '.join(KEYS)}.")
+        raise SchemaError(f"{name} has an unknown key{shown}. A collection may hold {', '.join(KEYS)}.")
     for key in ("id", "questions"):
         if key not in facts:
-            raise SchemaError(f"{file.name}: {key} is missing. {NEW}")
+            raise SchemaError(f"{name}: {key} is missing. {NEW}")
     return {key: value for key, value in facts.items() if value is not None}
 
 

@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 
 from cloister.collect.collection import Collection
 from cloister.collect.protocols import AnswerProtocol
-from cloister.collect.reports import OUTSIDE, JsonReports, read_reports
+from cloister.collect.reports import OUTSIDE, CheckedReports, read_reports
 from cloister.encode import Encoding
 from cloister.kernels.report_tables import REFUSED, ReportKeys, ReportTables
 from cloister.vault import EngineChoice, Vault
 
-__all__ = ["MOST_CELLS", "ReportCounts", "count_reports"]
+__all__ = ["MOST_CELLS", "ReportCounts", "count_answers", "count_reports"]
 
 MOST_CELLS = 2**24  # of a joint distribution: 8 questions of 8 values; an array of so many numbers takes 128 MB
 MOST_TABLE_CELLS = 2**22  # of all marginals together, where the joint is too large
@@ -84,6 +84,13 @@ class ReportColumns:
         return tuple(len(self.collection.question(name).values) for name in names)
 
 
+def count_answers(collection: Collection, reports: CheckedReports) -> ReportCounts:
+    """Count the answers to each question by itself, which is quick however many questions there are."""
+    layout = ReportColumns(collection, collection.answering())
+    values, counted, refused = count_values(layout, reports, tuple(layout.protocols), None)
+    return ReportCounts(counted, {OUTSIDE: refused} if refused else {}, values, None, {})
+
+
 def count_reports(
     collection: Collection, reports: Any, *, engine: EngineChoice = None, progress: Callable[[str], None] = lambda _: None
 ) -> ReportCounts:
@@ -113,7 +120,7 @@ def count_reports(
         summary = Vault.public(source, layout.encoding, kernel, engine)
         tables = {names: summary[f"table {i}"] for i, names in enumerate(wanted)}
     reasons = {OUTSIDE: refused} if refused else {}
-    if isinstance(source, JsonReports):
+    if isinstance(source, CheckedReports):
         reasons |= source.refused
     return ReportCounts(counted, reasons, {name: values[name] for name in layout.protocols}, joint, tables)
 

@@ -20,7 +20,7 @@ from cloister.collect.client import Report, fresh_id
 from cloister.collect.collection import Collection
 from cloister.collect.protocols import RandomizedResponse
 from cloister.collect.protocols.base import text_column
-from cloister.collect.reports import JsonReports, parsed, read_reports
+from cloister.collect.reports import CheckedReports, parsed, read_reports
 from cloister.errors import SourceError, UsageError
 from cloister.privacy import noise
 from cloister.sinks import stage
@@ -71,7 +71,7 @@ def pack(collection: Collection | str | PathLike[str], reports: Any, path: str |
     """
     chosen = collection if isinstance(collection, Collection) else Collection.load(collection)
     source = read_reports(chosen, parsed(reports))
-    if not isinstance(source, JsonReports):
+    if not isinstance(source, CheckedReports):
         raise UsageError("these reports are packed already. Give files of JSON, one report a line.")
     target = Path(path)
     if target.suffix.lower() != ".parquet":
@@ -121,7 +121,7 @@ def read_marks(collection: Collection, reports: Any, is_local: bool = True) -> M
     Files are found as the local engine finds them, so that each file that is read is asked. Another engine may find others under
     the same name (a table of a catalog, a file on another system): there nothing vouches for what is read.
     """
-    if isinstance(read_reports(collection, reports), JsonReports):
+    if isinstance(read_reports(collection, reports), CheckedReports):
         return Marks(False, True)
     given = reports if isinstance(reports, list | tuple) else [reports]
     marks = [mark for each in given for mark in _marks_of(each)]

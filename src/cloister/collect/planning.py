@@ -15,7 +15,7 @@ from typing import Any
 
 from cloister.collect.collection import Collection
 from cloister.collect.counting import MOST_CELLS, expected_distance
-from cloister.collect.protocols import PROTOCOLS, protocol_of, why_protocol
+from cloister.collect.protocols import MOST_BITS, PROTOCOLS, UnaryEncoding, protocol_of, why_protocol
 from cloister.collect.questions import LARGEST, SMALLEST, Question
 from cloister.errors import UsageError, by_door
 from cloister.parameters import check_whole
@@ -213,7 +213,8 @@ def spread(question: Question) -> float:
 def plan_question(question: Question, people: int) -> QuestionPlan:
     """What to expect of one question."""
     protocol = question.answering()
-    others = [protocol_of(question.values, question.epsilon, name) for name in PROTOCOLS if name != protocol.name]
+    able = [name for name in PROTOCOLS if name != UnaryEncoding.name or len(question.values) <= MOST_BITS]
+    others = [protocol_of(question.values, question.epsilon, name) for name in able if name != protocol.name]
     better = [other for other in others if other.share_variance(0.0) < protocol.share_variance(0.0)]
     why = ""
     if better:

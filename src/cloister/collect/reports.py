@@ -6,6 +6,7 @@ Packed reports are a table with one column a question, as `pack` writes it: chec
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -27,7 +28,7 @@ from cloister.privacy import noise
 from cloister.schema.strict_json import read_json
 from cloister.sources.source import BATCH_ROWS, present
 
-__all__ = ["JSON_ENDINGS", "JsonReports", "RefusedReport", "check_report", "parsed", "read_reports"]
+__all__ = ["JSON_ENDINGS", "CheckedReports", "JsonReports", "RefusedReport", "check_report", "parsed", "read_reports"]
 
 JSON_ENDINGS = (".jsonl", ".ndjson", ".json")
 LONGEST_FILE = 2**23  # characters of a .json file, which is read whole
@@ -66,17 +67,39 @@ class ReportCheck:
             fields = data.as_dict() if isinstance(data, Report) else data
         except (TypeError, ValueError):
             raise RefusedReport("a report is an object.") from None
-        if problem := self._foreign(fields):
-            raise RefusedReport(problem)
-        answers = fields["answers"]
-        if not isinstance(answers, Mapping) or not answers.keys() <= self.protocols.keys():
-            raise RefusedReport("an answer to an unknown question.")
-        if answers.keys() != self.protocols.keys():
-            raise RefusedReport("a question without an answer.")
+        answers = self.answers_of(fields)
         for name, protocol in self.protocols.items():
             if not isinstance(answers[name], str) or not protocol.is_answer(answers[name]):
                 raise RefusedReport(OUTSIDE)
         return Report(self.collection, self.terms, fields["report"], {name: answers[name] for name in self.protocols})
+
+    def answers_of(self, fields: Any) -> Mapping[str, Any]:
+        """The answers of a report of this collection, one to each question, whatever they are."""
+        if type(fields) is dict and self._is_own(fields):  # nearly always
+            return fields["answers"]  # type: ignore[no-any-return]
+        if problem := self._foreign(fields):
+            raise RefusedReport(problem)
+        answers: Any = fields["answers"]
+        if not isinstance(answers, Mapping) or not answers.keys() <= self.protocols.keys():
+            raise RefusedReport("an answer to an unknown question.")
+        if answers.keys() != self.protocols.keys():
+            raise RefusedReport("a question without an answer.")
+        return answers
+
+    def _is_own(self, fields: dict[str, Any]) -> bool:
+        """Whether this is a report of the collection; False: `_foreign` and what follows it say why not."""
+        answers, id = fields.get("answers"), fields.get("report")
+        return (
+            fields.keys() == FIELDS
+            and fields["terms"] == self.terms
+            and fields["collection"] == self.collection
+            and type(fields["version"]) is int
+            and fields["version"] == REPORT_VERSION
+            and type(id) is str
+            and REPORT_ID.fullmatch(id) is not None
+            and type(answers) is dict
+            and answers.keys() == self.protocols.keys()
+        )
 
     def _foreign(self, fields: Any) -> str | None:
         """Why this is no report of the collection, whatever its answers are; None: it may be one."""
@@ -102,22 +125,35 @@ def check_report(data: Any, collection: Collection) -> Report:
     return ReportCheck.of(collection)(data)
 
 
-@dataclass(slots=True)
-class JsonReports:
-    """Reports in JSON as a source of rows: one column a question, without those that are refused.
+class CheckedReports(ABC):
+    """Reports as a source of rows that were checked one by one: one column a question, without those that are refused."""
 
-    Every pass reads and checks anew; `refused` says how many were refused in the last one, by reason.
-    """
+    __slots__ = ()
+
+    collection: Collection
+    refused: Counter[str]  # in the last pass, by reason
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return self.collection.names
+
+    @property
+    def in_memory(self) -> bool:
+        return False
+
+    @abstractmethod
+    def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        """The answers, one column a question; see `sources.source.Source`."""
+
+
+@dataclass(slots=True)
+class JsonReports(CheckedReports):
+    """Reports in JSON; every pass reads and checks them anew."""
 
     collection: Collection
     places: tuple[Path, ...] = ()
     given: tuple[Any, ...] = ()  # reports in memory
     refused: Counter[str] = field(default_factory=Counter)
-    in_memory: bool = False
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        return self.collection.names
 
     def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         wanted = present(self.names, columns)

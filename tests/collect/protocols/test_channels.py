@@ -9,15 +9,14 @@ from math import comb
 
 import numpy as np
 import pytest
-from scipy.stats import binom
 
 from cloister.collect.protocols import RandomizedResponse, UnaryEncoding, channel_for, protocol_of
 from cloister.collect.protocols.channel import UNIT, lie_units
 from cloister.errors import UsageError
 from cloister.privacy import noise
 from cloister.schema.numerals import decimal_context
+from tests.collect.protocols.law_bounds import are_within_bounds
 
-ERROR = 1e-6  # of a test, over all cells that it looks at
 EPSILONS = [Fraction(1, 1000), Fraction(1, 10), Fraction(1), Fraction(3), Fraction(20), Fraction(44), Fraction(100)]
 VALUES = ("a", "b", "c")
 
@@ -94,11 +93,9 @@ def law_holds(sampler: Sampler, draws: int = 200_000) -> bool:
         law = joint_law(truth, Fraction(1), 3)
         sent = sampler(truth, draws)
         counts = np.bincount(sent[:, 0] * 3 + sent[:, 1], minlength=9)
-        share = ERROR / (2 * len(truths) * len(law))
-        for (first, second), chance in law.items():
-            low, high = binom.ppf([share, 1 - share], draws, chance)
-            if not low <= counts[first * 3 + second] <= high:
-                return False
+        cells = [int(counts[first * 3 + second]) for first, second in law]
+        if not are_within_bounds(cells, law.values(), draws, len(truths) * len(law)):
+            return False
     return True
 
 
@@ -131,11 +128,8 @@ def test_bits_have_their_probabilities_and_keep_epsilon() -> None:
     assert (1 - lie) / lie <= power(Fraction(1))
     draws = 100_000
     counts = protocol.perturb_bits(np.full(draws, 7)).sum(axis=0)
-    share = ERROR / (2 * 20)
-    for place, count in enumerate(counts.tolist()):
-        chance = 0.5 if place == 7 else float(lie)
-        low, high = binom.ppf([share, 1 - share], draws, chance)
-        assert low <= count <= high
+    chances = [0.5 if place == 7 else float(lie) for place in range(20)]
+    assert are_within_bounds(counts.tolist(), chances, draws, 20)
 
 
 def test_bits_come_back_from_text() -> None:

@@ -13,6 +13,7 @@ from cloister.parameters import unknown_choice
 
 __all__ = [
     "AUTO",
+    "MOST_BITS",
     "PROTOCOLS",
     "AnswerProtocol",
     "Channel",

@@ -10,6 +10,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from cloister.encode import Coder
+from cloister.schema.arrow_numpy import from_numbers, from_texts
 
 __all__ = ["AnswerProtocol"]
 
@@ -63,4 +64,4 @@ class AnswerProtocol(Protocol):
 
 def text_column(values: Sequence[str], codes: NDArray[np.int64]) -> pa.Array:
     """A column of texts that are given by their codes; equal texts are stored once."""
-    return pa.DictionaryArray.from_arrays(pa.array(codes, pa.int32()), pa.array(values, pa.string()))
+    return pa.DictionaryArray.from_arrays(from_numbers(codes.astype(np.int32)), from_texts(values))

@@ -1,0 +1,69 @@
+"""The tables of an inbox, and how an older one is brought up to date.
+
+What may be read off them
+-------------------------
+A report has no time, no number and no address; its key is the id that its sender drew at random. The files of a database show
+more until they are rewritten: SQLite fills a page in the order in which rows come and keeps older pages in its log; PostgreSQL
+keeps the bytes of deleted rows, and the number of the transaction beside each row, so that a spent invitation and its report can
+be joined. When a collection is closed `Inbox.settle` rewrites the tables (docs/collect-threats.md).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection, MetaData, Table
+
+__all__ = ["INVITATIONS", "MIGRATIONS", "VERSION", "inbox_tables", "table_of"]
+
+VERSION = 1  # of the tables; raise it when an older Cloister could misread them, and add a step to `MIGRATIONS`
+INVITATIONS = "cloister_invitations"
+
+MIGRATIONS: Mapping[int, Callable[[Connection], object]] = {}
+"""What brings the tables of a version to the next one, by the version that they have."""
+
+
+@cache
+def inbox_tables() -> MetaData:
+    """The tables of this version."""
+    from sqlalchemy import Boolean, Column, Integer, LargeBinary, MetaData, String, Table
+
+    metadata = MetaData()
+    Table(
+        "cloister_collections",
+        metadata,
+        Column("number", Integer, primary_key=True),
+        Column("id", String, nullable=False, unique=True),
+        Column("terms", String, nullable=False),
+        Column("facts", String, nullable=False),  # the public file of the collection, as JSON
+        Column("is_invited", Boolean, nullable=False),
+        Column("wanted", Integer),  # how many reports the collector hopes for
+        Column("is_closed", Boolean, nullable=False),
+        Column("is_settled", Boolean, nullable=False),  # closed, and nothing in the files tells the order of arrival
+        sqlite_autoincrement=True,  # the number of a deleted collection is never given again
+    )
+    Table(
+        "cloister_reports",
+        metadata,
+        Column("collection", Integer, primary_key=True, autoincrement=False),
+        Column("report", LargeBinary, primary_key=True),  # 128 bits that a participant drew for this collection
+        Column("answers", LargeBinary, nullable=False),  # perturbed: `AnswerCodes`
+        sqlite_with_rowid=False,  # in the order of the random ids, not in that of arrival
+    )
+    Table(
+        INVITATIONS,
+        metadata,
+        Column("collection", Integer, primary_key=True, autoincrement=False),
+        Column("code_hash", LargeBinary, primary_key=True),  # deleted when the code is spent
+        sqlite_with_rowid=False,
+    )
+    Table("cloister_tokens", metadata, Column("token_hash", LargeBinary, primary_key=True), sqlite_with_rowid=False)
+    return metadata
+
+
+def table_of(name: str) -> Table:
+    """A table by the last word of its name."""
+    return inbox_tables().tables[f"cloister_{name}"]
