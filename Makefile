@@ -21,10 +21,15 @@ $(VENV)/dev.stamp: $(VENV)/run.stamp pyproject.toml
 	$(BIN)/python -m pip install --quiet --editable '.[dev]'
 	touch $@
 
+# What the tests of the service's pages take from npm; where there is no npm they are skipped.
+PAGES := tests/collect/service/browser
+$(PAGES)/node_modules/.stamp: $(PAGES)/package.json $(PAGES)/package-lock.json
+	if command -v npm >/dev/null; then npm ci --prefix $(PAGES) --no-audit --no-fund --ignore-scripts && touch $@; fi
+
 demo: $(VENV)/run.stamp     ## the tour on a made-up table
 	$(BIN)/cloister demo
 
-test: $(VENV)/dev.stamp     ## every test
+test: $(VENV)/dev.stamp $(PAGES)/node_modules/.stamp    ## every test
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not spark"
 	$(BIN)/python -m pytest -m spark
 
@@ -69,4 +74,4 @@ test-lowest: $(LOWEST)/dev.stamp    ## the tests but for Spark's with the lowest
 	$(LOWEST)/bin/python -m pytest -n 2 --dist worksteal -m "not spark"
 
 clean:
-	rm -rf $(LOWEST) $(SPARK35) $(VENV) build dist site .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(PAGES)/node_modules $(LOWEST) $(SPARK35) $(VENV) build dist site .pytest_cache .mypy_cache .ruff_cache

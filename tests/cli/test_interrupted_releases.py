@@ -33,9 +33,9 @@ def locked(ledger: Path) -> Iterator[None]:
 @pytest.fixture
 def waits_briefly(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody waits long for a locked ledger."""
-    from cloister.privacy import store
+    from cloister.privacy import store_engines
 
-    monkeypatch.setattr(store, "WAIT_SECONDS", 1)
+    monkeypatch.setattr(store_engines, "WAIT_SECONDS", 1)
 
 
 def interrupt(number: int, _: object) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from cloister.cli import flags, output
+from cloister.cli import collect_service, flags, output
 from cloister.errors import DataError, SourceError, UsageError
 from cloister.report.document import Document, Section, TextTable
 from cloister.report.terminal import print_document
@@ -20,7 +20,11 @@ if TYPE_CHECKING:
 
 __all__ = ["app"]
 
-app = typer.Typer(help="Collect answers without trusting the collector: plan, report, estimate.", no_args_is_help=True)
+app = typer.Typer(
+    help="Collect answers without trusting the collector: plan, report, serve, estimate.", no_args_is_help=True
+)
+app.command(epilog="Example: cloister collect serve survey.toml --store sqlite:///reports.db")(collect_service.serve)
+app.command(epilog="Example: cloister collect invite students-2026 --count 100 --out codes.txt")(collect_service.invite)
 
 LONGEST_ANSWERS = 2**24  # characters
 CollectionFile = Annotated[
@@ -133,10 +137,13 @@ def report(
     out: Annotated[
         Path | None, typer.Option(metavar="FILE", help="A new .json file for the report. Default: printed.")
     ] = None,
+    to: Annotated[str | None, typer.Option("--to", metavar="URL", help="Send it to this service too.")] = None,
+    code: Annotated[str | None, typer.Option(metavar="CODE", help="With --to: the code of your invitation.")] = None,
     everywhere: flags.Everywhere,
 ) -> None:
     """Perturb your answers here, and give the report that may leave. Without --answers and --answer you are asked."""
     from cloister.collect.client import Client
+    from cloister.collect.sending import send
 
     asked = load(collection)
     given = read_answers(asked, answers, answer)
@@ -144,6 +151,7 @@ def report(
         raise UsageError("a report is written as .json. Give --out a name that ends so.")
     if no_memo and memo is not None:
         raise UsageError("--memo and --no-memo contradict each other. Keep one of them.")
+    check_sending(to, code)
     made = Client(asked, None if no_memo else memo or default_memo()).report(given)
     if out is not None:
         output.write_text(out, made.to_json() + "\n")
@@ -155,13 +163,18 @@ def report(
             for name, kept, epsilon in made.loss
         }
         facts = {"epsilon": str(made.epsilon), "loss": loss, "notes": list(made.notes)}
-        output.print_json({"report": made.as_dict(), **facts})
-    elif out is not None:
+        sent = {} if to is None else {"sent": send(made, to, code=code)}
+        output.print_json({"report": made.as_dict(), **facts, **sent})
+        return
+    if out is not None:
         print_document(made.describe())
         output.print_line(f"Written: {out}")
     else:  # standard output has the report alone
-        for line in (f"Epsilon of this report: {amount_text(made.epsilon)}", *made.notes):
+        again = "" if made.epsilon else " (these answers were drawn before: sending them again costs nothing more)"
+        for line in (f"Epsilon of this report: {amount_text(made.epsilon)}{again}", *made.notes):
             typer.echo(line, err=True)
+    if to is not None:
+        typer.echo(f"The service says: {send(made, to, code=code)}.", err=True)
 
 
 @app.command(epilog="Example: cloister collect simulate survey.toml people.csv --people 10000")
@@ -348,6 +361,16 @@ def show_collection(collection: Collection, as_json: bool, written: str = "") ->
     print_document(collection.describe())
     if written:
         output.print_line(written)
+
+
+def check_sending(to: str | None, code: str | None) -> None:
+    """Refuse an address that is none before anything is drawn."""
+    from cloister.collect.sending import check_service
+
+    if code is not None and to is None:
+        raise UsageError("--code is for --to URL, the service that a report is sent to.")
+    if to is not None:
+        check_service(to)
 
 
 def read_question(text: str) -> tuple[str, list[str]]:

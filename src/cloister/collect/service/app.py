@@ -1,0 +1,118 @@
+"""The service as an ASGI application: the API, the pages, and what stands before them."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+from fastapi import FastAPI, Request, Response
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.staticfiles import StaticFiles
+
+from cloister.collect.service import collector_api, collector_pages, documented_facts, public_api, survey_page
+from cloister.collect.service.guarding import RequestGuard
+from cloister.collect.service.problems import HttpProblem, ProblemFacts, add_handlers
+from cloister.collect.service.report_routes import ReportRoutes
+from cloister.collect.service.running import Service
+from cloister.collect.service.settings import ServiceSettings
+
+__all__ = ["make_app"]
+
+API_VERSION = "1"
+DESCRIPTION = "Collects reports whose answers were perturbed by whoever gave them, and estimates from them."
+
+
+class ClientFiles(StaticFiles):
+    """The client and the pages' own files, which browsers ask about again each time."""
+
+    def file_response(self, *arguments: Any, **named: Any) -> Any:
+        answer = super().file_response(*arguments, **named)
+        answer.headers["cache-control"] = "no-cache"
+        return answer
+
+
+def make_app(settings: ServiceSettings) -> FastAPI:
+    """One worker's application; its store must be there."""
+    service = Service(settings)
+
+    @asynccontextmanager
+    async def alive(_: FastAPI) -> AsyncIterator[None]:
+        service.intake.start()
+        settling = asyncio.create_task(service.settle_now_and_then())
+        yield
+        settling.cancel()
+        await run_in_threadpool(service.intake.stop)  # what was taken is stored, and whoever sent it is told
+
+    app = FastAPI(
+        title="Cloister collections",
+        version=API_VERSION,
+        description=DESCRIPTION,
+        openapi_url="/v1/openapi.json",
+        docs_url=None,  # they would load scripts from elsewhere
+        redoc_url=None,
+        lifespan=alive,
+        redirect_slashes=False,
+        middleware=[
+            Middleware(RequestGuard, settings=settings, metrics=service.metrics, limit=service.limit),
+            Middleware(ReportRoutes),
+        ],
+    )
+    app.state.service = service
+    routers = (public_api.router, collector_api.router, survey_page.router, collector_pages.router)
+    for router in routers:
+        app.include_router(router)
+    app.mount("/client", ClientFiles(directory=survey_page.HERE / "static"))
+    add_handlers(app, routers)
+    add_pages(app)
+    describe(app)
+    return app
+
+
+def add_pages(app: FastAPI) -> None:
+    """Tell errors as a page where a person asked for one in a browser."""
+    for kind in (HttpProblem, HTTPException):
+        told = app.exception_handlers[kind]
+
+        async def tell(request: Request, error: Exception, told: Any = told) -> Response:
+            answer: Response = await told(request, error)
+            is_page = not request.url.path.startswith(("/v1/", "/client/"))
+            if is_page and "text/html" in request.headers.get("accept", ""):
+                problem = json.loads(bytes(answer.body))
+                return survey_page.render("problem.html", answer.status_code, problem=problem, root=root_of(request))
+            return answer
+
+        app.add_exception_handler(kind, tell)
+
+
+def root_of(request: Request) -> str:
+    """The way from a page to the first one."""
+    return "../" * (request.url.path.count("/") - 1)
+
+
+def describe(app: FastAPI) -> None:
+    """Put what bodies and errors are into the OpenAPI document: the service reads the former by itself."""
+    made = app.openapi
+
+    def openapi() -> dict[str, Any]:
+        document = made()
+        schemas = document.setdefault("components", {}).setdefault("schemas", {})
+        bodies = (
+            documented_facts.PostedReport,
+            documented_facts.Batch,
+            documented_facts.NewCollection,
+            documented_facts.NewCodes,
+        )
+        for model in (ProblemFacts, *bodies):
+            schema = model.model_json_schema(ref_template="#/components/schemas/{model}")
+            schemas.update(schema.pop("$defs", {}))
+            schemas[model.__name__] = schema
+        for unused in ("HTTPValidationError", "ValidationError"):
+            schemas.pop(unused, None)
+        return document
+
+    app.openapi = openapi  # type: ignore[method-assign]

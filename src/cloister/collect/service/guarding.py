@@ -1,0 +1,185 @@
+"""What stands before every page: rates, headers, time and size of bodies, errors without a word of what was sent.
+
+Plain ASGI: each request passes here, so it is kept short.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import time
+from collections.abc import Awaitable, Callable, MutableMapping
+from math import ceil
+from typing import Any
+
+from fastapi import Request
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import ClientDisconnect
+
+from cloister.collect.service.metrics import Metrics
+from cloister.collect.service.problems import HttpProblem, problem_response
+from cloister.collect.service.rate_limit import RateLimit
+from cloister.collect.service.settings import ServiceSettings
+from cloister.errors import SourceError
+from cloister.schema.strict_json import read_json
+
+__all__ = ["RequestGuard", "address_of", "read_body"]
+
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+App = Callable[[Message, Receive, Send], Awaitable[None]]
+
+LOG = logging.getLogger("cloister.collect")
+HEALTH = "/v1/health"
+MOST_AT_ONCE = 2**16  # bytes of JSON that are read while others wait: a millisecond; larger ones count as several requests
+DEBUG = bool(os.environ.get("CLOISTER_DEBUG"))  # for whoever debugs with made-up data
+PAGE_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; "
+    "base-uri 'none'; frame-ancestors 'none'"
+)
+HEADERS = {
+    "content-security-policy": PAGE_POLICY,
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "same-origin",
+    "cross-origin-opener-policy": "same-origin",
+    "permissions-policy": "camera=(), geolocation=(), microphone=()",
+    "cache-control": "no-store",
+}
+SHARED = {  # what other pages may load and send: the client, facts of collections, reports
+    "access-control-allow-origin": "*",
+    "cross-origin-resource-policy": "cross-origin",
+}
+FOR_PAGES = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
+FOR_OTHERS = [(name.encode(), value.encode()) for name, value in {**HEADERS, **SHARED}.items()]
+PREFLIGHT = {
+    **SHARED,
+    "access-control-allow-methods": "GET, POST",
+    "access-control-allow-headers": "content-type",
+    "access-control-max-age": "86400",
+}
+
+
+class RequestGuard:
+    """Stands before an application."""
+
+    def __init__(self, app: App, settings: ServiceSettings, metrics: Metrics, limit: RateLimit) -> None:
+        self.app, self.settings, self.metrics, self.limit = app, settings, metrics, limit
+
+    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
+        """Answer a request."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        started = time.perf_counter()
+        is_shared = is_for_others(scope)
+        status = 500
+
+        async def send_guarded(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                names = {name for name, _ in message["headers"]}
+                more = FOR_OTHERS if is_shared else FOR_PAGES
+                message["headers"] = [*message["headers"], *(header for header in more if header[0] not in names)]
+            await send(message)
+
+        try:
+            if wait := self.wait(scope):
+                problem = HttpProblem(
+                    429, "rate", "Too many requests from one address. Wait a moment.", {"Retry-After": wait}
+                )
+                await problem_response(problem)(scope, receive, send_guarded)
+            elif scope["method"] == "OPTIONS" and is_shared:
+                headers = [(name.encode(), value.encode()) for name, value in PREFLIGHT.items()]
+                await send_guarded({"type": "http.response.start", "status": 204, "headers": headers})
+                await send_guarded({"type": "http.response.body", "body": b""})
+            else:
+                await self.app(scope, receive, send_guarded)
+        except ClientDisconnect:  # nobody is there to be told
+            status = 499
+        except Exception as error:  # its words may hold what was sent: only its kind is told and logged
+            LOG.error("an unexpected %s at %s", type(error).__name__, kind_of(scope), exc_info=DEBUG)
+            problem = HttpProblem(
+                500, "failed", "The server failed. What was sent may be sent again: a report is stored once."
+            )
+            if status == 500:
+                await problem_response(problem)(scope, receive, send_guarded)
+        finally:
+            self.metrics.answered(status)
+            if self.settings.access_log:
+                took = 1000 * (time.perf_counter() - started)
+                LOG.info("%s %s %d %.0f ms", scope["method"], kind_of(scope), status, took)
+
+    def wait(self, scope: Message) -> str:
+        """How many seconds the address of a request must wait; nothing: none."""
+        seconds = self.limit.seconds_to_wait(address_of(scope))
+        return str(ceil(seconds)) if seconds else ""
+
+
+def address_of(scope: Message) -> str:
+    """Where a request comes from."""
+    client = scope.get("client")
+    return client[0] if client else ""
+
+
+def is_for_others(scope: Message) -> bool:
+    """Whether pages from elsewhere may ask this: no token opens anything there."""
+    parts = scope["path"].split("/")
+    if parts[1:2] == ["client"] or scope["path"] == HEALTH:
+        return True
+    is_public = parts[1:3] == ["v1", "collections"] and len(parts) >= 4
+    return is_public and parts[4:] in ([], ["file"], ["reports"], ["reports", "batch"])
+
+
+def kind_of(scope: Message) -> str:
+    """The kind of page that was asked for, without anything that a user typed."""
+    route = scope.get("route")
+    return str(getattr(route, "path", None) or "an unknown page")
+
+
+def strict_json(text: bytes) -> Any:
+    """The JSON of a request, which cannot be read in two ways."""
+    return read_json(text, "the request")
+
+
+async def read_body(
+    request: Request, settings: ServiceSettings, most: int | None = None, parse: Callable[[bytes], Any] = strict_json
+) -> Any:
+    """The JSON of a request: of a bounded size, and within a bounded time."""
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind != "application/json":
+        raise HttpProblem(415, "media-type", "A request here holds JSON: send it with Content-Type: application/json.")
+    most = settings.body_bytes if most is None else min(most, settings.body_bytes)
+    too_large = HttpProblem(413, "size", f"A request here has at most {most:,} bytes.", {"Connection": "close"})
+    length = request.headers.get("content-length", "")
+    if length.isascii() and length.isdigit() and (len(length) > 15 or int(length) > most):
+        raise too_large
+    read = bytearray()
+    if await read_part(request, read, too_large, most):  # the first part is nearly always all of it
+        try:
+            async with asyncio.timeout(settings.body_seconds):
+                while await read_part(request, read, too_large, most):
+                    pass
+        except TimeoutError:
+            raise HttpProblem(408, "slow", "The request took too long to arrive.", {"Connection": "close"}) from None
+    try:
+        if len(read) <= MOST_AT_ONCE:
+            return parse(bytes(read))
+        limit: RateLimit = request.app.state.service.limit
+        limit.seconds_to_wait(address_of(request.scope), cost=len(read) / MOST_AT_ONCE)
+        return await run_in_threadpool(parse, bytes(read))
+    except SourceError as error:  # what is wrong is said without repeating it
+        raise HttpProblem(400, "json", str(error)[:1].upper() + str(error)[1:]) from None
+
+
+async def read_part(request: Request, read: bytearray, too_large: HttpProblem, most: int) -> bool:
+    """Add what came of a body; whether more is to come. Who sends nothing at all is cut off by `TimedProtocol`."""
+    message = await request.receive()
+    if message["type"] == "http.disconnect":
+        raise ClientDisconnect
+    read += message.get("body", b"")
+    if len(read) > most:
+        raise too_large
+    return bool(message.get("more_body"))

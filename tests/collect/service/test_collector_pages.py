@@ -1,0 +1,148 @@
+"""The collector's pages: a token opens them, other sites cannot use them, and they do what they say."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from markupsafe import escape
+
+from tests.collect.service.conftest import Running, posted
+from tests.collect.survey import survey
+
+FILE = """
+id = "coffee"
+epsilon = 1
+[questions.drinks]
+domain = ["tea", "coffee"]
+"""
+
+
+@pytest.fixture
+def logged_in(running: Running) -> Running:
+    """A browser that has logged in."""
+    answer = running.web.post("/admin/login", data={"token": running.token}, follow_redirects=False)
+    assert (answer.status_code, answer.headers["location"]) == (303, "../admin")
+    return running
+
+
+def test_logging_in(running: Running) -> None:
+    """The cookie is for these pages alone and out of reach of scripts; a wrong token gets none."""
+    assert "Token" in running.web.get("/admin").text
+    wrong = running.web.post("/admin/login", data={"token": "no"})
+    assert (wrong.status_code, "set-cookie" in wrong.headers) == (401, False)
+    cookie = running.web.post("/admin/login", data={"token": running.token}, follow_redirects=False).headers["set-cookie"]
+    for part in ("HttpOnly", "Path=/admin", "SameSite=strict"):
+        assert part in cookie
+    assert "Secure" not in cookie
+    over_tls = running.web.post(
+        "https://testserver/admin/login", data={"token": running.token}, follow_redirects=False
+    ).headers["set-cookie"]
+    assert "Secure" in over_tls
+
+
+def test_a_new_token_logs_everybody_out(logged_in: Running) -> None:
+    """The cookie holds the token, and is compared each time."""
+    assert "students" in logged_in.web.get("/admin").text
+    logged_in.inbox.renew_token()
+    assert "students" not in logged_in.web.get("/admin").text
+    logged_in.web.post("/admin/logout")
+    assert not logged_in.web.cookies
+
+
+@pytest.mark.parametrize("action", ["new", "c/students/close", "c/students/delete", "c/invited/invite"])
+def test_forms_of_other_sites_do_nothing(logged_in: Running, action: str) -> None:
+    """A form needs the cookie, and must come from the service's own page."""
+    foreign: list[dict[str, str]] = [
+        {"origin": "https://evil.example"},
+        {"origin": "null"},
+        {"sec-fetch-site": "cross-site"},
+        {"sec-fetch-site": "same-site"},
+    ]
+    for headers in foreign:
+        answer = logged_in.web.post(f"/admin/{action}", data={"count": "1", "file": FILE}, headers=headers)
+        assert answer.status_code == 403
+    logged_in.web.cookies.clear()
+    assert logged_in.web.post(f"/admin/{action}", data={"count": "1", "file": FILE}).status_code == 401
+    assert [each.collection.id for each in logged_in.inbox.all()] == ["invited", "students"]
+    assert not logged_in.inbox.get("students").is_closed
+
+
+def test_hosting_from_the_page(logged_in: Running) -> None:
+    """A TOML file that is pasted; one that is none is told so, and nothing is lost."""
+    own = {"origin": "http://testserver", "sec-fetch-site": "same-origin"}
+    answer = logged_in.web.post("/admin/new", data={"file": FILE, "invited": "yes", "wanted": "50"}, headers=own)
+    assert answer.status_code == 200
+    assert "coffee" in str(answer.url)
+    hosted = logged_in.inbox.get("coffee")
+    assert (hosted.is_invited, hosted.wanted) == (True, 50)
+    for file, wanted in (("id = ", ""), ("", ""), (FILE, "x"), ('id = "a"\nquestions = 3\nepsilon = 1', "")):
+        answer = logged_in.web.post("/admin/new", data={"file": file, "wanted": wanted}, headers=own)
+        assert answer.status_code == 422
+        assert 'role="alert"' in answer.text
+        assert escape(file) in answer.text  # what was typed is still there
+
+
+def test_the_page_of_a_collection(logged_in: Running) -> None:
+    """How many came, live estimates with error bars, what error to expect, and everything to take along."""
+    empty = logged_in.web.get("/admin/c/students").text
+    assert "No report has come yet" in empty
+    reports = [posted(logged_in.collection) for _ in range(40)]
+    logged_in.post({"reports": reports}, path="reports/batch")
+    text = logged_in.web.get("/admin/c/students").text
+    assert "40 of 1,000 wanted" in text
+    assert re.search(r"\d+\.\d% ± \d+\.\d%", text)
+    assert "With 1,000 reports the standard error of a share is at most 3.4%" in text
+    for file in ("estimate.zip", "rows.zip", "release.json", "reports.parquet"):
+        answer = logged_in.web.get(f"/admin/c/students/{file}")
+        assert answer.status_code == 200
+        assert "attachment" in answer.headers["content-disposition"]
+    assert logged_in.web.get("/admin/c/students/secrets").status_code == 404
+    assert logged_in.web.get("/admin/c/none").status_code == 404
+
+
+def test_inviting_closing_and_deleting(logged_in: Running) -> None:
+    """Codes are shown once, as links; a closed collection stays, a deleted one is gone."""
+    page = logged_in.web.post("/admin/c/invited/invite", data={"count": "2"}).text
+    links = re.findall(r"http://testserver/c/invited#[0-9A-Z-]{30}", page)
+    assert len(set(links)) == 2
+    assert links[0] not in logged_in.web.get("/admin/c/invited").text
+    for count in ("", "0", "x"):
+        assert logged_in.web.post("/admin/c/invited/invite", data={"count": count}).status_code == 422
+    assert "closed" in logged_in.web.post("/admin/c/invited/close").text
+    assert "admin/c/invited" not in logged_in.web.post("/admin/c/invited/delete").text
+    assert logged_in.inbox.find("invited") is None
+
+
+def test_pages_show_texts_as_texts(logged_in: Running) -> None:
+    """HTML in a title, a question or a value is shown, not run."""
+    hostile = '<img src=x onerror="alert(1)">'
+    facts: Any = {"id": "hostile", "title": hostile, "collector": hostile, "epsilon": 1}
+    facts["questions"] = {hostile: {"text": hostile, "domain": [hostile, "</script>"]}}
+    logged_in.inbox.add(replace(survey(), id="other"))
+    from cloister.collect import Collection
+
+    collection = logged_in.inbox.add(Collection(**facts)).collection
+    body = {
+        "version": 1,
+        "collection": "hostile",
+        "terms": collection.terms,
+        "report": "0" * 32,
+        "answers": {hostile: hostile},
+    }
+    assert logged_in.post({"report": body}, "hostile").status_code == 201
+    for path in ("/admin", "/admin/c/hostile", "/c/hostile"):
+        text = logged_in.web.get(path).text
+        assert "<img" not in text
+        assert "&lt;img" in text
+
+
+@pytest.mark.parametrize("path", ["/", "/c/none", "/c/a/b", "/admin/c/none", "/admin/c/students/none"])
+def test_errors_for_people_are_pages(logged_in: Running, path: str) -> None:
+    """Who mistypes a link in a browser sees a sentence, and no JSON; programs get a problem as everywhere."""
+    page = logged_in.web.get(path, headers={"accept": "text/html,*/*"})
+    assert (page.status_code, page.headers["content-type"]) == (404, "text/html; charset=utf-8")
+    assert "<h1>Not found</h1>" in page.text
+    assert logged_in.web.get(path).headers["content-type"] == "application/problem+json"
