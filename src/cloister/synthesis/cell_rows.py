@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 __all__ = ["rows_from_cells", "whole_counts"]
 
 
-def rows_from_cells(weights: NDArray[np.float64], rows: int, random: np.random.Generator) -> NDArray[np.int32]:
+def rows_from_cells(weights: NDArray[np.float64], rows: int, random: np.random.Generator) -> NDArray[np.int32]:  # public
     """So many rows whose cells follow the weights, (rows, axes), cell by cell.
 
     A cell of weight w gets floor(w) or ceil(w) rows, ceil with the probability of the rest: no count is off by 1 or more, where
@@ -30,7 +30,7 @@ def rows_from_cells(weights: NDArray[np.float64], rows: int, random: np.random.G
     return np.stack(places, axis=1).astype(np.int32)
 
 
-def whole_counts(weights: NDArray[np.float64], total: int, random: np.random.Generator) -> NDArray[np.int64]:
+def whole_counts(weights: NDArray[np.float64], total: int, random: np.random.Generator) -> NDArray[np.int64]:  # public
     """Whole numbers that add up to the total, each within 1 of its share of it: one systematic draw."""
     whole = weights.sum()
     shares = weights * (total / whole) if whole > 0 else np.full(weights.size, total / weights.size)

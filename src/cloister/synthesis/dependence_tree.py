@@ -35,7 +35,7 @@ class DependenceTree:
     parents: Mapping[int, int | None]
     shares: Mapping[int, Shares]
 
-    def rows(self, count: int, random: np.random.Generator) -> NDArray[np.int32]:
+    def rows(self, count: int, random: np.random.Generator) -> NDArray[np.int32]:  # public
         """So many rows, (count, columns); within each value of its parent a column has its shares as nearly as rows can."""
         drawn = np.zeros((count, len(self.order)), dtype=np.int32)
         for column in self.order:
@@ -49,7 +49,7 @@ class DependenceTree:
         return drawn
 
 
-def spread(shares: Shares, count: int, random: np.random.Generator) -> NDArray[np.int32]:
+def spread(shares: Shares, count: int, random: np.random.Generator) -> NDArray[np.int32]:  # public
     """So many values with these shares, in a random order."""
     values = np.repeat(np.arange(shares.size, dtype=np.int32), whole_counts(shares, count, random))
     random.shuffle(values)
