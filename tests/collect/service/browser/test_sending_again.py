@@ -138,6 +138,40 @@ def test_a_report_of_a_tab_that_was_closed_is_sent_by_another(service: RunningSe
     assert service.reports("other-tab") == 1
 
 
+def test_a_tab_learns_what_another_has_sent(service: RunningService, context: BrowserContext) -> None:
+    """Two tabs wait with one report; when the first has sent it, the second says so too, and sends nothing."""
+    address = service.host(smoking("told"))
+    context.route("**/reports", lambda route: route.abort())
+    tabs = [SurveyForm.open(context.new_page(), address) for _ in range(2)]
+    for tab in tabs:
+        tab.answer(SMOKES)
+        tab.says(PENDING)
+    first, second = tabs
+    second.page.route("**/reports", lambda route: route.abort())  # whatever it learns it has from the first
+    context.unroute("**/reports")
+    press_until_received(first)
+    press_until_received(second)
+    assert service.reports("told") == 1
+
+
+def test_a_tab_whose_report_another_has_deleted(service: RunningService, context: BrowserContext) -> None:
+    """Who made the browser forget in another tab is told to reload this one; nothing is sent, and no error goes unheard."""
+    address = service.host(smoking("deleted"))
+    context.route("**/reports", lambda route: route.abort())
+    first, second = (SurveyForm.open(context.new_page(), address) for _ in range(2))
+    watch = PageWatch(second.page)
+    for tab in (first, second):
+        tab.answer(SMOKES)
+        tab.says(PENDING)
+    first.page.get_by_role("button", name="Forget").click()
+    expect(first.form).to_be_visible()
+    second.page.bring_to_front()
+    second.page.locator("#send-again").dispatch_event("click")
+    second.says("Reload the page.")
+    assert [words for words in watch.errors if "Failed to load resource" not in words] == []
+    assert service.reports("deleted") == 0
+
+
 def test_a_refusal_of_something_on_the_way_is_none(service: RunningService, page: Page, watch: PageWatch) -> None:
     """A firewall's page is not the service's word: the same report goes again, and counts once."""
     form = SurveyForm.open(page, service.host(smoking("firewall")))

@@ -56,7 +56,10 @@ export class ClientError extends Error {
   readonly status: number;
 }
 
-/** One person's part in a collection, in this browser. Fires "change" (a CustomEvent of KeptReport) when the state of the report changes. */
+/**
+ * One person's part in a collection, in this browser. Fires "change" (a CustomEvent of KeptReport) when the state of the report changes or is looked up
+ * for sending, and "failure" (a CustomEvent of ClientError) when sending by itself has stopped, such as when another tab made the browser forget.
+ */
 export class Respondent extends EventTarget {
   static open(options: RespondentOptions): Promise<Respondent>;
   readonly collection: Collection;
@@ -67,6 +70,8 @@ export class Respondent extends EventTarget {
   answer(answers: Answers): Promise<KeptReport>;
   /** Try to send what is kept, now. It is tried again by itself, also when the network comes back. */
   send(): Promise<KeptReport | null>;
+  /** The same where nobody waits for the result: an error is fired as "failure". */
+  sendUnwatched(): void;
   /** Stop trying; what is kept stays. */
   close(): void;
 }

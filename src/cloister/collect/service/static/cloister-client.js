@@ -259,7 +259,7 @@ export class Respondent extends EventTarget {
     this.timer = null;
     this.sending = null;
     this.isClosed = false;
-    this.onOnline = () => this.send();
+    this.onOnline = () => this.sendUnwatched();
     globalThis.addEventListener?.("online", this.onOnline);
   }
 
@@ -272,7 +272,7 @@ export class Respondent extends EventTarget {
     // one report a person and collection, which is for this service alone
     const key = await memory.tag("collection", new URL(`${base(options.service)}/`, location.href).href, collection.id, collection.terms);
     const respondent = new Respondent(options, collection, memory, key);
-    if ((await respondent.kept())?.state === "pending") respondent.send();
+    if ((await respondent.kept())?.state === "pending") respondent.sendUnwatched();
     return respondent;
   }
 
@@ -321,7 +321,7 @@ export class Respondent extends EventTarget {
       };
     });
     this.changed(kept);
-    this.send();
+    this.sendUnwatched();
     return kept;
   }
 
@@ -344,10 +344,18 @@ export class Respondent extends EventTarget {
     return this.sending;
   }
 
+  /** Send where nobody waits for the result: what fails, such as a memory that was deleted in another tab, is an event. */
+  sendUnwatched() {
+    this.send().catch((failure) => this.dispatchEvent(new CustomEvent("failure", { detail: failure })));
+  }
+
   async trySending() {
     clearTimeout(this.timer);
     const kept = await this.kept();
-    if (kept === null || kept.state !== "pending") return kept;
+    if (kept?.state !== "pending") {
+      if (kept !== null) this.changed(kept); // another tab may have sent it meanwhile
+      return kept;
+    }
     try {
       const url = `${this.service}/v1/collections/${encodeURIComponent(this.collection.id)}/reports`;
       const response = await request(url, { method: "POST", headers: { "Content-Type": "application/json" }, body: kept.body });
@@ -360,7 +368,7 @@ export class Respondent extends EventTarget {
       if (isFinal) return this.settle(kept.body, { state: "refused", problem: { type: failure.type, detail: failure.message } });
       const wait = Math.max(RETRY_MS[Math.min(this.attempts, RETRY_MS.length - 1)], 1000 * (failure.retryAfter ?? 0));
       this.attempts += 1;
-      if (!this.isClosed) this.timer = setTimeout(() => this.send(), wait);
+      if (!this.isClosed) this.timer = setTimeout(() => this.sendUnwatched(), wait);
       this.changed(kept);
       return kept;
     }
@@ -368,7 +376,7 @@ export class Respondent extends EventTarget {
 
   async settle(body, changes) {
     const settled = await this.memory.change(this.key, body, changes);
-    this.changed(settled);
+    if (settled !== null) this.changed(settled);
     return settled;
   }
 

@@ -74,8 +74,9 @@ async function start() {
   globalThis.addEventListener("hashchange", takeCode);
   const respondent = await Respondent.open({ service, id, terms, code: codeOf() });
   respondent.addEventListener("change", (event) => show(event.detail));
+  respondent.addEventListener("failure", (event) => tell(event.detail.message, "problem"));
   show(await respondent.kept());
-  again.addEventListener("click", () => respondent.send());
+  again.addEventListener("click", () => respondent.sendUnwatched());
   forget.addEventListener("click", async () => {
     respondent.close();
     await forgetEverything();
