@@ -61,12 +61,14 @@ def report() -> Report:
 
 
 def test_what_is_sent(report: Report) -> None:
-    """The report, and the code where there is one."""
+    """The report, and the code where there is one, by itself or in the link of an invitation."""
     told = {"report": report.id, "status": "stored"}
     with answering(lambda _: (201, {}, json.dumps(told).encode())) as (address, seen):
         assert send(report, address) == "stored"
         assert send(report, f"{address}/", code="x") == "stored"
-    assert seen == [{"report": report.as_dict()}, {"code": "x", "report": report.as_dict()}]
+        assert send(report, f"{address}/c/{report.collection}#x") == "stored"
+        assert send(report, f"{address}/c/{report.collection}#y", code="x") == "stored"
+    assert seen == [{"report": report.as_dict()}, *[{"code": "x", "report": report.as_dict()}] * 3]
 
 
 def test_redirects_are_not_followed(report: Report) -> None:
@@ -110,6 +112,7 @@ def test_only_a_service_is_believed(report: Report, status: int, content: bytes)
         "",
         None,
         "https://a\nb",
+        "https://survey.example?to=x",
     ],
 )
 def test_addresses_that_are_none(report: Report, address: str) -> None:

@@ -137,8 +137,12 @@ def report(
     out: Annotated[
         Path | None, typer.Option(metavar="FILE", help="A new .json file for the report. Default: printed.")
     ] = None,
-    to: Annotated[str | None, typer.Option("--to", metavar="URL", help="Send it to this service too.")] = None,
-    code: Annotated[str | None, typer.Option(metavar="CODE", help="With --to: the code of your invitation.")] = None,
+    to: Annotated[
+        str | None, typer.Option("--to", metavar="URL", help="Send it to this service too; an invitation's link will do.")
+    ] = None,
+    code: Annotated[
+        str | None, typer.Option(metavar="CODE", help="With --to: the code of your invitation, unless the link has it.")
+    ] = None,
     everywhere: flags.Everywhere,
 ) -> None:
     """Perturb your answers here, and give the report that may leave. Without --answers and --answer you are asked."""

@@ -34,9 +34,9 @@ def send(report: Report, service: str, *, code: str | None = None) -> str:
     ----------
     report : Report
     service : str
-        The address of the service, such as ``https://survey.example``, or of the survey's page.
+        The address of the service, such as ``https://survey.example``, of the survey's page, or the link of an invitation.
     code : str, optional
-        Of an invitation, where one is needed.
+        Of an invitation, where one is needed and the link does not have it.
 
     Returns
     -------
@@ -48,10 +48,12 @@ def send(report: Report, service: str, *, code: str | None = None) -> str:
     Nothing but the report leaves, and the code where there is one. The service sees your address, as every server does.
     """
     check_service(service)
+    page, _, linked = service.partition("#")
+    code = linked or None if code is None else code
     body = json.dumps(
         {**({} if code is None else {"code": code}), "report": report.as_dict()}, ensure_ascii=False, separators=(",", ":")
     ).encode()
-    base = service.rstrip("/").removesuffix(f"/c/{report.collection}")  # the address of the survey's page does as well
+    base = page.rstrip("/").removesuffix(f"/c/{report.collection}")
     url = f"{base}/v1/collections/{report.collection}/reports"
     request = urllib.request.Request(url, body, {"Content-Type": "application/json"}, method="POST")
     try:
@@ -76,7 +78,7 @@ def check_service(address: Any) -> None:
         is_own = parts.scheme == "http" and parts.hostname in LOOPBACK
     except ValueError:
         parts, is_own = urllib.parse.urlsplit(""), False
-    if (parts.scheme != "https" or not parts.hostname or " " in parts.netloc) and not is_own:
+    if ((parts.scheme != "https" or not parts.hostname or " " in parts.netloc) and not is_own) or parts.query:
         raise UsageError("a service is reached over https, such as https://survey.example; http is for this machine alone.")
 
 
