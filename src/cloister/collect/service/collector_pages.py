@@ -32,7 +32,7 @@ __all__ = ["router"]
 COOKIE = "cloister_token"
 MOST_FORM = 2**20  # bytes
 MOST_BARS = 12
-BAR_LENGTH = 300.0  # of the longest bar and its line, in units of the picture
+BAR_LENGTH = 300.0  # of a share of 1, in units of the picture: the same for all questions, so that bars can be compared
 
 router = APIRouter(prefix="/admin", include_in_schema=False)
 
@@ -205,20 +205,21 @@ def bars_of(rows: Any, name: str, reports: int) -> list[dict[str, Any]]:
     """The largest shares of a question, in the order of its values, with two standard errors to either side."""
     listed = [(place, row[name], row["share"], row["standard_error"] / max(1, reports)) for place, row in enumerate(rows)]
     shown = sorted(sorted(listed, key=lambda each: -each[2])[:MOST_BARS])
-    longest = max((share + 2 * error for _, _, share, error in shown), default=1.0) or 1.0
-    scale = BAR_LENGTH / longest
-    bars = []
-    for _, value, share, error in shown:
-        bars.append(
-            {
-                "label": LABELS.get(value, value),
-                "width": round(scale * max(0.0, share), 1),
-                "low": round(scale * max(0.0, share - 2 * error), 1),
-                "high": round(scale * max(0.0, share + 2 * error), 1),
-                "words": f"{share:.1%} ± {2 * error:.1%}",
-            }
-        )
-    return bars
+    return [
+        {
+            "label": LABELS.get(value, value),
+            "width": length(share),
+            "low": length(share - 2 * error),
+            "high": length(share + 2 * error),
+            "words": f"{share:.1%} ± {2 * error:.1%}",
+        }
+        for _, value, share, error in shown
+    ]
+
+
+def length(share: float) -> float:
+    """How long a bar of this share is."""
+    return round(BAR_LENGTH * min(1.0, max(0.0, share)), 1)
 
 
 def is_collector(request: Request) -> bool:
