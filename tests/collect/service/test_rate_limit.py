@@ -51,3 +51,13 @@ def test_a_batch_counts_as_many_as_it_has(inbox: Inbox) -> None:
         refused = web.post("/v1/collections/students/reports", json=posted(collection))
         assert refused.status_code == 429
         assert 25 <= int(refused.headers["retry-after"]) <= 32
+
+
+def test_people_are_told_in_a_page(inbox: Inbox) -> None:
+    """Who reloads a page too often sees a sentence and when to come back, not JSON."""
+    inbox.add(survey())
+    with TestClient(make_app(ServiceSettings(str(inbox.store.path or inbox.store.url), rate=1))) as web:
+        asked = [web.get("/c/students", headers={"accept": "text/html,*/*"}) for _ in range(2)]
+        assert [page.status_code for page in asked] == [200, 429]
+        assert "<h1>Too many requests</h1>" in asked[1].text
+        assert 1 <= int(asked[1].headers["retry-after"]) <= 60

@@ -10,6 +10,7 @@ from typing import Any
 
 from fastapi import FastAPI, Request, Response
 from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.staticfiles import StaticFiles
@@ -20,6 +21,8 @@ from cloister.collect.service.problems import HttpProblem, ProblemFacts, add_han
 from cloister.collect.service.report_routes import ReportRoutes
 from cloister.collect.service.running import Service
 from cloister.collect.service.settings import ServiceSettings
+from cloister.collect.storing.intake import Overloaded
+from cloister.errors import CloisterError
 
 __all__ = ["make_app"]
 
@@ -58,7 +61,7 @@ def make_app(settings: ServiceSettings) -> FastAPI:
         lifespan=alive,
         redirect_slashes=False,
         middleware=[
-            Middleware(RequestGuard, settings=settings, metrics=service.metrics, limit=service.limit),
+            Middleware(RequestGuard, settings=settings, metrics=service.metrics, limit=service.limit, tell=as_asked),
             Middleware(ReportRoutes),
         ],
     )
@@ -75,23 +78,26 @@ def make_app(settings: ServiceSettings) -> FastAPI:
 
 def add_pages(app: FastAPI) -> None:
     """Tell errors as a page where a person asked for one in a browser."""
-    for kind in (HttpProblem, HTTPException):
+    for kind in (HttpProblem, HTTPException, CloisterError, Overloaded):
         told = app.exception_handlers[kind]
 
         async def tell(request: Request, error: Exception, told: Any = told) -> Response:
-            answer: Response = await told(request, error)
-            is_page = not request.url.path.startswith(("/v1/", "/client/"))
-            if is_page and "text/html" in request.headers.get("accept", ""):
-                problem = json.loads(bytes(answer.body))
-                return survey_page.render("problem.html", answer.status_code, problem=problem, root=root_of(request))
-            return answer
+            return as_asked(request.scope, await told(request, error))
 
         app.add_exception_handler(kind, tell)
 
 
-def root_of(request: Request) -> str:
-    """The way from a page to the first one."""
-    return "../" * (request.url.path.count("/") - 1)
+def as_asked(scope: Any, problem: Response) -> Response:
+    """A problem as a page where a person asked for one in a browser, else as it is."""
+    path: str = scope["path"]
+    if path.startswith(("/v1/", "/client/")) or "text/html" not in Headers(scope=scope).get("accept", ""):
+        return problem
+    root = "../" * (path.count("/") - 1)  # the way from a page to the first one
+    page = survey_page.render("problem.html", problem.status_code, problem=json.loads(bytes(problem.body)), root=root)
+    for name in ("allow", "connection", "retry-after"):
+        if name in problem.headers:
+            page.headers[name] = problem.headers[name]
+    return page
 
 
 def describe(app: FastAPI) -> None:

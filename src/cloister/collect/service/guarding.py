@@ -13,7 +13,7 @@ from collections.abc import Awaitable, Callable, MutableMapping
 from math import ceil
 from typing import Any
 
-from fastapi import Request
+from fastapi import Request, Response
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect
 
@@ -30,6 +30,7 @@ Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Message, Receive, Send], Awaitable[None]]
+Tell = Callable[[Message, Response], Response]  # a problem in the form that was asked for
 
 LOG = logging.getLogger("cloister.collect")
 HEALTH = "/v1/health"
@@ -64,8 +65,8 @@ PREFLIGHT = {
 class RequestGuard:
     """Stands before an application."""
 
-    def __init__(self, app: App, settings: ServiceSettings, metrics: Metrics, limit: RateLimit) -> None:
-        self.app, self.settings, self.metrics, self.limit = app, settings, metrics, limit
+    def __init__(self, app: App, settings: ServiceSettings, metrics: Metrics, limit: RateLimit, tell: Tell) -> None:
+        self.app, self.settings, self.metrics, self.limit, self.tell = app, settings, metrics, limit, tell
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         """Answer a request."""
@@ -90,7 +91,7 @@ class RequestGuard:
                 problem = HttpProblem(
                     429, "rate", "Too many requests from one address. Wait a moment.", {"Retry-After": wait}
                 )
-                await problem_response(problem)(scope, receive, send_guarded)
+                await self.tell(scope, problem_response(problem))(scope, receive, send_guarded)
             elif scope["method"] == "OPTIONS" and is_shared:
                 headers = [(name.encode(), value.encode()) for name, value in PREFLIGHT.items()]
                 await send_guarded({"type": "http.response.start", "status": 204, "headers": headers})
@@ -105,7 +106,7 @@ class RequestGuard:
                 500, "failed", "The server failed. What was sent may be sent again: a report is stored once."
             )
             if status == 500:
-                await problem_response(problem)(scope, receive, send_guarded)
+                await self.tell(scope, problem_response(problem))(scope, receive, send_guarded)
         finally:
             self.metrics.answered(status)
             if self.settings.access_log:
