@@ -122,7 +122,7 @@ class RequestGuard:
 def address_of(scope: Message) -> str:
     """Where a request comes from."""
     client = scope.get("client")
-    return client[0] if client else ""
+    return str(client[0] or "") if client else ""
 
 
 def is_for_others(scope: Message) -> bool:
