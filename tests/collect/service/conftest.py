@@ -59,5 +59,5 @@ def running(inbox: Inbox) -> Iterator[Running]:
     place = str(inbox.store.path or inbox.store.url)
     collection = inbox.add(survey(), wanted=1000).collection
     inbox.add(replace(survey(), id="invited"), is_invited=True)
-    with TestClient(make_app(ServiceSettings(place, rate=0))) as web:
+    with TestClient(make_app(ServiceSettings(place, rate=0)), base_url="http://localhost") as web:
         yield Running(web, inbox, inbox.renew_token(), collection)

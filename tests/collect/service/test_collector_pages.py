@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import io
 import re
+import zipfile
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 from markupsafe import escape
 
+from cloister.cli.verify import read_release
+from cloister.privacy.verification import check_consistency
 from tests.collect.service.conftest import Running, posted
 from tests.collect.survey import survey
 
@@ -38,7 +43,7 @@ def test_logging_in(running: Running) -> None:
         assert part in cookie
     assert "Secure" not in cookie
     over_tls = running.web.post(
-        "https://testserver/admin/login", data={"token": running.token}, follow_redirects=False
+        "https://localhost/admin/login", data={"token": running.token}, follow_redirects=False
     ).headers["set-cookie"]
     assert "Secure" in over_tls
 
@@ -72,17 +77,45 @@ def test_forms_of_other_sites_do_nothing(logged_in: Running, action: str) -> Non
 
 def test_hosting_from_the_page(logged_in: Running) -> None:
     """A TOML file that is pasted; one that is none is told so, and nothing is lost."""
-    own = {"origin": "http://testserver", "sec-fetch-site": "same-origin"}
+    own = {"origin": "http://localhost", "sec-fetch-site": "same-origin"}
     answer = logged_in.web.post("/admin/new", data={"file": FILE, "invited": "yes", "wanted": "50"}, headers=own)
     assert answer.status_code == 200
     assert "coffee" in str(answer.url)
     hosted = logged_in.inbox.get("coffee")
     assert (hosted.is_invited, hosted.wanted) == (True, 50)
-    for file, wanted in (("id = ", ""), ("", ""), (FILE, "x"), ('id = "a"\nquestions = 3\nepsilon = 1', "")):
-        answer = logged_in.web.post("/admin/new", data={"file": file, "wanted": wanted}, headers=own)
+    wrong = [("id = ", "77"), ("", ""), (FILE, "x"), ('id = "a"\nquestions = 3\nepsilon = 1', ""), ('{"id": ', "")]
+    for file, wanted in wrong:
+        answer = logged_in.web.post("/admin/new", data={"file": file, "wanted": wanted, "invited": "yes"}, headers=own)
         assert answer.status_code == 422
         assert 'role="alert"' in answer.text
-        assert escape(file) in answer.text  # what was typed is still there
+        # what was typed and ticked is still there: what is mended must not be hosted for anybody
+        assert escape(file) in answer.text
+        assert f'value="{wanted}"' in answer.text
+        assert 'value="yes" checked' in answer.text
+
+
+def test_hosting_from_json(logged_in: Running) -> None:
+    """The file as the service itself gives it out does as well."""
+    file = logged_in.web.get("/v1/collections/students/file").text.replace('"students"', '"copied"')
+    assert logged_in.web.post("/admin/new", data={"file": file}).status_code == 200
+    assert logged_in.inbox.get("copied").collection.questions == logged_in.collection.questions
+
+
+def test_no_token_over_plain_http(running: Running) -> None:
+    """From another machine the token is neither asked for nor taken without TLS: anybody on the way could read it."""
+    page = running.web.get("http://survey.example/admin").text
+    assert "plain http" in page
+    assert "<form" not in page
+    sent = running.web.post("http://survey.example/admin/login", data={"token": running.token}, follow_redirects=False)
+    assert (sent.status_code, "set-cookie" in sent.headers) == (403, False)
+    assert "<form" in running.web.get("https://survey.example/admin").text
+
+
+def test_coming_back_to_the_answer_of_a_form(logged_in: Running) -> None:
+    """Its address, opened or reloaded, leads to the page that the form was on."""
+    for path, page in (("/admin/new", "/admin"), ("/admin/c/invited/invite", "/admin/c/invited")):
+        answer = logged_in.web.get(path)
+        assert (answer.status_code, answer.url.path) == (200, page)
 
 
 def test_the_page_of_a_collection(logged_in: Running) -> None:
@@ -94,8 +127,8 @@ def test_the_page_of_a_collection(logged_in: Running) -> None:
     text = logged_in.web.get("/admin/c/students").text
     assert "40 of 1,000 wanted" in text
     assert re.search(r"\d+\.\d% ± \d+\.\d%", text)
-    assert "With 1,000 reports the standard error of a share is at most 3.4%" in text
-    for file in ("estimate.zip", "rows.zip", "release.json", "reports.parquet"):
+    assert "With 1,000 reports: each ± at most 6.8%" in text
+    for file in ("estimate.zip", "rows.zip", "estimate.csv.release.json", "reports.parquet"):
         answer = logged_in.web.get(f"/admin/c/students/{file}")
         assert answer.status_code == 200
         assert "attachment" in answer.headers["content-disposition"]
@@ -103,10 +136,23 @@ def test_the_page_of_a_collection(logged_in: Running) -> None:
     assert logged_in.web.get("/admin/c/none").status_code == 404
 
 
+def test_a_certificate_that_was_taken_alone(logged_in: Running, tmp_path: Path) -> None:
+    """It is the signed one of the estimate, and verifies beside the file of that."""
+    logged_in.post(posted(logged_in.collection))
+    packed = logged_in.web.get("/admin/c/students/estimate.zip").content
+    with zipfile.ZipFile(io.BytesIO(packed)) as archive:
+        archive.extract("estimate.csv", tmp_path)
+    certificate = tmp_path / "estimate.csv.release.json"
+    certificate.write_bytes(logged_in.web.get(f"/admin/c/students/{certificate.name}").content)
+    release, folder, file = read_release(tmp_path / "estimate.csv")
+    check_consistency(release, folder, file)
+    assert list(release.files) == ["estimate.csv"]
+
+
 def test_inviting_closing_and_deleting(logged_in: Running) -> None:
     """Codes are shown once, as links; a closed collection stays, a deleted one is gone."""
     page = logged_in.web.post("/admin/c/invited/invite", data={"count": "2"}).text
-    links = re.findall(r"http://testserver/c/invited#[0-9A-Z-]{30}", page)
+    links = re.findall(r"http://localhost/c/invited#[0-9A-Z-]{30}", page)
     assert len(set(links)) == 2
     assert links[0] not in logged_in.web.get("/admin/c/invited").text
     for count in ("", "0", "x"):

@@ -28,7 +28,7 @@ from cloister.collect.storing.stored_reports import StoredReports
 from cloister.errors import SchemaError
 from cloister.sinks import certificate_path
 
-__all__ = ["hosted_facts", "router", "zipped_estimate", "zipped_rows"]
+__all__ = ["hosted_facts", "router", "unzipped", "zipped_estimate", "zipped_rows"]
 
 MOST_CELLS = 2**16  # of a joint distribution that is given as JSON or CSV here; larger ones: export, and estimate elsewhere
 MOST_ROWS = 1_000_000  # of a synthetic table
@@ -323,6 +323,12 @@ def zipped(name: str, save: Callable[[Path], object]) -> bytes:
             for file in (path, certificate_path(path)):
                 archive.write(file, file.name)
         return packed.getvalue()
+
+
+def unzipped(packed: bytes, name: str) -> bytes:
+    """One file of what was zipped."""
+    with zipfile.ZipFile(io.BytesIO(packed)) as archive:
+        return archive.read(name)
 
 
 def zip_response(content: bytes, name: str) -> Response:

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from fastapi import APIRouter, Request
-from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
+from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from starlette.concurrency import run_in_threadpool
 
 from cloister.collect.collection import Collection
 from cloister.collect.collection_files import check_facts
 from cloister.collect.planning import plan
+from cloister.collect.sending import LOOPBACK
 from cloister.collect.service.collector_api import (
     export_reports,
     hosted_facts,
+    unzipped,
     zip_response,
     zipped_estimate,
     zipped_rows,
@@ -25,11 +27,13 @@ from cloister.collect.service.running import Service, service_of
 from cloister.collect.service.survey_page import LABELS, render
 from cloister.collect.storing.inbox import Hosted
 from cloister.errors import SchemaError, UsageError
+from cloister.schema.strict_json import read_json
 from cloister.schema.strict_toml import read_toml
 
 __all__ = ["router"]
 
 COOKIE = "cloister_token"
+CERTIFICATE = "estimate.csv.release.json"
 MOST_FORM = 2**20  # bytes
 MOST_BARS = 12
 BAR_LENGTH = 300.0  # of a share of 1, in units of the picture: the same for all questions, so that bars can be compared
@@ -41,7 +45,7 @@ router = APIRouter(prefix="/admin", include_in_schema=False)
 def show_collections(request: Request) -> Response:
     """All collections, or where the token is asked for."""
     if not is_collector(request):
-        return render("login.html", root="", problem="")
+        return render("login.html", root="", problem="", is_plain=is_plain(request))
     return collections_page(service_of(request))
 
 
@@ -49,9 +53,11 @@ def show_collections(request: Request) -> Response:
 async def log_in(request: Request) -> Response:
     """Keep the token in a cookie that no script reads and no other page sends."""
     form = await read_form(request)
+    if is_plain(request):
+        return render("login.html", 403, root="../", problem="", is_plain=True)
     token = form.get("token", "").strip()
     if not await run_in_threadpool(service_of(request).inbox.is_token, token):
-        return render("login.html", 401, root="../", problem="This is not the token.")
+        return render("login.html", 401, root="../", problem="This is not the token.", is_plain=False)
     answer = RedirectResponse("../admin", 303)
     is_https = request.url.scheme == "https"
     answer.set_cookie(COOKIE, token, path=cookie_path(request), secure=is_https, httponly=True, samesite="strict")
@@ -75,7 +81,9 @@ async def create(request: Request) -> Response:
     service = service_of(request)
 
     def add() -> Hosted:
-        facts = check_facts(read_toml(form.get("file", ""), "the file"), "the file")
+        text = form.get("file", "")
+        read = read_json(text, "the file", SchemaError) if text.lstrip().startswith("{") else read_toml(text, "the file")
+        facts = check_facts(read, "the file")
         wanted = read_number(form.get("wanted", ""))
         try:
             return service.inbox.add(Collection(**facts), is_invited=form.get("invited") == "yes", wanted=wanted)
@@ -85,8 +93,14 @@ async def create(request: Request) -> Response:
     try:
         hosted = await run_in_threadpool(add)
     except UsageError as error:
-        return await run_in_threadpool(collections_page, service, str(error), form.get("file", ""))
+        return await run_in_threadpool(collections_page, service, str(error), form)
     return RedirectResponse(f"c/{hosted.collection.id}", 303)
+
+
+@router.get("/new")
+def show_form_again(request: Request) -> Response:
+    """Who comes back to the answer of a form finds its page."""
+    return RedirectResponse("../admin", 303)
 
 
 @router.get("/c/{id}")
@@ -139,6 +153,8 @@ async def change(request: Request, id: str, work: Callable[[str], object]) -> No
 @router.get("/c/{id}/{file}")
 def download(request: Request, id: str, file: str) -> Response:
     """The estimate, the synthetic table, the certificate or the reports."""
+    if file in ("invite", "close", "delete"):  # who comes back to the answer of a form finds its page
+        return RedirectResponse(f"../{id}", 303)
     must_be_collector(request)
     service = service_of(request)
     hosted = service.find(id)
@@ -148,17 +164,25 @@ def download(request: Request, id: str, file: str) -> Response:
         return zip_response(zipped_estimate(service, hosted), f"{id}-estimate.zip")
     if file == "rows.zip":
         return zip_response(zipped_rows(service, hosted), f"{id}-rows.zip")
-    if file == "release.json":
-        release = service.estimated(hosted).release_.as_dict()
-        return JSONResponse(release, headers={"Content-Disposition": f'attachment; filename="{id}-release.json"'})
+    if file == CERTIFICATE:
+        headers = {"Content-Disposition": f'attachment; filename="{CERTIFICATE}"'}
+        return Response(unzipped(zipped_estimate(service, hosted), CERTIFICATE), 200, headers, "application/json")
     raise HttpProblem(404, "http", "There is nothing at this address.")
 
 
-def collections_page(service: Service, problem: str = "", file: str = "") -> HTMLResponse:
-    """All collections; what is wrong with the file of another one, if something is."""
-    facts = [hosted_facts(service, hosted) for hosted in service.inbox.all()]
-    status, root = (422, "../") if problem else (200, "")
-    return render("collections.html", status, root=root, collections=facts, problem=problem, file=file)
+def collections_page(service: Service, problem: str = "", form: Mapping[str, str] | None = None) -> HTMLResponse:
+    """All collections; what is wrong with a form that would add one, if something is, and the form as it was."""
+    kept = form or {}
+    return render(
+        "collections.html",
+        422 if problem else 200,
+        root="../" if problem else "",
+        collections=[hosted_facts(service, hosted) for hosted in service.inbox.all()],
+        problem=problem[:1].upper() + problem[1:],
+        file=kept.get("file", ""),
+        is_invited=kept.get("invited") == "yes",
+        wanted=kept.get("wanted", ""),
+    )
 
 
 def collection_page(
@@ -173,7 +197,7 @@ def collection_page(
     """One collection."""
     facts = hosted_facts(service, hosted)
     found = service.estimated(hosted, joint=False) if facts["reports"] else None
-    planned = plan(hosted.collection, hosted.wanted) if hosted.wanted else None
+    planned = plan(hosted.collection, hosted.wanted) if hosted.wanted and facts["state"] != "closed" else None
     questions = []
     for place, question in enumerate(hosted.collection.questions):
         rows: list[dict[str, Any]] = []
@@ -185,7 +209,7 @@ def collection_page(
                 "text": question.text or question.name,
                 "rows": rows,
                 "more": max(0, len(question.values) - len(rows)) if rows else 0,
-                "expected": "" if planned is None else f"{planned.questions[place].error:.1%}",
+                "expected": "" if planned is None else f"{2 * planned.questions[place].error:.1%}",
             }
         )
     return render(
@@ -197,7 +221,7 @@ def collection_page(
         guarantee=str(hosted.collection.guarantee),
         address=f"{str(request.base_url).rstrip('/')}/c/{hosted.collection.id}",
         codes=codes,
-        problem=problem,
+        problem=problem[:1].upper() + problem[1:],
     )
 
 
@@ -260,6 +284,11 @@ def read_number(text: str) -> int | None:
     if not (digits.isascii() and digits.isdigit() and len(digits) <= 10):
         raise UsageError("a number here has digits alone.")
     return int(digits)
+
+
+def is_plain(request: Request) -> bool:
+    """Whether a token would travel where others can read it: without TLS, from another machine."""
+    return request.url.scheme != "https" and request.url.hostname not in LOOPBACK
 
 
 def cookie_path(request: Request) -> str:

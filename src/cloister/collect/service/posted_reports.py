@@ -14,9 +14,10 @@ from cloister.collect.storing.recording import Incoming, Outcome
 __all__ = ["problem_of", "read_posted"]
 
 INVITED, OPEN = {"code", "report"}, {"report"}
+NOT_INVITED = "The code of the invitation is unknown, or was used already. Ask whoever invited you for another one."
 TOLD = {
     Outcome.OTHER_ANSWERS: (409, "answered", "This participant has answered already, otherwise. The first report counts."),
-    Outcome.NOT_INVITED: (403, "not-invited", "The code of the invitation is unknown, or was used already."),
+    Outcome.NOT_INVITED: (403, "not-invited", NOT_INVITED),
     Outcome.CLOSED: (410, "closed", "The collection takes no reports any more."),
     Outcome.GONE: (404, "unknown-collection", "There is no collection of this id."),
 }
@@ -25,7 +26,7 @@ TOLD = {
 def read_posted(hosted: Hosted, posted: Any, is_late: bool) -> Incoming:
     """A report from what was sent; an `HttpProblem` says why it is none of this collection."""
     if type(posted) is not dict or posted.keys() != (INVITED if hosted.is_invited else OPEN):
-        needs = "This survey needs the code of your invitation: send an object with code and report, and nothing else."
+        needs = 'This survey needs the code of your invitation: send {"code": "...", "report": {...}}, and nothing else.'
         takes = 'This survey needs no code: send an object with report, such as {"report": {...}}, and nothing else.'
         raise HttpProblem(422, "form", needs if hosted.is_invited else takes)
     fields = posted["report"]

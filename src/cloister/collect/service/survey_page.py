@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 from fractions import Fraction
+from math import ceil, exp
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ __all__ = ["HERE", "percent", "render", "router"]
 
 HERE = Path(__file__).parent
 MOST_BUTTONS = 8  # values that are shown one below the other; more are in a list to choose from
+MOST_EXPLAINED = 10  # of epsilon: beyond that the factor says nothing to anybody
 LABELS = {"": "No answer", "(other)": "Something else"}
 
 router = APIRouter(include_in_schema=False)
@@ -60,8 +62,18 @@ def survey_page(hosted: Hosted, state: str) -> str:
         opens=shown_moment(collection.opens),
         closes=shown_moment(collection.closes),
         questions=[shown_question(question) for question in collection.questions],
-        guarantee="Whatever anybody knows, what is sent moves the odds between two answers of yours to a question by at most a "
-        f"factor of e to its epsilon, and to all questions together e to {amount_text(collection.guarantee.epsilon)}.",
+        guarantee=what_it_means(collection.guarantee.epsilon),
+    )
+
+
+def what_it_means(epsilon: Fraction) -> str:
+    """The guarantee of a whole report, for people."""
+    amount = amount_text(epsilon)
+    whole = f"e to the power of {amount}" if epsilon > MOST_EXPLAINED else f"{ceil(10 * exp(epsilon)) / 10:,}"
+    return (
+        "Epsilon measures how much a report can tell. Whoever sees yours, and whatever else they know: the odds between any "
+        "two answers of yours to a question change by at most a factor of e to the power of its epsilon (2.8 at epsilon 1), and "
+        f"those between any two ways to answer all questions by at most {whole} (epsilon {amount})."
     )
 
 

@@ -16,8 +16,8 @@ __all__ = ["ANSWERED", "MISSING", "NOT_TAKEN", "PENDING", "RECEIVED", "SEND", "S
 RECEIVED = "Thank you. Your report was received."
 PENDING = "will be sent as soon as the service can be reached"
 NOT_TAKEN = "Your report was not taken."
-MISSING = "Please answer every question"
-SEND = "Perturb and send my answers"
+MISSING = "Please fill in what is missing"
+SEND = "Randomize and send my answers"
 MONTHS = ["January", "February", "March", "April", "May", "June", "July", "August", "September"]
 TOWNS = ["Aachen", "Bonn", "Celle", "Dessau", "Essen", "Fulda", "Gera", "Hof", "Ilmenau", "Jena", "Kiel", "Lindau"]
 

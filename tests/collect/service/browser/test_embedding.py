@@ -103,6 +103,24 @@ def test_a_page_whose_facts_were_swapped(service: RunningService, page: Page, wa
     assert watch.sent == []
 
 
+def test_a_collection_that_is_not_what_its_terms_say(service: RunningService, page: Page, watch: PageWatch) -> None:
+    """Facts that a page brings along are checked as those of a service: at another epsilon the terms are others."""
+    collection = smoking("brought")
+    service.host(collection)
+    facts = collection_facts(Hosted(1, collection), "open")
+    script = """async ([service, collection, terms, id]) => {
+        const { Respondent } = await import(`${service}/client/cloister-client.js`);
+        return Respondent.open({ service, collection, terms, id }).then(() => "opened", (failure) => failure.message);
+    }"""
+    dearer = {**facts, "questions": [{**each, "epsilon": "100"} for each in facts["questions"]]}
+    with other_site("<!doctype html><title>x</title>") as address:
+        page.goto(address)
+        for brought, id, opened in ((facts, "brought", True), (dearer, "brought", False), (facts, "other", False)):
+            words = page.evaluate(script, [service.address, brought, collection.terms, id])
+            assert (words == "opened") is opened, words
+    assert watch.sent == []
+
+
 def test_a_report_is_for_its_service(service: RunningService, context: BrowserContext) -> None:
     """What waits for a service that is away is not sent to another one that asks the same."""
     collection = smoking("copied")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from tests.collect.service.browser.chromium import expect
 from tests.collect.service.browser.page_watch import PageWatch
 from tests.collect.service.browser.running_service import RunningService
-from tests.collect.service.browser.survey_form import NOT_TAKEN, RECEIVED, SMOKES, SurveyForm, smoking
+from tests.collect.service.browser.survey_form import NOT_TAKEN, RECEIVED, SEND, SMOKES, SurveyForm, smoking
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -39,12 +39,13 @@ def test_a_survey_that_has_not_begun(service: RunningService, page: Page, watch:
 
 
 def test_a_survey_that_ends_while_its_form_is_open(service: RunningService, page: Page) -> None:
-    """Who sends too late is told that the report was not taken."""
+    """Who sends too late is told that the report was not taken, and is not asked again."""
     form = SurveyForm.open(page, service.host(smoking("ending")))
     service.inbox.close("ending")
     form.answer(SMOKES)
     form.says(NOT_TAKEN)
     form.says("takes no reports any more")
+    expect(form.form).to_be_hidden()
     assert service.reports("ending") == 0
 
 
@@ -84,5 +85,5 @@ def test_a_page_without_scripts(service: RunningService, new_context: Callable[.
     assert "This page needs JavaScript" in page.content()  # Playwright's browser does not show it
     page.get_by_label("yes").check()
     page.get_by_label("yes").press("Enter")
-    expect(page.get_by_role("button", name="Perturb and send my answers")).to_be_disabled()
+    expect(page.get_by_role("button", name=SEND)).to_be_disabled()
     assert [request.url for request in watch.requests if "?" in request.url or request.method != "GET"] == []

@@ -71,7 +71,12 @@ def test_forgetting(service: RunningService, context: BrowserContext) -> None:
     page = context.new_page()
     address = service.host(many("forgotten"))
     before = sent_answers(page, address)
-    page.get_by_role("button", name="Forget what this browser remembers of surveys here").click()
+    forget = page.get_by_role("button", name="Forget what this browser remembers of surveys here")
+    page.once("dialog", lambda dialog: dialog.dismiss())
+    forget.click()
+    expect(page.locator("#answers")).to_be_hidden()  # who did not mean it has lost nothing
+    page.once("dialog", lambda dialog: dialog.accept())
+    forget.click()
     expect(page.locator("#answers")).to_be_visible()
     assert sent_answers(context.new_page(), address) != before
 
@@ -81,6 +86,7 @@ def test_forgetting_in_another_tab(service: RunningService, context: BrowserCont
     first, second = (SurveyForm.open(context.new_page(), service.host(smoking(id))) for id in ("tab-1", "tab-2"))
     first.answer(SMOKES)
     first.says(RECEIVED)
+    first.page.once("dialog", lambda dialog: dialog.accept())
     first.page.get_by_role("button", name="Forget").click()
     expect(first.form).to_be_visible()
     second.answer(SMOKES)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -123,6 +123,22 @@ def test_only_the_service_acknowledges(service: RunningService, page: Page, watc
     assert service.reports("proxies") == 1
 
 
+def test_another_host_does_not_acknowledge(service: RunningService, page: Page, watch: PageWatch) -> None:
+    """An answer that leads elsewhere, or is about another report, is no receipt: the report goes again, to the service."""
+    form = SurveyForm.open(page, service.host(smoking("elsewhere")))
+    replies: list[dict[str, Any]] = [
+        {"status": 201, "json": {"report": "0" * 32, "status": "stored"}},
+        {"status": 201, "json": {}},
+        {"status": 307, "headers": {"Location": "/v1/health"}},
+    ]
+    page.route("**/reports", lambda route: route.fulfill(**replies.pop()) if replies else route.continue_())
+    form.answer(SMOKES)
+    press_until_received(form)
+    assert len(watch.sent) == 4
+    assert [request.url for request in watch.requests if "health" in request.url] == []
+    assert service.reports("elsewhere") == 1
+
+
 def test_a_report_of_a_tab_that_was_closed_is_sent_by_another(service: RunningService, context: BrowserContext) -> None:
     """Who answers in a second tab, while the first one's report waits, sends that one."""
     address = service.host(smoking("other-tab"))
@@ -163,6 +179,7 @@ def test_a_tab_whose_report_another_has_deleted(service: RunningService, context
     for tab in (first, second):
         tab.answer(SMOKES)
         tab.says(PENDING)
+    first.page.once("dialog", lambda dialog: dialog.accept())
     first.page.get_by_role("button", name="Forget").click()
     expect(first.form).to_be_visible()
     second.page.bring_to_front()

@@ -121,7 +121,11 @@ export function truthShare(question) {
 /** Get a collection from a service, and check that its terms are those of its questions. */
 export async function fetchCollection(service, id) {
   const response = await request(`${base(service)}/v1/collections/${encodeURIComponent(id)}`, {});
-  const collection = await response.json();
+  return checkCollection(await response.json(), id);
+}
+
+/** A collection that is the one that was asked for, and whose terms are those of its questions. */
+async function checkCollection(collection, id) {
   if (collection.id !== id || (await termsOf(collection)) !== collection.terms) {
     throw new ClientError("the collection's terms are not those of its questions. Do not answer it.", "collection");
   }
@@ -265,7 +269,9 @@ export class Respondent extends EventTarget {
 
   static async open(options) {
     const memory = await Memory.open();
-    const collection = options.collection ?? (await fetchCollection(options.service, options.id));
+    const collection = options.collection
+      ? await checkCollection(structuredClone(options.collection), options.id)
+      : await fetchCollection(options.service, options.id);
     if (options.terms && options.terms !== collection.terms) {
       throw new ClientError("the collection's terms are not those that were expected. Do not answer it.", "collection");
     }
@@ -359,7 +365,7 @@ export class Respondent extends EventTarget {
     try {
       const url = `${this.service}/v1/collections/${encodeURIComponent(this.collection.id)}/reports`;
       const response = await request(url, { method: "POST", headers: { "Content-Type": "application/json" }, body: kept.body });
-      if (response.status !== 201) throw new ClientError("something else than the service answered.", "network");
+      if (!(await isReceipt(response, kept.body))) throw new ClientError("something else than the service answered.", "network");
       this.attempts = 0;
       return this.settle(kept.body, { state: "sent", problem: null });
     } catch (failure) {
@@ -407,7 +413,7 @@ export function forgetEverything() {
 async function request(url, options) {
   let response;
   try {
-    const plain = { credentials: "omit", referrerPolicy: "no-referrer", cache: "no-store", signal: AbortSignal.timeout(TIMEOUT_MS) };
+    const plain = { credentials: "omit", referrerPolicy: "no-referrer", cache: "no-store", redirect: "error", signal: AbortSignal.timeout(TIMEOUT_MS) };
     response = await fetch(url, { ...plain, ...options });
   } catch {
     throw new ClientError("the service cannot be reached.", "network");
@@ -420,13 +426,20 @@ async function request(url, options) {
   throw failure;
 }
 
+/** Whether an answer is the service's word that it has stored this very report. */
+async function isReceipt(response, body) {
+  if (response.status !== 201) return false;
+  const answer = await response.json().catch(() => null);
+  return answer?.report === JSON.parse(body).report.report;
+}
+
 function base(service) {
   return String(service ?? "").replace(/\/+$/, "");
 }
 
 function subtle() {
   const found = globalThis.crypto?.subtle;
-  if (!found) throw new ClientError("answers are perturbed only on pages that came over https.", "insecure");
+  if (!found) throw new ClientError("answers are perturbed only on pages that came over https. Open this page with https:// before its address.", "insecure");
   return found;
 }
 

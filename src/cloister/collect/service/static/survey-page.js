@@ -8,10 +8,13 @@ const sent = document.querySelector("#sent");
 const bytes = document.querySelector("#sent-bytes");
 const again = document.querySelector("#send-again");
 const forget = document.querySelector("#forget");
+const CLOSED = "urn:cloister:closed";
 let linked = null; // the code in the link that was opened
 const WORDS = {
   pending: "Your answers are ready and will be sent as soon as the service can be reached. You may close this page and come back.",
   sent: "Thank you. Your report was received.",
+  missing: "Please fill in what is missing: it is marked.",
+  forget: "Forget what this browser sent? It could answer again then, and the same answers would tell more about you.",
   other: "This browser has answered this survey already. The code in your link was not used: answer in another browser.",
 };
 
@@ -34,13 +37,14 @@ function readForm() {
     else if (group.dataset.question !== undefined) answers.set(group.dataset.question, chosen.value);
   }
   if (first === null) return answers;
-  tell("Please answer every question: what is missing is marked.", "problem");
+  tell(WORDS.missing, "problem");
   first.focus();
   return null;
 }
 
-function show(kept) {
-  const isDone = kept !== null && kept.state !== "refused";
+function show(kept, isNews = false) {
+  const isOver = isNews && kept?.state === "refused" && kept.problem.type === CLOSED; // and was open when the page was loaded
+  const isDone = isOver || (kept !== null && kept.state !== "refused");
   if (form !== null) form.hidden = isDone;
   sent.hidden = kept === null;
   again.hidden = kept?.state !== "pending";
@@ -73,11 +77,12 @@ async function start() {
   takeCode();
   globalThis.addEventListener("hashchange", takeCode);
   const respondent = await Respondent.open({ service, id, terms, code: codeOf() });
-  respondent.addEventListener("change", (event) => show(event.detail));
+  respondent.addEventListener("change", (event) => show(event.detail, true));
   respondent.addEventListener("failure", (event) => tell(event.detail.message, "problem"));
   show(await respondent.kept());
   again.addEventListener("click", () => respondent.sendUnwatched());
   forget.addEventListener("click", async () => {
+    if (!globalThis.confirm(WORDS.forget)) return;
     respondent.close();
     await forgetEverything();
     location.reload();
@@ -99,6 +104,11 @@ async function start() {
     } finally {
       button.disabled = false;
     }
+  });
+  form.addEventListener("change", (event) => {
+    const group = event.target.closest("[data-question], [data-code]");
+    group.querySelector(".problem").hidden = true; // checked again when it is sent
+    for (const field of group.querySelectorAll("input, select")) field.removeAttribute("aria-invalid");
   });
   form.querySelector("button").disabled = false;
 }
