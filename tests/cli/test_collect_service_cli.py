@@ -13,6 +13,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from cloister.cli import app
+from cloister.collect import Client
 from cloister.collect.storing.inbox import Inbox
 from tests.collect.service.live_service import live_service
 from tests.collect.survey import survey
@@ -115,6 +116,51 @@ def test_inviting_to_what_everybody_may_answer(run: Run, tmp_path: Path) -> None
     assert (done.exit_code, "anybody may answer" in done.stderr) == (2, True)
 
 
+def test_a_report_that_was_not_taken_is_not_lost(run: Run, tmp_path: Path) -> None:
+    """Without a memo nothing else has it: programs get it with what went wrong, and `send` sends the same one again."""
+    answers = ["--answer", "smokes=no", "--answer", "year=1", "--answer", "likes=tea", "--no-memo"]
+    inbox = Inbox(tmp_path / "reports.db")
+    inbox.create()
+    hosted = inbox.add(survey(), is_invited=True)
+    survey().save(tmp_path / "asked.toml")
+    (code,) = inbox.invite("students", 1)
+    wrong = code[:-1] + ("0" if code[-1] != "0" else "1")
+    with live_service(tmp_path, "--store", tmp_path / "reports.db") as service:
+        link = f"{service.address}/c/students#"
+        refused = run("report", "asked.toml", *answers, "--to", link + wrong, "--json")
+        told = json.loads(refused.stdout)
+        assert (refused.exit_code, told["sent"], "used already" in told["problem"]) == (1, None, True)
+        (tmp_path / "kept.json").write_text(json.dumps(told["report"]))
+        for outcome in ("stored", "stored before"):
+            done = run("send", "asked.toml", "kept.json", "--to", link + code, "--json")
+            assert (done.exit_code, json.loads(done.stdout)) == (0, {outcome: 1})
+    assert inbox.count(hosted.number) == 1
+
+
+def test_sending_files(run: Run, tmp_path: Path) -> None:
+    """What is no report is not sent and is counted; a service that is busy is waited for; nothing to send is an error."""
+    inbox = Inbox(tmp_path / "reports.db")
+    inbox.create()
+    hosted = inbox.add(survey())
+    survey().save(tmp_path / "asked.toml")
+    made = [Client(survey()).report({"smokes": "no", "year": 1, "likes": "tea"}).to_json() for _ in range(62)]
+    (tmp_path / "made.jsonl").write_text("\n".join([*made, "{}", "no JSON"]))
+    (tmp_path / "none.jsonl").write_text("{}\n")
+    with live_service(tmp_path, "--store", tmp_path / "reports.db", rate=60) as service:
+        done = run("send", "asked.toml", "made.jsonl", "--to", service.address)
+        assert done.exit_code == 0, done.stderr
+        assert "62 stored\n" in done.stdout
+        assert "1 not sent: " in done.stdout
+        for words, message in (
+            (["none.jsonl", "--to", service.address], "no report was sent"),
+            (["absent.jsonl", "--to", service.address], "no such file"),
+            (["made.jsonl", "--to", "survey.example"], "https"),
+        ):
+            wrong = run("send", "asked.toml", *words)
+            assert (wrong.exit_code in (1, 2), message in wrong.stderr) == (True, True), wrong.stderr
+    assert inbox.count(hosted.number) == 62
+
+
 def test_sending_a_report(run: Run, tmp_path: Path) -> None:
     """With a memo the same report goes again and counts once; a changed answer under its id is a conflict that is told."""
     answers = ["--answer", "smokes=no", "--answer", "year=1", "--answer", "likes=tea"]
@@ -131,10 +177,14 @@ def test_sending_a_report(run: Run, tmp_path: Path) -> None:
         refused = run("report", "invited.toml", *answers, "--no-memo", "--to", service.address, "--code", code)
         assert (refused.exit_code, "was used already" in refused.stderr) == (1, True)
         missing = run("report", "invited.toml", *answers, "--no-memo", "--to", service.address)
-        assert (missing.exit_code, "needs the code of your invitation" in missing.stderr) == (1, True)
+        assert (missing.exit_code, missing.stdout) == (2, "")  # nothing was drawn
+        assert "needs the code of your invitation. Give it with --code CODE" in missing.stderr
+        survey(epsilon=2).save(tmp_path / "dearer.toml")
+        other = run("report", "dearer.toml", *answers, "--no-memo", "--to", service.address)
+        assert (other.exit_code, other.stdout, "other terms" in other.stderr) == (2, "", True)
     gone = run("report", "invited.toml", *answers, "--to", service.address, "--code", code)
     assert (gone.exit_code, "cannot be reached" in gone.stderr) == (1, True)
     assert inbox.count(invited.number) == 1
-    for words in (["--to", "http://survey.example"], ["--to", "survey.example"], ["--code", "x"]):
+    for words in (["--to", "http://survey.example"], ["--to", "localhost:1"], ["--code", "x"]):
         done = run("report", "invited.toml", *answers, "--no-memo", *words)
         assert done.exit_code == 2

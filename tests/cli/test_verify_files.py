@@ -245,3 +245,13 @@ def test_no_more_rows_are_read_than_a_certificate_says(folder: Path, monkeypatch
     assert table.release is not None
     pq.write_table(many.replace_schema_metadata({"cloister.release": table.release.to_json()}), folder / "few.parquet")
     assert "more than the rows of its certificate" in run("verify", folder / "few.parquet", code=1)
+
+
+def test_folders_and_archives_around_a_release_are_no_releases(folder: Path) -> None:
+    """Who gives the folder or the .zip that a file and its certificate came in is told to give the file."""
+    place = folder / "unpacked"
+    place.mkdir()
+    (place / "estimate.csv.release.json").write_text("{}")
+    assert "unpacked/estimate.csv." in run("verify", place, code=2)
+    (folder / "estimate.zip").write_bytes(b"PK")
+    assert "Unpack it" in run("verify", folder / "estimate.zip", code=2)

@@ -71,6 +71,18 @@ def test_what_is_sent(report: Report) -> None:
     assert seen == [{"report": report.as_dict()}, *[{"code": "x", "report": report.as_dict()}] * 3]
 
 
+def test_proxies_do_not_get_what_is_for_this_machine(report: Report, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Over http a proxy would read the report and the code in clear: what is for this machine goes there directly."""
+    told = {"report": report.id, "status": "stored"}
+    with (
+        answering(lambda _: (201, {}, json.dumps(told).encode())) as (proxy, read),
+        answering(lambda _: (201, {}, json.dumps(told).encode())) as (address, seen),
+    ):
+        monkeypatch.setenv("http_proxy", proxy)
+        assert send(report, address) == "stored"
+    assert (len(read), len(seen)) == (0, 1)
+
+
 def test_redirects_are_not_followed(report: Report) -> None:
     """Another host that says "stored" has stored nothing."""
     with (

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import sys
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from cloister.cli import collect_service, flags, output
+from cloister.cli import collect_report, collect_service, flags, output
 from cloister.errors import DataError, SourceError, UsageError
 from cloister.report.document import Document, Section, TextTable
 from cloister.report.terminal import print_document
-from cloister.schema.numerals import amount_text
 
 if TYPE_CHECKING:
     from cloister.collect.collection import Collection
@@ -23,13 +22,13 @@ __all__ = ["app"]
 app = typer.Typer(
     help="Collect answers without trusting the collector: plan, report, serve, estimate.", no_args_is_help=True
 )
+app.command(epilog="Example: cloister collect report survey.toml --answers mine.json --out report.json")(
+    collect_report.report
+)
+app.command(epilog="Example: cloister collect send survey.toml report.json --to https://survey.example")(collect_report.send)
 app.command(epilog="Example: cloister collect serve survey.toml --store sqlite:///reports.db")(collect_service.serve)
 app.command(epilog="Example: cloister collect invite students-2026 --count 100 --out codes.txt")(collect_service.invite)
 
-LONGEST_ANSWERS = 2**24  # characters
-CollectionFile = Annotated[
-    Path, typer.Argument(metavar="COLLECTION", help="The public file of a collection (TOML or JSON).")
-]
 Reports = Annotated[
     list[str],
     typer.Argument(metavar="REPORTS", help="Files of reports: .jsonl or .json, a folder of them, or packed .parquet."),
@@ -63,8 +62,15 @@ def new(
     protocol: Protocol = "randomized-response",
     title: Annotated[str, typer.Option(metavar="TEXT", help="What it is about.")] = "",
     collector: Annotated[str, typer.Option(metavar="TEXT", help="Who collects.")] = "",
-    opens: Annotated[str | None, typer.Option(metavar="DAY", help="From when reports are made, e.g. 2026-12-01.")] = None,
-    closes: Annotated[str | None, typer.Option(metavar="DAY", help="Until when.")] = None,
+    opens: Annotated[
+        str | None, typer.Option(metavar="DAY", help="From when reports are made: 2026-12-01 (UTC), or a moment.")
+    ] = None,
+    closes: Annotated[
+        str | None,
+        typer.Option(
+            metavar="DAY", help="When it ends: as this day begins (UTC), or a moment such as 2026-12-24T18:00+01:00."
+        ),
+    ] = None,
     everywhere: flags.Everywhere,
 ) -> None:
     """Write the public file of a collection: questions, their values, and what an answer costs."""
@@ -80,13 +86,15 @@ def new(
     if not questions:
         raise UsageError("what is asked? Give --question NAME=A,B for each question, or --schema FILE.")
     collection = Collection(id, questions, epsilon, collector, title, opens, closes, protocol)
+    if collection.closes is not None and collection.closes <= datetime.now(UTC):
+        typer.echo(f"Note: it is over already, since {collection.closes.isoformat()}. Change --closes.", err=True)
     collection.save(out)
     show_collection(collection, everywhere.as_json, f"Written: {out}")
 
 
 @app.command(epilog="Example: cloister collect show survey.toml")
 @flags.takes_groups
-def show(collection: CollectionFile, *, everywhere: flags.Everywhere) -> None:
+def show(collection: flags.CollectionFile, *, everywhere: flags.Everywhere) -> None:
     """Show what is asked and what an answer costs, for whoever thinks of answering."""
     show_collection(load(collection), everywhere.as_json)
 
@@ -94,7 +102,7 @@ def show(collection: CollectionFile, *, everywhere: flags.Everywhere) -> None:
 @app.command(epilog="Example: cloister collect plan survey.toml --people 10000 --error 0.01")
 @flags.takes_groups
 def plan(
-    collection: CollectionFile,
+    collection: flags.CollectionFile,
     *,
     people: Annotated[
         int | None, typer.Option(metavar="N", min=1, help="How many reports are expected. Default: what --error needs.")
@@ -115,76 +123,10 @@ def plan(
         print_document(planned.describe())
 
 
-@app.command(epilog="Example: cloister collect report survey.toml --answers mine.json --out report.json")
-@flags.takes_groups
-def report(
-    collection: CollectionFile,
-    *,
-    answers: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Your answers as JSON, by question; - reads standard input.")
-    ] = None,
-    answer: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME=VALUE", help="One answer; may be given again. Your shell may remember it."),
-    ] = None,
-    memo: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="What you sent before, for your eyes only. Default: in your data folder."),
-    ] = None,
-    no_memo: Annotated[
-        bool, typer.Option("--no-memo", help="Remember nothing: each repeat costs its epsilon again.")
-    ] = False,
-    out: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="A new .json file for the report. Default: printed.")
-    ] = None,
-    to: Annotated[
-        str | None, typer.Option("--to", metavar="URL", help="Send it to this service too; an invitation's link will do.")
-    ] = None,
-    code: Annotated[
-        str | None, typer.Option(metavar="CODE", help="With --to: the code of your invitation, unless the link has it.")
-    ] = None,
-    everywhere: flags.Everywhere,
-) -> None:
-    """Perturb your answers here, and give the report that may leave. Without --answers and --answer you are asked."""
-    from cloister.collect.client import Client
-    from cloister.collect.sending import send
-
-    asked = load(collection)
-    given = read_answers(asked, answers, answer)
-    if out is not None and out.suffix.lower() != ".json":
-        raise UsageError("a report is written as .json. Give --out a name that ends so.")
-    if no_memo and memo is not None:
-        raise UsageError("--memo and --no-memo contradict each other. Keep one of them.")
-    check_sending(to, code)
-    made = Client(asked, None if no_memo else memo or default_memo()).report(given)
-    if out is not None:
-        output.write_text(out, made.to_json() + "\n")
-    elif not everywhere.as_json:
-        typer.echo(made.to_json())
-    if everywhere.as_json:
-        loss = {
-            name: {"new": kept.is_new, "epsilon": str(epsilon), "spent": str(kept.spent)}
-            for name, kept, epsilon in made.loss
-        }
-        facts = {"epsilon": str(made.epsilon), "loss": loss, "notes": list(made.notes)}
-        sent = {} if to is None else {"sent": send(made, to, code=code)}
-        output.print_json({"report": made.as_dict(), **facts, **sent})
-        return
-    if out is not None:
-        print_document(made.describe())
-        output.print_line(f"Written: {out}")
-    else:  # standard output has the report alone
-        again = "" if made.epsilon else " (these answers were drawn before: sending them again costs nothing more)"
-        for line in (f"Epsilon of this report: {amount_text(made.epsilon)}{again}", *made.notes):
-            typer.echo(line, err=True)
-    if to is not None:
-        typer.echo(f"The service says: {send(made, to, code=code)}.", err=True)
-
-
 @app.command(epilog="Example: cloister collect simulate survey.toml people.csv --people 10000")
 @flags.takes_groups
 def simulate(
-    collection: CollectionFile,
+    collection: flags.CollectionFile,
     data: flags.Data,
     *,
     people: Annotated[
@@ -222,7 +164,7 @@ def simulate(
 @app.command(epilog="Example: cloister collect pack survey.toml inbox/ --out reports.parquet")
 @flags.takes_groups
 def pack(
-    collection: CollectionFile,
+    collection: flags.CollectionFile,
     reports: Reports,
     *,
     out: Annotated[Path, typer.Option(metavar="FILE", help="A new .parquet file.")],
@@ -244,7 +186,7 @@ def pack(
 @app.command(epilog="Example: cloister collect estimate survey.toml reports.jsonl --out estimate.csv")
 @flags.takes_groups
 def estimate(
-    collection: CollectionFile,
+    collection: flags.CollectionFile,
     reports: Reports,
     *,
     marginal: Annotated[
@@ -305,7 +247,7 @@ def estimate(
 @app.command(epilog="Example: cloister collect cluster survey.toml reports.jsonl --k 4 --out modes.csv")
 @flags.takes_groups
 def cluster(
-    collection: CollectionFile,
+    collection: flags.CollectionFile,
     reports: Reports,
     *,
     k: Annotated[int, typer.Option("--k", metavar="K", min=1, help="How many clusters.")],
@@ -367,16 +309,6 @@ def show_collection(collection: Collection, as_json: bool, written: str = "") ->
         output.print_line(written)
 
 
-def check_sending(to: str | None, code: str | None) -> None:
-    """Refuse an address that is none before anything is drawn."""
-    from cloister.collect.sending import check_service
-
-    if code is not None and to is None:
-        raise UsageError("--code is for --to URL, the service that a report is sent to.")
-    if to is not None:
-        check_service(to)
-
-
 def read_question(text: str) -> tuple[str, list[str]]:
     """A question from NAME=A,B."""
     import csv
@@ -387,64 +319,6 @@ def read_question(text: str) -> tuple[str, list[str]]:
             '--question takes a name and its values, NAME=A,B. Put a value with a comma in quotes: NAME="1,000",B.'
         )
     return name.strip(), [value.strip() for value in next(csv.reader([values], skipinitialspace=True), [])]
-
-
-def read_answers(collection: Collection, path: str | None, pairs: list[str] | None) -> dict[str, Any]:
-    """The true answers, from a file, from flags, or asked for on a terminal."""
-    from cloister.schema.strict_json import read_json
-
-    if path is not None and pairs:
-        raise UsageError("--answers and --answer both give answers. Keep one of them.")
-    if path is not None:
-        try:
-            text = sys.stdin.read(LONGEST_ANSWERS) if path == "-" else Path(path).read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError):
-            raise SourceError(
-                'the file of answers cannot be read. Give one that holds JSON, such as {"smokes": "no"}.'
-            ) from None
-        given = read_json(text, "the answers")
-        if not isinstance(given, dict):
-            raise UsageError('answers are an object by question, such as {"smokes": "no"}.')
-        return given
-    if pairs:
-        parts = [pair.partition("=") for pair in pairs]
-        if not all(equals for _, equals, _ in parts) or len({name for name, _, _ in parts}) < len(parts):
-            raise UsageError("--answer takes NAME=VALUE, each question once.")
-        return {name.strip(): value for name, _, value in parts}
-    if not sys.stdin.isatty():
-        raise UsageError("what are the answers? Give --answers FILE (JSON), or --answer NAME=VALUE for each question.")
-    return {question.name: ask(question) for question in collection.questions}
-
-
-def ask(question: Any) -> str:
-    """Ask one question on the terminal until the answer is one of its values."""
-    typer.echo(
-        f"{question.text or question.name}  [{' | '.join(value or '(nothing)' for value in question.values)}]", err=True
-    )
-    while True:
-        answer: str = typer.prompt(question.name, default="", show_default=False, err=True)
-        try:
-            question.code_of(answer)
-        except UsageError as problem:
-            typer.echo(str(problem), err=True)
-            continue
-        return answer
-
-
-def default_memo() -> Path:
-    """Where the memo of this person lies: in the user's own data folder."""
-    from platformdirs import user_data_path
-
-    from cloister.parameters import own_folder
-
-    folder = own_folder(user_data_path, "the memo", "Name one with --memo FILE.")
-    try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    except OSError as error:
-        raise UsageError(
-            f"the memo would lie in {folder}, which cannot be made ({error.strerror}). Name one with --memo."
-        ) from None
-    return folder / "memo.sqlite"
 
 
 def existing(reports: list[str]) -> list[str]:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import sys
 from contextlib import suppress
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
+from urllib.parse import urlsplit
 
 import typer
 
@@ -106,15 +108,22 @@ def print_token(inbox: Inbox, as_json: bool) -> None:
 
 def print_addresses(inbox: Inbox, as_json: bool, address: str) -> None:
     """Where the pages of a service are that has just begun to listen."""
-    hosted = [each.collection.id for each in inbox.all()]
+    from cloister.collect.sending import LOOPBACK
+
+    hosted = inbox.all()
     if as_json:
-        output.print_json({"address": address, "store": inbox.store.shown, "collections": hosted})
+        ids = [each.collection.id for each in hosted]
+        output.print_json({"address": address, "store": inbox.store.shown, "collections": ids})
     else:
-        for id in hosted:
-            output.print_line(f"Survey: {address}/c/{id}")
+        for each in hosted:
+            state = each.state(datetime.now(UTC))
+            output.print_line(f"Survey: {address}/c/{each.collection.id}{'' if state == 'open' else f' ({state})'}")
         output.print_line(f"Collector's page: {address}/admin")
         if not inbox.has_token():
-            output.print_line("It needs a token, which was never made: cloister collect serve --new-token --store ...")
+            make = f"cloister collect serve --new-token --store {inbox.store.shown}"
+            output.print_line(f"It needs a token, which was never made: {make}")
+        if urlsplit(address).hostname not in LOOPBACK:
+            output.print_line("Other machines need https to answer and to log in: put a proxy with TLS before it.")
         output.print_line("Ctrl-C ends the service.")
     sys.stdout.flush()
 

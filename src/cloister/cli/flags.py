@@ -18,6 +18,7 @@ import inspect
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
 
 import typer
@@ -67,6 +68,9 @@ Worlds = Annotated[
     typer.Option(
         metavar="M", help="With --rho: among how many equally likely values. Default: the fewest of a column that is used."
     ),
+]
+CollectionFile = Annotated[
+    Path, typer.Argument(metavar="COLLECTION", help="The public file of a collection (TOML or JSON).")
 ]
 SchemaFile = Annotated[str | None, typer.Option("--schema", metavar="FILE", help="Public facts of the table (TOML).")]
 LedgerUrl = Annotated[

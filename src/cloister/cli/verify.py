@@ -12,7 +12,7 @@ from cloister.cli import flags
 from cloister.cli.output import print_json
 from cloister.errors import CloisterError, DataError, SourceError
 from cloister.report.one_line import one_line
-from cloister.sinks import certificate_path, written_files
+from cloister.sinks import CERTIFICATE_SUFFIX, certificate_path, written_files
 
 if TYPE_CHECKING:
     from cloister.privacy.release import Release
@@ -76,8 +76,12 @@ def read_release(path: Path) -> tuple[Release, Path, Path | None]:
         file = place / "release.json" if place.is_dir() else None
     if not place.exists() and (file is None or not file.exists()):
         raise SourceError(f"{path} does not exist. {WANTED}.")
+    if place.suffix.lower() == ".zip" and file is None:
+        raise SourceError(f"{path} is packed. Unpack it, and give the file that has a certificate beside it.")
     if file is not None and not file.exists():
-        raise SourceError(f"{path} has no certificate: no release.json is in it, and none stands beside it. {WANTED}.")
+        inside = sorted(each.name.removesuffix(CERTIFICATE_SUFFIX) for each in place.glob(f"?*{CERTIFICATE_SUFFIX}"))
+        advice = f"Something in it has one: give {path / inside[0]}" if inside else WANTED
+        raise SourceError(f"{path} has no certificate: no release.json is in it, and none stands beside it. {advice}.")
     check_regular(place if file is None else file)
     try:
         certificate = read_inside(place) if file is None else read_certificate_file(file)

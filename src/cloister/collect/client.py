@@ -77,10 +77,10 @@ class Report:
     @property
     def notes(self) -> tuple[str, ...]:
         """What whoever answers should know, one sentence each."""
-        changed = [name for name, remembered, _ in self.loss if remembered.is_changed]
+        changed = [(name, remembered.spent) for name, remembered, _ in self.loss if remembered.is_changed]
         more = [
-            f'The answer to "{name}" has changed: it is new loss, and the two together cost what is shown as spent.'
-            for name in changed
+            f'The answer to "{name}" has changed: it is new loss, and your answers to it have cost {amount_text(spent)} in all.'
+            for name, spent in changed
         ]
         if self.is_repeated and changed:
             more.append(REPLACED)

@@ -10,14 +10,17 @@ import urllib.request
 from typing import Any
 
 from cloister.collect.client import Report
-from cloister.errors import CloisterError, UsageError
+from cloister.collect.collection import Collection
+from cloister.errors import CloisterError, UsageError, by_door
 from cloister.parameters import CONTROLS
 from cloister.schema.strict_json import read_json
 
-__all__ = ["NotReceived", "check_service", "send"]
+__all__ = ["LOOPBACK", "NotReceived", "ask_service", "check_service", "send"]
 
 TIMEOUT = 30.0
-LONGEST_ANSWER = 2**16  # bytes of what a service says
+LONGEST_RECEIPT = 2**16  # bytes of what a service says to a report
+LONGEST_FACTS = 2**24  # bytes of what a service says of a collection
+MOST_SECONDS = 600  # that a service may ask to wait
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 
 
@@ -25,6 +28,10 @@ class NotReceived(CloisterError):
     """A report that a service did not take, or that did not reach it; the same one may be sent again."""
 
     exit_code = 1
+
+    def __init__(self, words: str, retry_seconds: int = 0) -> None:
+        super().__init__(words)
+        self.retry_seconds = retry_seconds  # above 0: the service is busy, and asks to come again after so long
 
 
 def send(report: Report, service: str, *, code: str | None = None) -> str:
@@ -47,28 +54,34 @@ def send(report: Report, service: str, *, code: str | None = None) -> str:
     -------
     Nothing but the report leaves, and the code where there is one. The service sees your address, as every server does.
     """
-    check_service(service)
-    page, _, linked = service.partition("#")
-    code = linked or None if code is None else code
-    body = json.dumps(
-        {**({} if code is None else {"code": code}), "report": report.as_dict()}, ensure_ascii=False, separators=(",", ":")
-    ).encode()
-    base = page.rstrip("/").removesuffix(f"/c/{report.collection}")
-    url = f"{base}/v1/collections/{report.collection}/reports"
-    request = urllib.request.Request(url, body, {"Content-Type": "application/json"}, method="POST")
-    try:
-        with DIRECTLY.open(request, timeout=TIMEOUT) as answer:
-            told = read_json(answer.read(LONGEST_ANSWER), "the answer of the service", NotReceived)
-            is_stored = answer.status == 201 and isinstance(told, dict) and told.get("report") == report.id
-    except urllib.error.HTTPError as error:
-        with error:
-            raise NotReceived(refusal(error)) from None
-    except (OSError, ValueError, http.client.HTTPException) as error:
-        reason = getattr(error, "reason", error)
-        raise NotReceived(f"the service cannot be reached ({reason}). Send the same report again later.") from None
+    code = code_in(service, code)
+    body = {**({} if code is None else {"code": code}), "report": report.as_dict()}
+    url = f"{base_of(service, report.collection)}/v1/collections/{report.collection}/reports"
+    text = json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
+    request = urllib.request.Request(url, text, {"Content-Type": "application/json"}, method="POST")
+    status, told = exchange(request, LONGEST_RECEIPT)
+    is_stored = status == 201 and isinstance(told, dict) and told.get("report") == report.id
     if not is_stored or told.get("status") not in ("stored", "stored before"):
         raise NotReceived("the service did not say that the report is stored. Send the same report again.")
     return str(told["status"])
+
+
+def ask_service(collection: Collection, service: str, code: str | None = None) -> None:
+    """Refuse a service that would not take a report of this collection, before one is drawn: what is drawn has its cost."""
+    base = base_of(service, collection.id)
+    _, told = exchange(urllib.request.Request(f"{base}/v1/collections/{collection.id}"), LONGEST_FACTS)
+    if not isinstance(told, dict) or told.get("id") != collection.id:
+        raise NotReceived("what answered there is no collection service. Give its address, such as https://survey.example.")
+    if told.get("terms") != collection.terms:
+        raise UsageError(
+            "the service asks under other terms than your file says: other questions, values or epsilons. Get its file from "
+            f"{base}/v1/collections/{collection.id}/file (JSON), and look at it first."
+        )
+    if told.get("state") != "open":
+        raise NotReceived("the service takes no reports of this collection now.")
+    if told.get("participation") == "invited" and code_in(service, code) is None:
+        needs = "this survey needs the code of your invitation. Give "
+        raise UsageError(needs + by_door('code="..." or the whole link.', "it with --code CODE, or the whole link to --to."))
 
 
 def check_service(address: Any) -> None:
@@ -79,7 +92,35 @@ def check_service(address: Any) -> None:
     except ValueError:
         parts, is_own = urllib.parse.urlsplit(""), False
     if ((parts.scheme != "https" or not parts.hostname or " " in parts.netloc) and not is_own) or parts.query:
-        raise UsageError("a service is reached over https, such as https://survey.example; http is for this machine alone.")
+        raise UsageError(
+            "a service is reached over https: give its address with https:// before it, such as https://survey.example; http:// "
+            "is for this machine alone."
+        )
+
+
+def base_of(service: str, id: str) -> str:
+    """The address of a service, from its own, that of a survey's page, or the link of an invitation."""
+    check_service(service)
+    return service.partition("#")[0].rstrip("/").removesuffix(f"/c/{id}")
+
+
+def code_in(service: str, code: str | None) -> str | None:
+    """The code of an invitation, as it was given (perhaps as its whole link) or in the link that is the service's address."""
+    check_service(service)
+    return (service.partition("#")[2] or None) if code is None else code.rpartition("#")[2]
+
+
+def exchange(request: urllib.request.Request, longest: int) -> tuple[int, Any]:
+    """The status and the JSON of an answer; `NotReceived` says why there is none."""
+    try:
+        with opener_of(request).open(request, timeout=TIMEOUT) as answer:
+            return answer.status, read_json(answer.read(longest), "the answer of the service", NotReceived)
+    except urllib.error.HTTPError as error:
+        with error:
+            raise refusal(error) from None
+    except (OSError, ValueError, http.client.HTTPException) as error:
+        reason = getattr(error, "reason", error)
+        raise NotReceived(f"the service cannot be reached ({reason}). Try again later: a report counts once.") from None
 
 
 class NoRedirects(urllib.request.HTTPRedirectHandler):
@@ -89,15 +130,23 @@ class NoRedirects(urllib.request.HTTPRedirectHandler):
         return None
 
 
-def refusal(error: urllib.error.HTTPError) -> str:
+def opener_of(request: urllib.request.Request) -> urllib.request.OpenerDirector:
+    """What sends a request: to this machine directly, since a proxy elsewhere would get it in clear."""
+    direct = [] if request.type == "https" else [urllib.request.ProxyHandler({})]
+    return urllib.request.build_opener(NoRedirects, *direct)
+
+
+def refusal(error: urllib.error.HTTPError) -> NotReceived:
     """Why a service did not take a report, in its own words."""
     try:
-        told: Any = read_json(error.read(LONGEST_ANSWER), "the answer", NotReceived)
+        told: Any = read_json(error.read(LONGEST_RECEIPT), "the answer", NotReceived)
         detail = told.get("detail", "") if isinstance(told, dict) else ""
     except (CloisterError, OSError):
         detail = ""
     words = detail if isinstance(detail, str) and 0 < len(detail) <= 300 and detail.isprintable() else ""
-    return f"the service did not take the report (status {error.code}). {words}".strip()
-
-
-DIRECTLY = urllib.request.build_opener(NoRedirects)
+    wait = error.headers.get("Retry-After") or ""
+    is_busy = error.code in (429, 503) and wait.isascii() and wait.isdigit() and len(wait) < 9
+    return NotReceived(
+        f"the service did not take the report (status {error.code}). {words}".strip(),
+        max(1, min(MOST_SECONDS, int(wait))) if is_busy else 0,
+    )
