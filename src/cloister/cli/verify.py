@@ -69,19 +69,7 @@ def read_release(path: Path) -> tuple[Release, Path, Path | None]:
     from cloister.privacy.verification import read_certificate_file
 
     place = Path(os.path.abspath(path))  # `.` and `..` have no name that a certificate could stand beside
-    file: Path | None = certificate_path(place) if place.name else None
-    if place.name.endswith("release.json"):
-        file = place
-    elif file is None or not file.exists():
-        file = place / "release.json" if place.is_dir() else None
-    if not place.exists() and (file is None or not file.exists()):
-        raise SourceError(f"{path} does not exist. {WANTED}.")
-    if place.suffix.lower() == ".zip" and file is None:
-        raise SourceError(f"{path} is packed. Unpack it, and give the file that has a certificate beside it.")
-    if file is not None and not file.exists():
-        inside = sorted(each.name.removesuffix(CERTIFICATE_SUFFIX) for each in place.glob(f"?*{CERTIFICATE_SUFFIX}"))
-        advice = f"Something in it has one: give {path / inside[0]}" if inside else WANTED
-        raise SourceError(f"{path} has no certificate: no release.json is in it, and none stands beside it. {advice}.")
+    file = find_certificate(path, place)
     check_regular(place if file is None else file)
     try:
         certificate = read_inside(place) if file is None else read_certificate_file(file)
@@ -98,6 +86,24 @@ def read_release(path: Path) -> tuple[Release, Path, Path | None]:
     if file is not None and file not in (place, place / "release.json"):
         check_named(place, certificate)
     return certificate, place.parent if file is None else file.parent, file
+
+
+def find_certificate(path: Path, place: Path) -> Path | None:
+    """The file of the certificate of what lies at a place; None: it may lie inside."""
+    file: Path | None = certificate_path(place) if place.name else None
+    if place.name.endswith("release.json"):
+        file = place
+    elif file is None or not file.exists():
+        file = place / "release.json" if place.is_dir() else None
+    if not place.exists() and (file is None or not file.exists()):
+        raise SourceError(f"{path} does not exist. {WANTED}.")
+    if place.suffix.lower() == ".zip" and file is None:
+        raise SourceError(f"{path} is packed. Unpack it, and give the file that has a certificate beside it.")
+    if file is not None and not file.exists():
+        inside = sorted(each.name.removesuffix(CERTIFICATE_SUFFIX) for each in place.glob(f"?*{CERTIFICATE_SUFFIX}"))
+        advice = f"Something in it has one: give {path / inside[0]}" if inside else WANTED
+        raise SourceError(f"{path} has no certificate: no release.json is in it, and none stands beside it. {advice}.")
+    return file
 
 
 def check_regular(path: Path) -> None:
