@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import secrets
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from cloister.collect import Collection
 from cloister.collect.storing.credentials import code_hash
-from cloister.collect.storing.inbox import Hosted, Inbox
+from cloister.collect.storing.inbox import MOST_QUESTIONS, MOST_VALUES, Hosted, Inbox
 from cloister.collect.storing.recording import Incoming
 from cloister.privacy import store_scrubbing
 from tests.collect.storing.incoming_reports import incoming, stored
@@ -203,3 +205,21 @@ def test_a_table_in_use_does_not_hold_up_reports(postgres_inbox: str) -> None:
             waits.append(time.monotonic() - began)
         assert not inbox.get("students").is_settled
     assert max(waits) < 5  # it was 10 s; a slow machine needs some of that
+
+
+def test_large_reports_tell_no_order_by_where_they_are_kept(postgres_inbox: str) -> None:
+    """PostgreSQL moves long values into a table of their own, under running numbers; answers stay in their row."""
+    inbox = Inbox(postgres_inbox)
+    inbox.create()
+    values = [str(value) for value in range(MOST_VALUES // MOST_QUESTIONS)]  # as much as a service may ask
+    hosted = inbox.add(Collection("wide", {f"q{place}": values for place in range(MOST_QUESTIONS)}, 1, protocol="unary"))
+    assert hosted.codes.width > 2_000  # bytes, from where on they would be moved
+    for _ in range(12):
+        stored(inbox, incoming(hosted, secrets.token_bytes(hosted.codes.width)))  # noise cannot be compressed
+    assert inbox.close("wide").is_settled
+    assert sum(count for some in inbox.answers(hosted.number) for _, count in some) == 12
+    with psycopg.connect(postgres_inbox) as rows:
+        moved: Any = rows.execute(
+            "SELECT pg_relation_size(reltoastrelid) FROM pg_class WHERE oid = 'cloister_reports'::regclass AND reltoastrelid > 0"
+        ).fetchall()
+    assert sum(size for (size,) in moved) == 0
