@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 from markupsafe import escape
 
+from cloister.privacy import store_scrubbing
 from tests.collect.service.conftest import Running, posted
 from tests.collect.survey import survey
 
@@ -114,6 +116,18 @@ def test_inviting_closing_and_deleting(logged_in: Running) -> None:
     assert "closed" in logged_in.web.post("/admin/c/invited/close").text
     assert "admin/c/invited" not in logged_in.web.post("/admin/c/invited/delete").text
     assert logged_in.inbox.find("invited") is None
+
+
+def test_the_list_says_that_files_hold_a_deleted_collection(logged_in: Running, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As long as that is so, and in the part of the page that is brought up to date."""
+    monkeypatch.setattr(store_scrubbing, "TRIES", 2)
+    sentence = "still hold a collection that was deleted"
+    with logged_in.inbox.store.reading() as reader:
+        reader.exec_driver_sql("SELECT count(*) FROM cloister_reports")
+        page = logged_in.web.post("/admin/c/students/delete").text
+        assert sentence in page.partition('id="live"')[2].partition("</section>")[0]
+    logged_in.inbox.settle_ended(datetime.now(UTC))
+    assert sentence not in logged_in.web.get("/admin").text
 
 
 def test_pages_show_texts_as_texts(logged_in: Running) -> None:

@@ -34,6 +34,10 @@ MOST_CELLS = 2**16  # of a joint distribution that is given as JSON or CSV here;
 MOST_ROWS = 1_000_000  # of a synthetic table
 MOST_CODES = 10_000  # in one request
 PARQUET = "application/vnd.apache.parquet"
+STILL_HELD = (
+    "The collection is deleted. The files of the store could not be rewritten yet and still hold it; "
+    "that is tried every minute."
+)
 CHALLENGE = {"WWW-Authenticate": "Bearer"}
 
 Method = Annotated[Literal["em", "norm-sub", "unbiased"], Query(description="how counts are cleaned of noise")]
@@ -107,17 +111,21 @@ def close_collection(request: Request, id: facts.CollectionId) -> JSONResponse:
 @router.delete(
     "/collections/{id}",
     status_code=204,
-    responses=documented(*ERRORS),
+    responses={
+        202: {"model": facts.DeletionFacts, "description": "Deleted, and the files are still to be rewritten"},
+        204: {"description": "Deleted, and the files hold nothing of it"},
+        **documented(*ERRORS),
+    },
     summary="Delete a collection",
     response_class=Response,
 )
 def delete_collection(request: Request, id: facts.CollectionId) -> Response:
-    """Its reports and invitations are deleted too, for good."""
+    """Its reports and invitations are deleted too, for good. While somebody reads the store its files still hold them."""
     service = service_of(request)
     service.find(id)
-    service.inbox.delete(id)
+    is_rewritten = service.inbox.delete(id)
     service.forget(id)
-    return Response(status_code=204)
+    return Response(status_code=204) if is_rewritten else JSONResponse({"detail": STILL_HELD}, 202)
 
 
 @router.post(

@@ -158,7 +158,16 @@ def collections_page(service: Service, problem: str = "", file: str = "") -> HTM
     """All collections; what is wrong with the file of another one, if something is."""
     facts = [hosted_facts(service, hosted) for hosted in service.inbox.all()]
     status, root = (422, "../") if problem else (200, "")
-    return render("collections.html", status, root=root, collections=facts, problem=problem, file=file)
+    holds_deleted = service.inbox.holds_deleted()
+    return render(
+        "collections.html",
+        status,
+        root=root,
+        collections=facts,
+        problem=problem,
+        file=file,
+        holds_deleted=holds_deleted,
+    )
 
 
 def collection_page(

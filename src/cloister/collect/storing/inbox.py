@@ -6,7 +6,7 @@ import hmac
 import json
 import os
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
@@ -17,11 +17,11 @@ from cloister.collect.collection import Collection
 from cloister.collect.reports import ReportCheck
 from cloister.collect.storing.answer_codes import AnswerCodes
 from cloister.collect.storing.credentials import code_hash, new_code, new_token, token_hash
-from cloister.collect.storing.inbox_tables import INVITATIONS, MIGRATIONS, VERSION, inbox_tables, table_of
+from cloister.collect.storing.inbox_tables import MIGRATIONS, VERSION, inbox_tables, table_of
+from cloister.collect.storing.unsettled import Unsettled
 from cloister.errors import CloisterError, UsageError
 from cloister.parameters import check_flag, check_whole
 from cloister.privacy.store import StoreMissing, StoreOutdated, open_store
-from cloister.privacy.store_scrubbing import Renewal, scrub
 from cloister.schema.strict_json import read_json
 from cloister.sources.source import BATCH_ROWS
 
@@ -177,43 +177,58 @@ class Inbox:
         return [self._read(row) for row in rows]
 
     def close(self, id: str) -> Hosted:
-        """Take no more reports of a collection, and rewrite the tables; where that must wait, `settle` does it later."""
+        """Take no more reports of a collection, and rewrite the tables; where that must wait, `settle_ended` does it later."""
+        if not self._close(id).is_settled:
+            self._try_to_settle()
+        return self.get(id)
+
+    def _close(self, id: str) -> Hosted:
         collections = table_of("collections")
         with self._writing() as connection:
             connection.execute(collections.update().where(collections.c.id == id).values(is_closed=True))
             found = self._find(connection, id)
         if found is None:
             raise UsageError("the store has no collection of that id.")
-        if found.is_settled:
-            return found
-        with suppress(InboxError):  # the store is busy: it is closed all the same, and settled later
-            self.settle(found)
-        return self.get(id)
+        return found
 
-    def settle(self, hosted: Hosted) -> bool:
-        """Rewrite the tables after a collection was closed; False: somebody was reading, and it must be tried again.
+    def settle(self) -> bool:
+        """Rewrite the tables if a collection was closed or deleted since; False: it must be tried again.
 
-        From then on the files tell nothing of codes that were spent, nor of the order in which reports came.
+        From then on the files tell nothing of what was deleted and of codes that were spent, nor of the order in which the
+        reports of closed collections came.
         """
-        if not self._scrub(hosted.number):
+        with self._reading() as connection:
+            left = Unsettled.find(connection)
+        if not left.numbers:
+            return True
+        if not left.rewrite(self.store):
             return False
-        collections = table_of("collections")
         with self._writing() as connection:
-            connection.execute(collections.update().where(collections.c.number == hosted.number).values(is_settled=True))
+            left.write_off(connection)
         return True
+
+    def _try_to_settle(self) -> bool:
+        """The same after something was done that is done all the same when the store is busy, full or away now."""
+        try:
+            return self.settle()
+        except CloisterError:
+            return False
 
     def settle_ended(self, moment: datetime) -> None:
         """Close collections whose time is over, and rewrite the tables where that is still to be done."""
         for hosted in self.all():
-            if hosted.state(moment) == "closed" and not hosted.is_settled:
-                self.close(hosted.collection.id)
+            if hosted.state(moment) == "closed" and not hosted.is_closed:
+                self._close(hosted.collection.id)
+        self.settle()
 
-    def _scrub(self, number: int) -> bool:
-        reports = Renewal("cloister_reports", "cloister_reports_pkey", "answers", f"collection = {int(number)}")
-        return scrub(self.store, [INVITATIONS], [reports])
+    def delete(self, id: str) -> bool:
+        """Remove a collection, its reports and its invitations.
 
-    def delete(self, id: str) -> None:
-        """Remove a collection, its reports and its invitations."""
+        Returns
+        -------
+        bool
+            Whether nothing of it is in the files; False: they are still to be rewritten, which `settle_ended` does later.
+        """
         with self._writing() as connection:
             found = self._find(connection, id)
             if found is None:
@@ -224,7 +239,13 @@ class Inbox:
             for name in ("reports", "invitations"):
                 table = table_of(name)
                 connection.execute(table.delete().where(table.c.collection == found.number))
-        self._scrub(found.number)
+            connection.execute(table_of("deletions").insert().values(collection=found.number))
+        return self._try_to_settle()
+
+    def holds_deleted(self) -> bool:
+        """Whether the files still hold a collection that was deleted."""
+        with self._reading() as connection:
+            return bool(Unsettled.find(connection).deleted)
 
     def _find(self, connection: Connection, id: str) -> Hosted | None:
         collections = table_of("collections")

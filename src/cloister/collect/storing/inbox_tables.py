@@ -66,6 +66,9 @@ def inbox_tables() -> MetaData:
         Column("code_hash", LargeBinary, primary_key=True),  # deleted when the code is spent
         sqlite_with_rowid=False,
     )
+    Table(  # collections that were deleted and that the files still hold, until they are rewritten: `Unsettled`
+        "cloister_deletions", metadata, Column("collection", Integer, primary_key=True, autoincrement=False)
+    )
     Table("cloister_tokens", metadata, Column("token_hash", LargeBinary, primary_key=True), sqlite_with_rowid=False)
     return metadata
 
