@@ -13,12 +13,14 @@ import pyarrow.parquet as pq
 import pytest
 
 from cloister.collect import Collection, estimate, pack
+from cloister.collect.storing import inbox as inbox_module
 from cloister.collect.storing import inbox_tables as tables_module
 from cloister.collect.storing.credentials import code_hash, is_code, new_code, token_hash
 from cloister.collect.storing.inbox import Hosted, Inbox, InboxDamaged, InboxError
 from cloister.collect.storing.recording import Outcome
 from cloister.collect.storing.stored_reports import StoredReports
 from cloister.errors import UsageError
+from cloister.privacy import store as store_module
 from cloister.testing import seeded_noise
 from tests.collect.storing.incoming_reports import incoming, stored
 from tests.collect.survey import survey
@@ -215,10 +217,40 @@ def test_sqlite_has_no_row_numbers(tmp_path: Path) -> None:
             rows.execute(f"SELECT rowid FROM {name}")
 
 
+def modes(folder: Path) -> set[int]:
+    """Who may do what with the files in a folder."""
+    return {stat.S_IMODE(file.stat().st_mode) for file in folder.iterdir()}
+
+
 def test_the_file_is_its_owners(tmp_path: Path) -> None:
     """Who could copy it again and again would see codes vanish and reports appear."""
     Inbox(tmp_path / "reports.db").create()
-    assert stat.S_IMODE((tmp_path / "reports.db").stat().st_mode) == 0o600
+    assert modes(tmp_path) == {0o600}
+
+
+def test_a_new_file_is_its_owners_before_it_has_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody may open it first and read on later."""
+    placed = []
+    place = store_module.place_new_file
+
+    def watched(finished: Path, path: Path) -> bool:
+        placed.append(stat.S_IMODE(finished.stat().st_mode))
+        return place(finished, path)
+
+    monkeypatch.setattr(store_module, "place_new_file", watched)
+    Inbox(tmp_path / "reports.db").create()
+    assert placed == [0o600]
+
+
+def test_a_file_that_was_restored_is_closed_to_others_again(tmp_path: Path) -> None:
+    """A backup comes back with other permissions; whoever starts the service closes it and its logs."""
+    inbox = Inbox(tmp_path / "reports.db")
+    inbox.create()
+    (tmp_path / "reports.db").chmod(0o644)
+    with inbox.store.reading():  # its logs are made as open as it is
+        assert modes(tmp_path) == {0o644}
+        inbox.create()
+        assert modes(tmp_path) == {0o600}
 
 
 def test_many_writers_at_once(inbox: Inbox, hosted: Hosted, invited: Hosted) -> None:
@@ -277,8 +309,6 @@ def test_facts_that_were_changed_are_damage(inbox: Inbox, hosted: Hosted) -> Non
 
 def test_an_older_store_is_brought_up_to_date(inbox_place: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A step for each version, in one transaction with the number; a newer store is refused."""
-    from cloister.collect.storing import inbox as inbox_module
-
     old = Inbox(inbox_place)
     old.create()
     hosted = old.add(survey())

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hmac
 import json
-import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from cloister.collect.reports import ReportCheck
 from cloister.collect.storing.answer_codes import AnswerCodes
 from cloister.collect.storing.credentials import code_hash, new_code, new_token, token_hash
 from cloister.collect.storing.inbox_tables import MIGRATIONS, VERSION, inbox_tables, table_of
+from cloister.collect.storing.private_files import make_private, tighten
 from cloister.collect.storing.unsettled import Unsettled
 from cloister.errors import CloisterError, UsageError
 from cloister.parameters import check_flag, check_whole
@@ -115,8 +115,9 @@ class Inbox:
 
     def create(self) -> None:
         """Make the store unless it is there, and bring one that an older Cloister made up to date, step by step."""
-        if self.store.create() and self.store.path is not None:
-            os.chmod(self.store.path, 0o600)  # who can copy it again and again sees codes vanish and reports appear
+        self.store.create(make_private)
+        if self.store.path is not None:
+            tighten(self.store.path)
         try:
             with self.store.reading():
                 return
