@@ -119,6 +119,9 @@ def test_invitations(running: Running) -> None:
         ("/v1/collections/none/invitations", {"count": 1}, 404),
     ):
         assert running.web.post(asked, json=body, headers=running.headers).status_code == status
+    running.inbox.close("invited")
+    refused = running.web.post(path, json={"count": 1}, headers=running.headers)
+    assert (refused.status_code, "is closed" in refused.json()["detail"]) == (422, True)
 
 
 def test_estimates(running: Running) -> None:

@@ -114,6 +114,8 @@ def test_inviting_closing_and_deleting(logged_in: Running) -> None:
     for count in ("", "0", "x"):
         assert logged_in.web.post("/admin/c/invited/invite", data={"count": count}).status_code == 422
     assert "closed" in logged_in.web.post("/admin/c/invited/close").text
+    refused = logged_in.web.post("/admin/c/invited/invite", data={"count": "1"})
+    assert (refused.status_code, "is closed: a code would let nobody in" in refused.text) == (422, True)
     assert "admin/c/invited" not in logged_in.web.post("/admin/c/invited/delete").text
     assert logged_in.inbox.find("invited") is None
 

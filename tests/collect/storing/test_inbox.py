@@ -253,6 +253,31 @@ def test_a_file_that_was_restored_is_closed_to_others_again(tmp_path: Path) -> N
         assert modes(tmp_path) == {0o600}
 
 
+def test_a_closed_collection_invites_nobody(inbox: Inbox, invited: Hosted) -> None:
+    """Neither one that was closed nor one whose time is over: the codes would be of no use."""
+    inbox.add(replace(survey(closes=datetime(2020, 1, 1, tzinfo=UTC)), id="over"), is_invited=True)
+    inbox.close("invited")
+    for id in ("invited", "over"):
+        with pytest.raises(UsageError, match=f'"{id}" is closed: .* Host a new collection'):
+            inbox.invite(id, 1)
+    assert inbox.invitations(invited.number) == 0
+
+
+def test_codes_are_not_made_for_what_is_closed_meanwhile(
+    inbox: Inbox, invited: Hosted, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Making a million takes a while, in which the collection may be closed."""
+
+    def close_and_make() -> str:
+        inbox.close("invited")
+        return new_code()
+
+    monkeypatch.setattr(inbox_module, "new_code", close_and_make)
+    with pytest.raises(UsageError, match="is closed"):
+        inbox.invite("invited", 1)
+    assert inbox.invitations(invited.number) == 0
+
+
 def test_many_writers_at_once(inbox: Inbox, hosted: Hosted, invited: Hosted) -> None:
     """Writers that send the same reports in different orders store each once, and no code twice."""
     codes = inbox.invite("invited", 30)

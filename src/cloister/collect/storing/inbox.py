@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import cached_property
 from os import PathLike
 from typing import TYPE_CHECKING, Any
@@ -275,11 +275,12 @@ class Inbox:
         """Make codes of invitations, which are kept as hashes: nobody can be told them again."""
         count = check_whole(count, "count", 1, MOST_CODES)
         found = self.get(id)
-        if not found.is_invited:
-            raise UsageError(f'anybody may answer "{id}": it has no invitations. Host a collection with --invited.')
+        check_invites(found)
         codes = [new_code() for _ in range(count)]
         rows = [{"collection": found.number, "code_hash": hashed} for hashed in sorted(map(code_hash, codes))]
         with self._writing() as connection:
+            again = self._find(connection, id)  # it may have been closed or deleted meanwhile
+            check_invites(again if again is not None and again.number == found.number else None)
             connection.execute(table_of("invitations").insert(), rows)
         return codes
 
@@ -351,6 +352,19 @@ class Inbox:
 
     def _missing(self) -> InboxError:
         return InboxError(f"there is no store at {self.store.shown}. Make one with: cloister collect serve.")
+
+
+def check_invites(hosted: Hosted | None) -> None:
+    """Refuse to make codes that nobody could use."""
+    if hosted is None:
+        raise UsageError("the store has no collection of that id.")
+    id = hosted.collection.id
+    if not hosted.is_invited:
+        raise UsageError(f'anybody may answer "{id}": it has no invitations. Host a collection with --invited.')
+    if hosted.state(datetime.now(UTC)) == "closed":
+        raise UsageError(
+            f'"{id}" is closed: a code would let nobody in. Host a new collection under another id with --invited.'
+        )
 
 
 def check_size(collection: Collection) -> None:
