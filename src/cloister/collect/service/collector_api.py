@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import tempfile
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -20,6 +19,7 @@ from cloister.collect.collection_files import check_facts
 from cloister.collect.estimates import CollectionEstimate
 from cloister.collect.packed_reports import pack
 from cloister.collect.service import documented_facts as facts
+from cloister.collect.service.export_folders import export_folder
 from cloister.collect.service.guarding import read_body
 from cloister.collect.service.problems import HttpProblem, documented
 from cloister.collect.service.running import Service, now, service_of
@@ -241,8 +241,8 @@ def export_reports(request: Request, id: facts.CollectionId) -> Response:
     """Packed reports, without ids and in a secret order, for `cloister collect estimate` here or on Spark."""
     service = service_of(request)
     hosted = service.find(id)
-    with tempfile.TemporaryDirectory(prefix="cloister-export-") as folder:
-        path = Path(folder) / "reports.parquet"
+    with export_folder() as folder:
+        path = folder / "reports.parquet"
         pack(hosted.collection, StoredReports(service.inbox, hosted), path)
         file = path.open("rb")  # it has no name from here on: nothing stays behind, however this ends
         size = path.stat().st_size
@@ -323,8 +323,8 @@ def zipped_rows(service: Service, hosted: Hosted, rows: int | None = None, metho
 
 def zipped(name: str, save: Callable[[Path], object]) -> bytes:
     """What is saved under a name, and the certificate that lies beside it then."""
-    with tempfile.TemporaryDirectory(prefix="cloister-export-") as folder:
-        path = Path(folder) / name
+    with export_folder() as folder:
+        path = folder / name
         save(path)
         packed = io.BytesIO()
         with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
