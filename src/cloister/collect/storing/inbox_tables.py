@@ -5,7 +5,9 @@ What may be read off them
 A report has no time, no number and no address; its key is the id that its sender drew at random. The files of a database show
 more until they are rewritten: SQLite fills a page in the order in which rows come and keeps older pages in its log; PostgreSQL
 keeps the bytes of deleted rows, and the number of the transaction beside each row, so that a spent invitation and its report can
-be joined. When a collection is closed `Inbox.settle` rewrites the tables (docs/collect-threats.md).
+be joined. When a collection is closed or deleted `Inbox.settle` rewrites the tables. SQLite's log is empty then; that of
+PostgreSQL (pg_wal) goes on holding ids and hashes in the order of arrival until its segments are used again
+(docs/collect-threats.md).
 """
 
 from __future__ import annotations
