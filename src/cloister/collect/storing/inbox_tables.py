@@ -31,7 +31,7 @@ MIGRATIONS: Mapping[int, Callable[[Connection], object]] = {}
 @cache
 def inbox_tables() -> MetaData:
     """The tables of this version."""
-    from sqlalchemy import DDL, Boolean, Column, Integer, LargeBinary, MetaData, String, Table, event
+    from sqlalchemy import Boolean, Column, Integer, LargeBinary, MetaData, String, Table, event
 
     metadata = MetaData()
     Table(
@@ -55,12 +55,7 @@ def inbox_tables() -> MetaData:
         Column("answers", LargeBinary, nullable=False),  # perturbed: `AnswerCodes`
         sqlite_with_rowid=False,  # in the order of the random ids, not in that of arrival
     )
-    # PostgreSQL would move answers of more than 2,000 bytes into a table of their own, under running numbers that tell the order
-    # of arrival and that no rewriting changes. The longest are of 2,700: a bit for each of 20,000 values, and 200 questions that
-    # are rounded up to bytes (`check_size`); a row may have 8,100.
-    for column in ("report", "answers"):
-        in_row = DDL(f"ALTER TABLE cloister_reports ALTER COLUMN {column} SET STORAGE PLAIN")
-        event.listen(reports, "after_create", in_row.execute_if(dialect="postgresql"))
+    event.listen(reports, "after_create", keep_in_rows)
     Table(
         INVITATIONS,
         metadata,
@@ -73,6 +68,18 @@ def inbox_tables() -> MetaData:
     )
     Table("cloister_tokens", metadata, Column("token_hash", LargeBinary, primary_key=True), sqlite_with_rowid=False)
     return metadata
+
+
+def keep_in_rows(_: Table, connection: Connection, **__: object) -> None:
+    """Let PostgreSQL keep each report in its row.
+
+    It would move answers of more than 2,000 bytes into a table of their own, under running numbers that tell the order of arrival
+    and that no rewriting changes. The longest are of 2,700: a bit for each of 20,000 values, and 200 questions that are
+    rounded up to bytes (`check_size`); a row may have 8,100.
+    """
+    if connection.dialect.name == "postgresql":
+        for column in ("report", "answers"):
+            connection.exec_driver_sql(f"ALTER TABLE cloister_reports ALTER COLUMN {column} SET STORAGE PLAIN")
 
 
 def table_of(name: str) -> Table:
