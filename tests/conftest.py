@@ -74,7 +74,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 @pytest.fixture(scope="session")
 def server() -> Iterator[str]:
     """A PostgreSQL server. Its synchronous commits are off, so that a test can see a store turn them on."""
-    with postgres_server("synchronous_commit=off") as url:
+    with postgres_server("synchronous_commit=off", "max_prepared_transactions=2") as url:
         yield url
 
 

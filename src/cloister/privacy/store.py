@@ -109,6 +109,11 @@ class Store:
         """The SQLite file, or None for PostgreSQL."""
         return Path(self.url.removeprefix("sqlite:///")) if self.url.startswith("sqlite") else None
 
+    @property
+    def version_table(self) -> str:
+        """The name of the table that holds the version, and nothing else."""
+        return str(_meta(self.kind).name)
+
     def create(self, fill: Callable[[Connection], object] = lambda _: None) -> bool:
         """Make the store with its tables and what `fill` puts into them, all at once, unless it is there already.
 

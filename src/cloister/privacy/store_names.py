@@ -12,7 +12,7 @@ import os
 import re
 from pathlib import Path
 
-__all__ = ["FINISHED", "STAGED", "log_without_file", "second_name_of", "staging_prefix"]
+__all__ = ["FINISHED", "LOGS", "STAGED", "log_without_file", "second_name_of", "staging_prefix"]
 
 FINISHED, STAGED = "new", ".partial"  # a new store and the end of the name of its folder, until it gets its own name
 MOUNTS = Path("/proc/self/mountinfo")  # Linux: what is mounted where; the fifth field is the place

@@ -15,6 +15,9 @@ import pytest
 
 from cloister.collect import Client, estimate
 from cloister.collect.service.running import MOST_QUEUED
+from cloister.collect.storing import unsettled
+from cloister.collect.storing.inbox import InboxError
+from cloister.privacy import store_scrubbing
 from tests.collect.service.conftest import ANSWERS, Running, posted
 from tests.collect.survey import survey
 
@@ -116,6 +119,9 @@ def test_invitations(running: Running) -> None:
         ("/v1/collections/none/invitations", {"count": 1}, 404),
     ):
         assert running.web.post(asked, json=body, headers=running.headers).status_code == status
+    running.inbox.close("invited")
+    refused = running.web.post(path, json={"count": 1}, headers=running.headers)
+    assert (refused.status_code, "is closed" in refused.json()["detail"]) == (422, True)
 
 
 def test_estimates(running: Running) -> None:
@@ -187,6 +193,32 @@ def test_closing_and_deleting(running: Running) -> None:
     assert running.web.delete("/v1/collections/students", headers=running.headers).status_code == 204
     assert running.web.delete("/v1/collections/students", headers=running.headers).status_code == 404
     assert running.web.get("/v1/collections/students").status_code == 404
+
+
+def test_deleting_while_somebody_reads(running: Running, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is deleted all the same, and the collector is told that the files still hold it until they are rewritten."""
+    monkeypatch.setattr(store_scrubbing, "TRIES", 2)
+    fill(running, 1)
+    with running.inbox.store.reading() as reader:
+        reader.exec_driver_sql("SELECT count(*) FROM cloister_reports")
+        answer = running.web.delete("/v1/collections/students", headers=running.headers)
+        assert (answer.status_code, list(answer.json())) == (202, ["detail"])
+        assert "tried every minute" in answer.json()["detail"]
+        assert running.web.get("/v1/collections/students").status_code == 404
+    responses = running.web.get("/v1/openapi.json").json()["paths"]["/v1/collections/{id}"]["delete"]["responses"]
+    assert {"202", "204"} <= responses.keys()
+    assert "content" not in responses["204"]
+
+
+def test_deleting_when_rewriting_fails(running: Running, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A disk that is full is told by 202 and not by 503: what was to be deleted is."""
+
+    def fail(*_: object) -> bool:
+        raise InboxError("the disk is full.")
+
+    monkeypatch.setattr(unsettled, "scrub", fail)
+    assert running.web.delete("/v1/collections/students", headers=running.headers).status_code == 202
+    assert running.inbox.find("students") is None
 
 
 def test_metrics(running: Running) -> None:

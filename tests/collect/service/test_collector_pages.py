@@ -6,6 +6,7 @@ import io
 import re
 import zipfile
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import pytest
 from markupsafe import escape
 
 from cloister.cli.verify import read_release
+from cloister.privacy import store_scrubbing
 from cloister.privacy.verification import check_consistency
 from tests.collect.service.conftest import Running, posted
 from tests.collect.survey import survey
@@ -158,8 +160,22 @@ def test_inviting_closing_and_deleting(logged_in: Running) -> None:
     for count in ("", "0", "x"):
         assert logged_in.web.post("/admin/c/invited/invite", data={"count": count}).status_code == 422
     assert "closed" in logged_in.web.post("/admin/c/invited/close").text
+    refused = logged_in.web.post("/admin/c/invited/invite", data={"count": "1"})
+    assert (refused.status_code, "is closed: a code would let nobody in" in refused.text) == (422, True)
     assert "admin/c/invited" not in logged_in.web.post("/admin/c/invited/delete").text
     assert logged_in.inbox.find("invited") is None
+
+
+def test_the_list_says_that_files_hold_a_deleted_collection(logged_in: Running, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As long as that is so, and in the part of the page that is brought up to date."""
+    monkeypatch.setattr(store_scrubbing, "TRIES", 2)
+    sentence = "still hold a collection that was deleted"
+    with logged_in.inbox.store.reading() as reader:
+        reader.exec_driver_sql("SELECT count(*) FROM cloister_reports")
+        page = logged_in.web.post("/admin/c/students/delete").text
+        assert sentence in page.partition('id="live"')[2].partition("</section>")[0]
+    logged_in.inbox.settle_ended(datetime.now(UTC))
+    assert sentence not in logged_in.web.get("/admin").text
 
 
 def test_pages_show_texts_as_texts(logged_in: Running) -> None:

@@ -13,13 +13,14 @@ import pyarrow.parquet as pq
 import pytest
 
 from cloister.collect import Collection, estimate, pack
+from cloister.collect.storing import inbox as inbox_module
 from cloister.collect.storing import inbox_tables as tables_module
 from cloister.collect.storing.credentials import code_hash, is_code, new_code, token_hash
 from cloister.collect.storing.inbox import Hosted, Inbox, InboxDamaged, InboxError
 from cloister.collect.storing.recording import Outcome
 from cloister.collect.storing.stored_reports import StoredReports
 from cloister.errors import UsageError
-from cloister.privacy import store_engines, store_scrubbing
+from cloister.privacy import store as store_module
 from cloister.testing import seeded_noise
 from tests.collect.storing.incoming_reports import incoming, stored
 from tests.collect.survey import survey
@@ -216,107 +217,65 @@ def test_sqlite_has_no_row_numbers(tmp_path: Path) -> None:
             rows.execute(f"SELECT rowid FROM {name}")
 
 
-def test_a_spent_code_leaves_no_trace_in_sqlite(tmp_path: Path) -> None:
-    """Once the collection is closed neither the file nor its log holds the hash of a spent code."""
-    inbox = Inbox(tmp_path / "reports.db")
-    inbox.create()
-    hosted = inbox.add(survey(), is_invited=True)
-    codes = inbox.invite("students", 50)
-    hashes = [code_hash(code) for code in codes[:20]]
-    held = [each for each in hashes if any(each in file.read_bytes() for file in tmp_path.iterdir())]
-    assert held == hashes  # the search finds what is there
-    for each in hashes:
-        stored(inbox, incoming(hosted, code_hash=each))
-    inbox.close("students")
-    assert not [each for each in hashes if any(each in file.read_bytes() for file in tmp_path.iterdir())]
-
-
-def test_a_closed_file_tells_nothing_of_the_order_of_arrival(tmp_path: Path) -> None:
-    """SQLite fills pages in the order in which rows come; once a collection is closed they lie in the order of their ids."""
-    inbox = Inbox(tmp_path / "reports.db")
-    inbox.create()
-    hosted = inbox.add(survey())
-    sent = [incoming(hosted) for _ in range(60)]
-    for report in sent:
-        stored(inbox, report)
-
-    def by_place() -> list[bytes]:
-        inbox.store.path and sqlite3.connect(inbox.store.path).execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        file = (tmp_path / "reports.db").read_bytes()
-        return sorted((report.report for report in sent), key=file.rfind, reverse=True)
-
-    assert by_place() == [report.report for report in sent]  # this is how it could be read
-    assert inbox.close("students").is_settled
-    assert by_place() == sorted(report.report for report in sent)
-
-
-def test_a_closed_database_links_no_code_to_a_report(postgres_inbox: str) -> None:
-    """PostgreSQL keeps the bytes and transactions of deleted rows; once a collection is closed its files hold neither."""
-    import psycopg
-
-    inbox = Inbox(postgres_inbox)
-    inbox.create()
-    hosted = inbox.add(survey(), is_invited=True)
-    codes = inbox.invite("students", 50)
-    sent = [incoming(hosted, code_hash=code_hash(code)) for code in codes[:20]]
-    for report in sent:
-        stored(inbox, report)
-
-    def files() -> bytes:
-        with psycopg.connect(postgres_inbox, autocommit=True) as rows:
-            rows.execute("CHECKPOINT")
-            folder = Path(rows.execute("SHOW data_directory").fetchone()[0])
-            names = ["cloister_invitations", "cloister_invitations_pkey", "cloister_reports", "cloister_reports_pkey"]
-            return b"".join(
-                (folder / rows.execute("SELECT pg_relation_filepath(%s::regclass)", [name]).fetchone()[0]).read_bytes()
-                for name in names
-            )
-
-    def transactions() -> list[tuple[bytes, str]]:
-        with psycopg.connect(postgres_inbox) as rows:
-            return rows.execute("SELECT report, xmin::text FROM cloister_reports ORDER BY ctid").fetchall()
-
-    before = files()
-    assert all(report.code_hash in before for report in sent)
-    assert len({xmin for _, xmin in transactions()}) == 20
-    assert inbox.close("students").is_settled
-    after = files()
-    assert not [report for report in sent if report.code_hash in after]
-    assert [report for report, _ in transactions()] == sorted(report.report for report in sent)
-    assert len({xmin for _, xmin in transactions()}) == 1
-    assert inbox.invitations(hosted.number) == 30
-
-
-def test_what_cannot_be_rewritten_now_is_rewritten_later(
-    inbox: Inbox, hosted: Hosted, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Somebody who reads an older state holds it back: the collection is closed at once, and settled when they have gone."""
-    monkeypatch.setattr(store_engines, "WAIT_SECONDS", 1)
-    monkeypatch.setattr(store_scrubbing, "LOCK_SECONDS", 1)
-    stored(inbox, incoming(hosted))
-    with inbox.store.reading() as reader:
-        reader.exec_driver_sql("SELECT count(*) FROM cloister_reports")
-        stored(inbox, incoming(hosted))  # what the reader does not see
-        closed = inbox.close("students")
-        assert (closed.is_closed, closed.is_settled) == (True, False)
-    inbox.settle_ended(datetime.now(UTC))
-    assert inbox.get("students").is_settled
-
-
-def test_a_collection_that_ends_by_its_time_is_settled(inbox: Inbox) -> None:
-    """Nobody has to press a button."""
-    closes = datetime(2030, 1, 1, tzinfo=UTC)
-    inbox.add(survey(closes=closes))
-    inbox.settle_ended(datetime(2029, 12, 31, tzinfo=UTC))
-    assert not inbox.get("students").is_closed
-    inbox.settle_ended(closes)
-    assert (inbox.get("students").is_closed, inbox.get("students").is_settled) == (True, True)
+def modes(folder: Path) -> set[int]:
+    """Who may do what with the files in a folder."""
+    return {stat.S_IMODE(file.stat().st_mode) for file in folder.iterdir()}
 
 
 def test_the_file_is_its_owners(tmp_path: Path) -> None:
     """Who could copy it again and again would see codes vanish and reports appear."""
     Inbox(tmp_path / "reports.db").create()
-    assert stat.S_IMODE((tmp_path / "reports.db").stat().st_mode) == 0o600
+    assert modes(tmp_path) == {0o600}
+
+
+def test_a_new_file_is_its_owners_before_it_has_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody may open it first and read on later."""
+    placed = []
+    place = store_module.place_new_file
+
+    def watched(finished: Path, path: Path) -> bool:
+        placed.append(stat.S_IMODE(finished.stat().st_mode))
+        return place(finished, path)
+
+    monkeypatch.setattr(store_module, "place_new_file", watched)
+    Inbox(tmp_path / "reports.db").create()
+    assert placed == [0o600]
+
+
+def test_a_file_that_was_restored_is_closed_to_others_again(tmp_path: Path) -> None:
+    """A backup comes back with other permissions; whoever starts the service closes it and its logs."""
+    inbox = Inbox(tmp_path / "reports.db")
+    inbox.create()
+    (tmp_path / "reports.db").chmod(0o644)
+    with inbox.store.reading():  # its logs are made as open as it is
+        assert modes(tmp_path) == {0o644}
+        inbox.create()
+        assert modes(tmp_path) == {0o600}
+
+
+def test_a_closed_collection_invites_nobody(inbox: Inbox, invited: Hosted) -> None:
+    """Neither one that was closed nor one whose time is over: the codes would be of no use."""
+    inbox.add(replace(survey(closes=datetime(2020, 1, 1, tzinfo=UTC)), id="over"), is_invited=True)
+    inbox.close("invited")
+    for id in ("invited", "over"):
+        with pytest.raises(UsageError, match=f'"{id}" is closed: .* Host a new collection'):
+            inbox.invite(id, 1)
+    assert inbox.invitations(invited.number) == 0
+
+
+def test_codes_are_not_made_for_what_is_closed_meanwhile(
+    inbox: Inbox, invited: Hosted, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Making a million takes a while, in which the collection may be closed."""
+
+    def close_and_make() -> str:
+        inbox.close("invited")
+        return new_code()
+
+    monkeypatch.setattr(inbox_module, "new_code", close_and_make)
+    with pytest.raises(UsageError, match="is closed"):
+        inbox.invite("invited", 1)
+    assert inbox.invitations(invited.number) == 0
 
 
 def test_many_writers_at_once(inbox: Inbox, hosted: Hosted, invited: Hosted) -> None:
@@ -375,8 +334,6 @@ def test_facts_that_were_changed_are_damage(inbox: Inbox, hosted: Hosted) -> Non
 
 def test_an_older_store_is_brought_up_to_date(inbox_place: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A step for each version, in one transaction with the number; a newer store is refused."""
-    from cloister.collect.storing import inbox as inbox_module
-
     old = Inbox(inbox_place)
     old.create()
     hosted = old.add(survey())

@@ -16,6 +16,7 @@ from starlette.middleware import Middleware
 from starlette.staticfiles import StaticFiles
 
 from cloister.collect.service import collector_api, collector_pages, documented_facts, public_api, survey_page
+from cloister.collect.service.export_folders import remove_abandoned
 from cloister.collect.service.guarding import RequestGuard
 from cloister.collect.service.problems import HttpProblem, ProblemFacts, add_handlers
 from cloister.collect.service.report_routes import ReportRoutes
@@ -45,6 +46,7 @@ def make_app(settings: ServiceSettings) -> FastAPI:
 
     @asynccontextmanager
     async def alive(_: FastAPI) -> AsyncIterator[None]:
+        await run_in_threadpool(remove_abandoned)
         service.intake.start()
         settling = asyncio.create_task(service.settle_now_and_then())
         yield

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import tempfile
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -20,6 +19,7 @@ from cloister.collect.collection_files import check_facts
 from cloister.collect.estimates import CollectionEstimate
 from cloister.collect.packed_reports import pack
 from cloister.collect.service import documented_facts as facts
+from cloister.collect.service.export_folders import export_folder
 from cloister.collect.service.guarding import read_body
 from cloister.collect.service.problems import HttpProblem, documented
 from cloister.collect.service.running import Service, now, service_of
@@ -34,6 +34,10 @@ MOST_CELLS = 2**16  # of a joint distribution that is given as JSON or CSV here;
 MOST_ROWS = 1_000_000  # of a synthetic table
 MOST_CODES = 10_000  # in one request
 PARQUET = "application/vnd.apache.parquet"
+STILL_HELD = (
+    "The collection is deleted. The files of the store could not be rewritten yet and still hold it; "
+    "that is tried every minute."
+)
 CHALLENGE = {"WWW-Authenticate": "Bearer"}
 
 Method = Annotated[Literal["em", "norm-sub", "unbiased"], Query(description="how counts are cleaned of noise")]
@@ -107,17 +111,21 @@ def close_collection(request: Request, id: facts.CollectionId) -> JSONResponse:
 @router.delete(
     "/collections/{id}",
     status_code=204,
-    responses=documented(*ERRORS),
+    responses={
+        202: {"model": facts.DeletionFacts, "description": "Deleted, and the files are still to be rewritten"},
+        204: {"description": "Deleted, and the files hold nothing of it"},
+        **documented(*ERRORS),
+    },
     summary="Delete a collection",
     response_class=Response,
 )
 def delete_collection(request: Request, id: facts.CollectionId) -> Response:
-    """Its reports and invitations are deleted too, for good."""
+    """Its reports and invitations are deleted too, for good. While somebody reads the store its files still hold them."""
     service = service_of(request)
     service.find(id)
-    service.inbox.delete(id)
+    is_rewritten = service.inbox.delete(id)
     service.forget(id)
-    return Response(status_code=204)
+    return Response(status_code=204) if is_rewritten else JSONResponse({"detail": STILL_HELD}, 202)
 
 
 @router.post(
@@ -233,8 +241,8 @@ def export_reports(request: Request, id: facts.CollectionId) -> Response:
     """Packed reports, without ids and in a secret order, for `cloister collect estimate` here or on Spark."""
     service = service_of(request)
     hosted = service.find(id)
-    with tempfile.TemporaryDirectory(prefix="cloister-export-") as folder:
-        path = Path(folder) / "reports.parquet"
+    with export_folder() as folder:
+        path = folder / "reports.parquet"
         pack(hosted.collection, StoredReports(service.inbox, hosted), path)
         file = path.open("rb")  # it has no name from here on: nothing stays behind, however this ends
         size = path.stat().st_size
@@ -315,8 +323,8 @@ def zipped_rows(service: Service, hosted: Hosted, rows: int | None = None, metho
 
 def zipped(name: str, save: Callable[[Path], object]) -> bytes:
     """What is saved under a name, and the certificate that lies beside it then."""
-    with tempfile.TemporaryDirectory(prefix="cloister-export-") as folder:
-        path = Path(folder) / name
+    with export_folder() as folder:
+        path = folder / name
         save(path)
         packed = io.BytesIO()
         with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:

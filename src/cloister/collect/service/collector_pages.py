@@ -182,6 +182,7 @@ def collections_page(service: Service, problem: str = "", form: Mapping[str, str
         file=kept.get("file", ""),
         is_invited=kept.get("invited") == "yes",
         wanted=kept.get("wanted", ""),
+        holds_deleted=service.inbox.holds_deleted(),
     )
 
 

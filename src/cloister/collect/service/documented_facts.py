@@ -15,6 +15,7 @@ __all__ = [
     "CodesFacts",
     "CollectionFacts",
     "CollectionId",
+    "DeletionFacts",
     "EstimateFacts",
     "HealthFacts",
     "HostedFacts",
@@ -164,6 +165,12 @@ class HostedFacts(BaseModel):
     is_settled: bool = Field(
         description="closed, and the store was rewritten so that it tells nothing of the order of arrival"
     )
+
+
+class DeletionFacts(BaseModel):
+    """That a collection is deleted, and that the files of the store still hold it."""
+
+    detail: str = Field(description="one sentence for people")
 
 
 class NewCodes(Strict):

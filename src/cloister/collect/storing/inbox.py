@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import hmac
 import json
-import os
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import cached_property
 from os import PathLike
 from typing import TYPE_CHECKING, Any
@@ -17,11 +16,12 @@ from cloister.collect.collection import Collection
 from cloister.collect.reports import ReportCheck
 from cloister.collect.storing.answer_codes import AnswerCodes
 from cloister.collect.storing.credentials import code_hash, new_code, new_token, token_hash
-from cloister.collect.storing.inbox_tables import INVITATIONS, MIGRATIONS, VERSION, inbox_tables, table_of
+from cloister.collect.storing.inbox_tables import MIGRATIONS, VERSION, inbox_tables, table_of
+from cloister.collect.storing.private_files import make_private, tighten
+from cloister.collect.storing.unsettled import Unsettled
 from cloister.errors import CloisterError, UsageError
 from cloister.parameters import check_flag, check_whole
 from cloister.privacy.store import StoreMissing, StoreOutdated, open_store
-from cloister.privacy.store_scrubbing import Renewal, scrub
 from cloister.schema.strict_json import read_json
 from cloister.sources.source import BATCH_ROWS
 
@@ -115,8 +115,9 @@ class Inbox:
 
     def create(self) -> None:
         """Make the store unless it is there, and bring one that an older Cloister made up to date, step by step."""
-        if self.store.create() and self.store.path is not None:
-            os.chmod(self.store.path, 0o600)  # who can copy it again and again sees codes vanish and reports appear
+        self.store.create(make_private)
+        if self.store.path is not None:
+            tighten(self.store.path)
         try:
             with self.store.reading():
                 return
@@ -177,43 +178,58 @@ class Inbox:
         return [self._read(row) for row in rows]
 
     def close(self, id: str) -> Hosted:
-        """Take no more reports of a collection, and rewrite the tables; where that must wait, `settle` does it later."""
+        """Take no more reports of a collection, and rewrite the tables; where that must wait, `settle_ended` does it later."""
+        if not self._close(id).is_settled:
+            self._try_to_settle()
+        return self.get(id)
+
+    def _close(self, id: str) -> Hosted:
         collections = table_of("collections")
         with self._writing() as connection:
             connection.execute(collections.update().where(collections.c.id == id).values(is_closed=True))
             found = self._find(connection, id)
         if found is None:
             raise UsageError("the store has no collection of that id.")
-        if found.is_settled:
-            return found
-        with suppress(InboxError):  # the store is busy: it is closed all the same, and settled later
-            self.settle(found)
-        return self.get(id)
+        return found
 
-    def settle(self, hosted: Hosted) -> bool:
-        """Rewrite the tables after a collection was closed; False: somebody was reading, and it must be tried again.
+    def settle(self) -> bool:
+        """Rewrite the tables if a collection was closed or deleted since; False: it must be tried again.
 
-        From then on the files tell nothing of codes that were spent, nor of the order in which reports came.
+        From then on the files tell nothing of what was deleted and of codes that were spent, nor of the order in which the
+        reports of closed collections came.
         """
-        if not self._scrub(hosted.number):
+        with self._reading() as connection:
+            left = Unsettled.find(connection)
+        if not left.numbers:
+            return True
+        if not left.rewrite(self.store):
             return False
-        collections = table_of("collections")
         with self._writing() as connection:
-            connection.execute(collections.update().where(collections.c.number == hosted.number).values(is_settled=True))
+            left.write_off(connection)
         return True
+
+    def _try_to_settle(self) -> bool:
+        """The same after something was done that is done all the same when the store is busy, full or away now."""
+        try:
+            return self.settle()
+        except CloisterError:
+            return False
 
     def settle_ended(self, moment: datetime) -> None:
         """Close collections whose time is over, and rewrite the tables where that is still to be done."""
         for hosted in self.all():
-            if hosted.state(moment) == "closed" and not hosted.is_settled:
-                self.close(hosted.collection.id)
+            if hosted.state(moment) == "closed" and not hosted.is_closed:
+                self._close(hosted.collection.id)
+        self.settle()
 
-    def _scrub(self, number: int) -> bool:
-        reports = Renewal("cloister_reports", "cloister_reports_pkey", "answers", f"collection = {int(number)}")
-        return scrub(self.store, [INVITATIONS], [reports])
+    def delete(self, id: str) -> bool:
+        """Remove a collection, its reports and its invitations.
 
-    def delete(self, id: str) -> None:
-        """Remove a collection, its reports and its invitations."""
+        Returns
+        -------
+        bool
+            Whether nothing of it is in the files; False: they are still to be rewritten, which `settle_ended` does later.
+        """
         with self._writing() as connection:
             found = self._find(connection, id)
             if found is None:
@@ -224,7 +240,13 @@ class Inbox:
             for name in ("reports", "invitations"):
                 table = table_of(name)
                 connection.execute(table.delete().where(table.c.collection == found.number))
-        self._scrub(found.number)
+            connection.execute(table_of("deletions").insert().values(collection=found.number))
+        return self._try_to_settle()
+
+    def holds_deleted(self) -> bool:
+        """Whether the files still hold a collection that was deleted."""
+        with self._reading() as connection:
+            return bool(Unsettled.find(connection).deleted)
 
     def _find(self, connection: Connection, id: str) -> Hosted | None:
         collections = table_of("collections")
@@ -253,11 +275,12 @@ class Inbox:
         """Make codes of invitations, which are kept as hashes: nobody can be told them again."""
         count = check_whole(count, "count", 1, MOST_CODES)
         found = self.get(id)
-        if not found.is_invited:
-            raise UsageError(f'anybody may answer "{id}": it has no invitations. Host a collection with --invited.')
+        check_invites(found)
         codes = [new_code() for _ in range(count)]
         rows = [{"collection": found.number, "code_hash": hashed} for hashed in sorted(map(code_hash, codes))]
         with self._writing() as connection:
+            again = self._find(connection, id)  # it may have been closed or deleted meanwhile
+            check_invites(again if again is not None and again.number == found.number else None)
             connection.execute(table_of("invitations").insert(), rows)
         return codes
 
@@ -329,6 +352,19 @@ class Inbox:
 
     def _missing(self) -> InboxError:
         return InboxError(f"there is no store at {self.store.shown}. Make one with: cloister collect serve.")
+
+
+def check_invites(hosted: Hosted | None) -> None:
+    """Refuse to make codes that nobody could use."""
+    if hosted is None:
+        raise UsageError("the store has no collection of that id.")
+    id = hosted.collection.id
+    if not hosted.is_invited:
+        raise UsageError(f'anybody may answer "{id}": it has no invitations. Host a collection with --invited.')
+    if hosted.state(datetime.now(UTC)) == "closed":
+        raise UsageError(
+            f'"{id}" is closed: a code would let nobody in. Host a new collection under another id with --invited.'
+        )
 
 
 def check_size(collection: Collection) -> None:

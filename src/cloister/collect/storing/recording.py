@@ -15,6 +15,7 @@ from itertools import chain, groupby, islice
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
+from cloister.collect.storing.inbox import InboxError
 from cloister.collect.storing.inbox_tables import table_of
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ Key = tuple[int, bytes]  # the number of a collection, and a report or the hash 
 Stored = tuple[dict[Key, bytes], dict[Key, bytes]]  # answers that are stored now, and those that were before
 MOST_ASKED = 500  # keys in one statement: older SQLite takes 999 values
 ROWS_AT_ONCE = 300  # of three values each
+TRIES = 5  # of a transaction while other servers store reports under the same ids
 
 
 class Outcome(Enum):
@@ -75,16 +77,16 @@ class NotAllNew(Exception):
 
 def record(connection: Connection, incoming: Sequence[Incoming]) -> list[Outcome]:
     """Store reports in a transaction of their own, and say what became of each once that is committed."""
-    first: dict[Key, Incoming] = {}
-    for each in incoming:
-        first.setdefault(each.key, each)
-    if len(first) == len(incoming) and all(each.code_hash is None and not each.is_late for each in incoming):
+    keys = {each.key for each in incoming}
+    if len(keys) == len(incoming) and all(each.code_hash is None and not each.is_late for each in incoming):
         with suppress(NotAllNew), connection.begin():  # nearly always all are new: that is tried first
             return store_new(connection, incoming)
-    with connection.begin():
-        is_closed = locked_collections(connection, {each.collection for each in incoming})
-        stored, known = store(connection, first, is_closed)
-    return [judge(each, stored.get(each.key), known.get(each.key), is_closed) for each in incoming]
+    for _ in range(TRIES):
+        with suppress(NotAllNew), connection.begin():
+            is_closed = locked_collections(connection, {each.collection for each in incoming})
+            stored, known = store(connection, incoming, is_closed)
+            return [judge(each, stored.get(each.key), known.get(each.key), is_closed) for each in incoming]
+    raise InboxError("other servers go on storing reports under the same ids. Send these again.")
 
 
 def store_new(connection: Connection, reports: Sequence[Incoming]) -> list[Outcome]:
@@ -96,17 +98,21 @@ def store_new(connection: Connection, reports: Sequence[Incoming]) -> list[Outco
     return [Outcome.STORED] * len(reports)
 
 
-def store(connection: Connection, first: Mapping[Key, Incoming], is_closed: Mapping[int, bool]) -> Stored:
-    """Store the reports that are new and may be stored; the answers of those, and of those that were there before."""
-    known = find(connection, first)
-    new = [each for key, each in first.items() if key not in known]
+def store(connection: Connection, incoming: Sequence[Incoming], is_closed: Mapping[int, bool]) -> Stored:
+    """Store the reports that are new and may be stored; the answers of those, and of those that were there before.
+
+    `NotAllNew`: another server stored one of them meanwhile, under other answers perhaps, and the code that was spent here must
+    not be lost by that.
+    """
+    known = find(connection, {each.key for each in incoming})
+    new = [each for each in incoming if each.key not in known]
     able = [each for each in new if is_closed.get(each.collection) is False and not each.is_late]
     let_in = spend(connection, able)
+    if insert(connection, let_in) < len(let_in):
+        raise NotAllNew
     stored = {each.key: each.answers for each in let_in}
-    if insert(connection, let_in) < len(let_in):  # another server was faster with some of them
-        stored = find(connection, stored)
-    if len(let_in) < len(able):  # the code of some is gone: perhaps another server stored the same report with it
-        known |= find(connection, [each.key for each in able if each.key not in stored])
+    if refused := {each.key for each in able} - stored.keys():  # perhaps another server stored the same report with the code
+        known |= find(connection, refused)
     return stored, known
 
 
@@ -131,24 +137,42 @@ def locked_collections(connection: Connection, numbers: set[int]) -> dict[int, b
 
 
 def spend(connection: Connection, incoming: Sequence[Incoming]) -> list[Incoming]:
-    """The reports that may be stored: those that need no code, and those whose code was there, which is deleted.
+    """The reports that may be stored, one an id: those that need no code, and those whose code is there, which is deleted.
 
-    Of several with one code the first is let in.
+    Of several with one id, and of several with one code, the first that may be stored is let in.
     """
-    invitations = table_of("invitations")
-    let_in = [each for each in incoming if each.code_hash is None]
-    by_code: dict[Key, Incoming] = {}
+    unspent = locked_codes(
+        connection, {(each.collection, each.code_hash) for each in incoming if each.code_hash is not None}
+    )
+    let_in: dict[Key, Incoming] = {}
+    spent: list[Key] = []
     for each in incoming:
+        if each.key in let_in:
+            continue
         if each.code_hash is not None:
-            by_code.setdefault((each.collection, each.code_hash), each)
-    for number, hashes in by_collection(by_code):
-        deleted = connection.execute(
-            invitations.delete()
-            .where(invitations.c.collection == number, invitations.c.code_hash.in_(hashes))
-            .returning(invitations.c.code_hash)
-        )
-        let_in += [by_code[number, bytes(code_hash)] for (code_hash,) in deleted]
-    return let_in
+            code = (each.collection, each.code_hash)
+            if code not in unspent:
+                continue
+            unspent.remove(code)
+            spent.append(code)
+        let_in[each.key] = each
+    invitations = table_of("invitations")
+    for number, hashes in by_collection(spent):
+        of_these = (invitations.c.collection == number, invitations.c.code_hash.in_(hashes))
+        connection.execute(invitations.delete().where(*of_these))
+    return list(let_in.values())
+
+
+def locked_codes(connection: Connection, codes: Iterable[Key]) -> set[Key]:
+    """Which codes are there; nobody else spends them until the transaction ends."""
+    invitations = table_of("invitations")
+    unspent: set[Key] = set()
+    for number, hashes in by_collection(codes):
+        asked = invitations.select().where(invitations.c.collection == number, invitations.c.code_hash.in_(hashes))
+        # in the order of their keys, so that two servers do not wait for each other; SQLite has one writer at a time
+        rows = connection.execute(asked.order_by(invitations.c.code_hash).with_for_update())
+        unspent |= {(number, bytes(row.code_hash)) for row in rows}
+    return unspent
 
 
 def insert(connection: Connection, incoming: Iterable[Incoming]) -> int:
