@@ -20,7 +20,7 @@ from typing import Any
 import uvicorn
 
 from cloister.collect.service.app import make_app
-from cloister.collect.service.settings import ServiceSettings
+from cloister.collect.service.settings import ServiceSettings, proxy_networks
 from cloister.collect.service.timed_protocol import TimedProtocol
 from cloister.errors import EngineError, UsageError
 from cloister.interrupts import NUMBERS
@@ -83,10 +83,7 @@ def serve(
         log_config=None,
         access_log=False,  # its lines would hold addresses
         proxy_headers=bool(settings.trusted_proxies),
-        forwarded_allow_ips=[
-            *settings.trusted_proxies,
-            *(f"::ffff:{each}" for each in settings.trusted_proxies if "." in each),
-        ],
+        forwarded_allow_ips=proxy_networks(settings.trusted_proxies),
         server_header=False,
         limit_concurrency=raise_file_limit(),
         timeout_keep_alive=KEEP_ALIVE_SECONDS,
