@@ -1,6 +1,6 @@
 """One connection: how long its peer may take, and how many bytes it may send that are no body.
 
-uvicorn bounds none of this but the idle time between two requests. Each method here is called for each request, so each does little.
+uvicorn bounds the idle time between two requests alone. Methods here are called for each request, so each does little.
 """
 
 from __future__ import annotations
@@ -120,7 +120,7 @@ class TimedProtocol(HttpToolsProtocol):
             self._waiting = None
 
     def _watch(self) -> None:
-        """Look later whether the client takes the answer, if some of it is still here: also one that is closed stays till then."""
+        """Look later whether the client takes what is left of an answer: a closed connection stays until all of it left."""
         if self._watching is not None:
             self._watching.cancel()
             self._watching = None
