@@ -64,6 +64,16 @@ def test_mistakes_end_in_one_sentence(run: Run, words: list[str], message: str) 
     assert len(done.stderr.strip().splitlines()) == 1
 
 
+@pytest.mark.parametrize("proxy", ["foo", "*", "", "10.0.0.0/33", "10.0.0.1/8", "192.0.2.1:80", "proxy.example"])
+def test_a_proxy_that_is_no_address(run: Run, tmp_path: Path, proxy: str) -> None:
+    """It is refused before a store is made: who is believed must not depend on a typing error."""
+    elsewhere = ["--host", "203.0.113.1"]  # where nothing can be served
+    done = run("serve", "survey.toml", *elsewhere, "--trusted-proxy", "10.0.0.0/8", "--trusted-proxy", proxy)
+    assert (done.exit_code, "is neither" in done.stderr) == (2, True)
+    assert len(done.stderr.strip().splitlines()) == 1
+    assert not (tmp_path / "reports.db").exists()
+
+
 def test_a_port_that_is_taken(run: Run) -> None:
     """Somebody else listens there."""
     with socket.socket() as taken:

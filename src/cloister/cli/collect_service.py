@@ -70,8 +70,10 @@ def serve(
 ) -> None:
     """Run a survey in the browser: answers are perturbed there, and reports are kept here. Ctrl-C ends it."""
     from cloister.collect.collection import Collection
+    from cloister.collect.service.settings import proxy_networks
     from cloister.collect.storing.inbox import Inbox
 
+    proxy_networks(trusted_proxy or [])  # refuses what is none, before a store is made
     loaded = [Collection.load(path) for path in collections or []]
     if new_token and loaded:
         raise UsageError("--new-token makes a token and ends. Leave the collections out.")

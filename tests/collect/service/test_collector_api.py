@@ -57,6 +57,13 @@ def test_without_the_token_nothing_opens(running: Running, method: str, path: st
     assert running.inbox.get("students").is_closed is False
 
 
+def test_a_wrong_token_is_told_from_none(running: Running) -> None:
+    """Who renewed the token and sends the old one learns it."""
+    wrong = running.web.get("/v1/collections", headers={"Authorization": "Bearer no"})
+    assert wrong.json()["detail"] == "This is not the collector's token."
+    assert "Authorization: Bearer TOKEN" in running.web.get("/v1/collections").json()["detail"]
+
+
 def test_the_route_list_is_whole(running: Running) -> None:
     """Every route of the collector's half is in the list above."""
     paths = running.web.get("/v1/openapi.json").json()["paths"]

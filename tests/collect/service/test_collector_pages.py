@@ -65,6 +65,7 @@ def test_forms_of_other_sites_do_nothing(logged_in: Running, action: str) -> Non
     foreign: list[dict[str, str]] = [
         {"origin": "https://evil.example"},
         {"origin": "null"},
+        {"origin": "http://["},
         {"sec-fetch-site": "cross-site"},
         {"sec-fetch-site": "same-site"},
     ]

@@ -229,6 +229,11 @@ def test_headers_of_pages_and_shared_parts(running: Running) -> None:
         assert running.web.options(path).status_code in (401, 404, 405)
     script = running.web.get("/client/cloister-client.js")
     assert script.headers["content-type"].startswith(("text/javascript", "application/javascript"))
+    assert script.headers["cache-control"] == "no-cache"
+    for known, status in (("*", 304), (f'"x", W/{script.headers["etag"]}', 304), ('"x"', 200)):
+        assert running.web.get("/client/cloister-client.js", headers={"if-none-match": known}).status_code == status
+    assert running.web.post("/client/cloister-client.js").status_code == 405
+    assert running.web.get("/client/static/pages.css").status_code == 404
     assert running.web.get("/client/../app.py").status_code == 404
     assert running.web.get("/client/%2e%2e/app.py").status_code == 404
 

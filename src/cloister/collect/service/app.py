@@ -13,11 +13,11 @@ from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
-from starlette.staticfiles import StaticFiles
 
 from cloister.collect.service import collector_api, collector_pages, documented_facts, public_api, survey_page
+from cloister.collect.service.client_files import ClientFiles
 from cloister.collect.service.export_folders import remove_abandoned
-from cloister.collect.service.guarding import RequestGuard
+from cloister.collect.service.guarding import CLIENT, RequestGuard
 from cloister.collect.service.problems import HttpProblem, ProblemFacts, add_handlers
 from cloister.collect.service.report_routes import ReportRoutes
 from cloister.collect.service.running import Service
@@ -29,15 +29,6 @@ __all__ = ["make_app"]
 
 API_VERSION = "1"
 DESCRIPTION = "Collects reports whose answers were perturbed by whoever gave them, and estimates from them."
-
-
-class ClientFiles(StaticFiles):
-    """The client and the pages' own files, which browsers ask about again each time."""
-
-    def file_response(self, *arguments: Any, **named: Any) -> Any:
-        answer = super().file_response(*arguments, **named)
-        answer.headers["cache-control"] = "no-cache"
-        return answer
 
 
 def make_app(settings: ServiceSettings) -> FastAPI:
@@ -63,7 +54,14 @@ def make_app(settings: ServiceSettings) -> FastAPI:
         lifespan=alive,
         redirect_slashes=False,
         middleware=[
-            Middleware(RequestGuard, settings=settings, metrics=service.metrics, limit=service.limit, tell=as_asked),
+            Middleware(
+                RequestGuard,
+                settings=settings,
+                metrics=service.metrics,
+                limit=service.limit,
+                collector_limit=service.collector_limit,
+                tell=as_asked,
+            ),
             Middleware(ReportRoutes),
         ],
     )
@@ -71,7 +69,7 @@ def make_app(settings: ServiceSettings) -> FastAPI:
     routers = (public_api.router, collector_api.router, survey_page.router, collector_pages.router)
     for router in routers:
         app.include_router(router)
-    app.mount("/client", ClientFiles(directory=survey_page.HERE / "static"))
+    app.mount(CLIENT, ClientFiles(survey_page.HERE / "static"))
     add_handlers(app, routers)
     add_pages(app)
     describe(app)

@@ -46,8 +46,10 @@ bearer = HTTPBearer(auto_error=False, description="the collector's token: cloist
 
 def collector(request: Request, given: Annotated[HTTPAuthorizationCredentials | None, Depends(bearer)]) -> None:
     """Let only the collector pass."""
-    if given is None or not service_of(request).inbox.is_token(given.credentials):
+    if given is None:
         raise HttpProblem(401, "token", "This needs the collector's token: Authorization: Bearer TOKEN.", CHALLENGE)
+    if not service_of(request).inbox.is_token(given.credentials):
+        raise HttpProblem(401, "token", "This is not the collector's token.", CHALLENGE)
 
 
 router = APIRouter(prefix="/v1", tags=["collector"], dependencies=[Depends(collector)])

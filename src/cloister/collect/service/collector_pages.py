@@ -262,7 +262,7 @@ def must_be_collector(request: Request) -> None:
 async def read_form(request: Request) -> dict[str, str]:
     """A form that this site's own page sent."""
     origin, site = request.headers.get("origin"), request.headers.get("sec-fetch-site", "same-origin")
-    is_own = origin is None or (origin != "null" and urlsplit(origin).netloc == request.headers.get("host"))
+    is_own = origin is None or is_at(origin, request.headers.get("host"))
     if not is_own or site not in ("same-origin", "none"):
         raise HttpProblem(403, "origin", "This form was sent from another site.")
     read = bytearray()
@@ -275,6 +275,14 @@ async def read_form(request: Request) -> dict[str, str]:
     except (UnicodeDecodeError, ValueError):
         raise HttpProblem(400, "form", "The form cannot be read.") from None
     return {name: values[0] for name, values in fields.items()}
+
+
+def is_at(origin: str, host: str | None) -> bool:
+    """Whether an origin, which may be null or no address at all, is at a host."""
+    try:
+        return bool(host) and urlsplit(origin).netloc == host
+    except ValueError:
+        return False
 
 
 def read_number(text: str) -> int | None:

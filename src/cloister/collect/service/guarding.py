@@ -24,7 +24,7 @@ from cloister.collect.service.settings import ServiceSettings
 from cloister.errors import SourceError
 from cloister.schema.strict_json import read_json
 
-__all__ = ["RequestGuard", "address_of", "read_body"]
+__all__ = ["CLIENT", "RequestGuard", "charge", "read_body"]
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
@@ -34,6 +34,7 @@ Tell = Callable[[Message, Response], Response]  # a problem in the form that was
 
 LOG = logging.getLogger("cloister.collect")
 HEALTH = "/v1/health"
+CLIENT = "/client"  # files of pages: from memory, and cheaper than a refusal
 MOST_AT_ONCE = 2**16  # bytes of JSON that are read while others wait: a millisecond; larger ones count as several requests
 DEBUG = bool(os.environ.get("CLOISTER_DEBUG"))  # for whoever debugs with made-up data
 PAGE_POLICY = (
@@ -65,8 +66,17 @@ PREFLIGHT = {
 class RequestGuard:
     """Stands before an application."""
 
-    def __init__(self, app: App, settings: ServiceSettings, metrics: Metrics, limit: RateLimit, tell: Tell) -> None:
-        self.app, self.settings, self.metrics, self.limit, self.tell = app, settings, metrics, limit, tell
+    def __init__(
+        self,
+        app: App,
+        settings: ServiceSettings,
+        metrics: Metrics,
+        limit: RateLimit,
+        collector_limit: RateLimit,
+        tell: Tell,
+    ) -> None:
+        self.app, self.settings, self.metrics, self.tell = app, settings, metrics, tell
+        self.limit, self.collector_limit = limit, collector_limit
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         """Answer a request."""
@@ -87,11 +97,8 @@ class RequestGuard:
             await send(message)
 
         try:
-            if wait := self.wait(scope):
-                problem = HttpProblem(
-                    429, "rate", "Too many requests from one address. Wait a moment.", {"Retry-After": wait}
-                )
-                await self.tell(scope, problem_response(problem))(scope, receive, send_guarded)
+            if seconds := self.seconds_to_wait(scope, is_shared):
+                await self.tell(scope, problem_response(too_many(seconds)))(scope, receive, send_guarded)
             elif scope["method"] == "OPTIONS" and is_shared:
                 headers = [(name.encode(), value.encode()) for name, value in PREFLIGHT.items()]
                 await send_guarded({"type": "http.response.start", "status": 204, "headers": headers})
@@ -113,10 +120,31 @@ class RequestGuard:
                 took = 1000 * (time.perf_counter() - started)
                 LOG.info("%s %s %d %.0f ms", scope["method"], kind_of(scope), status, took)
 
-    def wait(self, scope: Message) -> str:
-        """How many seconds the address of a request must wait; nothing: none."""
-        seconds = self.limit.seconds_to_wait(address_of(scope))
-        return str(ceil(seconds)) if seconds else ""
+    def seconds_to_wait(self, scope: Message, is_shared: bool) -> float:
+        """Count a request in a bucket of its address: the collector has one that people who answer cannot empty."""
+        path: str = scope["path"]
+        if path.startswith(f"{CLIENT}/"):
+            return 0.0
+        is_collectors = not is_shared and path.startswith(("/admin", "/v1/"))
+        limit = scope["cloister.limit"] = self.collector_limit if is_collectors else self.limit
+        return limit.seconds_to_wait(address_of(scope))
+
+
+def too_many(seconds: float) -> HttpProblem:
+    """What an address is told that must wait."""
+    wait = ceil(seconds)
+    detail = f"Too many requests from one address. Try again in {wait:,} second{'s' if wait > 1 else ''}."
+    return HttpProblem(429, "rate", detail, {"Retry-After": str(wait)})
+
+
+def charge(request: Request, cost: float) -> None:
+    """Count a request as several more, once it is known to be so; refuse it where others have left its address in debt."""
+    scope = request.scope
+    limit: RateLimit = scope["cloister.limit"]
+    paid: float = scope.get("cloister.paid", 0.0)
+    if seconds := limit.charge(address_of(scope), cost, paid):
+        raise too_many(seconds)
+    scope["cloister.paid"] = paid + cost
 
 
 def address_of(scope: Message) -> str:
@@ -136,6 +164,8 @@ def is_for_others(scope: Message) -> bool:
 
 def kind_of(scope: Message) -> str:
     """The kind of page that was asked for, without anything that a user typed."""
+    if scope["path"].startswith(f"{CLIENT}/"):
+        return CLIENT
     route = scope.get("route")
     return str(getattr(route, "path", None) or "an unknown page")
 
@@ -168,8 +198,7 @@ async def read_body(
     try:
         if len(read) <= MOST_AT_ONCE:
             return parse(bytes(read))
-        limit: RateLimit = request.app.state.service.limit
-        limit.seconds_to_wait(address_of(request.scope), cost=len(read) / MOST_AT_ONCE)
+        charge(request, len(read) / MOST_AT_ONCE)
         return await run_in_threadpool(parse, bytes(read))
     except SourceError as error:  # what is wrong is said without repeating it
         raise HttpProblem(400, "json", str(error)[:1].upper() + str(error)[1:]) from None

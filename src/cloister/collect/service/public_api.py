@@ -11,7 +11,7 @@ from fastapi.responses import JSONResponse, Response
 from starlette.concurrency import run_in_threadpool
 
 from cloister.collect.service import documented_facts as facts
-from cloister.collect.service.guarding import address_of, read_body
+from cloister.collect.service.guarding import charge, read_body
 from cloister.collect.service.posted_reports import problem_of, read_posted
 from cloister.collect.service.problems import HttpProblem, documented
 from cloister.collect.service.running import now, service_of
@@ -103,7 +103,7 @@ async def take_batch(request: Request, id: facts.CollectionId) -> Response:
         raise HttpProblem(422, "form", "A batch is an object with reports, a list, and nothing else.")
     if not 1 <= len(body["reports"]) <= service.settings.batch_reports:
         raise HttpProblem(422, "batch", f"A batch has between 1 and {service.settings.batch_reports:,} reports.")
-    service.limit.seconds_to_wait(address_of(request.scope), cost=len(body["reports"]) - 1)
+    charge(request, len(body["reports"]) - 1)
     is_late = hosted.state(now()) != "open"
     results: list[dict[str, Any]] = []
     incoming, places = [], []

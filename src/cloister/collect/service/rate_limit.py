@@ -13,7 +13,9 @@ __all__ = ["RateLimit"]
 
 MOST_ADDRESSES = 100_000  # that are remembered; the one that was quiet longest is forgotten first
 MINUTE = 60.0
+MOST_DEBT = 60.0  # minutes' worth of requests: at a small rate one batch would lock its address out for a day
 IPV6_NETWORK = 64  # bits: one household or host may have all addresses of such a network
+NAT64 = ipaddress.IPv6Network("64:ff9b::/96")  # RFC 6052: the last 32 bits are the address of an IPv4 host
 
 
 class RateLimit:
@@ -30,19 +32,40 @@ class RateLimit:
         self._key, _ = noise.secret()
         self._buckets: OrderedDict[bytes, tuple[float, float]] = OrderedDict()  # what was left, and when
 
-    def seconds_to_wait(self, address: str, now: float | None = None, cost: float = 1.0) -> float:
-        """Take a request off the address's bucket, which may be left in debt; above 0: it is empty for so long."""
+    def seconds_to_wait(self, address: str, now: float | None = None) -> float:
+        """Take a request off the address's bucket; above 0: it is empty for so long, and nothing was taken."""
         if not self.rate:
             return 0.0
+        name, left, moment = self._look(address, now)
+        is_allowed = left >= 1
+        self._keep(name, left - 1 if is_allowed else left, moment)
+        return 0.0 if is_allowed else (1 - left) * MINUTE / self.rate
+
+    def charge(self, address: str, cost: float, paid: float = 0.0, now: float | None = None) -> float:
+        """Take what a request costs beyond one, which may leave a debt.
+
+        Above 0: other requests have left a debt, so that the address waits for so long, and nothing was taken. `paid` is what
+        this request was charged before: its own debt does not stop it.
+        """
+        if not self.rate:
+            return 0.0
+        name, left, moment = self._look(address, now)
+        is_allowed = left + paid >= 0
+        self._keep(name, max(left - cost, -MOST_DEBT * self.rate) if is_allowed else left, moment)
+        return 0.0 if is_allowed else (1 - left) * MINUTE / self.rate
+
+    def _look(self, address: str, now: float | None) -> tuple[bytes, float, float]:
+        """The name of an address's bucket, what is in it, and the moment."""
         moment = time.monotonic() if now is None else now
         name = hashlib.blake2b(network_of(address).encode(), key=self._key, digest_size=16).digest()
         left, before = self._buckets.pop(name, (float(self.rate), moment))
-        left = min(float(self.rate), left + (moment - before) * self.rate / MINUTE)
-        allowed = left >= 1
-        self._buckets[name] = (left - cost if allowed else left, moment)
+        return name, min(float(self.rate), left + (moment - before) * self.rate / MINUTE), moment
+
+    def _keep(self, name: bytes, left: float, moment: float) -> None:
+        """Remember what is in a bucket, and forget the one that was quiet longest."""
+        self._buckets[name] = (left, moment)
         if len(self._buckets) > MOST_ADDRESSES:
             self._buckets.popitem(last=False)
-        return 0.0 if allowed else (1 - left) * MINUTE / self.rate
 
 
 def network_of(address: str) -> str:
@@ -50,11 +73,17 @@ def network_of(address: str) -> str:
 
     >>> network_of("2001:db8::1") == network_of("2001:db8::2"), network_of("192.0.2.1")
     (True, '192.0.2.1')
+    >>> network_of("64:ff9b::192.0.2.1"), network_of("::ffff:192.0.2.1")
+    ('192.0.2.1', '192.0.2.1')
     """
     try:
         parsed = ipaddress.ip_address(address)
     except ValueError:
         return address
-    if parsed.version == 6 and parsed.ipv4_mapped:
+    if parsed.version == 4:
+        return address
+    if parsed.ipv4_mapped:
         return str(parsed.ipv4_mapped)
-    return str(ipaddress.ip_network((parsed, IPV6_NETWORK), strict=False)) if parsed.version == 6 else address
+    if parsed in NAT64:
+        return str(ipaddress.IPv4Address(parsed.packed[-4:]))
+    return str(ipaddress.ip_network((parsed, IPV6_NETWORK), strict=False))

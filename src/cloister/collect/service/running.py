@@ -45,7 +45,8 @@ class Service:
         self.metrics = Metrics()
         self._hosted: OrderedDict[str, tuple[float, Hosted]] = OrderedDict()
         self._asking: dict[str, asyncio.Future[Any]] = {}
-        self.limit = RateLimit(max(1, settings.rate // settings.workers) if settings.rate else 0)
+        rate = max(1, settings.rate // settings.workers) if settings.rate else 0
+        self.limit, self.collector_limit = RateLimit(rate), RateLimit(rate)  # reports do not lock the collector out
         self._estimating = threading.Lock()  # one at a time: it takes a core
         self._queue = threading.BoundedSemaphore(MOST_QUEUED)  # they wait in threads that others need
         self._is_well = float("-inf")  # when the store answered last

@@ -18,10 +18,10 @@ from collections.abc import Callable
 from typing import Any
 
 import uvicorn
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from cloister.collect.service.app import make_app
-from cloister.collect.service.settings import ServiceSettings
+from cloister.collect.service.settings import ServiceSettings, proxy_networks
+from cloister.collect.service.timed_protocol import TimedProtocol
 from cloister.errors import EngineError, UsageError
 from cloister.interrupts import NUMBERS
 
@@ -31,61 +31,11 @@ GRACE_SECONDS = 20  # for requests that are being answered when the service is t
 KEEP_ALIVE_SECONDS = 30
 MOST_CONNECTIONS = 4_000  # a worker, where the system lets it open so many files
 OTHER_FILES = 200  # that a worker needs beside connections
-MOST_HEAD = 2**17  # bytes of a request's head, with what came together with it
 ANSWER_SECONDS = 5.0  # between the time-out that is told and the one that cuts off
 BACKLOG = 2_048
 SWITCH_SECONDS = 0.0002  # for which a thread may keep Python: the one that stores reports asks for it again and again
 RESTARTS, WITHIN_SECONDS = 10, 60.0  # more deaths of workers than that: something is wrong for good
 LOG = logging.getLogger("cloister.collect")
-
-
-class TimedProtocol(HttpToolsProtocol):
-    """Closes a connection whose request does not begin, or whose head or body does not end, in time; and one with a huge head."""
-
-    header_seconds = 15.0
-    body_seconds = 20.0
-    _waiting: Any = None
-    _head = 0  # bytes of a head that has not ended
-
-    def connection_made(self, transport: Any) -> None:
-        super().connection_made(transport)
-        self._wait(self.header_seconds)
-
-    def data_received(self, data: bytes) -> None:
-        if self._head >= 0:
-            self._head += len(data)
-            if self._head > MOST_HEAD:
-                self.transport.close()
-                return
-        super().data_received(data)
-
-    def on_message_begin(self) -> None:
-        self._head = 0
-        self._wait(self.header_seconds)
-        super().on_message_begin()
-
-    def on_headers_complete(self) -> None:
-        self._head = -1
-        self._wait(self.body_seconds)
-        super().on_headers_complete()
-
-    def on_message_complete(self) -> None:
-        self._head = 0
-        self._stop_waiting()
-        super().on_message_complete()
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        self._stop_waiting()
-        super().connection_lost(exc)
-
-    def _wait(self, seconds: float) -> None:
-        self._stop_waiting()
-        self._waiting = self.loop.call_later(seconds, self.transport.close)
-
-    def _stop_waiting(self) -> None:
-        if self._waiting is not None:
-            self._waiting.cancel()
-            self._waiting = None
 
 
 def run_service(settings: ServiceSettings, started: Callable[[str], None]) -> None:
@@ -133,10 +83,7 @@ def serve(
         log_config=None,
         access_log=False,  # its lines would hold addresses
         proxy_headers=bool(settings.trusted_proxies),
-        forwarded_allow_ips=[
-            *settings.trusted_proxies,
-            *(f"::ffff:{each}" for each in settings.trusted_proxies if "." in each),
-        ],
+        forwarded_allow_ips=proxy_networks(settings.trusted_proxies),
         server_header=False,
         limit_concurrency=raise_file_limit(),
         timeout_keep_alive=KEEP_ALIVE_SECONDS,
