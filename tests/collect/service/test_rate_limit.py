@@ -188,7 +188,7 @@ def test_reports_do_not_lock_the_collector_out(inbox: Inbox) -> None:
     """The collector's pages and routes have a bucket of their own, in which guesses of the token count."""
     collection = inbox.add(survey()).collection
     token = {"Authorization": f"Bearer {inbox.renew_token()}"}
-    with TestClient(app_of(inbox, 3)) as web:
+    with TestClient(app_of(inbox, 3), base_url="http://localhost") as web:
         statuses = [web.post("/v1/collections/students/reports", json=posted(collection)).status_code for _ in range(4)]
         assert statuses == [201, 201, 201, 429]
         assert web.get("/admin").status_code == 200
