@@ -34,7 +34,7 @@ Tell = Callable[[Message, Response], Response]  # a problem in the form that was
 
 LOG = logging.getLogger("cloister.collect")
 HEALTH = "/v1/health"
-CLIENT = "/client"  # files of pages: from memory, and cheaper than a refusal
+CLIENT = "/client"  # files of pages, which are small, in memory, and not counted
 MOST_AT_ONCE = 2**16  # bytes of JSON that are read while others wait: a millisecond; larger ones count as several requests
 DEBUG = bool(os.environ.get("CLOISTER_DEBUG"))  # for whoever debugs with made-up data
 PAGE_POLICY = (
