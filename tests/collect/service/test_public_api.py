@@ -212,6 +212,7 @@ def test_methods_and_addresses_that_are_not_there(running: Running) -> None:
     answer = running.web.put("/v1/collections/students/reports", json={})
     problem(answer, 405, "http")
     assert answer.headers["allow"] == "POST"
+    assert running.web.post("/client/pages.css").headers["allow"] == "GET, HEAD"
 
 
 def test_headers_of_pages_and_shared_parts(running: Running) -> None:

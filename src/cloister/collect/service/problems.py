@@ -107,7 +107,7 @@ def add_handlers(app: FastAPI, routers: Sequence[APIRouter]) -> None:
         assert isinstance(error, HTTPException)
         headers = {
             **(error.headers or {}),
-            **({"Allow": allowed_methods(request, routers)} if error.status_code == 405 else {}),
+            **({"Allow": methods} if error.status_code == 405 and (methods := allowed_methods(request, routers)) else {}),
         }
         words = {404: "There is nothing at this address.", 405: "This address does not take this method."}
         detail = words.get(error.status_code, "The request cannot be answered.")
