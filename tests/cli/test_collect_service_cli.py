@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import socket
 import stat
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -144,6 +145,10 @@ def test_a_report_that_was_not_taken_is_not_lost(run: Run, tmp_path: Path) -> No
         for outcome in ("stored", "stored before"):
             done = run("send", "asked.toml", "kept.json", "--to", link + code, "--json")
             assert (done.exit_code, json.loads(done.stdout)) == (0, {outcome: 1})
+        inbox.close("students")  # who lost the acknowledgement may still ask
+        assert run("send", "asked.toml", "kept.json", "--to", link + code).exit_code == 0
+        time.sleep(1.1)  # for a second the service does not look a collection up again
+        assert run("report", "asked.toml", *answers, "--to", link + code).exit_code == 1
     assert inbox.count(hosted.number) == 1
 
 
@@ -165,6 +170,7 @@ def test_sending_files(run: Run, tmp_path: Path) -> None:
             (["none.jsonl", "--to", service.address], "no report was sent"),
             (["absent.jsonl", "--to", service.address], "no such file"),
             (["made.jsonl", "--to", "survey.example"], "https"),
+            (["made.jsonl", "--to", service.address, "--code", "3J7QX"], "takes no code"),
         ):
             wrong = run("send", "asked.toml", *words)
             assert (wrong.exit_code in (1, 2), message in wrong.stderr) == (True, True), wrong.stderr

@@ -125,6 +125,7 @@ def test_only_a_service_is_believed(report: Report, status: int, content: bytes)
         None,
         "https://a\nb",
         "https://survey.example?to=x",
+        "http://evil.example\\@127.0.0.1/",
     ],
 )
 def test_addresses_that_are_none(report: Report, address: str) -> None:
@@ -137,3 +138,13 @@ def test_nobody_there(report: Report) -> None:
     """The same report may be sent again later."""
     with pytest.raises(NotReceived, match="again later"):
         send(report, "http://127.0.0.1:1")
+
+
+def test_a_refusal_that_breaks_off(report: Report) -> None:
+    """What a service began to say and did not end is no reason to lose the report in a fault."""
+    broken = {"Transfer-Encoding": "chunked"}
+    with (
+        answering(lambda _: (503, broken, b"5\r\nab")) as (address, _),
+        pytest.raises(NotReceived, match="503"),
+    ):
+        send(report, address)

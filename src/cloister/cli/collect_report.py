@@ -96,10 +96,12 @@ def print_sent(made: Report, to: str | None, code: str | None) -> None:
         output.print_json(facts)
         return
     try:
-        output.print_json({**facts, "sent": send(made, to, code=code)})
-    except NotReceived as why:  # without a memo nothing else has it, and the same one must be sent again
-        output.print_json({**facts, "sent": None, "problem": str(why)})
+        sent = send(made, to, code=code)
+    except BaseException as why:  # Ctrl-C too: without a memo nothing else has it, and the same one must be sent again
+        problem = str(why) if isinstance(why, NotReceived) else "Nobody knows whether the service has it: send it again."
+        output.print_json({**facts, "sent": None, "problem": problem})
         raise
+    output.print_json({**facts, "sent": sent})
 
 
 @flags.takes_groups

@@ -11,6 +11,7 @@ from typing import Any
 
 from cloister.collect.client import Report
 from cloister.collect.collection import Collection
+from cloister.collect.storing.credentials import is_code
 from cloister.errors import CloisterError, UsageError, by_door
 from cloister.parameters import CONTROLS
 from cloister.schema.strict_json import read_json
@@ -66,8 +67,11 @@ def send(report: Report, service: str, *, code: str | None = None) -> str:
     return str(told["status"])
 
 
-def ask_service(collection: Collection, service: str, code: str | None = None) -> None:
-    """Refuse a service that would not take a report of this collection, before one is drawn: what is drawn has its cost."""
+def ask_service(collection: Collection, service: str, code: str | None = None, *, is_drawn: bool = False) -> None:
+    """Refuse a service that would not take a report of this collection, before one is drawn: what is drawn has its cost.
+
+    A report that was drawn before may have been stored, so that a collection that is closed is asked about it all the same.
+    """
     base = base_of(service, collection.id)
     _, told = exchange(urllib.request.Request(f"{base}/v1/collections/{collection.id}"), LONGEST_FACTS)
     if not isinstance(told, dict) or told.get("id") != collection.id:
@@ -77,17 +81,23 @@ def ask_service(collection: Collection, service: str, code: str | None = None) -
             "the service asks under other terms than your file says: other questions, values or epsilons. Get its file from "
             f"{base}/v1/collections/{collection.id}/file (JSON), and look at it first."
         )
-    if told.get("state") != "open":
+    if told.get("state") != "open" and not is_drawn:
         raise NotReceived("the service takes no reports of this collection now.")
-    if told.get("participation") == "invited" and code_in(service, code) is None:
+    given = code_in(service, code)
+    if told.get("participation") != "invited" and given is not None:
+        raise UsageError("this survey is open to anybody and takes no code. Leave it out.")
+    if told.get("participation") == "invited" and given is None:
         needs = "this survey needs the code of your invitation. Give "
         raise UsageError(needs + by_door('code="..." or the whole link.', "it with --code CODE, or the whole link to --to."))
+    if given is not None and not is_code(given):
+        raise UsageError("the code of an invitation has 26 letters and digits, with or without hyphens. Type it again.")
 
 
 def check_service(address: Any) -> None:
     """Refuse an address that is not of a service, or that anybody on the way could read and change."""
     try:
-        parts = urllib.parse.urlsplit(address if isinstance(address, str) and not CONTROLS.search(address) else "")
+        is_text = isinstance(address, str) and not CONTROLS.search(address) and "\\" not in address
+        parts = urllib.parse.urlsplit(address if is_text else "")
         is_own = parts.scheme == "http" and parts.hostname in LOOPBACK
     except ValueError:
         parts, is_own = urllib.parse.urlsplit(""), False
@@ -141,7 +151,7 @@ def refusal(error: urllib.error.HTTPError) -> NotReceived:
     try:
         told: Any = read_json(error.read(LONGEST_RECEIPT), "the answer", NotReceived)
         detail = told.get("detail", "") if isinstance(told, dict) else ""
-    except (CloisterError, OSError):
+    except (CloisterError, OSError, http.client.HTTPException):
         detail = ""
     words = detail if isinstance(detail, str) and 0 < len(detail) <= 300 and detail.isprintable() else ""
     wait = error.headers.get("Retry-After") or ""

@@ -36,7 +36,7 @@ def send_files(
     for place in places:
         if not place.is_file():
             raise SourceError(f"{place}: there is no such file of reports.")
-    patiently(partial(ask_service, collection, service, code), progress)
+    patiently(partial(ask_service, collection, service, code, is_drawn=True), progress)
     told: Counter[str] = Counter()
     for report in checked_reports(collection, places, told):
         told[patiently(partial(send, report, service, code=code), progress)] += 1

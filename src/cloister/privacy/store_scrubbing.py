@@ -91,9 +91,12 @@ def is_log_moved(driver: Any, how: str) -> bool:
 
 def scrub_database(store: Store, driver: Any, tables: Sequence[str], renewals: Sequence[Renewal]) -> bool:
     """Write the tables anew, the rows of all renewals by one transaction and each table in the order of its key."""
-    driver.autocommit = True
     try:
+        driver.autocommit = True
         driver.execute(f"SET lock_timeout = '{LOCK_SECONDS}s'")
+        # first without writing anything: who is held back tries every minute, and each time a copy of all rows would stay
+        if not is_unneeded(driver, store.version_table, driver.execute("SELECT txid_current()").fetchone()[0]):
+            return False
         number = renew(driver, renewals)
         if not is_unneeded(driver, store.version_table, number):
             return False

@@ -112,6 +112,17 @@ def test_no_token_over_plain_http(running: Running) -> None:
     sent = running.web.post("http://survey.example/admin/login", data={"token": running.token}, follow_redirects=False)
     assert (sent.status_code, "set-cookie" in sent.headers) == (403, False)
     assert "<form" in running.web.get("https://survey.example/admin").text
+    passed_on = {"x-forwarded-for": "203.0.113.5"}  # by a proxy that does not say for which host
+    assert running.web.post("/admin/login", data={"token": running.token}, headers=passed_on).status_code == 403
+
+
+def test_large_forms_are_the_collectors(running: Running) -> None:
+    """Without the token nobody makes the service read one: it would keep all others waiting."""
+    large = {"token": "x" * 2**13, "file": "x" * 2**13}
+    assert running.web.post("/admin/login", data=large).status_code == 413
+    assert running.web.post("/admin/new", data=large).status_code == 401
+    running.web.post("/admin/login", data={"token": running.token})
+    assert running.web.post("/admin/new", data=large).status_code == 422
 
 
 def test_coming_back_to_the_answer_of_a_form(logged_in: Running) -> None:

@@ -73,6 +73,16 @@ def test_a_folder_that_was_taken_for_abandoned_is_made_anew(folder: Path, monkey
         assert used != asked[0]
 
 
+def test_folders_of_other_names_and_modes_stay(folder: Path) -> None:
+    """What somebody made themselves, under a name that begins alike, is theirs."""
+    for name, mode in ((f"{PREFIX}mydata", 0o700), (f"{PREFIX}abcd_123", 0o755)):
+        (folder / name).mkdir()
+        (folder / name).chmod(mode)
+        (folder / name / "thesis.csv").write_text("precious")
+    remove_abandoned()
+    assert len(list(folder.glob("*/thesis.csv"))) == 2
+
+
 def test_links_are_not_followed(folder: Path) -> None:
     """Whoever may write to the temporary folder cannot have another one removed by a link."""
     (folder / "papers").mkdir()

@@ -28,6 +28,7 @@ from cloister.errors import CloisterError
 __all__ = ["make_app"]
 
 API_VERSION = "1"
+DEEPEST = 8  # folders of an address that are counted; pages have three
 DESCRIPTION = "Collects reports whose answers were perturbed by whoever gave them, and estimates from them."
 
 
@@ -92,7 +93,7 @@ def as_asked(scope: Any, problem: Response) -> Response:
     path: str = scope["path"]
     if path.startswith(("/v1/", "/client/")) or "text/html" not in Headers(scope=scope).get("accept", ""):
         return problem
-    root = "../" * (path.count("/") - 1)  # the way from a page to the first one
+    root = "../" * min(path.count("/") - 1, DEEPEST)  # the way from a page to the first one
     page = survey_page.render("problem.html", problem.status_code, problem=json.loads(bytes(problem.body)), root=root)
     for name in ("allow", "connection", "retry-after"):
         if name in problem.headers:

@@ -34,7 +34,8 @@ __all__ = ["router"]
 
 COOKIE = "cloister_token"
 CERTIFICATE = "estimate.csv.release.json"
-MOST_FORM = 2**20  # bytes
+MOST_FORM = 2**20  # bytes of one with a file
+MOST_SMALL_FORM = 2**12
 MOST_BARS = 12
 BAR_LENGTH = 300.0  # of a share of 1, in units of the picture: the same for all questions, so that bars can be compared
 
@@ -76,8 +77,7 @@ async def log_out(request: Request) -> Response:
 @router.post("/new")
 async def create(request: Request) -> Response:
     """Host a collection from its file."""
-    form = await read_form(request)
-    await run_in_threadpool(must_be_collector, request)
+    form = await read_collectors_form(request, MOST_FORM)
     service = service_of(request)
 
     def add() -> Hosted:
@@ -115,8 +115,7 @@ def show_collection(request: Request, id: str) -> Response:
 @router.post("/c/{id}/invite")
 async def invite(request: Request, id: str) -> Response:
     """Make codes, and show them once."""
-    form = await read_form(request)
-    await run_in_threadpool(must_be_collector, request)
+    form = await read_collectors_form(request)
     service = service_of(request)
     hosted = await run_in_threadpool(service.find, id)
     try:
@@ -142,8 +141,7 @@ async def delete(request: Request, id: str) -> Response:
 
 async def change(request: Request, id: str, work: Callable[[str], object]) -> None:
     """Let the collector do something to a collection that is there."""
-    await read_form(request)
-    await run_in_threadpool(must_be_collector, request)
+    await read_collectors_form(request)
     service = service_of(request)
     await run_in_threadpool(service.find, id)
     await run_in_threadpool(work, id)
@@ -259,22 +257,34 @@ def must_be_collector(request: Request) -> None:
         raise HttpProblem(401, "token", "Log in first, at /admin.")
 
 
-async def read_form(request: Request) -> dict[str, str]:
+async def read_collectors_form(request: Request, most: int = MOST_SMALL_FORM) -> dict[str, str]:
+    """A form that this site's own page sent, from whoever has the token: nobody else makes the service read a large one."""
+    check_origin(request)
+    await run_in_threadpool(must_be_collector, request)
+    return await read_form(request, most)
+
+
+async def read_form(request: Request, most: int = MOST_SMALL_FORM) -> dict[str, str]:
     """A form that this site's own page sent."""
-    origin, site = request.headers.get("origin"), request.headers.get("sec-fetch-site", "same-origin")
-    is_own = origin is None or is_at(origin, request.headers.get("host"))
-    if not is_own or site not in ("same-origin", "none"):
-        raise HttpProblem(403, "origin", "This form was sent from another site.")
+    check_origin(request)
     read = bytearray()
     async for chunk in request.stream():
         read += chunk
-        if len(read) > MOST_FORM:
-            raise HttpProblem(413, "size", f"A form here has at most {MOST_FORM:,} bytes.")
+        if len(read) > most:
+            raise HttpProblem(413, "size", f"A form here has at most {most:,} bytes.", {"Connection": "close"})
     try:
         fields = parse_qs(bytes(read).decode(), keep_blank_values=True, max_num_fields=20, errors="strict")
     except (UnicodeDecodeError, ValueError):
         raise HttpProblem(400, "form", "The form cannot be read.") from None
     return {name: values[0] for name, values in fields.items()}
+
+
+def check_origin(request: Request) -> None:
+    """Refuse what another site's page sent."""
+    origin, site = request.headers.get("origin"), request.headers.get("sec-fetch-site", "same-origin")
+    is_own = origin is None or is_at(origin, request.headers.get("host"))
+    if not is_own or site not in ("same-origin", "none"):
+        raise HttpProblem(403, "origin", "This form was sent from another site.")
 
 
 def is_at(origin: str, host: str | None) -> bool:
@@ -296,8 +306,9 @@ def read_number(text: str) -> int | None:
 
 
 def is_plain(request: Request) -> bool:
-    """Whether a token would travel where others can read it: without TLS, from another machine."""
-    return request.url.scheme != "https" and request.url.hostname not in LOOPBACK
+    """Whether a token would travel where others can read it: without TLS, from another machine or through a proxy."""
+    is_passed_on = any(name in request.headers for name in ("x-forwarded-for", "x-forwarded-proto", "forwarded"))
+    return request.url.scheme != "https" and (is_passed_on or request.url.hostname not in LOOPBACK)
 
 
 def cookie_path(request: Request) -> str:

@@ -6,7 +6,9 @@ Whoever uses a folder holds a lock on it, which the system drops with the proces
 from __future__ import annotations
 
 import os
+import re
 import shutil
+import stat
 import tempfile
 import time
 from collections.abc import Iterator
@@ -21,6 +23,7 @@ except ImportError:  # Windows: nothing is locked there, so that nobody can tell
 __all__ = ["export_folder", "remove_abandoned"]
 
 PREFIX = "cloister-export-"
+MADE_HERE = re.compile(f"{PREFIX}[a-z0-9_]{{8}}")  # as `mkdtemp` names them
 PAUSE = 0.1  # seconds in which an empty folder is removed
 
 
@@ -45,7 +48,7 @@ def export_folder() -> Iterator[Path]:
 def remove_abandoned() -> None:
     """Remove the folders of processes that were killed."""
     for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
-        if (lock := lock_of(folder)) is not None:
+        if MADE_HERE.fullmatch(folder.name) and (lock := lock_of(folder)) is not None:
             shutil.rmtree(folder, ignore_errors=True)
             os.close(lock)
 
@@ -58,7 +61,9 @@ def lock_of(folder: Path) -> int | None:
         lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            if os.fstat(lock).st_uid == os.geteuid() and os.path.samestat(os.fstat(lock), os.stat(folder)):
+            found = os.fstat(lock)
+            is_own = found.st_uid == os.geteuid() and stat.S_IMODE(found.st_mode) == 0o700  # as `mkdtemp` makes them
+            if is_own and os.path.samestat(found, os.stat(folder)):
                 return lock
         except OSError:
             os.close(lock)

@@ -24,7 +24,6 @@ from cloister.collect.service.settings import ServiceSettings
 from cloister.collect.storing.inbox import Hosted, Inbox
 from cloister.collect.storing.intake import Intake
 from cloister.collect.storing.stored_reports import StoredReports
-from cloister.errors import CloisterError
 
 __all__ = ["Service", "now", "service_of"]
 
@@ -126,7 +125,7 @@ class Service:
     async def settle_now_and_then(self) -> None:
         """Close collections whose time is over, and rewrite the tables where that could not be done before."""
         while True:
-            with suppress(CloisterError):  # the store is away, or another worker does it
+            with suppress(Exception):  # the store is away, or another worker does it; whatever it is, it is tried again
                 await run_in_threadpool(self.inbox.settle_ended, now())
             await asyncio.sleep(SETTLE_SECONDS)
 

@@ -19,10 +19,11 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from sqlalchemy import Connection, MetaData, Table
 
-__all__ = ["INVITATIONS", "MIGRATIONS", "VERSION", "inbox_tables", "table_of"]
+__all__ = ["COLLECTIONS", "INVITATIONS", "MIGRATIONS", "VERSION", "inbox_tables", "table_of"]
 
 VERSION = 1  # of the tables; raise it when an older Cloister could misread them, and add a step to `MIGRATIONS`
 INVITATIONS = "cloister_invitations"
+COLLECTIONS = "cloister_collections"
 
 MIGRATIONS: Mapping[int, Callable[[Connection], object]] = {}
 """What brings the tables of a version to the next one, by the version that they have."""
@@ -35,7 +36,7 @@ def inbox_tables() -> MetaData:
 
     metadata = MetaData()
     Table(
-        "cloister_collections",
+        COLLECTIONS,
         metadata,
         Column("number", Integer, primary_key=True),
         Column("id", String, nullable=False, unique=True),
@@ -56,6 +57,7 @@ def inbox_tables() -> MetaData:
         sqlite_with_rowid=False,  # in the order of the random ids, not in that of arrival
     )
     event.listen(reports, "after_create", keep_in_rows)
+    event.listen(metadata, "after_create", keep_no_statistics)
     Table(
         INVITATIONS,
         metadata,
@@ -80,6 +82,17 @@ def keep_in_rows(_: Table, connection: Connection, **__: object) -> None:
     if connection.dialect.name == "postgresql":
         for column in ("report", "answers"):
             connection.exec_driver_sql(f"ALTER TABLE cloister_reports ALTER COLUMN {column} SET STORAGE PLAIN")
+
+
+def keep_no_statistics(_: MetaData, connection: Connection, **__: object) -> None:
+    """Let PostgreSQL sample none of what is deleted one day: its statistics outlive the rows, and even their tables' rewriting.
+
+    Rows are found by their keys, so that no plan needs them.
+    """
+    if connection.dialect.name == "postgresql":
+        for table in inbox_tables().tables.values():
+            for column in table.columns:
+                connection.exec_driver_sql(f"ALTER TABLE {table.name} ALTER COLUMN {column.name} SET STATISTICS 0")
 
 
 def table_of(name: str) -> Table:

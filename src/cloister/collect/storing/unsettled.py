@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from cloister.collect.storing.inbox_tables import INVITATIONS, table_of
+from cloister.collect.storing.inbox_tables import COLLECTIONS, INVITATIONS, table_of
 from cloister.privacy.store import Store
 from cloister.privacy.store_scrubbing import Renewal, scrub
 
@@ -44,7 +44,7 @@ class Unsettled:
         """Rewrite the tables; False: somebody was in the way, and it must be tried again."""
         listed = ", ".join(str(int(number)) for number in self.numbers)
         reports = Renewal("cloister_reports", "cloister_reports_pkey", "answers", f"collection IN ({listed})")
-        return scrub(store, [INVITATIONS], [reports])
+        return scrub(store, [INVITATIONS, COLLECTIONS], [reports])
 
     def write_off(self, connection: Connection) -> None:
         """Note that these were rewritten."""

@@ -115,8 +115,13 @@ def test_a_collection_that_is_not_what_its_terms_say(service: RunningService, pa
     dearer = {**facts, "questions": [{**each, "epsilon": "100"} for each in facts["questions"]]}
     with other_site("<!doctype html><title>x</title>") as address:
         page.goto(address)
-        for brought, id, opened in ((facts, "brought", True), (dearer, "brought", False), (facts, "other", False)):
-            words = page.evaluate(script, [service.address, brought, collection.terms, id])
+        for brought, terms, id, opened in (
+            (facts, collection.terms, "brought", True),
+            (dearer, collection.terms, "brought", False),
+            (facts, collection.terms, "other", False),
+            (facts, "", "brought", False),  # a page that forgot to fill them in
+        ):
+            words = page.evaluate(script, [service.address, brought, terms, id])
             assert (words == "opened") is opened, words
     assert watch.sent == []
 

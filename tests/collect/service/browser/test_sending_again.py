@@ -129,12 +129,14 @@ def test_another_host_does_not_acknowledge(service: RunningService, page: Page, 
     replies: list[dict[str, Any]] = [
         {"status": 201, "json": {"report": "0" * 32, "status": "stored"}},
         {"status": 201, "json": {}},
+        {"status": 201, "body": "null"},
+        {"status": 409, "body": "null"},
         {"status": 307, "headers": {"Location": "/v1/health"}},
     ]
     page.route("**/reports", lambda route: route.fulfill(**replies.pop()) if replies else route.continue_())
     form.answer(SMOKES)
     press_until_received(form)
-    assert len(watch.sent) == 4
+    assert len(watch.sent) == 6
     assert [request.url for request in watch.requests if "health" in request.url] == []
     assert service.reports("elsewhere") == 1
 

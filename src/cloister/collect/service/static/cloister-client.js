@@ -272,7 +272,7 @@ export class Respondent extends EventTarget {
     const collection = options.collection
       ? await checkCollection(structuredClone(options.collection), options.id)
       : await fetchCollection(options.service, options.id);
-    if (options.terms && options.terms !== collection.terms) {
+    if (options.terms !== undefined && options.terms !== collection.terms) {
       throw new ClientError("the collection's terms are not those that were expected. Do not answer it.", "collection");
     }
     // one report a person and collection, which is for this service alone
@@ -369,7 +369,7 @@ export class Respondent extends EventTarget {
       this.attempts = 0;
       return this.settle(kept.body, { state: "sent", problem: null });
     } catch (failure) {
-      const isOurs = failure.type.startsWith("urn:cloister:"); // and not of something on the way
+      const isOurs = failure instanceof ClientError && failure.type.startsWith("urn:cloister:"); // and not of something on the way
       const isFinal = isOurs && failure.status >= 400 && failure.status < 500 && ![408, 425, 429].includes(failure.status);
       if (isFinal) return this.settle(kept.body, { state: "refused", problem: { type: failure.type, detail: failure.message } });
       const wait = Math.max(RETRY_MS[Math.min(this.attempts, RETRY_MS.length - 1)], 1000 * (failure.retryAfter ?? 0));
@@ -419,7 +419,7 @@ async function request(url, options) {
     throw new ClientError("the service cannot be reached.", "network");
   }
   if (response.ok) return response;
-  const problem = await response.json().catch(() => ({}));
+  const problem = (await response.json().catch(() => null)) ?? {};
   const words = typeof problem.detail === "string" ? problem.detail : "the service failed.";
   const failure = new ClientError(words, String(problem.type ?? "http"), response.status);
   failure.retryAfter = Math.min(600, Number(response.headers.get("Retry-After")) || 0);
