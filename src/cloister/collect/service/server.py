@@ -6,6 +6,7 @@ is told to, or dies.
 
 from __future__ import annotations
 
+import gc
 import logging
 import multiprocessing
 import multiprocessing.connection
@@ -34,6 +35,7 @@ OTHER_FILES = 200  # that a worker needs beside connections
 ANSWER_SECONDS = 5.0  # between the time-out that is told and the one that cuts off
 BACKLOG = 2_048
 SWITCH_SECONDS = 0.0002  # for which a thread may keep Python: the one that stores reports asks for it again and again
+GARBAGE = 10_000  # objects between two looks for rings of them; a batch makes some thousand, all of which go by themselves
 RESTARTS, WITHIN_SECONDS = 10, 60.0  # more deaths of workers than that: something is wrong for good
 LOG = logging.getLogger("cloister.collect")
 
@@ -91,6 +93,9 @@ def serve(
     )
     server = uvicorn.Server(config)
     ends(server)
+    gc.collect()
+    gc.freeze()  # what is loaded stays: looking through it again and again would keep reports waiting
+    gc.set_threshold(GARBAGE)
     server.run(sockets=[listening])
     if not server.started:
         raise EngineError("the service could not start.")
