@@ -22,12 +22,6 @@ __all__ = ["app"]
 app = typer.Typer(
     help="Collect answers without trusting the collector: plan, report, serve, estimate.", no_args_is_help=True
 )
-app.command(epilog="Example: cloister collect report survey.toml --answers mine.json --out report.json")(
-    collect_report.report
-)
-app.command(epilog="Example: cloister collect send survey.toml report.json --to https://survey.example")(collect_report.send)
-app.command(epilog="Example: cloister collect serve survey.toml --store sqlite:///reports.db")(collect_service.serve)
-app.command(epilog="Example: cloister collect invite students-2026 --count 100 --out codes.txt")(collect_service.invite)
 
 Reports = Annotated[
     list[str],
@@ -121,6 +115,14 @@ def plan(
         output.print_json(planned.as_dict())
     else:
         print_document(planned.describe())
+
+
+app.command(epilog="Example: cloister collect report survey.toml --answers mine.json --out report.json")(
+    collect_report.report
+)
+app.command(epilog="Example: cloister collect send survey.toml report.json --to https://survey.example")(collect_report.send)
+app.command(epilog="Example: cloister collect serve survey.toml --store sqlite:///reports.db")(collect_service.serve)
+app.command(epilog="Example: cloister collect invite students-2026 --count 100 --out codes.txt")(collect_service.invite)
 
 
 @app.command(epilog="Example: cloister collect simulate survey.toml people.csv --people 10000")
