@@ -254,6 +254,11 @@ class Vault:
         expect_rows(rows)
         return rows
 
+    def public_size(self) -> int:
+        """The number of rows where it is public, under replace-one; before a charge, so that what it cannot carry is refused."""
+        assert self._terms.neighbours is Neighbours.REPLACE_ONE, "under add-remove the number of rows is bought"
+        return int(open_exact(self._engine.fold(Rows()))["counts"][0])
+
     @contextmanager
     def sample(self, step: str, rate: Fraction) -> Iterator[Sample]:
         """A secret Poisson sample of the rows at this rate; all that is measured on it is charged as one, amplified.

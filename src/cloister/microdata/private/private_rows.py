@@ -1,0 +1,92 @@
+"""Private rows as a value: a table of made-up rows with its certificate, and files."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from cloister.errors import UsageError
+from cloister.privacy.release import Release
+from cloister.report import notebook
+from cloister.report.document import Document, Fact, Section, Sentence, TextTable
+from cloister.sinks import file_hashes, stage
+from cloister.sinks.batch_writer import writer_of
+
+__all__ = ["FORMATS", "PrivateRows", "format_of_rows"]
+
+FORMATS = {".csv": "csv", ".parquet": "parquet"}
+SHOWN_ROWS, SHOWN_COLUMNS = 8, 8
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PrivateRows:
+    """Made-up rows that may leave the building.
+
+    Attributes
+    ----------
+    table : pyarrow.Table
+        The rows, with the columns of the original that were described.
+    release_ : Release
+        The certificate.
+    """
+
+    table: pa.Table
+    release_: Release
+
+    def __len__(self) -> int:
+        return int(self.table.num_rows)
+
+    def to_pandas(self) -> Any:
+        """The rows as a pandas DataFrame."""
+        return self.table.to_pandas()
+
+    def save(self, path: str | PathLike[str]) -> Release:
+        """Write CSV or Parquet, by the name's ending, with the certificate beside it; returns the certificate as it was written.
+
+        The certificate is ``<path>.release.json`` and holds the hash of the file.
+        """
+        target = Path(path)
+        format = format_of_rows(target)
+        with stage(target, directory=False, with_certificate=True) as staged:
+            with writer_of(str(staged.path), format, self.table.schema) as writer:
+                for batch in self.table.to_batches():
+                    writer.write_batch(batch)
+            release = dataclasses.replace(self.release_, files=file_hashes(staged.path))
+            staged.commit(release.to_json())
+        return release
+
+    def describe(self) -> Document:
+        """The first rows, and what was chosen on the way."""
+        names = self.table.schema.names
+        shown = self.table.slice(0, SHOWN_ROWS).to_pylist()
+        rows = [[cell_text(row[name]) for name in names[:SHOWN_COLUMNS]] for row in shown]
+        title = f"{len(self):,} private rows, all made up"
+        table = TextTable.of(names[:SHOWN_COLUMNS], rows, title=title, align="left")
+        left_out = [f"{len(self) - len(shown):,} rows more"] if len(self) > len(shown) else []
+        left_out += [f"{len(names) - SHOWN_COLUMNS} columns more"] if len(names) > SHOWN_COLUMNS else []
+        more = [Sentence(f"... and {' and '.join(left_out)} in the file")] if left_out else []
+        choices = [Fact(name, text) for name, text in self.release_.parameters["choices"].items()]
+        return Document((Section((table, *more, *choices)),), title="Private rows")
+
+    def _repr_html_(self) -> str:
+        return notebook.html(self.describe())
+
+    def __repr__(self) -> str:
+        return f"PrivateRows({len(self):,} rows of {', '.join(self.table.schema.names[:SHOWN_COLUMNS])})"
+
+
+def cell_text(cell: Any) -> str:
+    """A cell as it is shown."""
+    return f"{cell:.6g}" if isinstance(cell, float) else str(cell)
+
+
+def format_of_rows(path: Path) -> str:
+    """The format that a name's ending means."""
+    if path.suffix.lower() not in FORMATS:
+        raise UsageError("rows are written as .csv or .parquet. Give a name that ends so.")
+    return FORMATS[path.suffix.lower()]

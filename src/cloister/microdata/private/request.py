@@ -1,0 +1,164 @@
+"""Private rows as they are asked for: checked, planned without a row, and made in the vault."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from cloister.clustering.chance import public_chance
+from cloister.clustering.terms import Terms
+from cloister.errors import UsageError, by_door
+from cloister.microdata.private.methods import DEFAULT_METHOD, find_row_method
+from cloister.microdata.private.private_rows import PrivateRows
+from cloister.microdata.private.row_columns import RowColumns, choose_row_columns
+from cloister.microdata.private.task import MadeRows, Progress, RowMethod, RowTask
+from cloister.parameters import check_facts, check_names, check_path, check_progress, check_text, check_whole
+from cloister.privacy.budgets import as_budget, relation
+from cloister.privacy.ledger import Ledger
+from cloister.privacy.notes import defaults_note, guarantee_notes
+from cloister.privacy.plan import Plan
+from cloister.privacy.worlds import settle_worlds
+from cloister.schema import Category, Number, Schema
+from cloister.schema.kinds import repeated
+from cloister.schema.unit import unit_of
+from cloister.sources.stated_names import BY_COLUMNS, names_stated
+from cloister.vault import Vault, open_data
+
+__all__ = ["RowsRequest"]
+
+MADE_UP_NOTE = (
+    "The rows are made up from what the steps released: none of them is a person's, and the place of a row says nothing."
+)
+OPTIONS = {"n_clusters": "clusters", "k": "insensitive", "bins": "marginals"}  # option -> the one method that takes it
+
+
+@dataclass(frozen=True, kw_only=True)
+class RowsRequest:
+    """What is asked of `PrivateMicrodata`, which documents the fields."""
+
+    budget: Any = None  # None is refused
+    method: str = DEFAULT_METHOD
+    n_clusters: int | None = None
+    k: int | None = None
+    bins: Mapping[str, Any] | None = None
+    columns: Any = None  # given as a list, kept as a tuple
+    bounds: Mapping[str, tuple[Any, Any]] | None = None
+    domains: Mapping[str, Sequence[str]] | None = None
+    schema: Any = None  # given as a Schema or its path, kept as a Schema
+    neighbours: str | None = None
+    table: str | None = None
+    ledger: str | Ledger | None = None
+    engine: Any = None
+    random_state: Any = None
+
+    def __post_init__(self) -> None:
+        if self.schema is not None and not isinstance(self.schema, Schema):
+            object.__setattr__(self, "schema", Schema.from_toml(check_path(self.schema, "schema")))
+        if self.columns is not None:
+            object.__setattr__(self, "columns", check_names(self.columns, "columns"))
+            if twice := repeated(self.columns):
+                raise UsageError(f'column "{twice[0]}" is there twice in {by_door("columns", "--columns")}.')
+        for what in ("bounds", "domains", "bins"):
+            check_facts(getattr(self, what), what)
+        for what in ("table", "neighbours"):
+            if getattr(self, what) is not None:
+                check_text(getattr(self, what), what)
+        self._check_options()
+        as_budget(self.budget)
+        public_chance(self.random_state)
+
+    def _check_options(self) -> None:
+        find_row_method(self.method)
+        for option, method in OPTIONS.items():
+            if getattr(self, option) is not None and self.method != method:
+                flag = by_door(option, {"n_clusters": "--clusters", "k": "--k", "bins": "--bins"}[option])
+                raise UsageError(
+                    f'{flag} is for method "{method}", and the method is "{self.method}". Leave one of them out.'
+                )
+        if self.n_clusters is not None:
+            object.__setattr__(self, "n_clusters", check_whole(self.n_clusters, "n_clusters", 1))
+        if self.k is not None:
+            object.__setattr__(self, "k", check_whole(self.k, "k", 1))
+
+    def plan(self, rows: float, names: Sequence[str] = ()) -> Plan:
+        """What it would spend on a table of about so many rows with these columns; no row is read."""
+        task = self.task(names)
+        return self._method.plan(task, rows)
+
+    def task(self, names: Sequence[str]) -> RowTask:
+        """What the method is to do on a table with these columns, checked as far as it can be without the rows."""
+        columns = choose_row_columns(names, self.columns, self.bounds or {}, self.domains or {}, self.schema)
+        budget = settle_worlds(as_budget(self.budget), dict(columns.kinds), stated_ends(columns))
+        neighbours = relation(budget, self.neighbours or (self.schema.neighbours if self.schema else None))
+        terms = Terms(budget, neighbours, unit_of(self.schema))
+        task = RowTask(columns, terms, self.n_clusters, self.k, self.bins or {})
+        self._method.check(task)
+        return task
+
+    @property
+    def _method(self) -> RowMethod:
+        return find_row_method(self.method)
+
+    def run(self, data: Any, *, progress: Progress = lambda _: None) -> PrivateRows:
+        """Charge the budget, make the rows in the vault, and hand them out."""
+        progress = check_progress(progress)
+        rows = open_data(data, self.engine, names_stated(self.schema, self.columns, BY_COLUMNS))
+        task, method, random = self.task(rows.names), self._method, public_chance(self.random_state)
+        vault = Vault.open(
+            rows,
+            method.encoding(task),
+            budget=task.terms.budget,
+            neighbours=task.terms.neighbours,
+            purpose=f"private rows by {method.name}",
+            engine=self.engine,
+            table=self.table if self.table is not None else self.schema.table if self.schema else None,
+            ledger=self.ledger,
+            unit=task.terms.unit,
+        )
+        if method.counts_first:
+            method.plan(task, vault.public_size())  # refuses what so many rows cannot carry
+        with vault:
+            made = method.make(vault, task, random, progress)
+            progress("rows")
+            table = task.columns.table(made.shuffled(random).values)
+            release = vault.release(
+                "rows", parameters_of(method, task, made), result_of(made), self._notes(method, task, made)
+            )
+            return PrivateRows(table, release)
+
+    def _notes(self, method: RowMethod, task: RowTask, made: MadeRows) -> tuple[str, ...]:
+        left = task.columns.left_behind
+        behind = (f"{len(left):,} columns of the table stayed behind.",) if left else ()
+        notes = guarantee_notes(task.terms.budget, task.terms.unit, made.size)
+        return (*notes, defaults_note(method.encoding(task).defaults), MADE_UP_NOTE, *behind)
+
+
+def stated_ends(columns: RowColumns) -> dict[str, tuple[float, float]]:
+    """The bounds of the numbers, which say how many values a rho is among."""
+    return {
+        name: kind.bounds for name, kind in columns.kinds.items() if isinstance(kind, Number) and kind.bounds is not None
+    }
+
+
+def parameters_of(method: RowMethod, task: RowTask, made: MadeRows) -> dict[str, Any]:
+    """The public choices, for the certificate."""
+    columns = task.columns
+    bounds = {name: kind.bounds for name, kind in columns.kinds.items() if not isinstance(kind, Category)}
+    return {
+        "method": method.name,
+        "columns": list(columns.names),
+        "bounds": {name: [as_plain(end) for end in ends] for name, ends in bounds.items() if ends is not None},
+        "choices": dict(made.choices),
+        "defaults": method.encoding(task).defaults,
+    }
+
+
+def as_plain(end: Any) -> float | str:
+    """A bound as JSON has it: a number, or a day as text."""
+    return float(end) if isinstance(end, int | float) else str(end)
+
+
+def result_of(made: MadeRows) -> dict[str, Any]:
+    """What was released beside the rows."""
+    return {"rows": made.rows, "size": float(made.size), **made.result}
