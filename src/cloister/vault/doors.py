@@ -30,6 +30,7 @@ from cloister.errors import (
 )
 from cloister.interrupts import deferred, hold_interrupts
 from cloister.kernels import Histogram, Kernel, Rows, Sensitivity, Summary
+from cloister.kernels.blocks import BlockSums, RankedBlocks
 from cloister.kernels.exact import open_exact
 from cloister.kernels.keyed import Keyed, KeyedKernel
 from cloister.kernels.loops.choose import expect_rows, try_settings
@@ -42,6 +43,7 @@ from cloister.privacy.kept_releases import will_be_kept
 from cloister.privacy.ledger import Ledger
 from cloister.privacy.mechanisms import Mechanism, Released, add_noise
 from cloister.privacy.mechanisms.base import KeyedMechanism
+from cloister.privacy.mechanisms.block_modes import BlockModes
 from cloister.privacy.mechanisms.exponential import Exponential
 from cloister.privacy.notes import skipped_notes
 from cloister.privacy.plan import Plan
@@ -241,6 +243,26 @@ class Vault:
         self._take(Histogram(), mechanism.event(step, reach))
         counted = open_exact(self._engine.fold_by_key(ColumnPlaces(mechanism.scoring.size)))
         return self._paid(Released(mechanism.apply(counted.keys[:, 0], counted.counts), {}))
+
+    def measure_ranked(self, sums: BlockSums, mechanism: Mechanism, step: str) -> Released[Summary]:
+        """A private release of the sums of blocks of rows in a public order, under replace-one; all rows are gathered for it."""
+        with self._lock:
+            self._must_be_open()
+            self._steps.count_draws(sum(prod(shape) for shape in sums.parts.values()))
+            self._steps.take(mechanism.event(step, sums.sensitivity(self._terms.neighbours)))
+        summary = sums.summary(open_exact(self._engine.rank(sums.blocks.order)))
+        return self._paid(Released(add_noise(mechanism, summary), mechanism.deviation()))
+
+    def select_ranked(self, blocks: RankedBlocks, mechanism: BlockModes, step: str) -> Released[NDArray[np.int64]]:
+        """A private choice of a value of every category column for each of such blocks, (blocks, columns)."""
+        with self._lock:
+            self._must_be_open()
+            if self._terms.neighbours is not Neighbours.REPLACE_ONE or mechanism.blocks != blocks.blocks:
+                raise PlanError("the choice is not the one that these blocks need. This is a bug: please report it.")
+            self._steps.count_draws(blocks.blocks * len(blocks.sizes))
+            self._steps.take(mechanism.event(step))
+        counts = blocks.value_counts(open_exact(self._engine.rank(blocks.order)))
+        return self._paid(Released(mechanism.apply(counts), {}))
 
     def size(self, mechanism: Mechanism | None, step: str = "size") -> float:
         """The number of rows: public under replace-one, bought with this mechanism under add-remove; at least 1."""

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from cloister.errors import UsageError
+from cloister.microdata.private.insensitive import InsensitiveRows
 from cloister.microdata.private.task import RowMethod
 from cloister.parameters import unknown_choice
 
 __all__ = ["DEFAULT_METHOD", "METHODS", "find_row_method"]
 
-METHODS: Mapping[str, RowMethod] = {}
+METHODS: Mapping[str, RowMethod] = {method.name: method for method in (InsensitiveRows(),)}
 DEFAULT_METHOD = "clusters"
 
 
