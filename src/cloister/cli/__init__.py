@@ -25,6 +25,7 @@ from cloister.cli import (
     collect,
     demo,
     ledger,
+    microdata,
     risk,
     schema,
     score,
@@ -169,6 +170,7 @@ app.command(name="synopsis", epilog=synopsis.EXAMPLE)(synopsis.synopsis)
 app.command(name="tabulate", epilog=tabulate.EXAMPLE)(tabulate.tabulate)
 app.command(name="choose", epilog=choosing.EXAMPLE)(choosing.choose)
 app.command(name="anonymize", epilog=anonymize.EXAMPLE)(anonymize.anonymize)
+app.command(name="microdata", epilog=microdata.EXAMPLE)(microdata.microdata)
 app.command(name="risk", epilog=risk.EXAMPLE)(risk.risk)
 app.command(name="score", epilog=score.EXAMPLE)(score.score)
 app.command(name="calibrate", epilog=calibrate.EXAMPLE)(calibrate.calibrate)

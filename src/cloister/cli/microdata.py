@@ -1,0 +1,154 @@
+"""``cloister microdata``: rows that may leave in place of a table's own, private or averaged in groups of k."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+
+from cloister.cli import flags, output
+from cloister.cli.tabulate import read_bins
+from cloister.errors import UsageError
+from cloister.report.terminal import print_document
+
+EXAMPLE = (
+    "Example: cloister microdata people.csv --schema people.toml --epsilon 1 --out rows.csv; how good they are: cloister risk "
+    "rows.csv --against people.csv --schema people.toml. Averages in groups of 5, not private: cloister microdata people.csv "
+    "--method microaggregation --k 5 --columns age,income --out averaged.csv"
+)
+
+MICROAGGREGATION = "microaggregation"
+
+
+@dataclass(frozen=True)
+class Grouping:
+    """What only microaggregation takes."""
+
+    distance: Annotated[
+        Literal["mixed", "standardized"] | None,
+        typer.Option(help="Microaggregation: numbers by their range and categories by 0 or 1, or z-scored."),
+    ] = None
+    rule: Annotated[
+        Literal["cmd", "mdav"] | None, typer.Option(help="Microaggregation: how groups are found; cmd is the default.")
+    ] = None
+    hierarchies: Annotated[
+        str | None, typer.Option(metavar="DIR", help="Microaggregation: how categories generalise; else by the most common.")
+    ] = None
+    sensitive: Annotated[str | None, flags.name_list("Microaggregation: columns that ride along as they are.")] = None
+    keep: Annotated[str | None, flags.name_list("Microaggregation: other columns to publish as they are.")] = None
+
+    def stated(self) -> dict[str, Any]:
+        """Those that were given."""
+        return {name: value for name, value in vars(self).items() if value is not None}
+
+    def parameters(self) -> dict[str, Any]:
+        """As parameters of `Microaggregation`."""
+        lists = {"sensitive", "keep"}
+        return {name: flags.read_names(value) if name in lists else value for name, value in self.stated().items()}
+
+
+@flags.takes_groups
+def microdata(
+    data: flags.Data,
+    *,
+    method: Annotated[
+        Literal["clusters", "marginals", "insensitive", "microaggregation"],
+        typer.Option(help="How the rows are made; all but microaggregation are private."),
+    ] = "clusters",
+    out: Annotated[Path | None, typer.Option(metavar="FILE", help="A new .csv or .parquet file.")] = None,
+    spending: flags.Spending,
+    columns: Annotated[str | None, flags.name_list("The columns to make up, or to average. Default: by the schema.")] = None,
+    clusters: Annotated[
+        int | None, typer.Option(metavar="N", help="Method clusters: how many. Default: as many as the budget carries.")
+    ] = None,
+    k: Annotated[
+        int | None, typer.Option("--k", metavar="K", help="Rows of a group: methods microaggregation and insensitive.")
+    ] = None,
+    bins: Annotated[
+        list[str] | None, typer.Option(metavar="A=10", help="Method marginals: bins of a number or date, as in tabulate.")
+    ] = None,
+    grouping: Grouping,
+    schema: flags.SchemaFile = None,
+    neighbours: flags.NeighbourRelation = None,
+    access: flags.Access,
+    dry_run: flags.DryRun = False,
+    rows: flags.ExpectedRows = 10_000,
+    everywhere: flags.Everywhere,
+) -> None:
+    """Write rows in place of a table's own: private and made up, or averaged in groups of k."""
+    facts = flags.read_schema(schema)
+    shared: dict[str, Any] = {"columns": flags.read_names(columns) or None, "schema": facts, **access.parameters()}
+    if method == MICROAGGREGATION:
+        refuse_flags(spending.flags() | {"--clusters": clusters, "--bins": bins, "--neighbours": neighbours})
+        if k is None:
+            raise UsageError("how many rows are averaged? Give --k (5 is a common choice).")
+        publish_averaged({"k": k, **grouping.parameters(), **shared}, data, out, dry_run, everywhere.as_json)
+        return
+    if stated := grouping.stated():
+        raise UsageError(f"--{next(iter(stated))} is for --method {MICROAGGREGATION}. Leave it out, or choose that method.")
+    from cloister.microdata.private.request import RowsRequest
+
+    request = RowsRequest(
+        budget=spending.budget(),
+        method=method,
+        n_clusters=clusters,
+        k=k,
+        bins=read_bins(bins) if bins else None,
+        neighbours=neighbours,
+        **shared,
+    )
+    if dry_run:
+        from cloister.vault import open_data
+
+        output.print_plan(request.plan(rows, open_data(data, request.engine).names), everywhere.as_json, rows)
+        return
+    publish_private(request, data, check_out(out), everywhere.as_json)
+
+
+def refuse_flags(given: dict[str, object]) -> None:
+    """Refuse flags of private methods, which microaggregation has no use for."""
+    if wrong := [flag for flag, value in given.items() if value is not None]:
+        raise UsageError(
+            f"{wrong[0]} is for private rows, and microaggregation is not private. Drop it, or choose a method."
+        )
+
+
+def check_out(out: Path | None) -> Path:
+    """Where the rows go, in a format that rows have."""
+    from cloister.microdata.private.private_rows import format_of_rows
+
+    if out is None:
+        raise UsageError("where should the rows go? Give --out FILE, ending in .csv or .parquet.")
+    format_of_rows(out)
+    return out
+
+
+def publish_private(request: Any, data: list[str], path: Path, as_json: bool) -> None:
+    """Make private rows and write them; what was paid for is kept until it is there."""
+    from cloister.privacy.kept_releases import paid_result
+    from cloister.sinks import certificate_path, reserved
+
+    with reserved(path, with_certificate=True) as held, paid_result():
+        with output.progress(as_json) as step:
+            made = request.run(data, progress=step)
+        release = made.release_
+        printed = {"out": str(path), "certificate": str(certificate_path(path)), **release.as_dict()}
+        output.write_release(
+            release,
+            request.ledger,
+            held.target,
+            write=made.save,
+            as_data=lambda: {**printed, "made_up": made.table.to_pylist()},
+        )
+        if as_json:
+            output.print_json(printed)
+            return
+        print_document(made.describe())
+        output.print_release(release, f"{path}, {certificate_path(path)}")
+
+
+def publish_averaged(parameters: dict[str, Any], data: list[str], out: Path | None, dry_run: bool, as_json: bool) -> None:
+    """Average rows in groups of k and write them, for whoever holds them."""
+    raise NotImplementedError
