@@ -60,7 +60,7 @@ def test_a_k_that_the_table_cannot_carry_is_refused_before_the_charge(tmp_path: 
     assert ledger.account("people").epsilon_spent == 0
 
 
-@pytest.mark.parametrize("budget", [100, cl.ApproxDP(20, 1e-6)], ids=str)
+@pytest.mark.parametrize("budget", [100, cl.ApproxDP(60, 1e-6)], ids=str)
 def test_the_plan_tells_the_noise_that_there_is(budget: object) -> None:
     """The deviation of a mean that the plan names is that of 400 released means, to a quarter (five deviations and more)."""
     bounds = {"age": (-1e6, 1e6), "pay": (-1e6, 1e6)}  # beside which the table is a point

@@ -4,8 +4,8 @@ Privacy
 -------
 Released: for each block of k rows along a public total order one centroid, its mean of every number and a value of every
 category. Neighbours: replace-one alone, where the number of rows is public. Sensitivity: a replaced row changes at most one row
-of each block, but it may change every block (`kernels.ranked_blocks`), so the sums of all blocks move by up to (n / k) times the widths
-of the columns in L1. Budget: divided by columns, numbers by the Laplace (Gaussian) mechanism as one release, categories by the
+of each block, but it may change every block (`kernels.ranked_blocks`), so the sums of all blocks move by up to (n / k) times the
+widths of the columns in L1. Budget: divided by columns, numbers by the Laplace (Gaussian) mechanism as one release, categories by the
 exponential mechanism, one draw a block and column, all of which add up. Post-processing: division by the public size of a block,
 clipping into the bounds, each centroid written as often as its block has rows, in a public random order.
 
