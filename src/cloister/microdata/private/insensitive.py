@@ -5,9 +5,9 @@ Privacy
 Released: for each block of k rows along a public total order one centroid, its mean of every number and a value of every
 category. Neighbours: replace-one alone, where the number of rows is public. Sensitivity: a replaced row changes at most one row
 of each block, but it may change every block (`kernels.ranked_blocks`), so the sums of all blocks move by up to (n / k) times the
-widths of the columns in L1. Budget: divided by columns, numbers by the Laplace (Gaussian) mechanism as one release, categories by the
-exponential mechanism, one draw a block and column, all of which add up. Post-processing: division by the public size of a block,
-clipping into the bounds, each centroid written as often as its block has rows, in a public random order.
+widths of the columns in L1. Budget: divided by columns, numbers by the Laplace (Gaussian) mechanism as one release, categories
+by the exponential mechanism, one draw a block and column, all of which add up. Post-processing: division by the public size of a
+block, clipping into the bounds, each centroid written as often as its block has rows, in a public random order.
 
 The paper's own form is not private: its total order depends on the farthest record, and parallel composition does not apply to
 blocks that can all change at once. What is left after that correction is mostly noise, unless k is far above the root of n; the
