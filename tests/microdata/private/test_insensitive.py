@@ -80,7 +80,7 @@ def test_the_plan_says_where_another_method_is_better() -> None:
     plan = model(k=100).plan(30_000, ["age", "pay", "sex"])
     assert "more than a column that is spread evenly varies" in plan.choices["means"]
     assert "clusters" in plan.choices["better"]
-    assert "would be best" in plan.choices["k"]
+    assert "would be best" in plan.choices["group size"]
 
 
 def test_categories_alone_and_numbers_alone() -> None:

@@ -140,7 +140,7 @@ class BlockSteps:
             "method": "insensitive: averages of groups along a public order",
             "noise": explain_noise(task.terms.budget),
         }
-        choices["k"] = (
+        choices["group size"] = (
             f"{best:,} would be best, as far as public facts say"
             if best != self.blocks.size
             else ("the best, as far as public facts say")

@@ -129,7 +129,7 @@ class RowsRequest:
 
     def _notes(self, method: RowMethod, task: RowTask, made: MadeRows) -> tuple[str, ...]:
         left = task.columns.left_behind
-        behind = (f"{len(left):,} columns of the table stayed behind.",) if left else ()
+        behind = (f"{len(left):,} column{'s' * (len(left) > 1)} of the table stayed behind.",) if left else ()
         notes = guarantee_notes(task.terms.budget, task.terms.unit, made.size)
         return (*notes, defaults_note(method.encoding(task).defaults), MADE_UP_NOTE, *behind)
 
