@@ -12,6 +12,7 @@ from cloister.clustering.domain import Ball
 from cloister.clustering.prototype_request import PrototypeRequest
 from cloister.clustering.request import ClusterRequest
 from cloister.clustering.synopsis.request import SynopsisRequest
+from cloister.microdata.private.request import RowsRequest
 from cloister.privacy.budgets import ApproxDP, Budget, Identifiability, PureDP
 from cloister.schema import Neighbours
 from cloister.schema.table import Schema
@@ -137,6 +138,24 @@ def choose(column: str, **facts: Any) -> Verb:
     return run
 
 
+def rows(method: str, **settings: Any) -> Verb:
+    """Private rows by a method."""
+
+    def run(table: Any, whom: Whom, budget: Budget) -> Any:
+        request = RowsRequest(
+            method=method,
+            budget=budget,
+            columns=[*NUMBERS, "group"],
+            schema=whom.schema,
+            neighbours=whom.neighbours.value,
+            random_state=0,
+            **settings,
+        )
+        return request.run(table)
+
+    return run
+
+
 def without_columns(schema: Schema) -> Schema:
     """A schema that says whom to protect, and no bounds."""
     return Schema((schema["who"],), neighbours=schema.neighbours, unit=schema.unit, max_rows=schema.max_rows)
@@ -174,6 +193,8 @@ VERBS: Mapping[str, Verb] = {
     "tabulate": tabulate(["group"], []),
     "tabulate with bins, margins and sums": tabulate(["group", "x"], ["y"], margins=True),
     "tabulate, missing counted": tabulate(["group"], ["y"], count_missing=True),
+    "rows insensitive": rows("insensitive"),
+    "rows insensitive, groups of one": rows("insensitive", k=1),
     "choose the most common": choose("group"),
     "choose the median": choose("x", quantile="0.5", bounds=WIDER),
     "choose a quantile, rows counted": choose("y", quantile="9/10", bounds=WIDER, step=0.01, count_rows=True),
@@ -181,6 +202,7 @@ VERBS: Mapping[str, Verb] = {
     "choose the nearest option, clipped": choose("x", options=[0, 0.5, 1], clip=0.1),
 }
 STRIDE = 5  # between the pairs that follow each other: another crowd and another stranger
+ONLY_REPLACE_ONE = ("rows insensitive", "rows insensitive, groups of one")  # refused under other relations
 ON_SAMPLE = (
     "cluster votes",
     "cluster votes, estimated bounds",
@@ -220,6 +242,8 @@ def audit_verbs(pairs: int = 2, names: Sequence[str] = tuple(VERBS), seed: int =
     turn = count()
     for name in names:
         for whom in WHOM:
+            if name in ONLY_REPLACE_ONE and whom.neighbours is not Neighbours.REPLACE_ONE:
+                continue
             tables = list(worst_neighbours(whom))
             budgets = (*BUDGETS, RHO) if whom.neighbours is Neighbours.REPLACE_ONE else BUDGETS
             for budget in budgets:
