@@ -23,7 +23,7 @@ from cloister.clustering.terms import Terms
 from cloister.errors import UsageError, by_door
 from cloister.kernels import ClassCounts, ValueBins
 from cloister.microdata.private.clusters.number_places import NumberPlaces
-from cloister.microdata.private.task import RowTask
+from cloister.microdata.private.row_task import RowTask
 from cloister.privacy.events import Event
 from cloister.privacy.mechanisms import Mechanism, Spend, calibrate, event_of, explain_noise, part_of, whole_spend
 from cloister.privacy.plan import Plan

@@ -51,7 +51,7 @@ from cloister.microdata.private.clusters.cluster_plan import (
 from cloister.microdata.private.clusters.column_marginals import Array, ColumnMarginals, NumberCounts
 from cloister.microdata.private.clusters.number_places import Ends, NumberPlaces
 from cloister.microdata.private.clusters.row_cloud import ReleasedClusters, RowCloud, independent_rows, rows_of_clusters
-from cloister.microdata.private.task import MadeRows, Progress, RowTask
+from cloister.microdata.private.row_task import MadeRows, Progress, RowTask
 from cloister.privacy.mechanisms import Spend, calibrate
 from cloister.privacy.plan import Plan
 from cloister.vault import Vault
