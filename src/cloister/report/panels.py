@@ -22,7 +22,7 @@ class HistogramPanel:
 
     title: str
     edges: tuple[float, ...]
-    ticks: tuple[tuple[float, str], ...]
+    ticks: tuple[tuple[float, str], ...]  # none: where the renderer likes them
     series: tuple[tuple[str, tuple[float, ...]], ...]
     label: str = ""
 

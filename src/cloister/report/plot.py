@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import zip_longest
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,9 @@ __all__ = ["check_drawable", "draw", "draw_page"]
 FORMATS = (".png", ".svg")
 LEFT_STYLES = (("o-", "tab:blue"), ("D-", "tab:green"))
 RIGHT_STYLES = (("s--", "tab:red"), ("^:", "tab:orange"))
-PANEL_COLORS = ("tab:blue", "tab:orange", "tab:green")
+PANEL_COLORS = {"original": "tab:blue", "release": "tab:orange"}
+OTHER_COLOR = "tab:green"
+FEWEST_BARS = 4  # that a panel has room for: two words alone would be as wide as the panel
 ACROSS = 4  # panels in a line of a page
 PANEL_SIZE = (3.4, 2.3)  # inches
 LAST_HEIGHT = 4.6  # inches: the line of the heat map
@@ -69,21 +72,26 @@ def draw_page(page: Page, path: str | PathLike[str]) -> None:
     from matplotlib.figure import Figure
 
     lines = max(1, -(-len(page.panels) // ACROSS))
-    heights = [PANEL_SIZE[1]] * lines + [LAST_HEIGHT]
+    heights = [PANEL_SIZE[1] * lines, LAST_HEIGHT]
     figure = Figure(figsize=(PANEL_SIZE[0] * ACROSS, sum(heights) + 0.8), layout="constrained")
-    grid = figure.add_gridspec(lines + 1, ACROSS, height_ratios=heights)
-    for i, panel in enumerate(page.panels):
-        _draw_panel(figure.add_subplot(grid[i // ACROSS, i % ACROSS]), panel)
-    half = ACROSS // 2
+    parts: Any = figure.subfigures(2, 1, height_ratios=heights)
+    above, below = parts
+    drawn = []
+    for axes, panel in zip_longest(above.subplots(lines, ACROSS).flat, page.panels):
+        if panel is None:
+            axes.set_axis_off()
+            continue
+        _draw_panel(axes, panel)
+        drawn.append(axes)
+    if drawn:
+        lines_and_names = drawn[0].get_legend_handles_labels()
+        above.legend(*lines_and_names, loc="outside upper center", ncols=len(lines_and_names[1]), frameon=False)
+    places = below.subplots(1, 1 if page.heat is None else 2, squeeze=False)[0]
     if page.heat is not None:
-        _draw_heat(figure, figure.add_subplot(grid[lines, :half]), page.heat)
-    last = figure.add_subplot(grid[lines, half:] if page.heat is not None else grid[lines, :])
-    _draw_panel(last, page.last)
-    last.legend(frameon=False)
+        _draw_heat(below, places[0], page.heat)
+    _draw_panel(places[-1], page.last)
+    places[-1].legend(frameon=False, fontsize=8)
     figure.suptitle(page.title)
-    bars = {label: bar for axes in figure.axes for bar, label in zip(*axes.get_legend_handles_labels(), strict=True)}
-    first = [name for panel in page.panels[:1] for name, _ in panel.series]
-    figure.legend([bars[name] for name in first], first, loc="outside lower center", ncols=len(first) or 1, frameon=False)
     figure.savefig(path, dpi=110)
 
 
@@ -98,9 +106,10 @@ def _draw_panel(axes: Any, panel: Panel) -> None:
 
 def _draw_histogram(axes: Any, panel: HistogramPanel) -> None:
     for i, (name, shares) in enumerate(panel.series):
-        color = PANEL_COLORS[i % len(PANEL_COLORS)]
+        color = PANEL_COLORS.get(name, OTHER_COLOR)
         axes.stairs(shares, panel.edges, fill=i == 0, alpha=0.35 if i == 0 else 1, color=color, lw=1.4, label=name)
-    axes.set_xticks([at for at, _ in panel.ticks], [words for _, words in panel.ticks])
+    if panel.ticks:
+        axes.set_xticks([at for at, _ in panel.ticks], [words for _, words in panel.ticks])
     axes.set_xlabel(panel.label, fontsize=8)
     axes.yaxis.set_major_formatter(lambda share, _: f"{share:.0%}")
 
@@ -109,10 +118,10 @@ def _draw_bars(axes: Any, panel: BarPanel) -> None:
     height = 0.8 / len(panel.series)
     for i, (name, shares) in enumerate(panel.series):
         places = [at + i * height - 0.4 + height / 2 for at in range(len(shares))]
-        color = PANEL_COLORS[i % len(PANEL_COLORS)]
+        color = PANEL_COLORS.get(name, OTHER_COLOR)
         axes.barh(places, shares, height, color=color, alpha=0.35 if i == 0 else 1, label=name)
     axes.set_yticks(range(len(panel.words)), [_short(word, LONGEST_WORD) for word in panel.words])
-    axes.invert_yaxis()
+    axes.set_ylim(max(len(panel.words), FEWEST_BARS) - 0.5, -0.5)
     axes.xaxis.set_major_formatter(lambda share, _: f"{share:.0%}")
 
 

@@ -22,7 +22,7 @@ def nearest_records(
     """Write the smallest squared distances of each row, which records are nearest, and how many rows these stand for.
 
     numbers : IN (n, d); codes : IN (n, c); records : IN (m, d); record_codes : IN (m, c); copies : IN (m,) rows of each record
-    squares : OUT (n, k) rising, infinite where there are fewer records; ties : OUT (n, t) the first of the nearest, -1 behind them
+    squares : OUT (n, k) rising, infinite where there are fewer records; ties : OUT (n, t) the first nearest, -1 behind them
     tied : OUT (n,) the copies of all nearest
     """
     n, d = numbers.shape

@@ -2,35 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from cloister.column_names import missing_column
-from cloister.errors import UsageError
 from cloister.kernels.distinct_values import DistinctValues
 from cloister.risks.fingerprints import fingerprint
-from cloister.risks.rows.closest_records import NearestRecords, closeness, draw_rows, look_up
+from cloister.risks.rows.closest_records import closeness, draw_rows, look_up
 from cloister.risks.rows.kept_shares import MOST_CELLS, MOST_COLUMNS, KeptShares, kept_shares
 from cloister.risks.rows.kept_ties import correlations, cramers_v
 from cloister.risks.rows.row_error import squared_error
 from cloister.risks.rows.row_linkage import beside_control, row_linkage
 from cloister.risks.rows.row_tables import RowTable, lay_out
 from cloister.risks.rows.rows_pictures import make_page, pictured_columns
-from cloister.risks.rows.rows_report import Origin, RowsReport
+from cloister.risks.rows.rows_report import RowsReport
+from cloister.risks.rows.rows_request import RowsRequest
 from cloister.risks.rows.trained_models import train_models
 from cloister.risks.tuples import Tuples, count_tuples
-from cloister.schema import Kind, Role, Schema
+from cloister.schema import Kind
 from cloister.schema.cell_format import PLAIN
 from cloister.sources.stated_names import names_stated
 from cloister.vault import EngineChoice, Holder, Vault, open_data
 
-__all__ = ["DRAWN", "compare_rows"]
+__all__ = ["ComparedTables", "compare_rows"]
 
 PURPOSE = "comparison of rows"
-DRAWN = 5_000  # original rows that distances are measured for
 MOST_NAMED = 2_000  # words of a column, for pictures
 
 
@@ -45,6 +44,39 @@ class ComparedTables:
     not_compared: tuple[str, ...]
     kinds: Mapping[str, Kind]
 
+    @classmethod
+    def open(
+        cls,
+        release: Any,
+        original: Any,
+        control: Any = None,
+        *,
+        request: RowsRequest,
+        engine: EngineChoice = None,
+        table: str | None = None,
+        ledger: Any = None,
+    ) -> ComparedTables:
+        """Open the tables and choose the columns; what does not fit is refused before a row is read."""
+        schema = request.schema
+        table = table if table is not None else schema.table if schema is not None else None
+        stated = names_stated(schema)
+        after, before = open_data(release, engine, stated), open_data(original, engine, stated)
+        others = None if control is None else open_data(control, engine, stated)
+        nested = {name for rows in (after, before) for name in getattr(rows, "nested", ())}
+        columns = request.columns_of(after.names, before.names, nested)
+        for name in columns:
+            if others is not None and name not in others.names:
+                raise missing_column(name, others.names, columns, of="the control")
+        everything = dict.fromkeys([*before.names, *after.names])
+        return cls(
+            Vault.holding(after, purpose=PURPOSE, engine=engine, table=table, ledger=ledger),
+            Vault.holding(before, purpose=PURPOSE, engine=engine),
+            None if others is None else Vault.holding(others, purpose=PURPOSE, engine=engine),
+            columns,
+            tuple(name for name in everything if name not in columns),
+            {column.name: column.kind for column in schema.columns} if schema is not None else {},
+        )
+
     def count(self) -> list[Tuples]:
         """The different rows of the original, of the release and of the control, read alike."""
         self.released.record()
@@ -52,56 +84,19 @@ class ComparedTables:
         return [count_tuples(holder, self.columns, valued=self.columns, kinds=self.kinds) for holder in holders]
 
 
-def compare_rows(
-    release: Any,
-    original: Any,
-    *,
-    columns: Sequence[str] | None = None,
-    control: Any = None,
-    target: str | None = None,
-    drawn: int | None = DRAWN,
-    origin: Origin = "not known",
-    schema: Schema | None = None,
-    engine: EngineChoice = None,
-    table: str | None = None,
-    ledger: Any = None,
-) -> RowsReport:
+def compare_rows(tables: ComparedTables, request: RowsRequest) -> RowsReport:
     """Compare rows that were averaged or made up with their original.
-
-    Parameters
-    ----------
-    release, original : path, DataFrame, Arrow table, ...
-    columns : sequence of str, optional
-        What is compared. Default: the columns that both have, identifiers of the schema aside.
-    control : path, DataFrame, ..., optional
-        Rows of the same kind that were not in the table: what is as near to them as to the original is no disclosure.
-    target : str, optional
-        A column that classifiers should predict.
-    drawn : int, optional
-        Original rows that distances are measured for; None: all.
-    origin : "averaged", "made up" or "not known"
-        What the released rows are.
-    schema : Schema, optional
-        How cells are read, and the bounds that distances are measured in.
-    engine, table, ledger
-        Who reads the rows, and where it is recorded that their holder saw exact numbers.
 
     Privacy
     -------
     Holder-only: the numbers are exact. Nothing here is a private release.
     """
-    tables = _open(release, original, control, columns, target, schema, engine, table, ledger)
-    laid = lay_out(tables.count(), tables.columns, tables.kinds)
-    before, after = laid[:2]
-    others = laid[2] if control is not None else None
-    models = train_models(before, after, target, others) if target is not None else None
-    some = draw_rows(before, drawn)
-    near = [look_up(some, after)]
-    linked_beside = None
-    if others is not None:
-        near.append(look_up(draw_rows(others, drawn), after))
-        linked_beside = beside_control(before, others, after, drawn)
-    linkage = row_linkage(before, some, near[0], after, is_made_up=origin == "made up", control=linked_beside)
+    before, after, *others = lay_out(tables.count(), tables.columns, tables.kinds)
+    control = others[0] if others else None
+    models = train_models(before, after, request.target, control) if request.target is not None else None
+    some = draw_rows(before, request.drawn)
+    near = [look_up(some, after), *(look_up(draw_rows(each, request.drawn), after) for each in others)]
+    beside = None if control is None else beside_control(before, control, after, request.drawn)
     shares = kept_shares(before, after)
     return RowsReport(
         rows=before.rows,
@@ -110,80 +105,20 @@ def compare_rows(
         tried=some.rows,
         columns=tables.columns,
         not_compared=tables.not_compared,
-        origin=origin,
+        origin=request.origin,
         error=squared_error(before, near[0]),
-        linkage=linkage,
+        linkage=row_linkage(before, some, near[0], after, is_made_up=request.origin == "made up", control=beside),
         closeness=closeness(near[0], before.rows),
         shares=shares,
         correlations=correlations(before, after),
         cramers_v=cramers_v(before, after),
-        control_rows=None if others is None else others.rows,
-        control_closeness=None if others is None else closeness(near[1], others.rows),
-        control_shares=None if others is None else kept_shares(before, others),
+        control_rows=None if control is None else control.rows,
+        control_closeness=None if control is None else closeness(near[1], control.rows),
+        control_shares=None if control is None else kept_shares(before, control),
         models=models,
         notes=_notes(before, shares),
         page=make_page(before, after, shares, near, _words(tables, before, shares)),
     )
-
-
-def _open(
-    release: Any,
-    original: Any,
-    control: Any,
-    columns: Sequence[str] | None,
-    target: str | None,
-    schema: Schema | None,
-    engine: EngineChoice,
-    table: str | None,
-    ledger: Any,
-) -> ComparedTables:
-    """Open the tables and choose the columns; what does not fit is refused before a row is read."""
-    table = table if table is not None else schema.table if schema is not None else None
-    stated = names_stated(schema)
-    after, before = open_data(release, engine, stated), open_data(original, engine, stated)
-    others = None if control is None else open_data(control, engine, stated)
-    nested = {name for rows in (after, before) for name in getattr(rows, "nested", ())}
-    compared = _columns(after.names, before.names, columns, target, schema, nested)
-    if others is not None:
-        for name in compared:
-            if name not in others.names:
-                raise missing_column(name, others.names, compared, of="the control")
-    everything = dict.fromkeys([*before.names, *after.names])
-    kinds = {column.name: column.kind for column in schema.columns} if schema is not None else {}
-    return ComparedTables(
-        Vault.holding(after, purpose=PURPOSE, engine=engine, table=table, ledger=ledger),
-        Vault.holding(before, purpose=PURPOSE, engine=engine),
-        None if others is None else Vault.holding(others, purpose=PURPOSE, engine=engine),
-        compared,
-        tuple(name for name in everything if name not in compared),
-        kinds,
-    )
-
-
-def _columns(
-    after: Sequence[str],
-    before: Sequence[str],
-    wanted: Sequence[str] | None,
-    target: str | None,
-    schema: Schema | None,
-    nested: set[str],
-) -> tuple[str, ...]:
-    """What is compared: the columns that were named, or all that both tables have and that identify nobody."""
-    named = list(wanted or ()) + [target] * (target is not None)
-    for names, of in ((after, "the release"), (before, "the original")):
-        for name in named:
-            if name not in names:
-                raise missing_column(name, names, named, of=of)
-    if wanted:
-        return tuple(dict.fromkeys(named))
-    left_out = set(nested)
-    if schema is not None:
-        left_out |= {column.name for column in schema.columns if column.role is Role.IDENTIFIER}
-        left_out |= {schema.unit} if schema.unit is not None else set()
-    compared = tuple(name for name in before if name in after and (name not in left_out or name == target))
-    if not compared:
-        raise UsageError("the release and the original have no column in common that could be compared. Is it the right file?")
-    return compared
 
 
 def _notes(original: RowTable, shares: KeptShares) -> tuple[str, ...]:
@@ -197,8 +132,8 @@ def _notes(original: RowTable, shares: KeptShares) -> tuple[str, ...]:
         notes.append(f"compared as words, equal or not, because {reason}: {', '.join(names)}.")
     if shares.skipped:
         notes.append(
-            f"{shares.skipped:,} pairs of columns were not compared: they have more than {MOST_CELLS:,} cells, or come after the first "
-            f"{MOST_COLUMNS} columns."
+            f"{shares.skipped:,} pairs of columns were not compared: they have more than {MOST_CELLS:,} cells, or come after "
+            f"the first {MOST_COLUMNS} columns."
         )
     return tuple(notes)
 

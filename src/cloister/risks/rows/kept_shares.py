@@ -1,7 +1,7 @@
 """What shares of rows a release keeps: total variation of every column and of every pair of columns.
 
-The total variation of two tables is half the sum, over all cells, of how much the shares of rows differ: 0 where they are equal, 1 where no
-value of one occurs in the other. It is also the largest error of any count over these columns, as a share of the rows.
+The total variation of two tables is half the sum, over all cells, of how much the shares of rows differ: 0 where they are equal,
+1 where no value of one occurs in the other. It is also the largest error of any count over these columns, as a share of the rows.
 """
 
 from __future__ import annotations

@@ -29,7 +29,8 @@ class KeptTies:
 def correlations(original: RowTable, released: RowTable) -> KeptTies | None:
     """Differences of Pearson's correlations between number columns; None with fewer than two that vary.
 
-    A pair of which a column does not vary in the original is left out. If it does not vary in the release, its correlation there is 0.
+    A pair of which a column does not vary in the original is left out. If it does not vary in the release, its
+    correlation there is 0.
     """
     return _compared(original, released, [column.name for column in original.columns if column.is_number], _pearson)
 

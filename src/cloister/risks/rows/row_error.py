@@ -2,8 +2,8 @@
 
 References
 ----------
-Paper 004 of this project's reading (CMD, ICMD, ICMD-DP) states SSE for microaggregated tables, where a row's record is that of its
-group. Here a row's record is its nearest one, which every release has.
+Domingo-Ferrer and Torra, Ordinal, continuous and heterogeneous k-anonymity through microaggregation, 2005, for SSE and SST of a
+microaggregated table, where a row's record is that of its group. Here it is the nearest one, which every release has.
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@
 Two forms. *Group linkage* is the record linkage of microaggregation: a row's nearest record stands in the release as often as its
 group has rows, and the intruder picks one of them. *Nearest-record linkage* asks for both directions: the nearest released row of
 an original row must have that row for its own nearest original row. It needs no row of the release to be anybody's, so it can be
-computed for made-up rows too, where a part of all rows is linked by chance: only what exceeds the same share of rows that were not
-in the table says anything about people.
+computed for made-up rows too, where a part of all rows is linked by chance: only what exceeds the same share of rows that were
+not in the table says anything about people.
 
 References
 ----------
@@ -24,7 +24,9 @@ from cloister.risks.rows.row_tables import RowTable
 __all__ = ["LinkageBesideControl", "RowLinkage", "beside_control", "row_linkage"]
 
 ROUNDING = 1e-12  # squared distances that differ by no more are one
-SUPERPOPULATION = 10**12  # rows that original and control stand for: both are samples of it, however many rows were looked at
+SUPERPOPULATION = (
+    10**12
+)  # rows that original and control stand for: both are samples of it, however many rows were looked at
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,16 +89,14 @@ def beside_control(original: RowTable, control: RowTable, released: RowTable, mo
         share, error = nearest.mean(mutual_chances(some, drawn, nearest, released), SUPERPOPULATION)
         shares.append(share)
         errors.append(error)
-    return LinkageBesideControl(number, shares[0], shares[1], float(np.hypot(*errors)))
+    return LinkageBesideControl(number, shares[0], shares[1], float(np.hypot(errors[0], errors[1])))
 
 
-def mutual_chances(
-    original: RowTable, drawn: RowTable, nearest: NearestRecords, released: RowTable
-) -> NDArray[np.float64]:
+def mutual_chances(original: RowTable, drawn: RowTable, nearest: NearestRecords, released: RowTable) -> NDArray[np.float64]:
     """The chance that each drawn row is linked with one of the released rows that are nearest to it.
 
-    The intruder picks one of the released rows G nearest to a row, and one of the original rows H nearest to what was picked. Where
-    the row is in H, the two sets are each other's nearest: of pairs between them the row's own is right with 1 / max(|G|, |H|).
+    The intruder picks one of the released rows G nearest to a row, and one of the original rows H nearest to what was picked.
+    Where the row is in H, the two sets are each other's nearest: of pairs between them its own is right with 1 / max(|G|, |H|).
     """
     listed = np.unique(nearest.ties[nearest.ties >= 0])
     back = look_up(released.taken(listed, released.counts[listed]), original)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -97,7 +98,9 @@ class RowTable:
 
 def lay_out(tables: Sequence[Tuples], names: Sequence[str], kinds: Mapping[str, Kind]) -> list[RowTable]:
     """The tables, the original first, over some columns that all of them have."""
-    columns = [_column([table.values[table.column(name)] for table in tables], name, kinds.get(name), tables) for name in names]
+    columns = [
+        _column([table.values[table.column(name)] for table in tables], name, kinds.get(name), tables) for name in names
+    ]
     return [_laid_out(table, columns) for table in tables]
 
 
@@ -127,7 +130,7 @@ def _laid_out(table: Tuples, columns: Sequence[RowColumn]) -> RowTable:
     return laid.taken(first, np.bincount(labels, table.counts, different).astype(np.int64))
 
 
-def _stacked(columns: list[NDArray[np.generic]], rows: int, kind: type) -> NDArray[np.generic]:  # type: ignore[type-arg]
+def _stacked(columns: Sequence[NDArray[Any]], rows: int, kind: type) -> NDArray[Any]:
     return np.ascontiguousarray(np.stack(columns, axis=1)) if columns else np.zeros((rows, 0), kind)
 
 
@@ -139,7 +142,7 @@ def _column(values: Sequence[Values], name: str, kind: Kind | None, tables: Sequ
         low, width = _scale(amounts, kind)
         if width > 0:
             original = tables[0]
-            counts = np.bincount(original.codes[:, original.column(name)], original.counts, len(amounts))
+            counts = np.bincount(original.codes[:, original.column(name)], original.counts, len(amounts)).astype(np.float64)
             cuts = bin_cuts(amounts, counts, kind)
             none = np.zeros(0, np.int64)
             return RowColumn(name, True, is_date, low, width, cuts, len(cuts) + 2, none, none.astype(np.int32))

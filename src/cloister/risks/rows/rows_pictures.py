@@ -67,7 +67,9 @@ def _histogram(title: str, column: RowColumn, original: RowTable, released: RowT
 
 def _tick(column: RowColumn, scaled: float) -> str:
     value = column.low + scaled * column.width
-    return str(np.datetime64(round(value), "D")) if column.is_date else f"{value:.4g}" if abs(value) < 1e4 else f"{value:,.0f}"
+    return (
+        str(np.datetime64(round(value), "D")) if column.is_date else f"{value:.4g}" if abs(value) < 1e4 else f"{value:,.0f}"
+    )
 
 
 def _bars(title: str, place: int, original: RowTable, released: RowTable, words: Mapping[int, str]) -> BarPanel:
@@ -98,7 +100,9 @@ def _heat(shares: KeptShares) -> HeatPanel | None:
     for each in shares.columns:
         if each.columns[0] in place:
             values[place[each.columns[0]], place[each.columns[0]]] = each.variation
-    return HeatPanel("Total variation of pairs (columns alone on the diagonal)", tuple(names), tuple(map(tuple, values.tolist())))
+    return HeatPanel(
+        "Total variation of pairs (columns alone on the diagonal)", tuple(names), tuple(map(tuple, values.tolist()))
+    )
 
 
 def _distances(near: Sequence[NearestRecords]) -> HistogramPanel:
@@ -109,7 +113,6 @@ def _distances(near: Sequence[NearestRecords]) -> HistogramPanel:
     series = []
     for name, each, values in zip(names, near, distances, strict=True):
         heights = np.histogram(values, edges, weights=each.counts)[0] / each.tried
-        series.append((f"{name} rows", tuple(heights.tolist())))
-    ticks = tuple((float(edge), f"{edge:.2f}") for edge in edges[:: BINS // 2])
+        series.append((name, tuple(heights.tolist())))
     title = "Distance to nearest record"
-    return HistogramPanel(title, tuple(edges.tolist()), ticks, tuple(series), "1: one differing word, or a whole width")
+    return HistogramPanel(title, tuple(edges.tolist()), (), tuple(series), "1: one differing word, or a whole width")

@@ -41,7 +41,7 @@ class RowsReport:
     tried : original rows that distances were measured for
     columns : what was compared; not_compared : columns that are in one of the tables alone, or were left out
     origin : "averaged" or "made up" where the certificate of the release says so, else "not known"
-    error, linkage, closeness, shares : the measures; control_closeness, control_shares : the same of rows that were not in the table
+    error, linkage, closeness, shares : the measures; control_closeness, control_shares : the same of the control
     correlations, cramers_v : how pairs of columns go together; None where there are none
     models : classifiers, where a target was named
 
@@ -87,9 +87,7 @@ class RowsReport:
     def describe(self) -> Document:
         """The report as a page of text."""
         sections = [
-            describe_rows(
-                self.rows, self.released_rows, self.released_records, self.tried, self.columns, self.not_compared
-            ),
+            describe_rows(self.rows, self.released_rows, self.released_records, self.tried, self.columns, self.not_compared),
             describe_usefulness(self.error, self.shares, self.correlations, self.cramers_v, self.control_shares),
         ]
         if self.models is not None:

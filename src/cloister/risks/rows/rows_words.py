@@ -16,14 +16,14 @@ from cloister.risks.rows.trained_models import TrainedModels
 __all__ = ["FORMULAS", "describe_models", "describe_privacy", "describe_rows", "describe_usefulness"]
 
 FORMULAS = {
-    "distance": "square root of: for each number or date ((a - b) / width)^2, for each other column 0 if equal else 1; a blank is 1 "
-    "from every number and equal to a blank",
+    "distance": "square root of: for each number or date ((a - b) / width)^2, for each other column 0 if equal else 1; a blank "
+    "is 1 from every number and equal to a blank",
     "sse": "sum over original rows of the squared distance to the nearest released record",
     "sst": "sum over original rows of the squared distance to the means of numbers and the most frequent words",
     "group_linkage": "mean over original rows of 1 / released rows at the smallest distance: at most the record linkage of "
     "microaggregation, which counts 0 for a row that was averaged into another record",
-    "nearest_linkage": "mean over original rows of 1 / max(|G|, |H|), G the released rows nearest to the row, H the original rows nearest "
-    "to what is picked of G; 0 where the row is not in H",
+    "nearest_linkage": "mean over original rows of 1 / max(|G|, |H|), G the released rows nearest to the row, H the original "
+    "rows nearest to what is picked of G; 0 where the row is not in H",
     "unchanged": "share of original rows that stand in the release as they are",
     "ratio": f"distance to the nearest released record over that to the {FAR}th nearest different record",
     "variation": "half the sum over values, or pairs of values, of the absolute difference of shares of rows",
@@ -36,13 +36,15 @@ def describe_rows(
 ) -> Section:
     """What was compared."""
     drawn = (
-        f"Distances are those of {tried:,} original rows, drawn at random, to all released rows; +- is the standard error of the draw."
+        f"Distances are those of {tried:,} original rows, drawn at random, to all released rows; +- is the standard error."
         if tried < rows
         else "Distances are those of all original rows to all released rows."
     )
     blocks = [
         Sentence(f"{rows:,} original rows, {released:,} released rows ({records:,} different), {len(columns)} columns."),
-        Sentence(f"{drawn} A distance of 1 is one differing word, or a number that is off by the whole width of its column."),
+        Sentence(
+            f"{drawn} A distance of 1 is one differing word, or a number that is off by the whole width of its column."
+        ),
     ]
     if not_compared:
         blocks.append(Sentence(f"Not compared: {', '.join(not_compared)}."))
@@ -58,8 +60,16 @@ def describe_usefulness(
 ) -> Section:
     """What the release still says."""
     lines = [
-        ("SSE by nearest record", _plus_minus(error.sse, error.sse_error), "squared distances added up; 0: every row is still there"),
-        ("SSE / SST", "-" if error.ratio is None else f"{error.ratio:.4f}", "0: as the original; 1: no better than one record for all"),
+        (
+            "SSE by nearest record",
+            _plus_minus(error.sse, error.sse_error),
+            "squared distances added up; 0: every row is still there",
+        ),
+        (
+            "SSE / SST",
+            "-" if error.ratio is None else f"{error.ratio:.4f}",
+            "0: as the original; 1: no better than one record for all",
+        ),
         ("columns kept, mean TV", f"{shares.column_mean:.4f}", "share of rows that would have to change; 0: kept, 1: lost"),
         ("  worst column", _variation(shares.worst_column), ""),
     ]
@@ -67,13 +77,19 @@ def describe_usefulness(
         lines.append(("pairs kept, mean TV", f"{shares.pair_mean:.4f}", "the same for two columns together"))
         lines.append(("  worst pair", _variation(shares.worst_pairs[0]), ""))
     if control is not None and control.pair_mean is not None:
-        lines.append(("  pairs of the control", f"{control.pair_mean:.4f}", "what other rows of the same kind differ by: none needs be nearer"))
+        lines.append(
+            (
+                "  pairs of the control",
+                f"{control.pair_mean:.4f}",
+                "what other rows of the same kind differ by: none needs be nearer",
+            )
+        )
     for name, ties in (("correlations differ by", correlations), ("Cramer's V differs by", cramers_v)):
         if ties is not None:
             lines.append((name, f"{ties.mean:.3f}", f"mean of {ties.pairs} pairs; 0: kept"))
             shown = f"{' x '.join(ties.worst)}: {ties.original:.2f} is {ties.released:.2f}"
             lines.append(("  at most", f"{ties.largest:.3f}", shown))
-    blocks: list[Sentence | TextTable] = [TextTable.of(HEADS, lines)]
+    blocks: list[Sentence | TextTable] = [TextTable.of(HEADS, lines, align="left")]
     if len(shares.worst_pairs) > 1:
         blocks.append(Sentence(f"Pairs kept worst: {'; '.join(map(_variation, shares.worst_pairs))}."))
     return Section(tuple(blocks), heading="What it still says")
@@ -89,15 +105,15 @@ def describe_models(models: TrainedModels) -> Section:
     tested = (
         f"Tested on {models.tested:,} rows of the control, which neither table holds."
         if models.is_control
-        else f"Tested on {models.tested:,} original rows which the second model did not see. The release was made of all rows, so it may "
-        "have seen them: a control file (rows that were not in the table) is the fairer test."
+        else f"Tested on {models.tested:,} original rows which the second model did not see. The release was made of all rows, so "
+        "it may have seen them: a control file (rows that were not in the table) is the fairer test."
     )
-    return Section((TextTable.of(HEADS, lines), Sentence(tested)), heading=f"How often a classifier finds {models.target}")
+    return Section(
+        (TextTable.of(HEADS, lines, align="left"), Sentence(tested)), heading=f"How often a classifier finds {models.target}"
+    )
 
 
-def describe_privacy(
-    linkage: RowLinkage, near: Closeness, control: Closeness | None, origin: str
-) -> Section:
+def describe_privacy(linkage: RowLinkage, near: Closeness, control: Closeness | None, origin: str) -> Section:
     """What the release gives away."""
     heads = ("figure", "release", *([] if control is None else ["control"]), "read it so")
     lines: list[tuple[str, str, str, str]] = []
@@ -120,13 +136,32 @@ def describe_privacy(
 
     beside_words = "as the control is safe" if control is not None else "high is safe"
     unchanged = "" if control is None else percent(control.unchanged)
-    lines.append(("unchanged rows", _share(near.unchanged, near.unchanged_error), unchanged, "stand in the release as they are; low is safe"))
-    line("distance to the nearest, 5%", f"one row in twenty is nearer; {beside_words}", near.distance_low, control and control.distance_low, ".4f")
-    line("  median", "", near.distance_median, control and control.distance_median, ".4f")
-    line(f"ratio to the {FAR}th nearest, 5%", f"near 0: one record stands out; {beside_words}", near.ratio_low, control and control.ratio_low, ".3f")
-    line("  median", "", near.ratio_median, control and control.ratio_median, ".3f")
+    lines.append(
+        (
+            "unchanged rows",
+            _share(near.unchanged, near.unchanged_error),
+            unchanged,
+            "stand in the release as they are; low is safe",
+        )
+    )
+    line(
+        "distance to the nearest, 5%",
+        f"one row in twenty is nearer; {beside_words}",
+        near.distance_low,
+        None if control is None else control.distance_low,
+        ".4f",
+    )
+    line("  median", "", near.distance_median, None if control is None else control.distance_median, ".4f")
+    line(
+        f"ratio to the {FAR}th nearest, 5%",
+        f"near 0: one record stands out; {beside_words}",
+        near.ratio_low,
+        None if control is None else control.ratio_low,
+        ".3f",
+    )
+    line("  median", "", near.ratio_median, None if control is None else control.ratio_median, ".3f")
     shown = [(name, value, *([] if control is None else [other]), words) for name, value, other, words in lines]
-    return Section((TextTable.of(heads, shown), *_caution(linkage, origin)), heading="What it gives away")
+    return Section((TextTable.of(heads, shown, align="left"), *_caution(linkage, origin)), heading="What it gives away")
 
 
 def _caution(linkage: RowLinkage, origin: str) -> list[Sentence]:
@@ -134,8 +169,8 @@ def _caution(linkage: RowLinkage, origin: str) -> list[Sentence]:
     words = []
     if linkage.beside_control is None and origin != "averaged":
         words.append(
-            "Of made-up rows some are linked by chance, and near to somebody without saying anything about them: give rows that were not "
-            "in the table (a control) and look at the excess."
+            "Of made-up rows some are linked by chance, and near to somebody without saying anything about them: give rows that "
+            "were not in the table (a control) and look at the excess."
         )
     if linkage.group is not None and origin == "not known":
         words.append("Group linkage holds for rows that were averaged. If they were made up, no row is anybody's.")

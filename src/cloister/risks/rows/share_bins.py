@@ -30,7 +30,7 @@ def bin_cuts(amounts: NDArray[np.float64], counts: NDArray[np.float64], kind: Ki
     [1.5, 3.0]
     """
     if isinstance(kind, Number) and kind.bounds and kind.step and (kind.worlds or 0) <= MOST_BINS:
-        return _between(kind.bounds[0] + kind.step * np.arange(kind.worlds or 0))
+        return _between(kind.bounds[0] + kind.step * np.arange(kind.worlds or 0, dtype=np.float64))
     is_number = np.isfinite(amounts)
     values, place = np.unique(amounts[is_number], return_inverse=True)
     if len(values) <= MOST_BINS:

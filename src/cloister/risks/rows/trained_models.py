@@ -79,9 +79,7 @@ def _frequent(table: RowTable, j: int) -> NDArray[np.int64]:
     return order[tally[order] > 0]
 
 
-def _features(
-    table: RowTable, rows: NDArray[np.int64], words: list[NDArray[np.int64]], target: int
-) -> NDArray[np.float32]:
+def _features(table: RowTable, rows: NDArray[np.int64], words: list[NDArray[np.int64]], target: int) -> NDArray[np.float32]:
     """Whether each cell is in each bin or has each word, and where numbers lie on their scale."""  # (n, p)
     parts = []
     for j, column in enumerate(table.columns):
@@ -94,14 +92,14 @@ def _features(
     return np.concatenate(parts, axis=1) if parts else np.zeros((len(rows), 1), np.float32)
 
 
-def _predict(
-    features: NDArray[np.float32], classes: NDArray[np.int32], asked: NDArray[np.float32]
-) -> NDArray[np.int32]:
+def _predict(features: NDArray[np.float32], classes: NDArray[np.int32], asked: NDArray[np.float32]) -> NDArray[np.int32]:
     """The class of each row that is asked for, by a model of the others."""
     from sklearn.linear_model import LogisticRegression
+    from threadpoolctl import threadpool_limits
 
     if len(np.unique(classes)) == 1:
         return np.full(len(asked), classes[0], np.int32)
     model = LogisticRegression(max_iter=200, tol=1e-3)
-    guess: NDArray[np.int32] = model.fit(features, classes).predict(asked)
+    with threadpool_limits(1):  # small products: threads that wait for each other on a busy machine take minutes
+        guess: NDArray[np.int32] = model.fit(features, classes).predict(asked)
     return guess
