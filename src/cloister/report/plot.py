@@ -111,7 +111,7 @@ def _draw_histogram(axes: Any, panel: HistogramPanel) -> None:
     if panel.ticks:
         axes.set_xticks([at for at, _ in panel.ticks], [words for _, words in panel.ticks])
     axes.set_xlabel(panel.label, fontsize=8)
-    axes.yaxis.set_major_formatter(lambda share, _: f"{share:.0%}")
+    axes.yaxis.set_major_formatter(lambda share, _: f"{100 * share:.3g}%")
 
 
 def _draw_bars(axes: Any, panel: BarPanel) -> None:
@@ -122,7 +122,7 @@ def _draw_bars(axes: Any, panel: BarPanel) -> None:
         axes.barh(places, shares, height, color=color, alpha=0.35 if i == 0 else 1, label=name)
     axes.set_yticks(range(len(panel.words)), [_short(word, LONGEST_WORD) for word in panel.words])
     axes.set_ylim(max(len(panel.words), FEWEST_BARS) - 0.5, -0.5)
-    axes.xaxis.set_major_formatter(lambda share, _: f"{share:.0%}")
+    axes.xaxis.set_major_formatter(lambda share, _: f"{100 * share:.3g}%")
 
 
 def _draw_heat(figure: Any, axes: Any, panel: HeatPanel) -> None:

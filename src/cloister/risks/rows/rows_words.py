@@ -105,8 +105,8 @@ def describe_models(models: TrainedModels) -> Section:
     tested = (
         f"Tested on {models.tested:,} rows of the control, which neither table holds."
         if models.is_control
-        else f"Tested on {models.tested:,} original rows which the second model did not see. The release was made of all rows, so "
-        "it may have seen them: a control file (rows that were not in the table) is the fairer test."
+        else f"Tested on {models.tested:,} original rows which the second model did not see. The release was made of all rows, "
+        "so it may have seen them: a control file (rows that were not in the table) is the fairer test."
     )
     return Section(
         (TextTable.of(HEADS, lines, align="left"), Sentence(tested)), heading=f"How often a classifier finds {models.target}"
@@ -121,7 +121,8 @@ def describe_privacy(linkage: RowLinkage, near: Closeness, control: Closeness | 
         lines.append(("group linkage", "n/a", "", "released rows are made up: none of them is anybody's"))
     else:
         words = "who takes one of the nearest equal rows for somebody's is right so often; low is safe"
-        lines.append(("group linkage, at most", _share(linkage.group, linkage.group_error), "", words))
+        name = "group linkage, at most" if origin == "averaged" else "group linkage, if averaged"
+        lines.append((name, _share(linkage.group, linkage.group_error), "", words))
     words = f"rows that are their nearest row's nearest; a blind guess {percent(linkage.by_chance)}; low is safe"
     lines.append(("nearest-record linkage", _share(linkage.nearest, linkage.nearest_error), "", words))
     beside = linkage.beside_control
