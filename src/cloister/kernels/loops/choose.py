@@ -157,9 +157,9 @@ def partition_loops() -> ModuleType:
 def record_loops(work: int) -> ModuleType:
     """The loop over nearest records, for a call that compares so many cells: the holder's own, so their number may show."""
     if _record_effort.pays_to_compile(work):
-        from cloister.kernels.loops import records  # here: it loads numba
+        from cloister.kernels.loops import nearest_records  # here: it loads numba
 
-        return records
-    from cloister.kernels.loops import records_numpy
+        return nearest_records
+    from cloister.kernels.loops import nearest_records_numpy
 
-    return records_numpy
+    return nearest_records_numpy

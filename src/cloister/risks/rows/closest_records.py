@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from cloister.kernels.loops.choose import record_loops
 from cloister.risks.rows.row_tables import RowTable
 
-__all__ = ["FAR", "SEED", "Closeness", "NearestRecords", "closeness", "draw_rows", "look_up"]
+__all__ = ["FAR", "SEED", "RecordDistances", "NearestRecords", "closeness", "draw_rows", "look_up"]
 
 FAR = 5  # the distance to the nearest record is compared with the one to so many different records further on
 TIES = 4  # nearest records of a row that are listed
@@ -57,7 +57,7 @@ class NearestRecords:
 
 
 @dataclass(frozen=True, slots=True)
-class Closeness:
+class RecordDistances:
     """Distances of rows to their nearest released record, and ratios of these to the distances further on."""
 
     rows: int  # that were looked at
@@ -91,7 +91,7 @@ def look_up(rows: RowTable, records: RowTable) -> NearestRecords:
     return NearestRecords(squares, np.where(ties >= 0, order[ties], -1), tied, rows.counts)
 
 
-def closeness(nearest: NearestRecords, rows: int) -> Closeness:
+def closeness(nearest: NearestRecords, rows: int) -> RecordDistances:
     """The measures of rows that were drawn from so many."""
     distances = np.sqrt(nearest.squares)
     last = np.isfinite(distances).sum(axis=1) - 1  # of fewer records the farthest
@@ -102,4 +102,4 @@ def closeness(nearest: NearestRecords, rows: int) -> Closeness:
     unchanged, error = nearest.mean((distances[:, 0] == 0).astype(np.float64), rows)
     low, middle = np.percentile(repeated, [5, 50])
     ratio_low, ratio_middle = np.percentile(repeated_ratios, [5, 50])
-    return Closeness(nearest.tried, unchanged, error, float(low), float(middle), float(ratio_low), float(ratio_middle))
+    return RecordDistances(nearest.tried, unchanged, error, float(low), float(middle), float(ratio_low), float(ratio_middle))

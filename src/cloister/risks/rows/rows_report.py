@@ -11,7 +11,7 @@ from cloister.report.document import Document, Fact, Section, Sentence
 from cloister.report.panels import Page
 from cloister.report.plot import draw_page
 from cloister.risks.risk_report import STAMP
-from cloister.risks.rows.closest_records import Closeness
+from cloister.risks.rows.closest_records import RecordDistances
 from cloister.risks.rows.kept_shares import KeptShares
 from cloister.risks.rows.kept_ties import KeptTies
 from cloister.risks.rows.row_error import SquaredError
@@ -59,12 +59,12 @@ class RowsReport:
     origin: Origin
     error: SquaredError
     linkage: RowLinkage
-    closeness: Closeness
+    closeness: RecordDistances
     shares: KeptShares
     correlations: KeptTies | None
     cramers_v: KeptTies | None
     control_rows: int | None = None
-    control_closeness: Closeness | None = None
+    control_closeness: RecordDistances | None = None
     control_shares: KeptShares | None = None
     models: TrainedModels | None = None
     notes: tuple[str, ...] = ()

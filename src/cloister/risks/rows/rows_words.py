@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from cloister.report.document import Section, Sentence, TextTable
 from cloister.report.numbers import percent
-from cloister.risks.rows.closest_records import FAR, Closeness
+from cloister.risks.rows.closest_records import FAR, RecordDistances
 from cloister.risks.rows.kept_shares import KeptShares, Variation
 from cloister.risks.rows.kept_ties import KeptTies
 from cloister.risks.rows.row_error import SquaredError
@@ -113,7 +113,7 @@ def describe_models(models: TrainedModels) -> Section:
     )
 
 
-def describe_privacy(linkage: RowLinkage, near: Closeness, control: Closeness | None, origin: str) -> Section:
+def describe_privacy(linkage: RowLinkage, near: RecordDistances, control: RecordDistances | None, origin: str) -> Section:
     """What the release gives away."""
     heads = ("figure", "release", *([] if control is None else ["control"]), "read it so")
     lines: list[tuple[str, str, str, str]] = []

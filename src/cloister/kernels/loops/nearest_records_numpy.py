@@ -1,4 +1,4 @@
-"""The compiled loop of `records` in NumPy: slower. For small jobs and where numba cannot be used."""
+"""The compiled loop of `nearest_records` in NumPy: slower. For small jobs and where numba cannot be used."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import numpy as np
 from cloister.kernels.loops.arrays import F64, I32, I64
 
 _CELLS = 2_000_000  # distances at a time
-_TIE = 1e-12  # as in `records`
+_TIE = 1e-12  # as in `nearest_records`
 
 
 def nearest_records(
