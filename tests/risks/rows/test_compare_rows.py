@@ -55,7 +55,8 @@ def test_a_report_by_hand() -> None:
         ({"age": [1, 2]}, (2, 1)),  # a column is missing
         ({"age": [1, 2], "town": ["a", "b"], "more": [1, 2]}, (2, 1)),  # one more column
         ({"age": ["[0, 5)", "[5, 10]"], "town": ["a", "*"]}, (2, 0)),  # labels
-        ({"age": [1e300, float("inf")], "town": ["a", "b"]}, (2, 0)),  # beyond all bounds
+        ({"age": [1e300, -1e308], "town": ["a", "b"]}, (2, 0)),  # beyond all bounds
+        ({"age": [float("inf"), float("nan")], "town": ["a", "b"]}, (2, 0)),  # no numbers
     ],
 )
 def test_odd_releases_get_a_page(released: dict[str, Any], seen: tuple[int, int], tmp_path: Path) -> None:
@@ -63,7 +64,8 @@ def test_odd_releases_get_a_page(released: dict[str, Any], seen: tuple[int, int]
     report = compare(pa.table(released))
     assert (report.released_rows, len(report.not_compared)) == seen
     assert np.isfinite([report.closeness.ratio_median, report.linkage.nearest, report.shares.column_mean]).all()
-    assert report.error.sse >= 0
+    assert 0 <= report.error.sse < np.inf
+    json.dumps(report.as_dict(), allow_nan=False)
     assert ("Not compared: " in str(report)) == bool(seen[1])
     report.draw(tmp_path / "page.svg")
     assert (tmp_path / "page.svg").read_bytes()[:5] == b"<?xml"

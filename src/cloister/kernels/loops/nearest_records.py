@@ -2,7 +2,8 @@
 
 For the holder's measures: distances are floating-point numbers. Squared differences of scaled numbers and 1 for each differing
 category are added, categories first, and a record is left as soon as it is farther than all that are kept. A blank among numbers
-is NaN: nothing from another blank, 1 from every number. The arguments are documented here, also for the twin in `nearest_records_numpy`.
+is NaN: nothing from another blank, 1 from every number. The arguments are documented here, also for the twin in
+`nearest_records_numpy`.
 """
 
 from __future__ import annotations

@@ -17,6 +17,8 @@ from cloister.schema import Category, Date, Kind, Number
 
 __all__ = ["RowColumn", "RowTable", "lay_out"]
 
+LARGEST = 1e60  # widths: squares of what lies farther, and their products, would not be finite
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RowColumn:
@@ -116,7 +118,7 @@ def _laid_out(table: Tuples, columns: Sequence[RowColumn]) -> RowTable:
             amounts = _amounts(values, column.is_date)
             bins = np.searchsorted(column.cuts, amounts, side="left")
             cells[:, j] = np.where(np.isnan(amounts), column.size - 1, bins)[rows]
-            numbers.append(((amounts - column.low) / column.width)[rows])
+            numbers.append(np.clip((amounts - column.low) / column.width, -LARGEST, LARGEST)[rows])
             ranks.append(np.unique(amounts, return_inverse=True)[1].astype(np.int32)[rows])
         else:
             cells[:, j] = column.codes[np.searchsorted(column.marks, values.fingerprints)][rows]
@@ -140,7 +142,7 @@ def _column(values: Sequence[Values], name: str, kind: Kind | None, tables: Sequ
     if is_quantity:
         amounts = _amounts(values[0], is_date)
         low, width = _scale(amounts, kind)
-        if width > 0:
+        if 0 < width < np.inf:
             original = tables[0]
             counts = np.bincount(original.codes[:, original.column(name)], original.counts, len(amounts)).astype(np.float64)
             cuts = bin_cuts(amounts, counts, kind)
