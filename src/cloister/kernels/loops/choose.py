@@ -33,11 +33,13 @@ __all__ = [
     "nearest_loops",
     "partition_loops",
     "pays_to_partition_compiled",
+    "record_loops",
     "try_settings",
 ]
 
 MOST_PARTITION_STEPS = 2**26  # numbers that a search by NumPy goes over in about 0.3 s, only some of them at every step
 MOST_PARTITION_STEP = 2**18  # numbers of one step of a search: Adult's 18,109 tuples of eight columns are 2**17
+MOST_RECORD_STEPS = 2**25  # cells of rows and records that NumPy compares in about 0.3 s
 MOST_STEPS = 2**22  # numbers of a pass, which NumPy compares or adds in about 0.02 s; loading numba takes about 0.5 s
 
 _compiled_allowed = True
@@ -100,6 +102,7 @@ class Effort:
 
 
 _partition_effort = Effort(MOST_PARTITION_STEPS)
+_record_effort = Effort(MOST_RECORD_STEPS)
 
 
 def nearest_loops(numbers_a_row: int) -> ModuleType:
@@ -149,3 +152,14 @@ def partition_loops() -> ModuleType:
     from cloister.kernels.loops import partition  # here: it loads numba
 
     return partition
+
+
+def record_loops(work: int) -> ModuleType:
+    """The loop over nearest records, for a call that compares so many cells: the holder's own, so their number may show."""
+    if _record_effort.pays_to_compile(work):
+        from cloister.kernels.loops import nearest_records  # here: it loads numba
+
+        return nearest_records
+    from cloister.kernels.loops import nearest_records_numpy
+
+    return nearest_records_numpy
