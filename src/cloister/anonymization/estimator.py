@@ -10,9 +10,9 @@ from cloister.anonymization.publish import publish_table
 from cloister.anonymization.reporting.publication_plan import PublicationPlan, plan_publication
 from cloister.anonymization.request import Request, Settings, read_request
 from cloister.anonymization.searching.guards import Guard
-from cloister.anonymization.sklearn_params import Parameters
 from cloister.errors import UsageError
 from cloister.privacy.release import Release
+from cloister.sklearn_params import Parameters
 
 __all__ = ["TopDownSpecialization"]
 
