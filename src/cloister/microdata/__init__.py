@@ -1,0 +1,1 @@
+"""Rows that may leave: microaggregated ones, and private ones."""
