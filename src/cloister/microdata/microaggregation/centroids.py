@@ -24,12 +24,13 @@ from numpy.typing import NDArray
 from cloister.kernels.loops.arrays import F64, I32, I64
 from cloister.microdata.microaggregation.grouping import Grouping, group_modes
 from cloister.microdata.microaggregation.mixed_rows import MixedRows, NumberColumn, WordColumn
-from cloister.schema.arrow_numpy import from_mask, from_numbers, from_texts, to_numbers
+from cloister.schema.arrow_numpy import from_mask, from_numbers, from_texts
 from cloister.schema.hierarchies import Hierarchy
 
 __all__ = ["PublishedColumn", "publish_columns"]
 
 DIGITS = 6  # of a column's range, that means without a step are rounded to
+LARGEST_SUMMED = 1e280  # sums of larger numbers may not be finite
 LARGEST_WHOLE = 2.0**53  # whole numbers beyond it are not told apart in float64
 
 
@@ -63,8 +64,8 @@ def _number_centroids(column: NumberColumn, grouping: Grouping, people: I32) -> 
         return PublishedColumn(column.name, kind, "blank throughout", pa.nulls(grouping.count, pa.int64()), 0.0, True)
     known, all_units = np.bincount(of, minlength=grouping.count), grouping.sizes
     has_blanks = len(cells) < len(column.cells)
-    sums = np.bincount(of, cells, grouping.count)
-    means = sums / np.maximum(known, 1)
+    shrunk = 2.0**-64 if np.abs(cells).max() > LARGEST_SUMMED else 1.0  # a power of two: nothing is rounded
+    means = np.bincount(of, cells * shrunk, grouping.count) / np.maximum(known, 1) / shrunk
     if has_blanks:
         units = known
         if len(people):
@@ -102,7 +103,7 @@ def _rounded(column: NumberColumn, means: F64, cells: F64) -> F64:
     if low == high:
         return np.full(len(means), low)
     if column.step is None:
-        digits = DIGITS - 1 - math.floor(math.log10(high - low))
+        digits = DIGITS - 1 - math.floor(math.log10(high / 2 - low / 2))  # the range may not be finite
         rounded = np.round(means, digits) if abs(digits) < 300 else means
     elif column.step == 1.0 and (column.bounds is None or column.bounds[0].is_integer()):
         rounded = np.rint(means)
@@ -173,9 +174,3 @@ def _generalised(column: WordColumn, grouping: Grouping, tree: Hierarchy) -> tup
         is_open &= ~is_found
     labels = from_texts(tree.nodes).take(from_numbers(nodes))
     return pc.if_else(from_mask(is_same), column.words.take(from_numbers(codes[starts])), labels), is_same
-
-
-def distinct_values(column: PublishedColumn) -> tuple[pa.Array, I64]:
-    """The different values that a column is written as, and which of them each group has; a blank is one of them."""
-    coded = column.values.dictionary_encode(null_encoding="encode")
-    return coded.dictionary, to_numbers(coded.indices).astype(np.int64)
