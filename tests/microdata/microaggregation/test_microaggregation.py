@@ -24,6 +24,7 @@ from cloister.privacy.ledger import Ledger
 from cloister.privacy.release import Release
 from cloister.schema import Category, Column, Date, Number, Role, Schema
 from cloister.testing import seeded_noise
+from cloister.vault import Holder
 from tests.microdata.microaggregation.mixed_tables import people_table, tuples_of
 
 QUASI = ["age", "height", "born", "city"]
@@ -287,6 +288,17 @@ def test_an_output_that_exists_is_left_alone(tmp_path: Path) -> None:
     with pytest.raises(SinkError):
         Microaggregation(k=5, columns=["age"]).publish(people_table(), tmp_path / "out.csv")
     assert (tmp_path / "out.csv").read_text() == "mine"
+
+
+def test_rows_without_an_order_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on Spark: before anything is recorded."""
+    monkeypatch.setattr(Holder, "keeps_order", False)
+    ledger = made_ledger(tmp_path)
+    model = Microaggregation(k=5, columns=["age"], table="people", ledger=ledger)
+    for work in (lambda: model.publish(people_table(), tmp_path / "out.csv"), lambda: model.groups(people_table())):
+        with pytest.raises(UsageError, match="rows have no order"):
+            work()
+    assert not ledger.entries("people")
 
 
 def test_a_plan_reads_no_row() -> None:
