@@ -24,7 +24,6 @@ from cloister.privacy.ledger import Ledger
 from cloister.privacy.release import Release
 from cloister.schema import Category, Column, Date, Number, Role, Schema
 from cloister.testing import seeded_noise
-from cloister.vault import Holder
 from tests.microdata.microaggregation.mixed_tables import people_table, tuples_of
 
 QUASI = ["age", "height", "born", "city"]
@@ -290,15 +289,39 @@ def test_an_output_that_exists_is_left_alone(tmp_path: Path) -> None:
     assert (tmp_path / "out.csv").read_text() == "mine"
 
 
-def test_rows_without_an_order_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As on Spark: before anything is recorded."""
-    monkeypatch.setattr(Holder, "keeps_order", False)
+def test_rows_without_an_order_are_refused(tmp_path: Path) -> None:
+    """As on Spark: before it is started, and before anything is recorded."""
     ledger = made_ledger(tmp_path)
-    model = Microaggregation(k=5, columns=["age"], table="people", ledger=ledger)
-    for work in (lambda: model.publish(people_table(), tmp_path / "out.csv"), lambda: model.groups(people_table())):
-        with pytest.raises(UsageError, match="rows have no order"):
+    model = Microaggregation(k=5, columns=["age"], table="people", ledger=ledger, engine="spark")
+    for work in (
+        lambda: model.publish(tmp_path / "in.csv", tmp_path / "out.csv"),
+        lambda: model.groups(tmp_path / "in.csv"),
+    ):
+        with pytest.raises(UsageError, match="on Spark rows have no order"):
             work()
     assert not ledger.entries("people")
+
+
+def test_lists_and_arrays_have_the_columns_that_are_named() -> None:
+    """Without a schema rows of a list have the named columns; those of an array are x0, x1 ..."""
+    values = [[1.0, 5.0], [2.0, 5.0], [9.0, 1.0], [8.0, 1.0]]
+    for rows, names in ((values, ["a", "b"]), (np.array(values), ["x0", "x1"])):
+        of = Microaggregation(k=2, columns=names).groups(rows).value
+        assert of[0] == of[1] != of[2] == of[3]
+    listed = Schema((Column("a", Number(), Role.QUASI), Column("b", Number(), Role.OTHER)))
+    assert len(Microaggregation(k=2, schema=listed).groups(values).value) == 4
+
+
+def test_blanks_of_every_kind_are_blanks(tmp_path: Path) -> None:
+    """NaN, null, an empty text and what the schema lists as missing; they are grouped with each other."""
+    schema = Schema((Column("x", Number(missing=("-9",)), Role.QUASI),))
+    for cells in ([1.0, 2.0, np.nan, np.nan], [1.0, 2.0, None, None], ["1", "2", "", "-9"]):
+        for given in (schema, None):
+            if given is None and "-9" in cells:
+                continue
+            out = tmp_path / f"{len(list(tmp_path.iterdir()))}.parquet"
+            Microaggregation(k=2, columns=["x"], schema=given).publish(pa.table({"x": cells}), out)
+            assert Counter(pq.read_table(out)["x"].to_pylist()) == {2: 2, None: 2}
 
 
 def test_a_plan_reads_no_row() -> None:

@@ -91,8 +91,9 @@ class MixedRows:
 
 def read_rows(table: Holder, request: MicroaggregationRequest) -> MixedRows:
     """Gather the microaggregated columns of a table in one pass."""
-    types = table.types(request.columns)
-    for name in request.columns:
+    read = [*request.columns, *([request.person] if request.person is not None else [])]
+    types = table.types(read)
+    for name in read:
         if not has_text(types.field(name).type):
             raise SchemaError(
                 f'column "{name}" holds lists, structs or times without a text. Give it one number or text a row first, or '

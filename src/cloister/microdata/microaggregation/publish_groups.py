@@ -24,7 +24,7 @@ from cloister.sinks import check_free_with_certificate, file_hashes, stage
 from cloister.sinks.csv_header import check_header
 from cloister.sinks.output_cells import format_of
 from cloister.sources.stated_names import BY_COLUMNS, names_stated
-from cloister.vault import Holder, Unprotected, Vault, open_data
+from cloister.vault import Holder, Unprotected, Vault, engine_traits, open_data
 
 __all__ = ["PublishedGroups", "group_table", "publish_groups"]
 
@@ -112,13 +112,15 @@ def _opened(
     request: MicroaggregationRequest, X: Any, purpose: str
 ) -> tuple[Holder, MicroaggregationRequest, dict[str, Hierarchy]]:
     """The table in the hands of its holder, the request fitted to its columns, and their hierarchies; no row is read."""
-    stated = names_stated(request.schema, request.columns, BY_COLUMNS)
+    traits = engine_traits(request.engine, X)
+    if not traits.keeps_order:
+        raise UsageError(
+            f"on {traits.title} rows have no order, and groups are made of all of them in one memory. Write the table to "
+            "Parquet, and read that with the local engine."
+        )
+    # a schema lists the columns of a list of rows; without one they are those that are named
+    stated = names_stated(request.schema) if request.schema else names_stated(None, request.columns, BY_COLUMNS)
     data = open_data(X, request.engine, stated)
     table = Vault.holding(data, purpose=purpose, engine=request.engine, table=request.table, ledger=request.ledger)
-    if not table.keeps_order:
-        raise UsageError(
-            f"on {table.engine_title} rows have no order, and groups are made of all of them in one memory. Read the table with "
-            "the local engine, or write it to Parquet first."
-        )
     fitted = request.on(table.names)
     return table, fitted, fitted.trees(table.names)
