@@ -28,6 +28,7 @@ __all__ = [
     "allow_compiled",
     "can_compile",
     "expect_rows",
+    "grouping_loops",
     "interval_loops",
     "mixed_loops",
     "nearest_loops",
@@ -37,6 +38,7 @@ __all__ = [
     "try_settings",
 ]
 
+MOST_GROUPING_STEPS = 2**24  # numbers that distances are made of, which NumPy compares in about 0.3 s while groups are made
 MOST_PARTITION_STEPS = 2**26  # numbers that a search by NumPy goes over in about 0.3 s, only some of them at every step
 MOST_PARTITION_STEP = 2**18  # numbers of one step of a search: Adult's 18,109 tuples of eight columns are 2**17
 MOST_RECORD_STEPS = 2**25  # cells of rows and records that NumPy compares in about 0.3 s
@@ -101,6 +103,7 @@ class Effort:
         return False
 
 
+_grouping_effort = Effort(MOST_GROUPING_STEPS)
 _partition_effort = Effort(MOST_PARTITION_STEPS)
 _record_effort = Effort(MOST_RECORD_STEPS)
 
@@ -136,6 +139,17 @@ def interval_loops(numbers_a_row: int) -> ModuleType:
     from cloister.kernels.loops import intervals_numpy
 
     return intervals_numpy
+
+
+def grouping_loops(work: int) -> ModuleType:
+    """The loops that make groups of near rows, by distances from so many numbers; the rows are the holder's own."""
+    if _grouping_effort.pays_to_compile(work):
+        from cloister.kernels.loops import microaggregate  # here: it loads numba
+
+        return microaggregate
+    from cloister.kernels.loops import microaggregate_numpy
+
+    return microaggregate_numpy
 
 
 def pays_to_partition_compiled(work: int) -> bool:
