@@ -85,10 +85,10 @@ class MarginalDistances:
     handicaps
         What is taken off each distance, public.
 
-    Privacy: adding a row moves one count of a marginal by 1, hence the sum of its distances from a fixed table by at most 1, up or
-    down. One candidate may move up and another down: two scores move apart by at most 2, the reach. Replacing a row moves two
+    Privacy: adding a row moves one count of a marginal by 1, hence the sum of its distances from a fixed table by at most 1, up
+    or down. One candidate may move up and another down: two scores move apart by at most 2, the reach. Replacing a row moves two
     counts of each marginal, so every score by at most 2 and two of them by at most 4 apart. A person of g rows moves them by g
-    times that. Distances are cut off at `FARTHEST_DISTANCE`, which only brings scores nearer to each other.
+    times that. A distance that is cut off at `FARTHEST_DISTANCE` moves by no more than it would.
     """
 
     kernel: LowOrderMarginals

@@ -110,7 +110,9 @@ def largest_clusters(sizes: Sequence[int], tables: Iterable[Kept]) -> list[Kept]
 def hang(found: Sequence[Kept], sizes: Sequence[int]) -> Iterable[Cluster]:
     """The clusters along a tree of the most shared columns (Prim's algorithm)."""
     order = [0]
-    left = dict.fromkeys(range(1, len(found)), 0)  # of each cluster that is left: the place in `order` that it shares most with
+    left = dict.fromkeys(
+        range(1, len(found)), 0
+    )  # of each cluster that is left: the place in `order` that it shares most with
     yield Cluster(found[0], tuple(sizes[column] for column in found[0]), None, tuple(range(len(found[0]))), ())
     while left:
         place = max(left, key=lambda i: (len(set(found[i]) & set(found[order[left[i]]])), -i))

@@ -1,7 +1,7 @@
 """One distribution from noisy tables of a few columns at a time, and rows of it.
 
-Among all distributions of all columns, that one is looked for whose tables are nearest to the noisy ones in weighted least squares;
-it is a product of factors, one a table, and a junction tree holds its marginals. Nothing but noisy tables and the size of
+Among all distributions of all columns, that one is looked for whose tables are nearest to the noisy ones in weighted least
+squares; it is a product of factors, one a table, and a junction tree holds its marginals. Nothing but noisy tables and the size of
 their noise comes in, so all of this is free.
 
 References
@@ -196,6 +196,11 @@ class Descent:
         self._targets = {kept: marginal.counts / total for kept, marginal in noisy.items()}
         self._weights = {kept: (total / marginal.deviation) ** 2 for kept, marginal in noisy.items()}
         self._homes = {kept: tree.home(kept) for kept in noisy}
+        # shapes with 1 along what was summed, in which tables are added to those of their cluster, and messages handed on
+        shapes = [cluster.shape for cluster in tree.clusters]
+        self._wide = {kept: kept_shape(shapes[place], others) for kept, (place, others) in self._homes.items()}
+        self._here = [kept_shape(cluster.shape, cluster.own) for cluster in tree.clusters]
+        self._above = [kept_shape(shapes[cluster.parent or 0], cluster.beyond) for cluster in tree.clusters]
         self._steepest = sum(self._weights.values())
 
     def run(self, steps: int, start: MarginalModel | None) -> MarginalModel:
@@ -221,19 +226,25 @@ class Descent:
         clusters = self._tree.clusters
         logs = [np.zeros(cluster.shape) for cluster in clusters]
         for kept, factor in factors.items():
-            place, others = self._homes[kept]
-            logs[place] += np.expand_dims(factor, others)
-        above: list[Table] = [np.zeros(()) for _ in clusters]
+            logs[self._homes[kept][0]] += factor.reshape(self._wide[kept])
+        messages: list[Table] = [np.zeros(()) for _ in clusters]
         for place in range(len(clusters) - 1, 0, -1):
-            cluster, parent = clusters[place], parent_of(clusters[place])
-            above[place] = log_sum(logs[place], cluster.own)
-            logs[parent] += np.expand_dims(above[place], cluster.beyond)
+            cluster = clusters[place]
+            messages[place] = log_sum(logs[place], cluster.own)
+            logs[parent_of(cluster)] += messages[place].reshape(self._above[place])
         logs[0] -= log_sum(logs[0], clusters[0].own)
         shares = [np.exp(logs[0])]
-        for cluster, log, message in zip(clusters[1:], logs[1:], above[1:], strict=True):
+        for place in range(1, len(clusters)):
+            cluster = clusters[place]
             shared = shares[parent_of(cluster)].sum(axis=cluster.beyond)
-            shares.append(np.exp(log - np.expand_dims(message, cluster.own)) * np.expand_dims(shared, cluster.own))
+            given = np.exp(logs[place] - messages[place].reshape(self._here[place]))
+            shares.append(given * shared.reshape(self._here[place]))
         return shares
+
+
+def kept_shape(shape: tuple[int, ...], summed: tuple[int, ...]) -> tuple[int, ...]:
+    """A shape with 1 along the axes that are summed."""
+    return tuple(1 if axis in summed else size for axis, size in enumerate(shape))
 
 
 def parent_of(cluster: Cluster) -> int:

@@ -12,6 +12,7 @@ from cloister.clustering.domain import Ball
 from cloister.clustering.prototype_request import PrototypeRequest
 from cloister.clustering.request import ClusterRequest
 from cloister.clustering.synopsis.request import SynopsisRequest
+from cloister.microdata.private.request import RowsRequest
 from cloister.privacy.budgets import ApproxDP, Budget, Identifiability, PureDP
 from cloister.schema import Neighbours
 from cloister.schema.table import Schema
@@ -137,6 +138,24 @@ def choose(column: str, **facts: Any) -> Verb:
     return run
 
 
+def made_up_rows(method: str, columns: list[str], **options: Any) -> Verb:
+    """Private rows by a method."""
+
+    def run(table: Any, whom: Whom, budget: Budget) -> Any:
+        request = RowsRequest(
+            method=method,
+            budget=budget,
+            columns=columns,
+            schema=whom.schema,
+            neighbours=whom.neighbours.value,
+            random_state=0,
+            **options,
+        )
+        return request.run(table)
+
+    return run
+
+
 def without_columns(schema: Schema) -> Schema:
     """A schema that says whom to protect, and no bounds."""
     return Schema((schema["who"],), neighbours=schema.neighbours, unit=schema.unit, max_rows=schema.max_rows)
@@ -174,6 +193,7 @@ VERBS: Mapping[str, Verb] = {
     "tabulate": tabulate(["group"], []),
     "tabulate with bins, margins and sums": tabulate(["group", "x"], ["y"], margins=True),
     "tabulate, missing counted": tabulate(["group"], ["y"], count_missing=True),
+    "rows by marginals, of three columns": made_up_rows("marginals", [*NUMBERS, "group"], bins={"x": 3, "y": 2}),
     "choose the most common": choose("group"),
     "choose the median": choose("x", quantile="0.5", bounds=WIDER),
     "choose a quantile, rows counted": choose("y", quantile="9/10", bounds=WIDER, step=0.01, count_rows=True),

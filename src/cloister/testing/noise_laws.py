@@ -18,9 +18,10 @@ from cloister.errors import UsageError
 from cloister.kernels import Summary
 from cloister.privacy.mechanisms import Gaussian, Laplace
 from cloister.privacy.mechanisms.exponential import Exponential
+from cloister.privacy.mechanisms.farthest_marginal import FarthestMarginal
 from cloister.privacy.mechanisms.split_tree import SplitTree
 from cloister.privacy.mechanisms.survivors import Survivors
-from cloister.testing.choice_law import ChoiceLaw
+from cloister.testing.choice_law import ChoiceLaw, FarthestLaw
 from cloister.testing.tree_law import TreeLaw, log_tail
 
 __all__ = ["GaussianLaw", "LaplaceLaw", "Law", "SurvivorsLaw", "law_of"]
@@ -191,6 +192,7 @@ LAWS: dict[type, Callable[[Any], Law]] = {
     Gaussian: lambda mechanism: GaussianLaw(dict(mechanism.sigmas)),
     Survivors: lambda mechanism: SurvivorsLaw(mechanism.scale, mechanism.threshold, mechanism.cells),
     Exponential: lambda mechanism: ChoiceLaw(mechanism.scoring, mechanism.scale),
+    FarthestMarginal: lambda mechanism: FarthestLaw(mechanism.distances, mechanism.scale),
     SplitTree: lambda mechanism: TreeLaw(mechanism.scale, mechanism.decay, mechanism.levels, mechanism.most),
 }
 

@@ -27,8 +27,8 @@ class FarthestMarginal:
     References
     ----------
     F. McSherry and K. Talwar, "Mechanism design via differential privacy", FOCS 2007.
-    R. McKenna, B. Mullins, D. Sheldon and G. Miklau, "AIM: an adaptive and iterative mechanism for differentially private synthetic
-    data", VLDB 2022 (this score).
+    R. McKenna, B. Mullins, D. Sheldon and G. Miklau, "AIM: an adaptive and iterative mechanism for differentially private
+    synthetic data", VLDB 2022 (this score).
     """
 
     distances: MarginalDistances

@@ -2,8 +2,8 @@
 
 Privacy
 -------
-Every table is measured in the vault, and every pair chosen there; the model sees what was released and how large its noise is. The
-plan is frozen once the number of rows is known: kinds and spends of all rounds are fixed, and only which pair is measured
+Every table is measured in the vault, and every pair chosen there; the model sees what was released and how large its noise is.
+The plan is frozen once the number of rows is known: kinds and spends of all rounds are fixed, and only which pair is measured
 follows from earlier rounds. Choices are pure epsilons, taken off epsilon first; the tables are one Gaussian under a delta.
 
 References
@@ -22,6 +22,7 @@ import numpy as np
 from cloister.clustering.chance import PublicChance
 from cloister.clustering.terms import buy_size
 from cloister.encode import Encoding
+from cloister.errors import UsageError
 from cloister.kernels import LowOrderMarginals
 from cloister.kernels.low_order import MarginalDistances, part_name
 from cloister.microdata.private.marginals.binned_columns import bin_columns
@@ -35,8 +36,9 @@ from cloister.vault import Vault
 
 __all__ = ["MarginalRows"]
 
+MOST_ROWS = 10_000_000  # that are made up: they are held in memory
 MANY_ROWS = 1e12  # a plan for so many has the most rounds
-FIRST_STEPS, ROUND_STEPS, LAST_STEPS = 200, 100, 500  # of descent
+FIRST_STEPS, ROUND_STEPS, LAST_STEPS = 200, 60, 300  # of descent
 HANDICAP = 0.25  # of the noise that a pair would be measured with: a large table has to be farther away to be chosen
 LIKELY = 2.0  # deviations: a pair that differs from the model by no more than its noise explains is left out
 SPREAD = 5.0  # the variance of a squared draw of Laplace noise, in squared variances; Gaussian noise has 2
@@ -51,6 +53,11 @@ class MarginalRows:
     def check(self, task: RowTask) -> None:
         """Refuse too many columns or values, and a budget whose noise cannot be drawn."""
         cells = bin_columns(task).cells
+        size = task.terms.size_step(task.terms.size_epsilon)
+        if size is not None and size.mechanism.deviation()["counts"] > MOST_ROWS / 10:
+            raise UsageError(
+                f"the number of rows would be off by about {size.mechanism.deviation()['counts']:.0e}. Raise epsilon."
+            )
         for rows in (FEWEST_ROWS, MANY_ROWS):
             planned = plan_pairs(task.terms, cells, rows)
             planned.as_plan()
@@ -76,13 +83,17 @@ class MarginalRows:
         deviation = step.mechanism.deviation()["counts"] if step is not None else 0.0
         rounds = PairRounds(vault, planned, (size, deviation), progress)
         rounds.run()
-        places = rounds.model.rows(round(rounds.total), random)
+        count = min(round(rounds.total), MOST_ROWS)
+        places = rounds.model.rows(count, random)
         names = binned.names
+        choices = dict(plan.choices)
+        if count == MOST_ROWS:
+            choices["rows"] = f"{MOST_ROWS:,}, the most that are made up at once: the table has about {rounds.total:,.0f}"
         result = {
             "pairs": [[names[one], names[other]] for one, other in rounds.used],
             "left_out": [[names[one], names[other]] for one, other in rounds.measured if (one, other) not in rounds.used],
         }
-        return MadeRows(binned.values(places, random), size, plan.choices, result)
+        return MadeRows(binned.values(places, random), size, choices, result)
 
 
 class PairRounds:

@@ -1,15 +1,15 @@
 """How `marginals` spends its budget: a written rule from the noisy number of rows, the columns and the budget.
 
 - The number of rows is bought first with a pure epsilon, a fiftieth; under replace-one it is public.
-- The values of each column by itself: a tenth of what is left for noise.
+- The values of each column by itself, then pairs: every table, of one column or of two, has the same noise.
 - Rounds: in each a pair of columns is chosen, by the exponential mechanism, that lies farthest from what the model of everything
   released so far says of it; then this pair is measured. All choices together have an eighth of epsilon at most, and no more
   than they need to tell apart pairs that differ by half a percent of the rows.
 
 There are as many rounds as keep the noise of a usual pair below `NOISE` of the rows, at least as many as a tree of pairs over all
 columns has and at most twice as many as columns. Where that is every pair there is, and one model holds them all, nothing
-is chosen: all are measured. How many rounds there are, their kinds and their spends are fixed before the first of them; which pair
-is measured follows from what was released.
+is chosen: all are measured. How many rounds there are, their kinds and their spends are fixed before the first of them; which
+pair is measured follows from what was released.
 """
 
 from __future__ import annotations
@@ -33,7 +33,6 @@ __all__ = ["MOST_COLUMNS", "MOST_MODEL_CELLS", "Pair", "PairPlan", "candidate_pa
 
 Pair = tuple[int, int]
 
-VALUES_SHARE = Fraction(1, 10)
 CHOICE_SHARE = Fraction(1, 8)
 TELL_APART = 200  # one of so many rows: choices need not tell pairs apart whose distances differ by less
 NOISE = 0.05  # of the rows: the noise of a usual pair, cell by cell, up to which rounds are added
@@ -41,7 +40,7 @@ MEAN_SIZE = 0.8  # of the absolute noise of a cell, in standard deviations: betw
 ROUNDS_A_COLUMN = 2
 FEWEST_ROWS = 10.0  # a smaller noisy number of rows is raised to this
 MOST_COLUMNS = 40
-MOST_MODEL_CELLS = 2**15
+MOST_MODEL_CELLS = 2**14
 MOST_PAIR_CELLS = 2**22  # of all candidates together
 
 
@@ -112,9 +111,8 @@ def candidate_pairs(sizes: tuple[int, ...]) -> tuple[Pair, ...]:
     for pair in by_cells:
         cells = sizes[pair[0]] * sizes[pair[1]]
         total += cells
-        if total > MOST_PAIR_CELLS or not fits(sizes, frozenset({pair})):
-            break
-        kept.append(pair)
+        if total <= MOST_PAIR_CELLS and fits(sizes, frozenset({pair})):
+            kept.append(pair)
     return tuple(sorted(kept))
 
 
@@ -154,6 +152,6 @@ def share_out(
     if rounds and not takes_all:
         choice = min(left * CHOICE_SHARE / rounds, Fraction(reach, max(1, int(rows / TELL_APART))))
     whole = whole_spend(terms.budget, left - rounds * (choice or 0))
-    alone = VALUES_SHARE if rounds else Fraction(1)
-    pair = part_of(whole, (1 - alone) / rounds) if rounds else whole
-    return PairPlan(terms, cells, rows, candidates, rounds, part_of(whole, alone), pair, choice, reach)
+    columns = len(cells.shape)
+    values, pair = (part_of(whole, Fraction(tables, columns + rounds)) for tables in (columns, 1))
+    return PairPlan(terms, cells, rows, candidates, rounds, values, pair, choice, reach)
