@@ -12,7 +12,6 @@ from typing import Any
 
 HERE = Path(__file__).parent
 RESULTS = HERE / "results"
-PEERS = HERE / ".venv-peers"
 
 
 def seconds(work: Callable[[], Any], repeats: int = 3) -> float:
@@ -25,21 +24,21 @@ def seconds(work: Callable[[], Any], repeats: int = 3) -> float:
     return best
 
 
-def peers_python() -> str:
-    """The interpreter of the peers' environment, made when it is missing or its list has changed."""
-    stamp = PEERS / "peers.txt"
-    wanted = (HERE / "peers.txt").read_text()
+def peers_python(peers: str = "peers") -> str:
+    """The interpreter of an environment of peers, made when it is missing or its list (``peers.txt``) has changed."""
+    folder = HERE / f".venv-{peers}"
+    stamp, wanted = folder / "peers.txt", (HERE / f"{peers}.txt").read_text()
     if not stamp.exists() or stamp.read_text() != wanted:
-        subprocess.run([sys.executable, "-m", "venv", str(PEERS)], check=True)
-        pip = [str(PEERS / "bin" / "python"), "-m", "pip", "install", "--quiet", "-r", str(HERE / "peers.txt")]
+        subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)
+        pip = [str(folder / "bin" / "python"), "-m", "pip", "install", "--quiet", "-r", str(HERE / f"{peers}.txt")]
         subprocess.run(pip, check=True)
         stamp.write_text(wanted)
-    return str(PEERS / "bin" / "python")
+    return str(folder / "bin" / "python")
 
 
-def run_peer(script: str, *arguments: str) -> Any:
-    """Run a script of this folder with the peers' interpreter; its last line is JSON."""
-    done = subprocess.run([peers_python(), str(HERE / script), *arguments], check=True, capture_output=True, text=True)
+def run_peer(script: str, *arguments: str, peers: str = "peers") -> Any:
+    """Run a script of this folder with the interpreter of some peers; its last line is JSON."""
+    done = subprocess.run([peers_python(peers), str(HERE / script), *arguments], check=True, capture_output=True, text=True)
     return json.loads(done.stdout.strip().splitlines()[-1])
 
 

@@ -39,6 +39,8 @@ VERBS: dict[str, Callable[[str, Path], Any]] = {
     "tabulate, nearly a value": lambda data, _: cl.tabulate(data, by=["Base"], budget=1, domains={"Base": ["a"]}),
     "choose": lambda data, _: cl.choose(data, "city", budget=1, domain=["a", "b"]),
     "choose, nearly a value": lambda data, _: cl.choose(data, "Base", budget=1, domain=["a", "b"]),
+    "microdata": lambda data, _: cl.PrivateMicrodata(1, columns=["city"], domains={"city": ["a", "b"]}).sample(data),
+    "microdata, nearly a value": lambda data, _: cl.PrivateMicrodata(1, domains={"Base": ["a", "b"]}).sample(data),
     "anonymize": lambda data, out: cl.TopDownSpecialization(k=2, quasi=["Baser"]).publish(data, out / "out.csv"),
     "risk": lambda data, _: cl.risk(data, quasi=["Greta Exampel"]),
     "apply": lambda data, out: apply_recoding(recoding_of(out), data, out / "out.csv"),

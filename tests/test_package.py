@@ -48,6 +48,7 @@ PUBLIC = [
     "KPrototypes",
     "Ledger",
     "Neighbours",
+    "PrivateMicrodata",
     "PureDP",
     "Release",
     "Schema",

@@ -21,7 +21,7 @@ _HOMES = {  # public name -> its module, and after a colon its name there where 
     "KPrototypes": "cloister.clustering.kprototypes",
     "Ledger": "cloister.privacy.ledger",
     "Neighbours": "cloister.schema",
-    "PrivateMicrodata": "cloister.microdata.private.estimator",
+    "PrivateMicrodata": "cloister.microdata.private.private_microdata",
     "PureDP": "cloister.privacy.budgets",
     "Release": "cloister.privacy.release",
     "Schema": "cloister.schema",
@@ -74,7 +74,7 @@ if TYPE_CHECKING:
     from cloister.clustering.synopsis.request import synopsis
     from cloister.clustering.synopsis.synopsis import Synopsis
     from cloister.errors import CloisterError
-    from cloister.microdata.private.estimator import PrivateMicrodata
+    from cloister.microdata.private.private_microdata import PrivateMicrodata
     from cloister.privacy.budgets import ApproxDP, Identifiability, PureDP
     from cloister.privacy.ledger import Ledger
     from cloister.privacy.release import Release

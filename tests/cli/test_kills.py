@@ -30,6 +30,7 @@ OUT = {
     "synopsis": (["synopsis", *DATA, "--method", "uniform-grid"], "cells.parquet"),
     "table": (["tabulate", *DATA, "--by", "x", "--bins", "x=4"], "table.csv"),
     "json table": (["tabulate", *DATA, "--by", "x", "--bins", "x=4"], "table.json"),
+    "rows": (["microdata", *DATA], "rows.csv"),
     "choice": (["choose", *DATA, "--column", "x", "--quantile", "0.5"], "choice.json"),
     "anonymize": (["anonymize", "points.csv", "--k", "5", "--quasi", "x,y"], "safe.csv"),
     "shuffled": (["anonymize", "points.csv", "--k", "5", "--quasi", "x,y", "--shuffle"], "safe.parquet"),

@@ -25,6 +25,8 @@ VERBS = {
     "table.csv": ["tabulate", "--by", "x", "--bins", "x=4"],
     "table.json": ["tabulate", "--by", "x", "--bins", "x=4"],
     "table.parquet": ["tabulate", "--by", "x", "--bins", "x=4"],
+    "rows.csv": ["microdata"],
+    "rows.parquet": ["microdata"],
     "median.json": ["choose", "--column", "x", "--quantile", "0.5"],
 }
 

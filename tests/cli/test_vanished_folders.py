@@ -19,6 +19,7 @@ VERBS = {
     "clusters": ["cluster", "--k", "2"],
     "cells.parquet": ["synopsis", "--method", "uniform-grid"],
     "table.csv": ["tabulate", "--by", "x", "--bins", "x=4"],
+    "rows.csv": ["microdata"],
 }
 
 

@@ -19,6 +19,7 @@ from cloister.clustering.methods import METHODS
 from cloister.clustering.request import ClusterRequest
 from cloister.clustering.synopsis.request import SynopsisRequest
 from cloister.errors import CloisterError
+from cloister.microdata.private.request import RowsRequest
 from cloister.privacy.ledger import Ledger
 from cloister.tabulation.request import TabulationRequest
 from cloister.testing import seeded_noise
@@ -68,7 +69,11 @@ def table(columns: list[str], budget: Any, ledger: Any = None, **settings: Any) 
     return TabulationRequest(columns, budget, schema=SCHEMA, **settings).run(ROWS, ledger=ledger)
 
 
-VERBS: dict[str, Callable[..., Any]] = {"cluster": clusters, "synopsis": cells, "tabulate": table}
+def made_up(columns: list[str], budget: Any, ledger: Any = None, **settings: Any) -> Any:
+    return RowsRequest(columns=columns, budget=budget, schema=SCHEMA, ledger=ledger, **settings).run(ROWS)
+
+
+VERBS: dict[str, Callable[..., Any]] = {"cluster": clusters, "synopsis": cells, "tabulate": table, "microdata": made_up}
 
 
 @pytest.fixture

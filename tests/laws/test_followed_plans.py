@@ -13,6 +13,8 @@ from cloister.clustering.request import ClusterRequest
 from cloister.clustering.schedules import SCHEDULES
 from cloister.clustering.synopsis.request import SynopsisRequest
 from cloister.clustering.synopsis.shapes import SHAPES
+from cloister.microdata.private.request import RowsRequest
+from cloister.microdata.private.row_methods import METHODS as ROW_METHODS
 from cloister.privacy.budgets import ApproxDP, Identifiability, PureDP
 from cloister.privacy.events import SampledEvent
 from cloister.privacy.plan import Branch, Plan
@@ -160,3 +162,23 @@ def test_choices_follow_their_plan(budget: object, count_rows: bool) -> None:
     events = request.run(data).release_.events
     assert events == request.plan(NAMES).events
     assert [event.step for event in events][-1] == "choice"
+
+
+@pytest.mark.parametrize("budget", BUDGETS.values(), ids=BUDGETS)
+@pytest.mark.parametrize("method", ROW_METHODS)
+@pytest.mark.parametrize("count", [1, 3000])
+def test_rows_follow_their_plan(sizes: list[float], method: str, budget: object, count: int) -> None:
+    """Every way to make private rows, under every kind of budget, on a table of one row too."""
+    domains = {name: ["a", "b", "c"] for name in CATEGORIES}
+    request = RowsRequest(
+        budget=budget,
+        method=method,
+        bounds=dict.fromkeys(NAMES, (0, 1)),
+        domains=domains,
+        neighbours="replace-one" if method == "insensitive" else None,
+    )
+    made = request.run(people(count))
+    plan = request.plan(sizes[0], [*NAMES, *CATEGORIES])
+    rounds = sum(event.step.startswith("round") for event in made.release_.events)
+    branches = [step.name for step in plan.steps if isinstance(step, Branch)]
+    assert made.release_.events == (plan.choose(branches[0], rounds) if branches else plan).events

@@ -13,6 +13,8 @@ from cloister.clustering.methods import find_method
 from cloister.clustering.task import Task
 from cloister.clustering.terms import Terms
 from cloister.encode import Codes
+from cloister.microdata.private.request import RowsRequest
+from cloister.microdata.private.row_methods import METHODS as ROW_METHODS
 from cloister.privacy.budgets import ApproxDP, Budget, Identifiability, PureDP, relation
 from cloister.privacy.events import GaussianEvent, LaplaceEvent, SampledEvent, delta_of, total_cost, within
 from cloister.privacy.plan import Branch, Plan
@@ -93,6 +95,29 @@ def test_a_plan_of_prototypes_stays_within_its_budget(seed: int, method: str) ->
     plan = make_mixed_plan(seed, method)
     assert plan.keeps_budget()
     if not any(isinstance(event, SampledEvent) for event in plan.events):  # there the sample's own limit may bind first
+        assert not within([*plan.events, plan.events[-1]], plan.budget)
+    if not plan.budget.delta:
+        assert delta_of(plan.events, plan.budget.epsilon * Fraction(999_999, 1_000_000)) > 0
+
+
+def make_rows_plan(seed: int, method: str) -> Plan:
+    """A plan of private rows; blocks of rows are stable under replace-one alone."""
+    budget, neighbours, rows, columns, _ = random_settings(seed)
+    if method == "insensitive" and neighbours is Neighbours.ADD_REMOVE:
+        neighbours = Neighbours.REPLACE_ONE
+    numbers = {f"x{j}": (-1, 2) for j in range(columns // 5)}
+    domains = {f"c{j}": ["a", "b", "c"][: 2 + j % 2] for j in range(1 + seed % 9)}
+    request = RowsRequest(budget=budget, method=method, bounds=numbers, domains=domains, neighbours=neighbours.value)
+    return request.plan(rows, [*numbers, *domains])
+
+
+@pytest.mark.parametrize("method", ROW_METHODS)
+@pytest.mark.parametrize("seed", range(200))
+def test_a_plan_of_rows_stays_within_its_budget(seed: int, method: str) -> None:
+    """For every way to make private rows the events, added up again, keep the budget; one step more would not."""
+    plan = make_rows_plan(seed, method)
+    assert plan.keeps_budget()
+    if not any(isinstance(event, SampledEvent) for event in plan.events):
         assert not within([*plan.events, plan.events[-1]], plan.budget)
     if not plan.budget.delta:
         assert delta_of(plan.events, plan.budget.epsilon * Fraction(999_999, 1_000_000)) > 0

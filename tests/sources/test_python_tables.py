@@ -56,6 +56,7 @@ def test_every_verb_takes_every_python_table(form: str, tmp_path: Path) -> None:
     assert cl.KMeans(2, 1e6, schema=SCHEMA).fit_predict(data).shape == (100,)
     assert round(cl.synopsis(data, 1e6, schema=SCHEMA).total) == 100
     assert cl.risk(data, ["age"], schema=SCHEMA).risk.k == 25
+    assert cl.PrivateMicrodata(1e6, schema=SCHEMA).sample(data).table.schema.names == NAMES
     cl.TopDownSpecialization(k=5, schema=SCHEMA).publish(data, tmp_path / "t.csv")
     assert len((tmp_path / "t.csv").read_text().splitlines()) == 101
 
@@ -77,10 +78,11 @@ def test_rows_of_a_list_are_dicts_or_lists_each_by_itself() -> None:
         lambda data: cl.synopsis(data, 1.0, (0, 1)),
         lambda data: cl.tabulate(data, ["age"], 1.0, bounds={"age": (0, 100)}),
         lambda data: cl.choose(data, "age", 1.0, bounds=(0, 100), quantile=0.5),
+        lambda data: cl.PrivateMicrodata(1.0, bounds={"age": (0, 100)}).sample(data),
         lambda data: cl.risk(data, ["age"]),
         lambda data: cl.TopDownSpecialization(k=5, quasi=["age"]).publish(data, "never.csv"),
     ],
-    ids=["KMeans", "synopsis", "tabulate", "choose", "risk", "publish"],
+    ids=["KMeans", "synopsis", "tabulate", "choose", "PrivateMicrodata", "risk", "publish"],
 )
 @pytest.mark.parametrize("rows", [ROWS, FORMS["dicts"], []], ids=["lists", "dicts", "empty"])
 def test_a_list_is_refused_alike_until_its_columns_are_stated(use: Callable[[Any], Any], rows: Any) -> None:

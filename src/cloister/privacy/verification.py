@@ -35,7 +35,7 @@ WHOSE = {
     HOST: "the key of this host: whoever can use that wrote it",
 }
 LONGEST_CERTIFICATE = 200_000_000  # bytes; that of 4,096 clusters in 200 columns has some 50 million
-TABLE = "table"  # has its certificate beside it, as k-anonymous tables have; of clusters it lies inside their folder
+BESIDE_FILES = ("table", "rows")  # kinds whose certificate stands beside one file
 LABELS = "labels.parquet"  # the one file for the holder that lies in a folder of results; version 1 did not list it
 
 
@@ -177,7 +177,7 @@ def _unlisted(release: Release, folder: Path, certificate: Path | None) -> list[
         return []
     listed = {*release.files, *release.holder_files, *([LABELS] if release.version == 1 else [])}
     name = certificate.name.removesuffix(CERTIFICATE_SUFFIX)
-    is_table = release.kind == TABLE or isinstance(release.guarantee, Local | Syntactic)
+    is_table = release.kind in BESIDE_FILES or isinstance(release.guarantee, Local | Syntactic)
     is_named = name != certificate.name and all(PurePosixPath(file).parts[0] == name for file in release.files)
     if not (is_table and is_named):  # whatever it is called
         return sorted(everything_in(folder) - {certificate.name} - listed)

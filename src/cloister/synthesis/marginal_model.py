@@ -26,6 +26,7 @@ from cloister.synthesis.junction_tree import Cluster, JunctionTree, Kept, make_j
 __all__ = ["MarginalModel", "NoisyMarginal", "combined_total", "fit_marginals"]
 
 Table = NDArray[np.float64]
+PAUSE, ENOUGH = 20, 1e-5  # descent ends when so many steps move no marginal by more than this total variation
 SMALLEST = 1e-300  # a share below has lost digits, and what is divided by it may be anything
 
 
@@ -160,7 +161,7 @@ def fit_marginals(
     steps: int,
     start: MarginalModel | None = None,
 ) -> MarginalModel:
-    """The distribution whose tables, times the total, are nearest to the noisy ones, after so many steps of descent.
+    """The distribution whose tables, times the total, are nearest to the noisy ones, after so many steps of descent at most.
 
     Parameters
     ----------
@@ -208,8 +209,8 @@ class Descent:
         known: Mapping[Kept, Table] = {} if start is None else start.factors
         factors = {kept: known.get(kept, np.zeros(target.shape)) for kept, target in self._targets.items()}
         end = average = self._marginals(factors)
-        left = 1.0
-        for _ in range(steps):
+        before, left = average, 1.0
+        for step in range(1, steps + 1):
             part = (sqrt(left**2 + 4 * left) - left) / 2  # part^2 = left (1 - part): it falls as 2 / step
             middle = mixed(average, end, part)
             left *= 1 - part
@@ -219,6 +220,10 @@ class Descent:
                 factors[kept] = factors[kept] - part / left * slope
             end = self._marginals(factors)
             average = mixed(average, end, part)
+            if step % PAUSE == 0:
+                if moved(average, before) < ENOUGH:
+                    break
+                before = average
         return MarginalModel(self._tree, tuple(average), factors)
 
     def _marginals(self, factors: Mapping[Kept, Table]) -> list[Table]:
@@ -257,6 +262,11 @@ def log_sum(logs: Table, axes: tuple[int, ...]) -> Table:
     """The logarithm of the sum of exponentials along some axes, which then are gone."""
     top = logs.max(axis=axes, keepdims=True)
     return np.asarray(np.log(np.exp(logs - top).sum(axis=axes)) + np.squeeze(top, axis=axes))
+
+
+def moved(one: Sequence[Table], other: Sequence[Table]) -> float:
+    """The largest total variation between two sets of marginals."""
+    return max(float(np.abs(a - b).sum()) / 2 for a, b in zip(one, other, strict=True))
 
 
 def mixed(one: Sequence[Table], other: Sequence[Table], part: float) -> list[Table]:

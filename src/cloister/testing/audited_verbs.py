@@ -138,18 +138,18 @@ def choose(column: str, **facts: Any) -> Verb:
     return run
 
 
-def made_up_rows(method: str, columns: list[str], **options: Any) -> Verb:
+def rows(method: str, **settings: Any) -> Verb:
     """Private rows by a method."""
 
     def run(table: Any, whom: Whom, budget: Budget) -> Any:
         request = RowsRequest(
             method=method,
             budget=budget,
-            columns=columns,
+            columns=[*NUMBERS, "group"],
             schema=whom.schema,
             neighbours=whom.neighbours.value,
             random_state=0,
-            **options,
+            **settings,
         )
         return request.run(table)
 
@@ -193,7 +193,9 @@ VERBS: Mapping[str, Verb] = {
     "tabulate": tabulate(["group"], []),
     "tabulate with bins, margins and sums": tabulate(["group", "x"], ["y"], margins=True),
     "tabulate, missing counted": tabulate(["group"], ["y"], count_missing=True),
-    "rows by marginals, of three columns": made_up_rows("marginals", [*NUMBERS, "group"], bins={"x": 3, "y": 2}),
+    "rows insensitive": rows("insensitive"),
+    "rows insensitive, groups of one": rows("insensitive", k=1),
+    "rows marginals": rows("marginals", bins={"x": 3, "y": 2}),
     "choose the most common": choose("group"),
     "choose the median": choose("x", quantile="0.5", bounds=WIDER),
     "choose a quantile, rows counted": choose("y", quantile="9/10", bounds=WIDER, step=0.01, count_rows=True),
@@ -201,6 +203,7 @@ VERBS: Mapping[str, Verb] = {
     "choose the nearest option, clipped": choose("x", options=[0, 0.5, 1], clip=0.1),
 }
 STRIDE = 5  # between the pairs that follow each other: another crowd and another stranger
+ONLY_REPLACE_ONE = ("rows insensitive", "rows insensitive, groups of one")  # refused under other relations
 ON_SAMPLE = (
     "cluster votes",
     "cluster votes, estimated bounds",
@@ -240,6 +243,8 @@ def audit_verbs(pairs: int = 2, names: Sequence[str] = tuple(VERBS), seed: int =
     turn = count()
     for name in names:
         for whom in WHOM:
+            if name in ONLY_REPLACE_ONE and whom.neighbours is not Neighbours.REPLACE_ONE:
+                continue
             tables = list(worst_neighbours(whom))
             budgets = (*BUDGETS, RHO) if whom.neighbours is Neighbours.REPLACE_ONE else BUDGETS
             for budget in budgets:

@@ -30,11 +30,11 @@ from cloister.errors import (
 )
 from cloister.interrupts import deferred, hold_interrupts
 from cloister.kernels import Histogram, Kernel, Rows, Sensitivity, Summary
-from cloister.kernels.blocks import BlockSums, RankedBlocks
 from cloister.kernels.exact import open_exact
 from cloister.kernels.keyed import Keyed, KeyedKernel
 from cloister.kernels.loops.choose import expect_rows, try_settings
 from cloister.kernels.per_unit import for_unit
+from cloister.kernels.ranked_blocks import BlockSums, RankedBlocks
 from cloister.kernels.scores import ColumnPlaces, reach_for
 from cloister.privacy import noise
 from cloister.privacy.budgets import Budget

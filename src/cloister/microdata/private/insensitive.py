@@ -4,10 +4,10 @@ Privacy
 -------
 Released: for each block of k rows along a public total order one centroid, its mean of every number and a value of every
 category. Neighbours: replace-one alone, where the number of rows is public. Sensitivity: a replaced row changes at most one row
-of each block, but it may change every block (`kernels.blocks`), so the sums of all blocks move by up to (n / k) times the widths
-of the columns in L1. Budget: divided by columns, numbers by the Laplace (Gaussian) mechanism as one release, categories by the
-exponential mechanism, one draw a block and column, all of which add up. Post-processing: division by the public size of a block,
-clipping into the bounds, each centroid written as often as its block has rows, in a public random order.
+of each block, but it may change every block (`kernels.ranked_blocks`), so the sums of all blocks move by up to (n / k) times the
+widths of the columns in L1. Budget: divided by columns, numbers by the Laplace (Gaussian) mechanism as one release, categories
+by the exponential mechanism, one draw a block and column, all of which add up. Post-processing: division by the public size of a
+block, clipping into the bounds, each centroid written as often as its block has rows, in a public random order.
 
 The paper's own form is not private: its total order depends on the farthest record, and parallel composition does not apply to
 blocks that can all change at once. What is left after that correction is mostly noise, unless k is far above the root of n; the
@@ -32,8 +32,8 @@ from cloister.clustering.chance import PublicChance
 from cloister.clustering.terms import buy_size
 from cloister.encode import Encoding
 from cloister.errors import UsageError, by_door
-from cloister.kernels.blocks import BlockSums, CornerOrder, RankedBlocks
-from cloister.microdata.private.task import MadeRows, Progress, RowTask
+from cloister.kernels.ranked_blocks import BlockSums, CornerOrder, RankedBlocks
+from cloister.microdata.private.row_task import MadeRows, Progress, RowTask
 from cloister.privacy.events import Event
 from cloister.privacy.mechanisms import Gaussian, Mechanism, Spend, calibrate, explain_noise, whole_spend
 from cloister.privacy.mechanisms.block_modes import BlockModes
@@ -140,7 +140,7 @@ class BlockSteps:
             "method": "insensitive: averages of groups along a public order",
             "noise": explain_noise(task.terms.budget),
         }
-        choices["k"] = (
+        choices["group size"] = (
             f"{best:,} would be best, as far as public facts say"
             if best != self.blocks.size
             else ("the best, as far as public facts say")

@@ -9,10 +9,10 @@ from typing import Any
 from cloister.clustering.chance import public_chance
 from cloister.clustering.terms import Terms
 from cloister.errors import UsageError, by_door
-from cloister.microdata.private.methods import DEFAULT_METHOD, find_row_method
 from cloister.microdata.private.private_rows import PrivateRows
 from cloister.microdata.private.row_columns import RowColumns, choose_row_columns
-from cloister.microdata.private.task import MadeRows, Progress, RowMethod, RowTask
+from cloister.microdata.private.row_methods import DEFAULT_METHOD, find_row_method
+from cloister.microdata.private.row_task import MadeRows, Progress, RowMethod, RowTask
 from cloister.parameters import check_facts, check_names, check_path, check_progress, check_text, check_whole
 from cloister.privacy.budgets import as_budget, relation
 from cloister.privacy.ledger import Ledger
@@ -129,7 +129,7 @@ class RowsRequest:
 
     def _notes(self, method: RowMethod, task: RowTask, made: MadeRows) -> tuple[str, ...]:
         left = task.columns.left_behind
-        behind = (f"{len(left):,} columns of the table stayed behind.",) if left else ()
+        behind = (f"{len(left):,} column{'s' * (len(left) > 1)} of the table stayed behind.",) if left else ()
         notes = guarantee_notes(task.terms.budget, task.terms.unit, made.size)
         return (*notes, defaults_note(method.encoding(task).defaults), MADE_UP_NOTE, *behind)
 

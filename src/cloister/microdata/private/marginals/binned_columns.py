@@ -13,7 +13,7 @@ from cloister.encode import Codes, Encoding
 from cloister.errors import UsageError, by_door
 from cloister.kernels import Histogram
 from cloister.microdata.private.row_columns import NumberFacts, number_facts
-from cloister.microdata.private.task import RowTask
+from cloister.microdata.private.row_task import RowTask
 from cloister.schema import Category
 from cloister.tabulation.axes import Axis, axis_of
 

@@ -27,7 +27,7 @@ from cloister.kernels import LowOrderMarginals
 from cloister.kernels.low_order import MarginalDistances, part_name
 from cloister.microdata.private.marginals.binned_columns import bin_columns
 from cloister.microdata.private.marginals.pair_plan import FEWEST_ROWS, MEAN_SIZE, Pair, PairPlan, fits, plan_pairs
-from cloister.microdata.private.task import MadeRows, Progress, RowTask
+from cloister.microdata.private.row_task import MadeRows, Progress, RowTask
 from cloister.privacy.mechanisms.base import checked_scale
 from cloister.privacy.mechanisms.farthest_marginal import FarthestMarginal
 from cloister.privacy.plan import Plan

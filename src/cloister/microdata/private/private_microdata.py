@@ -7,9 +7,9 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from cloister.microdata.private.methods import DEFAULT_METHOD
 from cloister.microdata.private.private_rows import PrivateRows, format_of_rows
 from cloister.microdata.private.request import RowsRequest
+from cloister.microdata.private.row_methods import DEFAULT_METHOD
 from cloister.privacy.ledger import Ledger
 from cloister.privacy.plan import Plan
 from cloister.privacy.release import Release
