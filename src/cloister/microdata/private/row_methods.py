@@ -6,12 +6,13 @@ from collections.abc import Mapping
 
 from cloister.errors import UsageError
 from cloister.microdata.private.insensitive import InsensitiveRows
+from cloister.microdata.private.marginals.marginal_rows import MarginalRows
 from cloister.microdata.private.row_task import RowMethod
 from cloister.parameters import unknown_choice
 
 __all__ = ["DEFAULT_METHOD", "METHODS", "find_row_method"]
 
-METHODS: Mapping[str, RowMethod] = {method.name: method for method in (InsensitiveRows(),)}
+METHODS: Mapping[str, RowMethod] = {method.name: method for method in (InsensitiveRows(), MarginalRows())}
 DEFAULT_METHOD = "clusters"
 
 
