@@ -25,7 +25,7 @@ MOST_NUMBER = 2**62  # that codes are joined to
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class PublishedCells:
+class WrittenCells:
     """The code of each written cell: its place among the values that the column was to be written as; any other has the last.
 
     Numbers and days are in rising order, a blank (NaN) last; words are as they come, a blank is the empty one.
@@ -36,7 +36,7 @@ class PublishedCells:
     values: NDArray[np.float64] | pa.Array  # different
 
     @classmethod
-    def of(cls, column: PublishedColumn) -> tuple[PublishedCells, I64]:
+    def of(cls, column: PublishedColumn) -> tuple[WrittenCells, I64]:
         """The cells that a column is written as, and the code of each group's."""
         if column.kind == "category":
             coded = column.values.fill_null("").dictionary_encode()
@@ -107,7 +107,7 @@ class KnownTuples:
 class PublishedTuples:
     """What the output should hold: different tuples with their rows, and the people behind them where k counts people."""
 
-    cells: tuple[PublishedCells, ...]
+    cells: tuple[WrittenCells, ...]
     known: KnownTuples
     counts: I64  # (tuples,) rows
     people: I64 | None  # (tuples,)
@@ -120,7 +120,7 @@ class PublishedTuples:
 
 def plan_published(published: Sequence[PublishedColumn], grouping: Grouping, people: I32) -> PublishedTuples:
     """What the output should hold. Two groups with the same centroid are one tuple to whoever reads them."""
-    cells, codes = zip(*map(PublishedCells.of, published), strict=True)
+    cells, codes = zip(*map(WrittenCells.of, published), strict=True)
     known, number = KnownTuples.among(codes, [len(column.values) for column in cells])
     of = number[grouping.of]  # (n,)
     counts = np.bincount(of)
