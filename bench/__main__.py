@@ -7,7 +7,7 @@ import sys
 
 ALL = [
     "foundations", "kmeans_speed", "kmeans_quality", "spark", "synopsis", "magic", "mixed", "anonymize", "risk", "audit",
-    "collect", "collect_service",
+    "collect", "collect_service", "microaggregation",
 ]  # fmt: skip
 
 IN_PARTS = {"mixed", "collect", "collect_service"}  # what follows these are parts of them

@@ -5,5 +5,6 @@ Chance here is public: whoever knows its seed learns nothing about anybody.
 
 from cloister.synthesis.cell_rows import rows_from_cells
 from cloister.synthesis.dependence_tree import DependenceTree, fit_tree
+from cloister.synthesis.marginal_model import MarginalModel, NoisyMarginal, fit_marginals
 
-__all__ = ["DependenceTree", "fit_tree", "rows_from_cells"]
+__all__ = ["DependenceTree", "MarginalModel", "NoisyMarginal", "fit_marginals", "fit_tree", "rows_from_cells"]

@@ -19,7 +19,7 @@ from cloister.schema.value_steps import ValueSteps
 from cloister.tabulation.day_bins import cut_days, day_number
 from cloister.tabulation.number_bins import cut_numbers, has_bin_for_each_value
 
-__all__ = ["ALL", "Axis", "TableLayout", "lay_out"]
+__all__ = ["ALL", "Axis", "TableLayout", "axis_of", "lay_out"]
 
 ALL = "*"  # stands for a column that a margin adds up
 
@@ -30,11 +30,15 @@ NEAR = 1e-3  # of a bin: no more than that counts as its upper edge
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """A column that makes cells: its labels, and for a number its inner edges in grid steps."""
+    """A column that makes cells: its labels, and for a number its inner edges in grid steps.
+
+    `ends` are where the bins of a number begin and where the last one ends, in the column's own units; of a date in days.
+    """
 
     name: str
     labels: tuple[str, ...]
     edges: tuple[int, ...] | None = None
+    ends: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,28 +97,12 @@ def lay_out(
     grids: list[Grid] = []
     categories: list[Codes] = []
     for name in by:
-        kind = kind_of(name, bounds, domains, schema)
-        if isinstance(kind, Category):
-            if name in bins:
-                raise UsageError(
-                    f'bins are given for "{name}", which is a category: its cells are the values of its domain.'
-                )
-            categories.append(Codes.over(name, kind))
-            axes.append(Axis(name, kind.cells))
+        axis, column = axis_of(name, kind_of(name, bounds, domains, schema), bins.get(name))
+        axes.append(axis)
+        if isinstance(column, Codes):
+            categories.append(column)
         else:
-            grid: Grid
-            if isinstance(kind, Date):
-                edges, labels = cut_days(name, kind, bins.get(name))
-                grid = day_grid(name, kind)
-                inner = inner_edges(grid, edges)
-                if len(set(inner)) < len(inner):
-                    raise UsageError(f'the bins of "{name}" are too narrow for its bounds. Use wider ones.')
-            else:
-                edges, labels = cut_numbers(name, kind, bins.get(name))
-                grid = bin_grid(name, kind, bins.get(name), edges)
-                inner = tuple(range(1, len(edges) - 1))
-            grids.append(grid)
-            axes.append(Axis(name, labels, inner))
+            grids.append(column)
     if marked := [axis.name for axis in axes if any(label.strip() == ALL for label in axis.labels)]:
         raise UsageError(
             f'the domain of "{marked[0]}" holds "{ALL}", by which a table marks what it adds up. Rename that value first.'
@@ -124,6 +112,23 @@ def lay_out(
     flags = made_up_columns((*grids, *summed, *categories)) if count_missing else ()
     encoding = Encoding((*grids, *summed), (*categories, *flags))
     return TableLayout(tuple(axes), encoding, summed, tuple(flag.name for flag in flags))
+
+
+def axis_of(name: str, kind: Number | Date | Category, wanted: Any) -> tuple[Axis, Grid | Codes]:
+    """The cells that a column makes, and how it is read; `wanted` are the bins that were asked for, None for the usual ones."""
+    if isinstance(kind, Category):
+        if wanted is not None:
+            raise UsageError(f'bins are given for "{name}", which is a category: its cells are the values of its domain.')
+        return Axis(name, kind.cells), Codes.over(name, kind)
+    if isinstance(kind, Date):
+        ends, labels = cut_days(name, kind, wanted)
+        days = day_grid(name, kind)
+        inner = inner_edges(days, ends)
+        if len(set(inner)) < len(inner):
+            raise UsageError(f'the bins of "{name}" are too narrow for its bounds. Use wider ones.')
+        return Axis(name, labels, inner, tuple(ends)), days
+    ends, labels = cut_numbers(name, kind, wanted)
+    return Axis(name, labels, tuple(range(1, len(ends) - 1)), tuple(ends)), bin_grid(name, kind, wanted, ends)
 
 
 def made_up_columns(columns: Sequence[Grid | Codes]) -> tuple[MadeUp, ...]:

@@ -196,6 +196,7 @@ VERBS: Mapping[str, Verb] = {
     "rows clusters": rows("clusters"),
     "rows insensitive": rows("insensitive"),
     "rows insensitive, groups of one": rows("insensitive", k=1),
+    "rows marginals": rows("marginals", bins={"x": 3, "y": 2}),
     "choose the most common": choose("group"),
     "choose the median": choose("x", quantile="0.5", bounds=WIDER),
     "choose a quantile, rows counted": choose("y", quantile="9/10", bounds=WIDER, step=0.01, count_rows=True),

@@ -11,9 +11,11 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from cloister.kernels.base import Summary
+from cloister.kernels.low_order import MarginalDistances
 from cloister.kernels.scores import Counts, RankDistance, Scoring, TotalDistance
 
-__all__ = ["ChoiceLaw", "plain_scores"]
+__all__ = ["ChoiceLaw", "FarthestLaw", "plain_scores"]
 
 KeyedCounts = tuple[NDArray[np.int64], NDArray[np.int64]]
 
@@ -31,10 +33,7 @@ class ChoiceLaw:
     def losses(self, exact: KeyedCounts, other: KeyedCounts) -> NDArray[np.float64]:
         """Of each candidate; the scores move by integers, and only sums of exponentials are rounded."""
         one, two = (plain_scores(self.scoring, *table) for table in (exact, other))
-        scale = float(self.scale)
-        moves = ((one - one.max()) - (two - two.max())).astype(np.float64) / scale
-        sums = [float(np.log(np.sum(np.exp((scores - scores.max()) / scale)))) for scores in (one, two)]
-        return np.asarray(moves - (sums[0] - sums[1]))
+        return losses_of(one, two, self.scale)
 
     def worst(self, exact: KeyedCounts, other: KeyedCounts) -> tuple[float, float]:
         losses = self.losses(exact, other)
@@ -45,6 +44,57 @@ class ChoiceLaw:
 
     def form(self, exact: KeyedCounts) -> object:
         return None  # which places have rows is not public
+
+
+@dataclass(frozen=True, eq=False)
+class FarthestLaw:
+    """P(marginal) is proportional to exp(score / scale), the score being its distance from a released table less a handicap."""
+
+    distances: MarginalDistances
+    scale: Fraction
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, FarthestLaw):
+            return NotImplemented
+        return (self.distances.facts, self.scale) == (other.distances.facts, other.scale)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def loss(self, released: int, exact: Summary, other: Summary) -> float:
+        return float(self.losses(exact, other)[released])
+
+    def losses(self, exact: Summary, other: Summary) -> NDArray[np.float64]:
+        """Of each candidate."""
+        one, two = (self.scores(summary) for summary in (exact, other))
+        return losses_of(one, two, self.scale)
+
+    def scores(self, exact: Summary) -> NDArray[np.int64]:
+        """Cell by cell, in Python's numbers."""
+        tables = zip(exact.parts.values(), self.distances.references, self.distances.handicaps, strict=True)
+        return np.array(
+            [
+                sum(abs(int(a) - int(b)) for a, b in zip(counts.ravel(), table.ravel(), strict=True)) - handicap
+                for counts, table, handicap in tables
+            ]
+        )
+
+    def worst(self, exact: Summary, other: Summary) -> tuple[float, float]:
+        losses = self.losses(exact, other)
+        return float(losses.max()), float((-losses).max())
+
+    def precision(self, exact: Summary, other: Summary) -> Fraction:
+        return Fraction(0)
+
+    def form(self, exact: Summary) -> object:
+        return {name: part.shape for name, part in exact.parts.items()}
+
+
+def losses_of(one: NDArray[np.int64], two: NDArray[np.int64], scale: Fraction) -> NDArray[np.float64]:
+    """The log of how much likelier each candidate is by the first scores than by the second."""
+    per = float(scale)
+    moves = ((one - one.max()) - (two - two.max())).astype(np.float64) / per
+    sums = [float(np.log(np.sum(np.exp((scores - scores.max()) / per)))) for scores in (one, two)]
+    return np.asarray(moves - (sums[0] - sums[1]))
 
 
 def plain_scores(scoring: Scoring, keys: NDArray[np.int64], counts: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -19,10 +19,11 @@ from cloister.kernels import Summary
 from cloister.privacy.mechanisms import Gaussian, Laplace
 from cloister.privacy.mechanisms.block_modes import BlockModes
 from cloister.privacy.mechanisms.exponential import Exponential
+from cloister.privacy.mechanisms.farthest_marginal import FarthestMarginal
 from cloister.privacy.mechanisms.split_tree import SplitTree
 from cloister.privacy.mechanisms.survivors import Survivors
 from cloister.testing.block_choice_law import BlockChoiceLaw
-from cloister.testing.choice_law import ChoiceLaw
+from cloister.testing.choice_law import ChoiceLaw, FarthestLaw
 from cloister.testing.tree_law import TreeLaw, log_tail
 
 __all__ = ["GaussianLaw", "LaplaceLaw", "Law", "SurvivorsLaw", "law_of"]
@@ -194,6 +195,7 @@ LAWS: dict[type, Callable[[Any], Law]] = {
     Survivors: lambda mechanism: SurvivorsLaw(mechanism.scale, mechanism.threshold, mechanism.cells),
     Exponential: lambda mechanism: ChoiceLaw(mechanism.scoring, mechanism.scale),
     BlockModes: lambda mechanism: BlockChoiceLaw(mechanism.scale),
+    FarthestMarginal: lambda mechanism: FarthestLaw(mechanism.distances, mechanism.scale),
     SplitTree: lambda mechanism: TreeLaw(mechanism.scale, mechanism.decay, mechanism.levels, mechanism.most),
 }
 

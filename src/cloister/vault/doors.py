@@ -45,6 +45,7 @@ from cloister.privacy.mechanisms import Mechanism, Released, add_noise
 from cloister.privacy.mechanisms.base import KeyedMechanism
 from cloister.privacy.mechanisms.block_modes import BlockModes
 from cloister.privacy.mechanisms.exponential import Exponential
+from cloister.privacy.mechanisms.farthest_marginal import FarthestMarginal
 from cloister.privacy.notes import skipped_notes
 from cloister.privacy.plan import Plan
 from cloister.privacy.release import Guarantee, Release
@@ -53,7 +54,7 @@ from cloister.privacy.signing import check_key_place
 from cloister.privacy.worlds import identifiability_facts, identifiability_note
 from cloister.report.one_line import one_line
 from cloister.schema import Neighbours
-from cloister.schema.unit import Unit
+from cloister.schema.unit import Unit, rows_each
 from cloister.stopped_commands import remember_charge
 from cloister.vault.access import empty_frames, make_engine, pass_over
 from cloister.vault.booking import Booking
@@ -243,6 +244,13 @@ class Vault:
         self._take(Histogram(), mechanism.event(step, reach))
         counted = open_exact(self._engine.fold_by_key(ColumnPlaces(mechanism.scoring.size)))
         return self._paid(Released(mechanism.apply(counted.keys[:, 0], counted.counts), {}))
+
+    def select_marginal(self, mechanism: FarthestMarginal, step: str) -> Released[int]:
+        """A private choice among marginals, by how far they lie from released tables; only its place in the kernel comes out."""
+        distances = mechanism.distances
+        reach = distances.reach(self._terms.neighbours) * rows_each(self._terms.unit)
+        self._take(Rows(), mechanism.event(step, reach))
+        return self._paid(Released(mechanism.apply(open_exact(self._engine.fold(distances.kernel))), {}))
 
     def measure_ranked(self, sums: BlockSums, mechanism: Mechanism, step: str) -> Released[Summary]:
         """A private release of the sums of blocks of rows in a public order, under replace-one; all rows are gathered for it."""
