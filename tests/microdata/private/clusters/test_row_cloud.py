@@ -82,7 +82,7 @@ def test_rows_are_kept_as_often_as_their_weight_says() -> None:
 
 
 def test_clusters_are_found_where_rows_differ() -> None:
-    """Two kinds of rows that share no value: no cluster holds both kinds, for any of ten seeds (one in 2,000 starts in one kind alone)."""
+    """Two kinds of rows that share no value: no cluster holds both, for ten seeds (of 2,000 one starts in one kind alone)."""
     codes = np.repeat([[0, 1], [0, 2]], 500, axis=1).astype(np.int64)
     cloud = RowCloud(codes, BINS)
     for seed in range(10):
