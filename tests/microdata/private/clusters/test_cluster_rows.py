@@ -14,6 +14,7 @@ import pytest
 import cloister as cl
 from cloister.errors import PlanError, UsageError
 from cloister.microdata.private.clusters import cluster_rows
+from cloister.microdata.private.clusters.cluster_plan import bins_within
 from cloister.microdata.private.clusters.column_marginals import ColumnMarginals
 from cloister.privacy.events import Event
 from cloister.schema import Category, Column, Date, Number, Schema, Text
@@ -66,7 +67,7 @@ def test_marginals_survive() -> None:
 def test_marginals_of_another_column_are_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     """The planted bug of the test above: the counts of categories in reverse."""
     of = ColumnMarginals.of
-    reverse = staticmethod(lambda numbers, categories, rows: of(numbers, [counts[::-1] for counts in categories], rows))
+    reverse = staticmethod(lambda numbers, categories, *rest: of(numbers, [counts[::-1] for counts in categories], *rest))
     monkeypatch.setattr(cluster_rows.ColumnMarginals, "of", reverse)
     assert np.abs(shares(made(2, 8_000)) - shares(people(8_000))).max() > KEPT
 
@@ -129,6 +130,12 @@ def test_the_number_of_clusters_follows_from_rows_and_budget() -> None:
     assert (found[0], found[-1]) == (4, 96)
     assert 4 < found[1] < found[2] < 96
     assert clusters(10, 1, n_clusters=7) == 7
+
+
+def test_bins_within_clusters_grow_with_the_budget() -> None:
+    """Two columns have more of them: each bin needs fewer clusters."""
+    assert [bins_within(5, carried) for carried in (1, 50, 100)] == [8, 8, 16]
+    assert [bins_within(2, carried) for carried in (1, 50, 100)] == [8, 16, 24]
 
 
 def test_a_person_with_many_rows_costs_as_many_times_the_noise() -> None:

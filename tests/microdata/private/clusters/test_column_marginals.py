@@ -84,7 +84,7 @@ def test_made_up_numbers_are_values_of_the_column_in_the_released_shares() -> No
     """Shares come out to the row; a value is one that the column has, in its own bin."""
     places = whole_numbers(0, 50, 0.5)
     counts = NumberCounts(places, np.array([0, 1, 21, 101]), np.array([600.0, 300.0, 100.0]), np.ones(3))
-    marginals = ColumnMarginals.of([counts], [np.array([1.0, 1.0])], 1000.0)
+    marginals = ColumnMarginals.of([counts], [np.array([1.0, 1.0])], 1000.0, 8)
     codes = np.repeat(np.arange(len(marginals.coarse[0]) - 1), [600, 300, 100])
     values = marginals.values(0, codes, np.random.default_rng(0))
     assert [(values == 0).sum(), ((values > 0) & (values <= 10)).sum(), (values > 10).sum()] == [600, 300, 100]
@@ -97,7 +97,7 @@ def test_coarse_bins_hold_all_rows() -> None:
     for _ in range(50):
         shares = random.dirichlet(np.full(random.integers(1, 60), 0.2))
         ends = np.append(0, np.cumsum(random.integers(1, 9, len(shares))))
-        kept = coarse_ends(ends, shares)
+        kept = coarse_ends(ends, shares, 8)
         assert (kept[0], kept[-1]) == (ends[0], ends[-1])
         assert (np.diff(kept) > 0).all()
         assert len(kept) <= 18
