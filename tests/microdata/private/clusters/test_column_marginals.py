@@ -7,19 +7,19 @@ import pytest
 
 from cloister.encode import Grid
 from cloister.microdata.private.clusters.column_marginals import ColumnMarginals, NumberCounts, coarse_ends, onto_simplex
-from cloister.microdata.private.clusters.value_places import ValuePlaces
+from cloister.microdata.private.clusters.number_places import MarginalPlaces
 from cloister.schema.value_steps import ValueSteps
 
 HALF = 2**19
 
 
-def whole_numbers(low: float, high: float, step: float = 1.0) -> ValuePlaces:
+def whole_numbers(low: float, high: float, step: float = 1.0) -> MarginalPlaces:
     """A column of so many values on a fine grid."""
     grid = Grid("x", (low + high) / 2, (high - low) / 2 / HALF, HALF, values=ValueSteps(low, step, low, high))
-    return ValuePlaces.of(grid)
+    return MarginalPlaces.of(grid)
 
 
-def counted(places: ValuePlaces, ends: np.ndarray, values: np.ndarray) -> np.ndarray:
+def counted(places: MarginalPlaces, ends: np.ndarray, values: np.ndarray) -> np.ndarray:
     """How many values lie in each bin, by the cuts in grid units."""
     cells = np.searchsorted(np.array(places.cuts(ends)), places.grid.put(values), side="right")
     return np.bincount(cells, minlength=len(ends) - 1).astype(np.float64)
