@@ -23,7 +23,7 @@ MICROAGGREGATION = "microaggregation"
 
 
 @dataclass(frozen=True)
-class Grouping:
+class AveragingFlags:
     """What only microaggregation takes."""
 
     distance: Annotated[
@@ -69,7 +69,7 @@ def microdata(
     bins: Annotated[
         list[str] | None, typer.Option(metavar="A=10", help="Method marginals: bins of a number or date, as in tabulate.")
     ] = None,
-    grouping: Grouping,
+    grouping: AveragingFlags,
     schema: flags.SchemaFile = None,
     neighbours: flags.NeighbourRelation = None,
     access: flags.Access,

@@ -22,7 +22,7 @@ import numpy as np
 from cloister.clustering.terms import Terms
 from cloister.errors import UsageError, by_door
 from cloister.kernels import ClassCounts, ValueBins
-from cloister.microdata.private.clusters.number_places import NumberPlaces
+from cloister.microdata.private.clusters.number_places import MarginalPlaces
 from cloister.microdata.private.row_task import RowTask
 from cloister.privacy.events import Event
 from cloister.privacy.mechanisms import Mechanism, Spend, calibrate, event_of, explain_noise, part_of, whole_spend
@@ -108,7 +108,7 @@ def spending_on(task: RowTask, rows: float) -> ClusterSpending:
     columns = len(domain.halves) + len(domain.sizes)
     left = terms.budget.epsilon - (terms.size_epsilon or 0)
     whole = whole_spend(terms.budget, left)
-    wide = any(NumberPlaces.of(grid).count > FIRST_BINS for grid in domain.encoding.numbers)
+    wide = any(MarginalPlaces.of(grid).count > FIRST_BINS for grid in domain.encoding.numbers)
     for_ranges = RANGES_SHARE if wide else Fraction(0)
     clustered = columns > 1 and task.clusters != 1
     for_clusters = CLUSTERS_SHARE if clustered else Fraction(0)

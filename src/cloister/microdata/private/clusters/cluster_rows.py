@@ -49,7 +49,7 @@ from cloister.microdata.private.clusters.cluster_plan import (
     spending_on,
 )
 from cloister.microdata.private.clusters.column_marginals import Array, ColumnMarginals, NumberCounts
-from cloister.microdata.private.clusters.number_places import Ends, NumberPlaces
+from cloister.microdata.private.clusters.number_places import Ends, MarginalPlaces
 from cloister.microdata.private.clusters.row_cloud import ReleasedClusters, RowCloud, independent_rows, rows_of_clusters
 from cloister.microdata.private.row_task import MadeRows, Progress, RowTask
 from cloister.privacy.mechanisms import Spend, calibrate
@@ -135,7 +135,7 @@ class ClusterSteps:
     def marginals(self) -> ColumnMarginals:
         """Every column by itself: the ranges of numbers first, then all columns at once."""
         terms, sizes = self.task.terms, self.task.domain.sizes
-        places = [NumberPlaces.of(grid) for grid in self.task.domain.encoding.numbers]
+        places = [MarginalPlaces.of(grid) for grid in self.task.domain.encoding.numbers]
         known = [NumberCounts.unknown(column, self.rows) for column in places]
         ends = [column.first_bins(FIRST_BINS) for column in places]
         if self.spending.ranges is not None:
@@ -179,7 +179,7 @@ class ClusterSteps:
         return cloud, sizes
 
 
-def bins_of(places: Sequence[NumberPlaces], ends: Sequence[Ends], sizes: tuple[int, ...]) -> ValueBins:
+def bins_of(places: Sequence[MarginalPlaces], ends: Sequence[Ends], sizes: tuple[int, ...]) -> ValueBins:
     """Bins of numbers that end there, and the values of categories."""
     return ValueBins(tuple(column.cuts(own) for column, own in zip(places, ends, strict=True)), sizes)
 

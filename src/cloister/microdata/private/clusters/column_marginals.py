@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from cloister.clustering.chance import PublicChance
 from cloister.kernels import ValueBins
-from cloister.microdata.private.clusters.number_places import Ends, NumberPlaces, split_bins
+from cloister.microdata.private.clusters.number_places import Ends, MarginalPlaces, split_bins
 from cloister.synthesis.cell_rows import whole_counts
 
 __all__ = ["ColumnMarginals", "NumberCounts", "onto_simplex"]
@@ -32,13 +32,13 @@ COARSE_BINS = 8  # within clusters: numbers have about so many bins of equal wei
 class NumberCounts:
     """About how many rows lie in each bin of a number column, with the variance of the noise in that."""
 
-    places: NumberPlaces
+    places: MarginalPlaces
     ends: Ends  # (m + 1,)
     counts: Array  # (m,)
     variances: Array  # (m,)
 
     @classmethod
-    def unknown(cls, places: NumberPlaces, rows: float) -> NumberCounts:
+    def unknown(cls, places: MarginalPlaces, rows: float) -> NumberCounts:
         """A column of which nothing was released yet."""
         return cls(places, np.array([0, places.count]), np.array([rows]), np.array([NOTHING_KNOWN]))
 
@@ -67,7 +67,7 @@ class NumberCounts:
 class ColumnMarginals:
     """The shares of each column's values: numbers in fine bins and in the coarse ones that clusters are made of."""
 
-    places: tuple[NumberPlaces, ...]
+    places: tuple[MarginalPlaces, ...]
     ends: tuple[Ends, ...]  # fine bins of each number column
     shares: tuple[Array, ...]  # of the fine bins of numbers, then of the values of categories; each adds up to 1
     coarse: tuple[Ends, ...]  # those of the fine ends that are kept

@@ -14,17 +14,17 @@ from numpy.typing import NDArray
 
 from cloister.encode import Grid
 
-__all__ = ["Ends", "NumberPlaces", "split_bins"]
+__all__ = ["Ends", "MarginalPlaces", "split_bins"]
 
 Ends = NDArray[np.int64]  # (bins + 1,): where bins of places begin, and after the last one all places
 ROUNDING = 1e-9  # of a number of steps: what floating-point division may be off by
 
 
 @dataclass(frozen=True, slots=True)
-class NumberPlaces:
+class MarginalPlaces:
     """The places of one column.
 
-    >>> places = NumberPlaces.of(Grid("age", 50.0, 0.125, 400))
+    >>> places = MarginalPlaces.of(Grid("age", 50.0, 0.125, 400))
     >>> places.count, places.values(np.array([0, 800])).tolist()
     (801, [0.0, 100.0])
     """
@@ -35,7 +35,7 @@ class NumberPlaces:
     step: float  # between places, in the column's own units
 
     @classmethod
-    def of(cls, grid: Grid) -> NumberPlaces:
+    def of(cls, grid: Grid) -> MarginalPlaces:
         """The places of a column on its grid."""
         if grid.values is not None:
             values = floor((grid.values.high - grid.values.low) / grid.values.step * (1 + ROUNDING)) + 1
@@ -46,7 +46,7 @@ class NumberPlaces:
     def first_bins(self, bins: int) -> Ends:
         """About so many bins of equal width, and both ends by themselves: what lies beyond the bounds was clipped to them.
 
-        >>> NumberPlaces.of(Grid("age", 50.0, 0.125, 400)).first_bins(4).tolist()
+        >>> MarginalPlaces.of(Grid("age", 50.0, 0.125, 400)).first_bins(4).tolist()
         [0, 1, 200, 400, 601, 800, 801]
         """
         if self.count <= bins:
