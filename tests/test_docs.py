@@ -20,7 +20,8 @@ from tests.real_data import FOLDER, real
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 FOLLOWED = (
-    "anonymize", "audit", "budgets", "choose", "kmeans", "ledger", "mixed", "risk", "schema", "scores", "synopses", "tables",
+    "anonymize", "audit", "budgets", "choose", "kmeans", "ledger", "microaggregation",
+    "microdata", "mixed", "risk", "schema", "scores", "synopses", "tables",
 )  # fmt: skip
 
 

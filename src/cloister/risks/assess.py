@@ -21,7 +21,7 @@ from cloister.risks.risk_report import RiskReport
 from cloister.risks.risk_request import Hierarchies, RiskRequest, listed_names, read_request
 from cloister.risks.rows.compare_rows import ComparedTables, compare_rows
 from cloister.risks.rows.rows_report import RowsReport
-from cloister.risks.rows.rows_request import DRAWN, RowsRequest, compared_origin
+from cloister.risks.rows.rows_request import DRAWN, RowsComparison, compared_origin
 from cloister.risks.singling_out import Combination, single_out
 from cloister.risks.tuples import TOGETHER, Tuples, count_tuples
 from cloister.schema import Schema
@@ -118,7 +118,7 @@ def assess(
         has_label_flags=bool(sensitive or search or population is not None or hierarchies),
     )
     if origin is not None:
-        wanted = RowsRequest(tuple(listed_names(quasi)) or None, target, None if all_rows else DRAWN, origin, facts)
+        wanted = RowsComparison(tuple(listed_names(quasi)) or None, target, None if all_rows else DRAWN, origin, facts)
         compared = ComparedTables.open(data, against, control, request=wanted, engine=engine, table=table, ledger=ledger)
         return compare_rows(compared, wanted)
     tables = RiskTables.open(data, against, population, schema=facts, engine=engine, table=table, ledger=ledger)

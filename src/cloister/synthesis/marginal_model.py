@@ -1,8 +1,8 @@
 """One distribution from noisy tables of a few columns at a time, and rows of it.
 
 Among all distributions of all columns, that one is looked for whose tables are nearest to the noisy ones in weighted least
-squares; it is a product of factors, one a table, and a junction tree holds its marginals. Nothing but noisy tables and the size of
-their noise comes in, so all of this is free.
+squares; it is a product of factors, one a table, and a junction tree holds its marginals. Nothing but noisy tables and the size
+of their noise comes in, so all of this is free.
 
 References
 ----------

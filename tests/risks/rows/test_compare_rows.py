@@ -132,7 +132,7 @@ def test_refused_labels_name_the_other_way() -> None:
 @pytest.mark.parametrize(
     ("certificate", "origin"),
     [
-        ('{"kind": "microaggregation"}', "averaged"),
+        ('{"kind": "microaggregated table"}', "averaged"),
         ('{"kind": "rows"}', "made up"),
         ('{"kind": "anonymization"}', None),
         ('{"kind": ["rows"]}', None),

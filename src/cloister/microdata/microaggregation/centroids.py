@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from cloister.kernels.loops.arrays import F64, I32, I64
 from cloister.microdata.microaggregation.grouping import Grouping, group_modes
-from cloister.microdata.microaggregation.mixed_rows import MixedRows, NumberColumn, WordColumn
+from cloister.microdata.microaggregation.mixed_rows import LARGEST_WHOLE, MixedRows, NumberColumn, WordColumn
 from cloister.schema.arrow_numpy import from_mask, from_numbers, from_texts
 from cloister.schema.hierarchies import Hierarchy
 
@@ -31,7 +31,6 @@ __all__ = ["PublishedColumn", "publish_columns"]
 
 DIGITS = 6  # of a column's range, that means without a step are rounded to
 LARGEST_SUMMED = 1e280  # sums of larger numbers may not be finite
-LARGEST_WHOLE = 2.0**53  # whole numbers beyond it are not told apart in float64
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -29,8 +29,9 @@ from cloister.schema.plain_arrays import plain_type
 from cloister.sinks.column_types import has_text
 from cloister.vault import Holder
 
-__all__ = ["CellKind", "MixedRows", "NumberColumn", "WordColumn", "read_rows"]
+__all__ = ["LARGEST_WHOLE", "CellKind", "MixedRows", "NumberColumn", "WordColumn", "read_rows"]
 
+LARGEST_WHOLE = 2.0**53  # from there on whole numbers are not told apart in float64
 _PERSON = ("person, first half", "person, second half")
 
 
@@ -218,7 +219,8 @@ def _number_column(request: MicroaggregationRequest, name: str, cells: F64, *, i
     if bounds is not None and len(known) and not bounds[0] <= known.min() <= known.max() <= bounds[1]:
         raise DataError(f'column "{name}" holds {what} outside the bounds of the schema. Correct them, or the bounds.')
     step = kind.step if isinstance(kind, Number) else None
-    if step is None and (is_date or bool((np.floor(known) == known).all())):
+    is_whole = bool((np.floor(known) == known).all()) and np.abs(known).max(initial=0) < LARGEST_WHOLE
+    if step is None and (is_date or is_whole):
         step = 1.0
     return NumberColumn(name, cells, is_date, bounds, step)
 

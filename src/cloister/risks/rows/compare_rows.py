@@ -19,7 +19,7 @@ from cloister.risks.rows.row_linkage import beside_control, row_linkage
 from cloister.risks.rows.row_tables import RowTable, lay_out
 from cloister.risks.rows.rows_pictures import make_page, pictured_columns
 from cloister.risks.rows.rows_report import RowsReport
-from cloister.risks.rows.rows_request import RowsRequest
+from cloister.risks.rows.rows_request import RowsComparison
 from cloister.risks.rows.trained_models import train_models
 from cloister.risks.tuples import Tuples, count_tuples
 from cloister.schema import Kind
@@ -51,7 +51,7 @@ class ComparedTables:
         original: Any,
         control: Any = None,
         *,
-        request: RowsRequest,
+        request: RowsComparison,
         engine: EngineChoice = None,
         table: str | None = None,
         ledger: Any = None,
@@ -84,7 +84,7 @@ class ComparedTables:
         return [count_tuples(holder, self.columns, valued=self.columns, kinds=self.kinds) for holder in holders]
 
 
-def compare_rows(tables: ComparedTables, request: RowsRequest) -> RowsReport:
+def compare_rows(tables: ComparedTables, request: RowsComparison) -> RowsReport:
     """Compare rows that were averaged or made up with their original.
 
     Privacy

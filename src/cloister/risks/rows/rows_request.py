@@ -14,17 +14,17 @@ from cloister.risks.rows.rows_report import Origin
 from cloister.schema import Role, Schema
 from cloister.sinks import certificate_path
 
-__all__ = ["DRAWN", "RowsRequest", "compared_origin"]
+__all__ = ["DRAWN", "RowsComparison", "compared_origin"]
 
 DRAWN = 5_000  # original rows that distances are measured for
-ORIGINS: dict[str, Origin] = {"microaggregation": "averaged", "rows": "made up"}
+ORIGINS: dict[str, Origin] = {"microaggregated table": "averaged", "rows": "made up"}
 """What the rows of a release are, by the kind that its certificate states."""
 
 LARGEST_CERTIFICATE = 10_000_000  # bytes: beyond, it is none
 
 
 @dataclass(frozen=True, slots=True)
-class RowsRequest:
+class RowsComparison:
     """What should be compared, and how.
 
     Attributes

@@ -100,6 +100,6 @@ def _predict(features: NDArray[np.float32], classes: NDArray[np.int32], asked: N
     if len(np.unique(classes)) == 1:
         return np.full(len(asked), classes[0], np.int32)
     model = LogisticRegression(max_iter=200, tol=1e-3)
-    with threadpool_limits(1):  # small products: threads that wait for each other on a busy machine take minutes
+    with threadpool_limits(1):  # small products: threads would mostly wait for each other
         guess: NDArray[np.int32] = model.fit(features, classes).predict(asked)
     return guess
