@@ -15,7 +15,7 @@ from cloister.schema import Neighbours
 
 __all__ = ["ClassCounts", "ValueBins", "best_classes"]
 
-ROWS_AT_ONCE = 4_096  # whose scores in all classes stay in the cache
+SCORES_AT_ONCE = 2**18  # of some rows in all classes: they stay in the cache
 LARGEST_TOTAL = 2**31  # scores of a row are added in 32 bits
 
 
@@ -112,8 +112,9 @@ def best_classes(
     if len(scores) == 1:
         return best
     by_value = np.ascontiguousarray(scores.T)  # (bins, k)
-    for start in range(0, rows, ROWS_AT_ONCE):
-        some = slice(start, start + ROWS_AT_ONCE)
+    at_once = max(1, SCORES_AT_ONCE // len(scores))
+    for start in range(0, rows, at_once):
+        some = slice(start, start + at_once)
         totals = np.zeros((len(best[some]), len(scores)), dtype=np.int32)
         for offset, column in zip(offsets, places, strict=True):
             totals += by_value[offset + column[some]]

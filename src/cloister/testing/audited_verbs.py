@@ -193,6 +193,7 @@ VERBS: Mapping[str, Verb] = {
     "tabulate": tabulate(["group"], []),
     "tabulate with bins, margins and sums": tabulate(["group", "x"], ["y"], margins=True),
     "tabulate, missing counted": tabulate(["group"], ["y"], count_missing=True),
+    "rows clusters": rows("clusters"),
     "rows insensitive": rows("insensitive"),
     "rows insensitive, groups of one": rows("insensitive", k=1),
     "rows marginals": rows("marginals", bins={"x": 3, "y": 2}),

@@ -9,7 +9,9 @@ columns of which d are numbers:
 - clusters: one half in three equal rounds, the value counts of every column in every cluster; a row moves c counts again.
 
 There are as many clusters as leave each of them 25 times the noise of one count when rows are spread evenly, at least 4 and at
-most 96. A table of one column has none: all is spent on its marginal.
+most 96. A table of one column has none: all is spent on its marginal. Within clusters a number has about 8 bins of equal weight,
+and 16 where the budget would carry 96 clusters. Of two columns, which need few clusters for each bin, it has 16 from 8 clusters
+on, and 24 from 96.
 """
 
 from __future__ import annotations
@@ -35,6 +37,8 @@ RANGE_PASSES, ROUNDS = 2, 3
 FIRST_BINS = 32  # of a number column at first
 CLUSTER_SIGNAL = 25.0  # a cluster of average size, in deviations of the noise of one of its counts
 LEAST_CLUSTERS, MOST_CLUSTERS = 4, 96
+FEWEST_BINS = 8  # of a number within clusters
+PAIR_SIGNAL = 8.0  # clusters from which on two columns have more of them
 MOST_COUNTS = 4_000_000  # noisy counts of a round
 
 
@@ -47,6 +51,7 @@ class ClusterSpending:
     marginals: Spend
     round: Spend | None  # of each round of clusters; None: there is none
     clusters: int
+    bins: int  # of a number within clusters, about
 
     def events(self) -> tuple[Event, ...]:
         """Every step's charge, in order."""
@@ -113,7 +118,7 @@ def spending_on(task: RowTask, rows: float) -> ClusterSpending:
     clustered = columns > 1 and task.clusters != 1
     for_clusters = CLUSTERS_SHARE if clustered else Fraction(0)
     each = part_of(whole, for_clusters / ROUNDS) if clustered else None
-    clusters = 1
+    clusters, carried = 1, 0.0
     if each is not None:
         carried = rows / (CLUSTER_SIGNAL * noise_of(terms, columns, each))
         drawn = MOST_COUNTS // values_of(task)
@@ -124,7 +129,16 @@ def spending_on(task: RowTask, rows: float) -> ClusterSpending:
         part_of(whole, 1 - for_ranges - for_clusters),
         each,
         clusters,
+        bins_within(columns, carried),
     )
+
+
+def bins_within(columns: int, carried: float) -> int:
+    """About how many bins a number has within clusters, of which the budget carries so many."""
+    few, more = (
+        (FEWEST_BINS, 2 * FEWEST_BINS) if columns > 2 or carried < PAIR_SIGNAL else (2 * FEWEST_BINS, 3 * FEWEST_BINS)
+    )
+    return few if carried < MOST_CLUSTERS else more
 
 
 def values_of(task: RowTask) -> int:

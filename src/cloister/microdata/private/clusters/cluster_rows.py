@@ -147,7 +147,7 @@ class ClusterSteps:
                 ends = [column.pieces(self.rows, least) for column in known]
         counted, deviation = self.columns(bins_of(places, ends, sizes), self.spending.marginals, "marginals")
         known = refined(known, ends, counted, deviation)
-        return ColumnMarginals.of(known, counted[len(places) :], self.rows)
+        return ColumnMarginals.of(known, counted[len(places) :], self.rows, self.spending.bins)
 
     def columns(self, bins: ValueBins, spend: Spend, step: str) -> tuple[list[Array], float]:
         """Noisy value counts of the whole table, column by column, and the deviation of their noise."""

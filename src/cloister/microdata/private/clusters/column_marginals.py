@@ -25,7 +25,6 @@ Array = NDArray[np.float64]
 MOST_PIECES = 32  # of a bin in one pass
 MOST_BINS = 2_048  # of a column, beside those of the first pass
 NOTHING_KNOWN = 1e300  # variance of what nobody has measured
-COARSE_BINS = 8  # within clusters: numbers have about so many bins of equal weight; heavier ones stand alone
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -73,10 +72,10 @@ class ColumnMarginals:
     coarse: tuple[Ends, ...]  # those of the fine ends that are kept
 
     @classmethod
-    def of(cls, numbers: Sequence[NumberCounts], categories: Sequence[Array], rows: float) -> ColumnMarginals:
-        """From noisy counts of all columns of a table of about so many rows."""
+    def of(cls, numbers: Sequence[NumberCounts], categories: Sequence[Array], rows: float, bins: int) -> ColumnMarginals:
+        """From noisy counts of all columns of a table of about so many rows; clusters have about so many bins of a number."""
         shares = [onto_simplex(counts, rows) / rows for counts in (*(column.counts for column in numbers), *categories)]
-        coarse = tuple(coarse_ends(column.ends, share) for column, share in zip(numbers, shares, strict=False))
+        coarse = tuple(coarse_ends(column.ends, share, bins) for column, share in zip(numbers, shares, strict=False))
         places, ends = tuple(column.places for column in numbers), tuple(column.ends for column in numbers)
         return cls(places, ends, tuple(shares), coarse)
 
@@ -107,19 +106,19 @@ class ColumnMarginals:
         return self.places[column].values(places)
 
 
-def coarse_ends(ends: Ends, shares: Array) -> Ends:
+def coarse_ends(ends: Ends, shares: Array, bins: int) -> Ends:
     """Neighbouring bins joined until each holds its part of the rows; a bin that holds as much by itself stands alone.
 
-    >>> coarse_ends(np.array([0, 1, 2, 3, 9]), np.array([0.05, 0.9, 0.02, 0.03])).tolist()
+    >>> coarse_ends(np.array([0, 1, 2, 3, 9]), np.array([0.05, 0.9, 0.02, 0.03]), 8).tolist()
     [0, 1, 2, 9]
     """
     kept, weight = [0], 0.0
     for i, share in enumerate(shares.tolist()):
-        if share >= 1 / COARSE_BINS and kept[-1] != i:
+        if share >= 1 / bins and kept[-1] != i:
             kept.append(i)
             weight = 0.0
         weight += share
-        if weight >= 1 / COARSE_BINS:
+        if weight >= 1 / bins:
             kept.append(i + 1)
             weight = 0.0
     if kept[-1] == len(shares):
