@@ -25,7 +25,9 @@ def table(joint: np.ndarray, kept: tuple[int, ...]) -> np.ndarray:
     return joint.sum(axis=tuple(axis for axis in range(joint.ndim) if axis not in kept))
 
 
-def noisy(joint: np.ndarray, kept: tuple[tuple[int, ...], ...], deviation: float, total: float = 1000.0) -> list[NoisyMarginal]:
+def noisy(
+    joint: np.ndarray, kept: tuple[tuple[int, ...], ...], deviation: float, total: float = 1000.0
+) -> list[NoisyMarginal]:
     random = np.random.default_rng(1)
     return [
         NoisyMarginal(each, total * table(joint, each) + random.normal(0, deviation, table(joint, each).shape), deviation)
@@ -47,7 +49,7 @@ def loss(joint: np.ndarray, measured: list[NoisyMarginal], total: float = 1000.0
 
 
 def test_clusters_agree_with_the_product_of_the_factors() -> None:
-    """Messages along the tree give the marginals that summing the whole distribution gives, in every cluster and for every pair."""
+    """Messages along the tree give the marginals that summing the whole distribution gives, of clusters and of all pairs."""
     for kept in (TREE, RING, APART, ALL_PAIRS):
         model = fit_marginals(SIZES, noisy(truth(), kept, 5.0), 1000.0, 600)
         for place, cluster in enumerate(model.tree.clusters):
@@ -111,7 +113,9 @@ def test_rows_keep_the_marginals(kept: tuple[tuple[int, ...], ...]) -> None:
     rows = model.rows(20_000, np.random.default_rng(0))
     assert rows.shape == (20_000, len(SIZES))
     for pair in kept:
-        shares = np.bincount(np.ravel_multi_index(rows[:, pair].T, [SIZES[c] for c in pair]), minlength=model.table(pair).size)
+        shares = np.bincount(
+            np.ravel_multi_index(rows[:, pair].T, [SIZES[c] for c in pair]), minlength=model.table(pair).size
+        )
         assert np.abs(shares / 20_000 - model.table(pair).ravel()).sum() / 2 < 0.003
 
 
