@@ -3,7 +3,7 @@
 pairs       total variation of all pairs of nine columns of Adult, 20 fits: median, 90th percentile, worst, and the time
 budgets     the same at epsilon 0.1 to 10 on Adult, car, nursery and a mixed table: more budget is never worse
 classifier  accuracy on income of a classifier trained on the rows, beside one trained on the original
-inference   one fit of the same noisy tables here and with mbi (``pip install 'mbi>=2'``), the field's library, which compiles with jax
+inference   one fit of the same noisy tables here and with mbi, the field's library (``pip install 'mbi>=2'``)
 peers       MST and AIM of dpmm, in an environment of their own (``peers_dpmm.txt``)
 """
 

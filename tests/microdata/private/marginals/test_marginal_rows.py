@@ -1,4 +1,4 @@
-"""Rows by marginals keep the pairs of a table, come from released numbers alone, and are refused before a charge or not at all."""
+"""Rows by marginals keep the pairs of a table, come from released numbers alone, and are refused before a charge."""
 
 from __future__ import annotations
 
