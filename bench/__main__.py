@@ -7,7 +7,7 @@ import sys
 
 ALL = [
     "foundations", "kmeans_speed", "kmeans_quality", "spark", "synopsis", "magic", "mixed", "anonymize", "risk", "audit",
-    "collect", "collect_service", "microdata", "microdata_marginals",
+    "collect", "collect_service", "microaggregation", "microdata", "microdata_marginals",
 ]  # fmt: skip
 
 IN_PARTS = {"mixed", "collect", "collect_service", "microdata", "microdata_marginals"}  # what follows these are parts of them

@@ -28,10 +28,9 @@ SIZES = (2, 5, 10, 20, 50, 100, 200, 500)
 BEYOND = (1_000, 5_000, 15_000)  # groups that the paper did not try, where sound ICMD-DP is at its best
 PARTS = ("paper", "rows", "attacks")
 FITS = 5
-Table = pa.Table
 
 
-def adult() -> tuple[Table, Table, Schema]:
+def adult() -> tuple[pa.Table, pa.Table, Schema]:
     """Complete rows of Adult, 6 numbers and 8 categories: those that are published, those that are not, and the schema."""
     found = cl.datasets.load("adult", folder=DATA, fetch=False)
     whole = found.table
@@ -43,7 +42,7 @@ def adult() -> tuple[Table, Table, Schema]:
     return whole.take(order[:ROWS]), whole.take(order[ROWS:]), found.schema
 
 
-def compare(made: Table, original: Table, control: Table, schema: Schema, **settings: Any) -> Any:
+def compare(made: pa.Table, original: pa.Table, control: pa.Table, schema: Schema, **settings: Any) -> Any:
     """What the holder sees of rows that were released."""
     return cl.risk(made, list(schema.names), against=original, control=control, schema=schema, as_rows=True, **settings)
 
@@ -54,17 +53,17 @@ def compare(made: Table, original: Table, control: Table, schema: Schema, **sett
 class PaperRows:
     """Adult as integers and floats, with the distances of paper 004."""
 
-    def __init__(self, table: Table, schema: Schema) -> None:
+    def __init__(self, table: pa.Table, schema: Schema) -> None:
         self.schema = schema
         self.names = list(schema.names)
         kinds = [schema[name].kind for name in self.names]
         self.numbers = [name for name, kind in zip(self.names, kinds, strict=True) if not isinstance(kind, Category)]
         self.categories = [name for name in self.names if name not in self.numbers]
         columns = [table[name].to_numpy().astype(np.float64) for name in self.numbers]
-        ends = [schema[name].kind.bounds for name in self.numbers]
+        ends: Any = [schema[name].kind.bounds for name in self.numbers]
         self.lows, self.highs = (np.array([end[side] for end in ends]) for side in (0, 1))
         self.scaled = (np.stack(columns, axis=1) - self.lows) / (self.highs - self.lows)  # (n, d)
-        self.domains = [schema[name].kind.domain for name in self.categories]
+        self.domains: Any = [schema[name].kind.domain for name in self.categories]
         self.codes = np.stack(
             [
                 pc.index_in(table[name], pa.array(domain)).to_numpy()
@@ -73,7 +72,7 @@ class PaperRows:
             axis=1,
         )  # (n, c)
 
-    def table(self, scaled: NDArray[np.float64], codes: NDArray[np.int64]) -> Table:
+    def table(self, scaled: NDArray[np.float64], codes: NDArray[np.int64]) -> pa.Table:
         """Rows as a table again, numbers inside their bounds."""
         inside = np.clip(scaled, 0, 1) * (self.highs - self.lows) + self.lows
         columns: dict[str, Any] = dict(zip(self.numbers, inside.T, strict=True))
@@ -108,13 +107,13 @@ class PaperRows:
         return means, np.stack(modes, axis=1), block
 
 
-def icmd(rows: PaperRows, size: int) -> Table:
+def icmd(rows: PaperRows, size: int) -> pa.Table:
     """ICMD as printed: blocks along an order that follows from the rows. Not private."""
     means, modes, block = rows.averaged(rows.printed_order(), size)
     return rows.table(means[block], modes[block])
 
 
-def icmd_dp_printed(rows: PaperRows, size: int, epsilon: float, seed: int) -> Table:
+def icmd_dp_printed(rows: PaperRows, size: int, epsilon: float, seed: int) -> pa.Table:
     """ICMD-DP as printed: noise of scale n / k^2 ranges over epsilon on every record of every column. Not private as claimed."""
     random = np.random.default_rng(seed)
     means, modes, block = rows.averaged(rows.printed_order(), size)
@@ -128,7 +127,7 @@ def icmd_dp_printed(rows: PaperRows, size: int, epsilon: float, seed: int) -> Ta
     return rows.table(noisy, codes)
 
 
-def plain_noise(rows: PaperRows, epsilon: float, seed: int) -> Table:
+def plain_noise(rows: PaperRows, epsilon: float, seed: int) -> pa.Table:
     """Noise on every row by itself, the epsilon shared by the columns: private, and without a collector that is trusted."""
     random = np.random.default_rng(seed)
     each = epsilon / len(rows.names)
@@ -146,14 +145,14 @@ def timed(work: Callable[[], Any]) -> tuple[Any, float]:
     return made, time.perf_counter() - start
 
 
-def sampled_synopsis(original: Table, schema: Schema, epsilon: str) -> Table:
+def sampled_synopsis(original: pa.Table, schema: Schema, epsilon: str) -> pa.Table:
     """Made-up rows of a released tree over the numbers; it has no categories."""
     numbers = [column.name for column in schema.columns if not isinstance(column.kind, Category)]
     made = cl.synopsis(original, epsilon, schema=schema, columns=numbers, method="tree", neighbours="replace-one")
     return made.sample(max(1, round(made.total)))
 
 
-def paper_settings(original: Table, schema: Schema) -> Iterator[tuple[str, str, int | str, Callable[[], Table]]]:
+def paper_settings(original: pa.Table, schema: Schema) -> Iterator[tuple[str, str, int | str, Callable[[], pa.Table]]]:
     """Method, epsilon, k, and what makes its rows."""
     rows = PaperRows(original, schema)
     for size in SIZES:
@@ -173,13 +172,13 @@ def paper_settings(original: Table, schema: Schema) -> Iterator[tuple[str, str, 
         yield "Synopsis.sample", epsilon, "", lambda e=epsilon: sampled_synopsis(original, schema, e)
 
 
-def private(epsilon: str, method: str, original: Table, schema: Schema, **settings: Any) -> Table:
+def private(epsilon: str, method: str, original: pa.Table, schema: Schema, **settings: Any) -> pa.Table:
     """Private rows, under replace-one like the sound ICMD-DP."""
     model = cl.PrivateMicrodata(epsilon, method, schema=schema, neighbours="replace-one", **settings)
     return model.sample(original).table
 
 
-def averaged(original: Table, schema: Schema, size: int) -> Table:
+def averaged(original: pa.Table, schema: Schema, size: int) -> pa.Table:
     """CMD of paper 004, through the holder's door."""
     import tempfile
     from pathlib import Path
@@ -192,7 +191,7 @@ def averaged(original: Table, schema: Schema, size: int) -> Table:
         return pq.read_table(out)
 
 
-def measured(method: str, epsilon: str, size: int | str, work: Callable[[], Table], tables: Any) -> dict[str, Any]:
+def measured(method: str, epsilon: str, size: int | str, work: Callable[[], pa.Table], tables: Any) -> dict[str, Any]:
     """One line of the table."""
     original, control, schema = tables
     made, took = timed(work)
@@ -215,9 +214,9 @@ def paper() -> None:
     """The setting of paper 004."""
     original, control, schema = adult()
     rows = []
-    for size in SIZES:
+    for each in SIZES:
         rows.append(
-            measured("CMD", "", size, lambda size=size: averaged(original, schema, size), (original, control, schema))
+            measured("CMD", "", each, lambda size=each: averaged(original, schema, size), (original, control, schema))
         )
     for method, epsilon, size, work in paper_settings(original, schema):
         rows.append(measured(method, epsilon, size, work, (original, control, schema)))

@@ -47,6 +47,7 @@ PUBLIC = [
     "KModes",
     "KPrototypes",
     "Ledger",
+    "Microaggregation",
     "Neighbours",
     "PrivateMicrodata",
     "PureDP",

@@ -20,6 +20,7 @@ _HOMES = {  # public name -> its module, and after a colon its name there where 
     "KModes": "cloister.clustering.kmodes",
     "KPrototypes": "cloister.clustering.kprototypes",
     "Ledger": "cloister.privacy.ledger",
+    "Microaggregation": "cloister.microdata.microaggregation.microaggregation_estimator",
     "Neighbours": "cloister.schema",
     "PrivateMicrodata": "cloister.microdata.private.private_microdata",
     "PureDP": "cloister.privacy.budgets",
@@ -45,6 +46,7 @@ __all__ = [
     "KModes",
     "KPrototypes",
     "Ledger",
+    "Microaggregation",
     "Neighbours",
     "PrivateMicrodata",
     "PureDP",
@@ -74,6 +76,7 @@ if TYPE_CHECKING:
     from cloister.clustering.synopsis.request import synopsis
     from cloister.clustering.synopsis.synopsis import Synopsis
     from cloister.errors import CloisterError
+    from cloister.microdata.microaggregation.microaggregation_estimator import Microaggregation
     from cloister.microdata.private.private_microdata import PrivateMicrodata
     from cloister.privacy.budgets import ApproxDP, Identifiability, PureDP
     from cloister.privacy.ledger import Ledger

@@ -122,6 +122,14 @@ def test_roles_and_people_of_a_schema(people: Path, tmp_path: Path) -> None:
         ["risk", "{people}", "--quasi", "age", "--population", "nowhere.csv"],
         ["risk", "{people}", "--quasi", "age", "--hierarchies", "nowhere"],
         ["risk", "{people}", "--quasi", "age", "--ledger", "x.sqlite"],
+        ["risk", "{people}", "--as-rows"],
+        ["risk", "{people}", "--against", "{people}", "--plot", "page.gif"],
+        ["risk", "{people}", "--against", "{people}", "--plot", "{people}"],
+        ["risk", "{people}", "--against", "{people}", "--as-labels", "--plot", "page.png"],
+        ["risk", "{people}", "--plot", "page.png"],
+        ["risk", "{people}", "--quasi", "age", "--against", "{people}", "--control", "{people}"],
+        ["risk", "{people}", "--against", "{people}", "--as-rows", "--control", "nowhere.csv"],
+        ["risk", "{people}", "--against", "{people}", "--as-rows", "--target", "nothing"],
         ["anonymize", "{people}", "--quasi", "age", "--curve", "curve.gif"],
         ["anonymize", "{people}", "--quasi", "age", "--curve", "{people}"],
         ["anonymize", "{people}", "--quasi", "age", "--curve", "curve.png", "--k", "3"],
@@ -143,7 +151,30 @@ def test_labels_that_mean_nothing_are_told_without_their_text(people: Path, tmp_
     code, output = run("risk", other, "--quasi", "town", "--against", people)
     assert code == 2
     assert 'column "town"' in output
+    assert "--as-rows" in output
     assert "Label-of-no-one" not in output
+
+
+def test_rows_are_compared(people: Path, tmp_path: Path) -> None:
+    """A page of text without a value, a page of pictures, and one document for programs."""
+    made = tmp_path / "made.csv"
+    made.write_text(people.read_text().replace("20;", "21.5;"))
+    picture = tmp_path / "page.png"
+    words = ["risk", made, "--against", people, "--as-rows", "--target", "sex", "--control", people]
+    code, output = run(*words, "--plot", picture)
+    assert code == 0
+    for word in ("SSE / SST", "group linkage", "nearest-record linkage", "excess", "classifier finds sex", "Drawn: "):
+        assert word in output
+    assert SECRET not in output
+    assert picture.read_bytes()[:4] == b"\x89PNG"
+    code, output = run(*words, "--json", "--all-rows")
+    document = json.loads(output)
+    assert code == 0
+    assert document["stamp"].startswith("for the holder only")
+    assert document["tried"] == document["rows"] == 60
+    assert document["error"]["sse"] == pytest.approx(3 * (1.5 / 19) ** 2)  # three rows of 20 became 21.5, of a range of 19
+    assert document["models"]["is_control"]
+    assert SECRET not in output
 
 
 @pytest.mark.parametrize("scope", ["global", "local"])

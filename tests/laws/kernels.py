@@ -21,6 +21,7 @@ from cloister.kernels import (
     BallClip,
     BoxClip,
     CenterSums,
+    ClassCounts,
     ClippedCost,
     ClippedSums,
     Euclidean,
@@ -36,6 +37,7 @@ from cloister.kernels import (
     PrototypeVotes,
     Rows,
     Taxicab,
+    ValueBins,
     ValueCounts,
 )
 from cloister.kernels.cells import GridCells, GridKeys, NestedCells
@@ -217,6 +219,15 @@ def report_tables(draw: st.DrawFn) -> Case:
 
 
 @st.composite
+def class_counts(draw: st.DrawFn) -> Case:
+    """Scores so few that ties are likely."""
+    edges = st.lists(st.integers(-HALF, HALF), max_size=4, unique=True).map(lambda e: tuple(sorted(e)))
+    bins = ValueBins(tuple(draw(edges) for _ in range(draw(st.integers(0, 2)))), SIZES)
+    scores = hnp.arrays(np.int32, (draw(st.integers(1, 4)), bins.total), elements=st.integers(-3, 3))
+    return Case(ClassCounts(bins, draw(scores)), len(bins.cuts))
+
+
+@st.composite
 def per_unit(draw: st.DrawFn) -> Case:
     case = draw(center_sums())
     return Case(PerUnit(case.kernel, draw(st.integers(1, 3))), case.columns, case.clip)
@@ -241,6 +252,7 @@ KERNELS: dict[str, Callable[[], st.SearchStrategy[Case]]] = {
     "MissingCounts": lambda: st.just(Case(MissingCounts(len(SIZES)), 1)),
     "ReportTables": report_tables,
     "ValueCounts": lambda: st.just(Case(ValueCounts(SIZES), 1)),
+    "ClassCounts": class_counts,
     "PerUnit": per_unit,
 }
 

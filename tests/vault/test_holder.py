@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from cloister.encode import Encoding, Grid
@@ -114,3 +115,16 @@ def test_exact_summaries_are_recorded_once_and_stamped(tmp_path: Path) -> None:
     assert first.stamp == "for the holder only: not a private release"
     assert [entry.purpose for entry in ledger.entries("t")] == ["sums"]
     assert choose._expected_rows == float("inf")
+
+
+def test_gathered_rows_come_in_order_and_take_a_number_each(tmp_path: Path) -> None:
+    """What is gathered is for the holder; numbers that were made of it go out with the rows that they belong to."""
+    table = Vault.holding(TABLE, purpose="test")
+    gathered = table.gather(Same())
+    assert "not a private release" in gathered.stamp
+    assert gathered.value["x"].to_pylist() == list(range(50))
+    both = Same(("x", "n"), pa.schema([*TABLE.schema, pa.field("n", pa.int32())]))
+    table.with_column("n", np.arange(50, dtype=np.int32)).rewrite(both, str(tmp_path / "out.parquet"), "parquet", 50)
+    rows = pq.read_table(tmp_path / "out.parquet").to_pylist()
+    assert sorted(row["n"] for row in rows) == list(range(50))
+    assert all(row["x"] == row["n"] for row in rows)

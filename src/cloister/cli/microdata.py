@@ -23,7 +23,7 @@ MICROAGGREGATION = "microaggregation"
 
 
 @dataclass(frozen=True)
-class Grouping:
+class AveragingFlags:
     """What only microaggregation takes."""
 
     distance: Annotated[
@@ -69,7 +69,7 @@ def microdata(
     bins: Annotated[
         list[str] | None, typer.Option(metavar="A=10", help="Method marginals: bins of a number or date, as in tabulate.")
     ] = None,
-    grouping: Grouping,
+    grouping: AveragingFlags,
     schema: flags.SchemaFile = None,
     neighbours: flags.NeighbourRelation = None,
     access: flags.Access,
@@ -151,4 +151,27 @@ def publish_private(request: Any, data: list[str], path: Path, as_json: bool) ->
 
 def publish_averaged(parameters: dict[str, Any], data: list[str], out: Path | None, dry_run: bool, as_json: bool) -> None:
     """Average rows in groups of k and write them, for whoever holds them."""
-    raise NotImplementedError
+    from cloister.microdata.microaggregation.microaggregation_estimator import Microaggregation
+    from cloister.sinks import certificate_path, reserved
+
+    model = Microaggregation(**parameters)
+    if dry_run:
+        from cloister.vault import open_data
+
+        plan = model.plan(open_data(data, model.engine).names)
+        if as_json:
+            output.print_json(plan.as_dict())
+        else:
+            typer.echo(str(plan))
+            typer.echo("No row was read.")
+        return
+    path = check_out(out)
+    model.request()
+    with reserved(path, with_certificate=True):
+        with output.progress(as_json) as step:
+            release = model.publish(data, path, progress=step)
+        if as_json:
+            output.print_json({"out": str(path), "certificate": str(certificate_path(path)), **release.as_dict()})
+            return
+        typer.echo(str(model.summary_))
+        output.print_release(release, f"{path}, {certificate_path(path)}")

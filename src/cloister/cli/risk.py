@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from cloister.cli import flags, output
+from cloister.errors import UsageError
+
+if TYPE_CHECKING:
+    from cloister.risks.assess import RiskReport, RowsReport
 
 EXAMPLE = (
     "Example: cloister risk people.csv --quasi age,sex,postcode --sensitive illness; later: cloister risk published.csv "
-    "--quasi age,sex,postcode --against people.csv --hierarchies hierarchies"
+    "--quasi age,sex,postcode --against people.csv --hierarchies hierarchies; of rows: cloister risk rows.csv "
+    "--against people.csv --as-rows --plot rows.png"
 )
 
 
@@ -39,6 +45,20 @@ def risk(
     search: Annotated[
         int | None, typer.Option(metavar="N", min=1, help="Which combinations of up to N columns single people out.")
     ] = None,
+    as_rows: Annotated[
+        bool | None,
+        typer.Option(
+            "--as-rows/--as-labels",
+            help="With --against: DATA holds averaged or made-up rows, not labels. Default: as its certificate says.",
+        ),
+    ] = None,
+    control: Annotated[
+        str | None, typer.Option(metavar="FILE", help="With rows: others that were not in the table, to compare with.")
+    ] = None,
+    all_rows: Annotated[
+        bool, typer.Option("--all-rows", help="With rows: measure distances for every row, not for 5,000 of them.")
+    ] = False,
+    plot: Annotated[Path | None, typer.Option(metavar="FILE", help="With rows: one page of pictures, .png or .svg.")] = None,
     schema: flags.SchemaFile = None,
     access: flags.Access,
     everywhere: flags.Everywhere,
@@ -47,6 +67,8 @@ def risk(
     from cloister.risks.assess import assess
 
     where = access.parameters()
+    if plot is not None:
+        check_plot(plot, as_rows, against)
     with output.progress(everywhere.as_json) as step:
         step("counting")
         report = assess(
@@ -59,10 +81,39 @@ def risk(
             hierarchies=hierarchies,
             threshold=threshold,
             search=search,
+            as_rows=as_rows if plot is None else True,  # pictures are of rows
+            control=control,
+            all_rows=all_rows,
             schema=schema,
             **where,
         )
+    if plot is not None:
+        save_pictures(report, plot)
     if everywhere.as_json:
-        output.print_json(report.as_dict())
-    else:
-        typer.echo(str(report))
+        output.print_json({**({} if plot is None else {"picture": str(plot)}), **report.as_dict()})
+        return
+    typer.echo(str(report))
+    if plot is not None:
+        output.print_line(f"Drawn: {plot}")
+
+
+def check_plot(path: Path, as_rows: bool | None, against: str | None) -> None:
+    """Refuse a picture that cannot be drawn, before a row is read."""
+    from cloister.report.plot import check_drawable
+    from cloister.sinks import check_free
+
+    if as_rows is False or against is None:
+        raise UsageError("--plot draws rows beside their original: give --against, and drop --as-labels.")
+    check_drawable(path)
+    check_free(path)
+
+
+def save_pictures(report: RiskReport | RowsReport, path: Path) -> None:
+    """Write the page of pictures of a comparison of rows."""
+    from cloister.risks.assess import RowsReport
+    from cloister.sinks import stage
+
+    assert isinstance(report, RowsReport)  # --plot compares rows
+    with stage(path, directory=False) as staged:
+        report.draw(staged.path)
+        staged.commit()

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from cloister.encode import Encoded, Encoding
 from cloister.engines.registry import DEFAULT, ENGINES
-from cloister.errors import UsageError
+from cloister.errors import EngineError, UsageError
 from cloister.kernels import Kernel, Summary
 from cloister.kernels.distinct_values import DistinctValues
 from cloister.kernels.exact import Exact
@@ -113,6 +113,10 @@ class Engine(Folds, Protocol):
     def distinct(self, kernel: DistinctValues) -> Exact[pa.Table]:
         """The different values of some columns."""
         ...
+
+    def gather(self, row_map: RowMap) -> Exact[pa.Table]:
+        """Every row, mapped, in memory and in the order of the rows: for engines that keep one."""
+        raise EngineError("rows that have no order cannot be gathered in one. Read the table with the local engine.")
 
     def rewrite(self, row_map: RowMap, path: str, format: str = "parquet", shuffle: Shuffle | None = None) -> None:
         """Write every row, mapped, to a new place: in the engine's own order, or shuffled. Stage it: `cloister.sinks`."""

@@ -3,6 +3,7 @@
 from cloister.kernels.base import Change, Kernel, Sensitivity, Summary, zero
 from cloister.kernels.cells import GridCells, GridKeys, NestedCells
 from cloister.kernels.centers import BallClip, BoxClip, CenterSums, Clip, Labels, Modes
+from cloister.kernels.class_counts import ClassCounts, ValueBins
 from cloister.kernels.clipped import ClippedCost, ClippedSums, Euclidean, Taxicab
 from cloister.kernels.cluster_fit import FitSums
 from cloister.kernels.counts import Histogram, Rows, ValueCounts
@@ -19,6 +20,7 @@ __all__ = [
     "BoxClip",
     "CenterSums",
     "Change",
+    "ClassCounts",
     "Clip",
     "ClippedCost",
     "ClippedSums",
@@ -45,6 +47,7 @@ __all__ = [
     "Summary",
     "TableCounts",
     "Taxicab",
+    "ValueBins",
     "ValueCounts",
     "zero",
 ]

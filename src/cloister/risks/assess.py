@@ -18,14 +18,17 @@ from cloister.risks.original import Unordered, compare_with_original
 from cloister.risks.paired_rows import PairedRows
 from cloister.risks.population import people_in_classes
 from cloister.risks.risk_report import RiskReport
-from cloister.risks.risk_request import Hierarchies, RiskRequest, read_request
+from cloister.risks.risk_request import Hierarchies, RiskRequest, listed_names, read_request
+from cloister.risks.rows.compare_rows import ComparedTables, compare_rows
+from cloister.risks.rows.rows_report import RowsReport
+from cloister.risks.rows.rows_request import DRAWN, RowsComparison, compared_origin
 from cloister.risks.singling_out import Combination, single_out
 from cloister.risks.tuples import TOGETHER, Tuples, count_tuples
 from cloister.schema import Schema
 from cloister.sources.stated_names import names_stated
 from cloister.vault import EngineChoice, Holder, Vault, open_data
 
-__all__ = ["RiskReport", "assess"]
+__all__ = ["RiskReport", "RowsReport", "assess"]
 
 PURPOSE = "risk of re-identification"
 
@@ -42,10 +45,13 @@ def assess(
     threshold: float = 0.2,
     search: int | None = None,
     schema: Schema | str | os.PathLike[str] | None = None,
+    as_rows: bool | None = None,
+    control: Any = None,
+    all_rows: bool = False,
     engine: EngineChoice = None,
     table: str | None = None,
     ledger: Any = None,
-) -> RiskReport:
+) -> RiskReport | RowsReport:
     """Measure the risk of a table and, against its original, its information loss.
 
     Parameters
@@ -71,13 +77,20 @@ def assess(
         Also list which combinations of up to so many columns single people out.
     schema : Schema or path, optional
         Roles, hierarchies, how cells are written, and the unit: then people are counted, not rows.
+    as_rows : bool, optional
+        With `against`: compare rows that were averaged or made up, and not labels. Default: where the certificate beside `data`
+        says that they were. `quasi` then names the columns to compare; without it all are that both tables have.
+    control : path, DataFrame, ..., optional
+        With rows: others of the same kind that were not in the table, beside which linkage and distances are shown.
+    all_rows : bool
+        With rows: measure distances for every original row, and not for 5,000 of them.
     engine : name of an engine, such as "local" or "spark", or Spark, optional
     table, ledger : optional
         The table's name in the ledger, where it is recorded that its holder saw exact numbers.
 
     Returns
     -------
-    RiskReport
+    RiskReport, or RowsReport where rows are compared
 
     Privacy
     -------
@@ -97,6 +110,17 @@ def assess(
         raise UsageError(
             "a classifier is compared with the original's. Give the original too (--against), or drop the target."
         )
+    origin = compared_origin(
+        data,
+        against,
+        as_rows,
+        has_row_flags=control is not None or all_rows,
+        has_label_flags=bool(sensitive or search or population is not None or hierarchies),
+    )
+    if origin is not None:
+        wanted = RowsComparison(tuple(listed_names(quasi)) or None, target, None if all_rows else DRAWN, origin, facts)
+        compared = ComparedTables.open(data, against, control, request=wanted, engine=engine, table=table, ledger=ledger)
+        return compare_rows(compared, wanted)
     tables = RiskTables.open(data, against, population, schema=facts, engine=engine, table=table, ledger=ledger)
     request = read_request(
         tables.table.names, facts, quasi=quasi, sensitive=sensitive, target=target, search=search, hierarchies=hierarchies,

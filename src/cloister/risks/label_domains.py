@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from cloister.errors import SchemaError
+from cloister.errors import SchemaError, by_door
 from cloister.risks.cell_words import plain_words
 from cloister.risks.fingerprints import EVERYTHING, NULL, fingerprint, fingerprints_of, spans
 from cloister.risks.tuples import Values
@@ -76,7 +76,8 @@ class LabelDomain:
         if unknown and strict:
             raise SchemaError(
                 f'column "{self.name}": {unknown} of {len(values)} different labels are neither values of the original, nor '
-                "intervals of its numbers, nor *. Give the hierarchy that the table was made with (--hierarchies)."
+                "intervals of its numbers, nor *. Give the hierarchy that the table was made with (--hierarchies), or compare "
+                f"rows that were averaged or made up ({by_door('as_rows=True', '--as-rows')})."
             )
         return ranges
 

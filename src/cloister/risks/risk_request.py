@@ -14,7 +14,7 @@ from cloister.schema import Category, Kind, Role, Schema
 from cloister.schema.hierarchies import Hierarchy
 from cloister.schema.hierarchies.of_columns import read_hierarchies
 
-__all__ = ["Hierarchies", "RiskRequest", "read_request"]
+__all__ = ["Hierarchies", "RiskRequest", "listed_names", "read_request"]
 
 LONGEST_COMBINATION = 3  # columns of a combination, when no quasi-identifiers are named
 
@@ -83,8 +83,8 @@ def read_request(
         check_text(target, "target")
     if search is not None:
         search = check_whole(search, "search", 1)
-    named = _listed(quasi) or _with_role(schema, Role.QUASI)
-    hidden = _listed(sensitive) or [name for name in _with_role(schema, Role.SENSITIVE) if name in names]
+    named = listed_names(quasi) or _with_role(schema, Role.QUASI)
+    hidden = listed_names(sensitive) or [name for name in _with_role(schema, Role.SENSITIVE) if name in names]
     unit = schema.unit if schema is not None else None
     person, notes = unit if unit in names else None, []
     if unit is not None and person is None:
@@ -129,7 +129,7 @@ def _is_bare_list(kind: Kind) -> bool:
     return isinstance(kind, Category) and kind.hierarchy is None and not kind.other
 
 
-def _listed(columns: Sequence[str] | str | None) -> list[str]:
+def listed_names(columns: Sequence[str] | str | None) -> list[str]:
     """Names from a list, or from one text with commas; each once."""
     if columns is None:
         return []

@@ -20,6 +20,8 @@ from cloister.kernels.keyed import Keyed, KeyedKernel
 from cloister.kernels.loops.choose import expect_rows
 from cloister.kernels.row_maps import RowMap
 from cloister.privacy import noise
+from cloister.sources.source import Source
+from cloister.sources.with_column import WithColumn
 from cloister.vault.access import pass_over
 from cloister.vault.booking import Booking
 
@@ -125,6 +127,17 @@ class Holder:
         with pass_over(self._data, encoding, self._backend, as_text=False) as engine:
             self.record()
             return self._stamped(engine.label(work, name))
+
+    def gather(self, row_map: RowMap) -> Unprotected[pa.Table]:
+        """Every row, mapped, in memory and in the order of the table; only where rows have one (`keeps_order`)."""
+        with pass_over(self._data, Encoding(), self._backend) as engine:
+            return self._stamped(engine.gather(row_map))
+
+    def with_column(self, name: str, numbers: NDArray[np.int32]) -> Holder:
+        """The same table with a number beside each row, in the order of `gather`; no ledger records its uses again."""
+        assert isinstance(self._data, Source), "only where rows have an order"
+        data = WithColumn(self._data, name, numbers)
+        return Holder(data, self._backend, self._purpose, Booking(None, None))
 
     def rewrite(self, row_map: RowMap, path: str, format: str, shuffled: int | None = None) -> None:
         """Write every row, mapped; shuffled, if the number of rows is given."""

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from cloister.anonymization.counting.column_types import check_have_text
 from cloister.anonymization.counting.column_values import MOST_CODES, MOST_VALUES, fetch_values
 from cloister.anonymization.counting.count_table import (
     CountedTable,
@@ -22,9 +21,10 @@ from cloister.anonymization.counting.mixed_cells import check_on_step, check_one
 from cloister.anonymization.counting.quasi_columns import column_from_values
 from cloister.anonymization.counting.scale import Scale
 from cloister.anonymization.request import Request
-from cloister.anonymization.writing.csv_header import check_header
 from cloister.schema.hierarchies import Hierarchy
 from cloister.schema.hierarchies.of_columns import read_hierarchies
+from cloister.sinks.column_types import check_have_text
+from cloister.sinks.csv_header import check_header
 from cloister.sources.stated_names import names_stated
 from cloister.vault import Holder, Vault, open_data
 

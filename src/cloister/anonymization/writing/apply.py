@@ -13,7 +13,6 @@ from cloister.anonymization.counting.count_table import number_persons
 from cloister.anonymization.counting.nearly_unique import NONE_UNIQUE, check_confirmed, check_nested, nearly_unique
 from cloister.anonymization.counting.tuple_counts import TupleCounts
 from cloister.anonymization.reporting.notes import usual_notes
-from cloister.anonymization.writing.csv_header import check_header
 from cloister.anonymization.writing.recoding import Recoding
 from cloister.anonymization.writing.recount import (
     PlannedOutput,
@@ -31,6 +30,7 @@ from cloister.kernels.keyed import RowKeys
 from cloister.parameters import check_whole
 from cloister.privacy.release import Release, Syntactic
 from cloister.sinks import check_free_with_certificate, file_hashes, stage
+from cloister.sinks.csv_header import check_header
 from cloister.vault import Holder, Vault
 
 __all__ = ["apply_recoding", "read_recoding"]

@@ -12,20 +12,18 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from cloister.anonymization.counting.column_types import check_have_text, has_text
 from cloister.anonymization.writing.recoding import Recoding
-from cloister.errors import DataError, SinkError, SourceError, UsageError, raise_alone
-from cloister.parameters import check_path
+from cloister.errors import SinkError, SourceError, UsageError
 from cloister.schema.cell_values import texts
 from cloister.schema.plain_arrays import plain_cells, plain_type
 from cloister.sinks.batch_writer import check_storable
+from cloister.sinks.column_types import check_have_text, has_text
+from cloister.sinks.output_cells import fit_cells, format_of, is_text
 from cloister.sources.source import nested_names
 
 __all__ = ["Rewriting", "format_of", "make_rewriting", "read_key"]
 
-FORMATS = {".csv": "csv", ".parquet": "parquet", ".pq": "parquet"}
 _BYTES = (pa.types.is_binary, pa.types.is_large_binary, pa.types.is_fixed_size_binary)
 SHORTEST_KEY = 16  # bytes
 _PSEUDONYM_CHARACTERS = 32  # 128 bits: no two people get the same by chance
@@ -57,7 +55,7 @@ class Rewriting:
             elif cells.type == kind:
                 columns.append(cells)
             else:
-                columns.append(_fitted(cells, kind, name))
+                columns.append(fit_cells(cells, kind, name))
         return pa.RecordBatch.from_arrays(columns, schema=self.schema)
 
     def _plain(self, batch: pa.RecordBatch) -> pa.RecordBatch:
@@ -109,7 +107,7 @@ def make_rewriting(
                     "tell them apart, would be others. Write Parquet, or convert it to dates."
                 )
             is_number = pa.types.is_integer(kind) or pa.types.is_boolean(kind) or pa.types.is_floating(kind)
-            is_plain = _is_text(kind) or (is_number and not (pa.types.is_floating(kind) and column.name in sensitive))
+            is_plain = is_text(kind) or (is_number and not (pa.types.is_floating(kind) and column.name in sensitive))
             out.append(pa.field(column.name, kind if is_plain else pa.string()))
         else:
             out.append(pa.field(column.name, column.type))
@@ -139,19 +137,6 @@ def read_key(file: str | os.PathLike[str] | None, variable: str | None) -> bytes
     return key
 
 
-def format_of(out: str | os.PathLike[str], format: str | None = None) -> str:
-    """The format that an output is written in: the one that was asked for, or the one that its name ends in."""
-    out = check_path(out, "the output")
-    if "://" in out:
-        raise SinkError(f"{out} is a URL, and an output is a path. On a cluster give one that all its machines share.")
-    if format is not None and format not in FORMATS.values():
-        raise SinkError(f'format "{format}" cannot be written. Choose parquet or csv.')
-    chosen = format or FORMATS.get(Path(out).suffix.lower())
-    if chosen is None:
-        raise SinkError(f"{out}: the name does not say the format. Let it end in .csv or .parquet.")
-    return chosen
-
-
 def _pseudonyms(cells: pa.Array, key: bytes) -> pa.Array:
     """A keyed hash of each cell's text; of bytes that are no UTF-8, and have no text, of the bytes. A blank stays a blank."""
     is_bytes = any(is_kind(cells.type) for is_kind in _BYTES)
@@ -171,22 +156,3 @@ def _is_utf8(cell: bytes) -> bool:
     except UnicodeDecodeError:
         return False
     return True
-
-
-def _is_text(kind: pa.DataType) -> bool:
-    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
-
-
-def _fitted(cells: pa.Array, kind: pa.DataType, name: str) -> pa.Array:
-    """Cells in another type: files of one source may differ, and CSV holds texts."""
-    cells = plain_cells(cells)
-    if cells.type == kind:
-        return cells
-    try:
-        return texts(cells).cast(kind) if _is_text(kind) and not _is_text(cells.type) else pc.cast(cells, kind)
-    except pa.ArrowInvalid:
-        raise_alone(
-            DataError(
-                f'column "{name}" changes its type on the way, and some cells do not fit the first one. Convert it first.'
-            )
-        )

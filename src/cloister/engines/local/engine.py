@@ -95,6 +95,11 @@ class LocalEngine(Engine):
             values = kernel.merge(values, some)
         return Exact(values)
 
+    def gather(self, row_map: RowMap) -> Exact[pa.Table]:
+        """Every row, mapped, in the order of the rows."""
+        mapped = in_order(self._source.batches(row_map.columns), row_map.map_batch)
+        return Exact(pa.Table.from_batches(mapped, row_map.schema))
+
     def rewrite(self, row_map: RowMap, path: str, format: str = "parquet", shuffle: Shuffle | None = None) -> None:
         """Write every row, mapped, to a new file: in the order of the rows, or in a secret one."""
         mapped = in_order(self._source.batches(row_map.columns), row_map.map_batch)

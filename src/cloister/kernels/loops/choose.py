@@ -28,16 +28,20 @@ __all__ = [
     "allow_compiled",
     "can_compile",
     "expect_rows",
+    "grouping_loops",
     "interval_loops",
     "mixed_loops",
     "nearest_loops",
     "partition_loops",
     "pays_to_partition_compiled",
+    "record_loops",
     "try_settings",
 ]
 
+MOST_GROUPING_STEPS = 2**24  # numbers that distances are made of, which NumPy compares in about 0.3 s while groups are made
 MOST_PARTITION_STEPS = 2**26  # numbers that a search by NumPy goes over in about 0.3 s, only some of them at every step
 MOST_PARTITION_STEP = 2**18  # numbers of one step of a search: Adult's 18,109 tuples of eight columns are 2**17
+MOST_RECORD_STEPS = 2**25  # cells of rows and records that NumPy compares in about 0.3 s
 MOST_STEPS = 2**22  # numbers of a pass, which NumPy compares or adds in about 0.02 s; loading numba takes about 0.5 s
 
 _compiled_allowed = True
@@ -99,7 +103,9 @@ class Effort:
         return False
 
 
+_grouping_effort = Effort(MOST_GROUPING_STEPS)
 _partition_effort = Effort(MOST_PARTITION_STEPS)
+_record_effort = Effort(MOST_RECORD_STEPS)
 
 
 def nearest_loops(numbers_a_row: int) -> ModuleType:
@@ -135,6 +141,17 @@ def interval_loops(numbers_a_row: int) -> ModuleType:
     return intervals_numpy
 
 
+def grouping_loops(work: int) -> ModuleType:
+    """The loops that make groups of near rows, by distances from so many numbers; the rows are the holder's own."""
+    if _grouping_effort.pays_to_compile(work):
+        from cloister.kernels.loops import microaggregate  # here: it loads numba
+
+        return microaggregate
+    from cloister.kernels.loops import microaggregate_numpy
+
+    return microaggregate_numpy
+
+
 def pays_to_partition_compiled(work: int) -> bool:
     """Whether a step of a search over so many numbers should go on with the compiled loops.
 
@@ -149,3 +166,14 @@ def partition_loops() -> ModuleType:
     from cloister.kernels.loops import partition  # here: it loads numba
 
     return partition
+
+
+def record_loops(work: int) -> ModuleType:
+    """The loop over nearest records, for a call that compares so many cells: the holder's own, so their number may show."""
+    if _record_effort.pays_to_compile(work):
+        from cloister.kernels.loops import nearest_records  # here: it loads numba
+
+        return nearest_records
+    from cloister.kernels.loops import nearest_records_numpy
+
+    return nearest_records_numpy

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from cloister.errors import UsageError
+from cloister.microdata.private.clusters.cluster_rows import ClusterRows
 from cloister.microdata.private.insensitive import InsensitiveRows
 from cloister.microdata.private.marginals.marginal_rows import MarginalRows
 from cloister.microdata.private.row_task import RowMethod
@@ -12,7 +13,7 @@ from cloister.parameters import unknown_choice
 
 __all__ = ["DEFAULT_METHOD", "METHODS", "find_row_method"]
 
-METHODS: Mapping[str, RowMethod] = {method.name: method for method in (InsensitiveRows(), MarginalRows())}
+METHODS: Mapping[str, RowMethod] = {method.name: method for method in (ClusterRows(), MarginalRows(), InsensitiveRows())}
 DEFAULT_METHOD = "clusters"
 
 

@@ -1,0 +1,191 @@
+"""Private rows by clusters: the default.
+
+Privacy
+-------
+Released, each as `kernels.ClassCounts` with noise on every count, of empty bins and clusters too:
+
+1. the number of rows (add-remove only; under replace-one it is public);
+2. in two passes how many rows lie in each bin of every number column, the bins of the second following from the first;
+3. the marginals: how many rows lie in each bin of every number column and hold each value of every category column;
+4. in three rounds how many rows of each cluster lie in each of a few bins of every number and hold each value of every category.
+   A row's cluster is the one in which the scores of its own values add up to most. The scores of a round follow from what was
+   released before it, never from rows, so that the clusters are public by then and a row is in exactly one.
+
+Neighbours: both relations, per row or per person. Sensitivity: a row adds 1 to one count of each column that is counted, in one
+cluster, so counts of c columns move by c in L1 and in squared L2 when a row is added or removed, and by twice that when one is
+replaced, however many clusters and values there are. Noise does not grow with their number. Budget: `cluster_plan`, a rule from
+public facts and the number of rows that was bought; the plan is frozen then. Post-processing: where bins are cut, counts that are
+not negative and add up, clusters and their scores, made-up rows, weights; the random numbers in it are public.
+
+A cluster is written as often as its released size says. Its spread is that of its own value counts: a number is drawn from a bin
+of its cluster, and inside the bin as the marginal of the table says. So variances and marginals survive; how columns depend on
+each other survives as far as clusters tell it.
+
+References
+----------
+P. F. Lazarsfeld and N. W. Henry, "Latent structure analysis", 1968. G. Celeux and G. Govaert, "A classification EM algorithm for
+clustering and two stochastic versions", Computational Statistics & Data Analysis 1992.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from cloister.clustering.chance import PublicChance
+from cloister.clustering.terms import buy_size
+from cloister.encode import Encoding
+from cloister.errors import UsageError
+from cloister.kernels import ClassCounts, ValueBins
+from cloister.microdata.private.clusters.cluster_plan import (
+    FIRST_BINS,
+    RANGE_PASSES,
+    ROUNDS,
+    ClusterSpending,
+    check_values,
+    noise_of,
+    spending_on,
+)
+from cloister.microdata.private.clusters.column_marginals import Array, ColumnMarginals, NumberCounts
+from cloister.microdata.private.clusters.number_places import Ends, MarginalPlaces
+from cloister.microdata.private.clusters.row_cloud import ReleasedClusters, RowCloud, independent_rows, rows_of_clusters
+from cloister.microdata.private.row_task import MadeRows, Progress, RowTask
+from cloister.privacy.mechanisms import Spend, calibrate
+from cloister.privacy.plan import Plan
+from cloister.vault import Vault
+
+__all__ = ["ClusterRows"]
+
+RANGE_SIGNAL, MARGINAL_SIGNAL = 4.0, 6.0  # rows of a bin's pieces at least, in deviations of the pass that counts them
+CLOUD_ROWS = 60_000  # made-up rows between rounds at most
+LEAST_LAST, MOST_LAST = (
+    200_000,
+    2_000_000,
+)  # made-up rows after the last round: twice as many as the table has up to the first
+MOST_ROWS = 10_000_000  # rows that are written at most
+
+
+class ClusterRows:
+    """Rows of a mixture of clusters, with the table's marginals."""
+
+    name = "clusters"
+    counts_first = False
+
+    def check(self, task: RowTask) -> None:
+        """Columns of which nothing is to be released, and noise that cannot be drawn, are refused."""
+        if not len(task.domain.halves) + len(task.domain.sizes):
+            raise UsageError("every column has a single value, which is public: there is nothing to release.")
+        check_values(task)
+        spending = spending_on(task, 1.0)
+        task.terms.size_step(spending.size)
+        for spend in (spending.ranges, spending.marginals, spending.round):
+            if spend is not None:
+                noise_of(task.terms, len(task.domain.halves) + len(task.domain.sizes), spend)
+
+    def encoding(self, task: RowTask) -> Encoding:
+        """Numbers on a grid of their bounds, categories as codes."""
+        return task.domain.encoding
+
+    def plan(self, task: RowTask, rows: float) -> Plan:
+        """The plan for a table of about so many rows; no row is read."""
+        return spending_on(task, max(rows, 1.0)).as_plan(task, rows)
+
+    def make(self, vault: Vault, task: RowTask, random: PublicChance, progress: Progress) -> MadeRows:
+        """Marginals, then rounds of clusters, then rows."""
+        rows = buy_size(vault, task.terms.size_step(task.terms.size_epsilon), progress)
+        spending = spending_on(task, rows)
+        plan = spending.as_plan(task, rows)
+        vault.follow(plan)
+        steps = ClusterSteps(vault, task, spending, rows, random, progress)
+        marginals = steps.marginals()
+        cloud, sizes = steps.clustered(marginals)
+        names = task.domain.encoding.numbers
+        values = {grid.name: marginals.values(j, cloud.codes[j], random) for j, grid in enumerate(names)}
+        categories = zip(task.domain.categories, cloud.codes[len(names) :], strict=True)
+        choices = dict(plan.choices)
+        if len(cloud) < round(rows):
+            choices["rows"] = f"{MOST_ROWS:,} are written, the most that are"
+        return MadeRows(
+            {**values, **{column.name: codes for column, codes in categories}},
+            rows,
+            choices,
+            {"clusters": len(sizes), "cluster_sizes": [round(size) for size in sizes.tolist()]},
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterSteps:
+    """The steps of one release."""
+
+    vault: Vault
+    task: RowTask
+    spending: ClusterSpending
+    rows: float
+    random: PublicChance
+    progress: Progress
+
+    def measured(self, kernel: ClassCounts, spend: Spend, step: str) -> tuple[Array, float]:
+        """Noisy counts, (classes, bins), and the deviation of their noise."""
+        self.progress(step)
+        released = self.vault.measure(kernel, calibrate(self.vault.sensitivity(kernel), spend), step)
+        return released.value["counts"].astype(np.float64), max(released.deviation["counts"], 1e-6)
+
+    def marginals(self) -> ColumnMarginals:
+        """Every column by itself: the ranges of numbers first, then all columns at once."""
+        terms, sizes = self.task.terms, self.task.domain.sizes
+        places = [MarginalPlaces.of(grid) for grid in self.task.domain.encoding.numbers]
+        known = [NumberCounts.unknown(column, self.rows) for column in places]
+        ends = [column.first_bins(FIRST_BINS) for column in places]
+        if self.spending.ranges is not None:
+            for_ranges = RANGE_SIGNAL * noise_of(terms, len(places), self.spending.ranges)
+            for_marginals = MARGINAL_SIGNAL * noise_of(terms, len(places) + len(sizes), self.spending.marginals)
+            for i, least in enumerate([*[for_ranges] * (RANGE_PASSES - 1), for_marginals]):
+                counted, deviation = self.columns(bins_of(places, ends, ()), self.spending.ranges, f"ranges {i + 1}")
+                known = refined(known, ends, counted, deviation)
+                ends = [column.pieces(self.rows, least) for column in known]
+        counted, deviation = self.columns(bins_of(places, ends, sizes), self.spending.marginals, "marginals")
+        known = refined(known, ends, counted, deviation)
+        return ColumnMarginals.of(known, counted[len(places) :], self.rows)
+
+    def columns(self, bins: ValueBins, spend: Spend, step: str) -> tuple[list[Array], float]:
+        """Noisy value counts of the whole table, column by column, and the deviation of their noise."""
+        kernel = ClassCounts(bins, np.zeros((1, bins.total), dtype=np.int32))
+        counts, deviation = self.measured(kernel, spend, step)
+        return np.split(counts[0], bins.offsets[1:]), deviation
+
+    def clustered(self, marginals: ColumnMarginals) -> tuple[RowCloud, Array]:
+        """Made-up rows after the last round, as many as the table has, and the released sizes of its clusters."""
+        bins, table = marginals.bins, np.concatenate(marginals.coarse_shares())
+        wanted = int(min(MOST_ROWS, max(1, round(self.rows))))
+        between = min(2 * wanted, CLOUD_ROWS)
+        last = min(max(wanted, min(2 * wanted, LEAST_LAST)), MOST_LAST)
+        if self.spending.round is None:
+            return independent_rows(table, bins, wanted, self.random), np.array([self.rows])
+        cloud = independent_rows(table, bins, between, self.random)
+        rounds: list[ReleasedClusters] = []
+        sizes = np.zeros(0)
+        for i in range(ROUNDS):
+            scores = cloud.find_clusters(self.spending.clusters, table, self.random)
+            released = ReleasedClusters(
+                scores, *self.measured(ClassCounts(bins, scores), self.spending.round, f"clusters {i + 1}")
+            )
+            rounds.append(released)
+            sizes = released.sizes(bins, self.rows)
+            size, kept = (between, between) if i + 1 < ROUNDS else (last, wanted)
+            drawn = rows_of_clusters(sizes, released.shares(sizes, table, bins), bins, size, self.random)
+            cloud = drawn.resampled(drawn.agreeing(rounds, table, self.rows), kept, self.random)
+        return cloud, sizes
+
+
+def bins_of(places: Sequence[MarginalPlaces], ends: Sequence[Ends], sizes: tuple[int, ...]) -> ValueBins:
+    """Bins of numbers that end there, and the values of categories."""
+    return ValueBins(tuple(column.cuts(own) for column, own in zip(places, ends, strict=True)), sizes)
+
+
+def refined(
+    known: Sequence[NumberCounts], ends: Sequence[Ends], counted: Sequence[Array], deviation: float
+) -> list[NumberCounts]:
+    """What is known of each number column after a pass; the counts of categories come after those of numbers."""
+    return [column.refined(own, counts, deviation) for column, own, counts in zip(known, ends, counted, strict=False)]

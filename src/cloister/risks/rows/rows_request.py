@@ -1,0 +1,113 @@
+"""What is asked about rows: whether a release is compared as rows at all, which columns, and for how many rows."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from cloister.column_names import missing_column
+from cloister.errors import UsageError, by_door
+from cloister.risks.rows.rows_report import Origin
+from cloister.schema import Role, Schema
+from cloister.sinks import certificate_path
+
+__all__ = ["DRAWN", "RowsComparison", "compared_origin"]
+
+DRAWN = 5_000  # original rows that distances are measured for
+ORIGINS: dict[str, Origin] = {"microaggregated table": "averaged", "rows": "made up"}
+"""What the rows of a release are, by the kind that its certificate states."""
+
+LARGEST_CERTIFICATE = 10_000_000  # bytes: beyond, it is none
+
+
+@dataclass(frozen=True, slots=True)
+class RowsComparison:
+    """What should be compared, and how.
+
+    Attributes
+    ----------
+    columns : what is compared; None: the columns that both tables have, identifiers of the schema aside
+    target : a column that classifiers should predict
+    drawn : original rows that distances are measured for; None: all
+    origin : what the released rows are
+    schema : how cells are read, and the bounds that distances are measured in
+    """
+
+    columns: tuple[str, ...] | None = None
+    target: str | None = None
+    drawn: int | None = DRAWN
+    origin: Origin = "not known"
+    schema: Schema | None = None
+
+    def columns_of(self, released: Sequence[str], original: Sequence[str], nested: Collection[str] = ()) -> tuple[str, ...]:
+        """The columns to compare of tables that have these; a column that one of them lacks is refused if it was named."""
+        named = [*(self.columns or ()), *([self.target] if self.target is not None else [])]
+        for names, of in ((released, "the release"), (original, "the original")):
+            for name in named:
+                if name not in names:
+                    raise missing_column(name, names, named, of=of)
+        if self.columns:
+            return tuple(dict.fromkeys(named))
+        left_out = set(nested)
+        if self.schema is not None:
+            left_out |= {column.name for column in self.schema.columns if column.role is Role.IDENTIFIER}
+            left_out |= {self.schema.unit} if self.schema.unit is not None else set()
+        compared = tuple(name for name in original if name in released and (name not in left_out or name == self.target))
+        if not compared:
+            raise UsageError(
+                "the release and the original have no column in common that could be compared. Is it the right file?"
+            )
+        return compared
+
+
+def compared_origin(
+    data: Any, against: Any, as_rows: bool | None, *, has_row_flags: bool, has_label_flags: bool
+) -> Origin | None:
+    """What the rows are that should be compared; None: the release is a table of labels, or there is no original.
+
+    Parameters
+    ----------
+    as_rows : what was asked for; None: what the certificate beside the release says
+    has_row_flags, has_label_flags : whether something was asked for that only a comparison of rows, or only one of labels, has
+    """
+    stated = None if against is None else stated_origin(data)
+    wants_rows = as_rows or (as_rows is None and stated is not None and not has_label_flags)
+    if not wants_rows and has_row_flags:
+        raise UsageError(
+            by_door("control and all_rows are", "--control and --all-rows are")
+            + " for rows that are compared with their original: give "
+            + by_door("as_rows=True and against too.", "--as-rows and --against too.")
+        )
+    if not wants_rows:
+        return None
+    if against is None:
+        raise UsageError("rows are compared with their original. Give that too (--against).")
+    if has_label_flags:
+        raise UsageError(
+            "rows that were averaged or made up have no classes: drop the sensitive columns, the population, the hierarchies and "
+            "the search."
+        )
+    return stated or "not known"
+
+
+def stated_origin(data: Any) -> Origin | None:
+    """What a release holds by the certificate beside it; None where there is none that says so.
+
+    The certificate is not verified: what it says only decides which figures are shown.
+    """
+    if isinstance(data, list) and len(data) == 1:
+        data = data[0]
+    if not isinstance(data, str | os.PathLike) or "://" in str(data):
+        return None
+    try:
+        path = certificate_path(data)
+        if path.stat().st_size > LARGEST_CERTIFICATE:
+            return None
+        facts = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return None
+    kind = facts.get("kind") if isinstance(facts, dict) else None
+    return ORIGINS.get(kind) if isinstance(kind, str) else None

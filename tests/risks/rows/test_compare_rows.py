@@ -1,0 +1,184 @@
+"""The walk from two tables to a report: what is compared, which comparison is chosen, what odd tables get."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv as pa_csv
+import pytest
+
+from cloister.errors import CloisterError, UsageError
+from cloister.privacy.ledger import Ledger
+from cloister.report.plot import draw_page
+from cloister.risks.assess import RiskReport, RowsReport, assess
+from cloister.schema import Category, Column, Role, Schema
+
+ORIGINAL = pa.table({"age": [0, 2, 8, 10], "town": ["a", "a", "b", "c"]})
+AVERAGED = pa.table({"age": [1.0, 1.0, 9.0, 9.0], "town": ["a", "a", "b", "b"]})
+
+
+def compare(released: Any, original: Any = ORIGINAL, **more: Any) -> RowsReport:
+    """The comparison of rows."""
+    report = assess(released, against=original, as_rows=True, **more)
+    assert isinstance(report, RowsReport)
+    return report
+
+
+def test_a_report_by_hand() -> None:
+    """All measures of four averaged rows; text, HTML and plain data say the same and carry the stamp."""
+    report = compare(AVERAGED)
+    assert (report.rows, report.released_rows, report.released_records, report.tried) == (4, 4, 2, 4)
+    assert report.error.sse == pytest.approx(1.04)
+    assert report.linkage.group == 0.5
+    assert report.shares.worst_column.columns == ("age",)
+    facts = json.loads(json.dumps(report.as_dict()))
+    assert facts["error"]["ratio"] == report.error.ratio
+    assert facts["kind"] == "rows"
+    assert "page" not in facts
+    assert facts["formulas"]["nearest_linkage"]
+    for page in (str(report), report._repr_html_()):
+        assert "for the holder only" in page
+        assert "SSE / SST" in page
+
+
+@pytest.mark.parametrize(
+    ("released", "seen"),
+    [
+        ({"age": [1, 2, 3, 4, 5, 6, 7], "town": list("aabbccd")}, (7, 0)),  # another number of rows
+        ({"age": [5], "town": ["b"]}, (1, 0)),  # one row
+        ({"age": [None, None], "town": [None, None]}, (2, 0)),  # nothing but blanks
+        ({"age": [7, 7], "town": ["z", "z"]}, (2, 0)),  # one value
+        ({"age": [1, 2]}, (2, 1)),  # a column is missing
+        ({"age": [1, 2], "town": ["a", "b"], "more": [1, 2]}, (2, 1)),  # one more column
+        ({"age": ["[0, 5)", "[5, 10]"], "town": ["a", "*"]}, (2, 0)),  # labels
+        ({"age": [1e300, -1e308], "town": ["a", "b"]}, (2, 0)),  # beyond all bounds
+        ({"age": [float("inf"), float("nan")], "town": ["a", "b"]}, (2, 0)),  # no numbers
+    ],
+)
+def test_odd_releases_get_a_page(released: dict[str, Any], seen: tuple[int, int], tmp_path: Path) -> None:
+    """Rows, columns that are not compared, finite figures, and pictures that can be drawn."""
+    report = compare(pa.table(released))
+    assert (report.released_rows, len(report.not_compared)) == seen
+    assert np.isfinite([report.closeness.ratio_median, report.linkage.nearest, report.shares.column_mean]).all()
+    assert 0 <= report.error.sse < np.inf
+    json.dumps(report.as_dict(), allow_nan=False)
+    assert ("Not compared: " in str(report)) == bool(seen[1])
+    report.draw(tmp_path / "page.svg")
+    assert (tmp_path / "page.svg").read_bytes()[:5] == b"<?xml"
+
+
+def test_labels_are_told_in_a_note() -> None:
+    """Intervals among numbers are compared as words, and the page says for which columns."""
+    report = compare(pa.table({"age": ["[0, 5)", "[5, 10]"], "town": ["a", "b"]}))
+    assert any("compared as words" in note and "age" in note for note in report.notes)
+
+
+def test_many_texts() -> None:
+    """10,000 different texts: the column is compared, its pairs are not, and the page says how many."""
+    words = [f"w{i}" for i in range(10_000)]
+    table = pa.table({"text": words, "kind": [f"k{i % 30}" for i in range(10_000)]})
+    report = compare(table.slice(0, 100), table, all_rows=False)
+    assert report.shares.skipped == 1
+    assert any("1 pairs" in note for note in report.notes)
+    assert report.tried == 5_000
+
+
+@pytest.mark.parametrize(
+    ("released", "more", "words"),
+    [
+        (AVERAGED.slice(0, 0), {}, "no rows"),
+        (pa.table({"other": [1]}), {}, "no column in common"),
+        (AVERAGED, {"target": "salary"}, 'no column "salary"'),
+        (AVERAGED, {"quasi": "age,salary"}, 'no column "salary"'),
+        (AVERAGED, {"control": pa.table({"age": [1]})}, "the control has no column"),
+        (AVERAGED, {"sensitive": "town"}, "have no classes"),
+        (AVERAGED, {"search": 2}, "have no classes"),
+    ],
+)
+def test_what_cannot_be_compared_gets_a_sentence(released: Any, more: dict[str, Any], words: str) -> None:
+    """No traceback, no value."""
+    with pytest.raises(CloisterError, match=words):
+        compare(released, **more)
+
+
+def test_flags_of_rows_need_rows() -> None:
+    """Against labels a control would be ignored: it is refused. So are rows without an original."""
+    with pytest.raises(UsageError, match="as_rows=True"):
+        assess(ORIGINAL, "age", against=ORIGINAL, control=ORIGINAL)
+    with pytest.raises(UsageError, match="--against"):
+        assess(ORIGINAL, as_rows=True)
+
+
+def test_columns_may_be_named_and_identifiers_stay_out() -> None:
+    """Of three columns the named one; without names all but the schema's identifiers."""
+    tables = [table.append_column("name", pa.array(list("wxyz"))) for table in (AVERAGED, ORIGINAL)]
+    assert compare(*tables, quasi="age").columns == ("age",)
+    schema = Schema((Column("name", Category(), role=Role.IDENTIFIER),))
+    report = compare(*tables, schema=schema)
+    assert report.columns == ("age", "town")
+    assert report.not_compared == ("name",)
+
+
+def test_refused_labels_name_the_other_way() -> None:
+    """Averages are no labels of the original: the refusal says what to do."""
+    with pytest.raises(CloisterError, match="as_rows=True"):
+        assess(AVERAGED, "age", against=ORIGINAL)
+
+
+@pytest.mark.parametrize(
+    ("certificate", "origin"),
+    [
+        ('{"kind": "microaggregated table"}', "averaged"),
+        ('{"kind": "rows"}', "made up"),
+        ('{"kind": "anonymization"}', None),
+        ('{"kind": ["rows"]}', None),
+        ("[1]", None),
+        ("not JSON", None),
+        (None, None),
+    ],
+)
+def test_the_certificate_says_what_rows_are(certificate: str | None, origin: str | None, tmp_path: Path) -> None:
+    """Beside the release; one that says nothing, or cannot be read, changes nothing."""
+    released, original = tmp_path / "released.csv", tmp_path / "original.csv"
+    pa_csv.write_csv(ORIGINAL, original)
+    pa_csv.write_csv(ORIGINAL, released)
+    if certificate is not None:
+        (tmp_path / "released.csv.release.json").write_text(certificate)
+    report = assess(released, against=original)
+    assert isinstance(report, RiskReport if origin is None else RowsReport)
+    if isinstance(report, RowsReport):
+        assert report.origin == origin
+        assert (report.linkage.group is None) == (origin == "made up")
+        assert isinstance(assess(released, against=original, as_rows=False), RiskReport)
+        assert isinstance(assess(released, against=original, sensitive="town"), RiskReport)
+
+
+def test_made_up_rows_are_described_so() -> None:
+    """No group linkage, and a hint at a control; with one the excess is shown."""
+    random = np.random.default_rng(2)
+    tables = [pa.table({"x": random.normal(size=300), "y": random.integers(0, 3, 300)}) for _ in range(3)]
+    assert "a control" in str(compare(tables[1], tables[0]))
+    page = str(compare(tables[1], tables[0], control=tables[2]))
+    assert "excess" in page
+    assert "beside control" in page
+
+
+def test_the_ledger_remembers(tmp_path: Path) -> None:
+    """A named table's ledger records that its holder saw exact numbers."""
+    place = str(tmp_path / "ledger.sqlite")
+    Ledger(place).create("people", "add-remove", 1)
+    compare(AVERAGED, table="people", ledger=place)
+    assert [(entry.kind, entry.purpose) for entry in Ledger(place).entries("people")] == [("holder", "comparison of rows")]
+
+
+def test_words_in_pictures_are_no_formulas(tmp_path: Path) -> None:
+    """A dollar sign in a value or a name is drawn as it is."""
+    table = pa.table({"pay $ a": ["$x", "$y$", "$z"], "b": [1, 2, 3]})
+    report = compare(table, table)
+    assert report.page is not None
+    draw_page(report.page, tmp_path / "page.png")
+    assert (tmp_path / "page.png").read_bytes()[:4] == b"\x89PNG"
