@@ -10,7 +10,13 @@ ALL = [
     "collect", "collect_service", "microaggregation", "microdata", "microdata_marginals",
 ]  # fmt: skip
 
-IN_PARTS = {"mixed", "collect", "collect_service", "microdata", "microdata_marginals"}  # what follows these are parts of them
+IN_PARTS = {
+    "mixed",
+    "collect",
+    "collect_service",
+    "microdata",
+    "microdata_marginals",
+}  # what follows these are parts of them
 
 for name in sys.argv[1:2] if IN_PARTS.intersection(sys.argv[1:2]) else sys.argv[1:] or ALL:
     importlib.import_module(f"bench.{name}").main()

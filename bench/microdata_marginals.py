@@ -4,7 +4,7 @@ pairs       total variation of all pairs of nine columns of Adult, 20 fits: medi
 budgets     the same at epsilon 0.1 to 10 on Adult, car, nursery and a mixed table: more budget is never worse
 classifier  accuracy on income of a classifier trained on the rows, beside one trained on the original
 inference   one fit of the same noisy tables here and with mbi, the field's library (``pip install 'mbi>=2'``)
-peers       MST and AIM of dpmm, in an environment of their own (``peers_dpmm.txt``)
+peers       MST of dpmm, in an environment of its own (``peers_rows.txt``)
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 import cloister as cl
 from bench.measure import keep, run_peer, show
 from bench.panel import DATA
+from cloister.schema import Number
 from cloister.synthesis.marginal_model import NoisyMarginal, fit_marginals
 
 PARTS = ("pairs", "budgets", "classifier", "inference", "peers")
@@ -92,8 +93,8 @@ def mixed() -> PublicTable:
     rows = found.table.slice(0, 30_000)
     edges = {}
     for column in found.schema.columns:
-        if isinstance(column.kind, cl.Number) and column.kind.bounds is not None:
-            edges[column.name] = np.linspace(*column.kind.bounds, 11).tolist()
+        if isinstance(column.kind, Number) and column.kind.bounds is not None:
+            edges[column.name] = np.linspace(column.kind.bounds[0], column.kind.bounds[1], 11).tolist()
     return PublicTable("adult, 14 columns", rows.select([column.name for column in found.schema.columns]), edges)
 
 
@@ -248,12 +249,12 @@ def with_mbi(
 
 
 def peers() -> None:
-    """dpmm's MST and AIM on the same cells; both take Adult's domains as public."""
+    """dpmm's MST on the same cells; it takes Adult's domains as public."""
     table = adult()
     original = table.codes(table.rows)
     with tempfile.TemporaryDirectory() as folder:
         np.save(Path(folder) / "codes.npy", original)
-        rows = run_peer("peer_dpmm.py", folder, ",".join(map(str, table.sizes)), peers="peers_dpmm")
+        rows = run_peer("peer_dpmm.py", folder, ",".join(map(str, table.sizes)), peers="peers_rows")
         found = []
         for row in rows:
             variation = variations(table, original, np.load(Path(folder) / row.pop("file")))

@@ -1,4 +1,4 @@
-"""MST and AIM of dpmm on a table of codes, in the peers' environment: ``peer_dpmm.py FOLDER SIZES``.
+"""MST of dpmm on a table of codes, in the peers' environment: ``peer_dpmm.py FOLDER SIZES``.
 
 It reads codes.npy, writes the rows of each method beside it, and prints one line of JSON.
 """
@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 EPSILON, DELTA = 1.0, 1e-6
-METHODS = ("MST", "AIM")
+METHODS = ("MST",)  # AIM did not finish in 6 minutes on Adult
 
 
 def main() -> None:

@@ -74,9 +74,10 @@ def test_pairs_of_columns_survive(budget: Budget) -> None:
 
 def test_the_plan_has_choices_and_its_rounds_grow_with_the_budget() -> None:
     """Pairs are chosen by pure epsilons beside Gaussian tables; more budget buys more pairs, and none is chosen of all."""
-    few, some, all_ = (request(ApproxDP(epsilon, 1e-6)).plan(ROWS, NAMES) for epsilon in ("0.02", "0.4", "5"))
-    counts = [sum(event.step.startswith("pair") for event in plan.events) for plan in (few, some, all_)]
-    assert counts[0] == len(NAMES) - 1 <= counts[1] <= counts[2] == 10
+    none, few, some, all_ = (request(ApproxDP(epsilon, 1e-6)).plan(ROWS, NAMES) for epsilon in ("0.005", "0.05", "0.4", "5"))
+    counts = [sum(event.step.startswith("pair") for event in plan.events) for plan in (none, few, some, all_)]
+    assert counts[0] == 0
+    assert counts[1] == len(NAMES) - 1 <= counts[2] <= counts[3] == 10
     assert [sum(isinstance(event, ExponentialEvent) for event in plan.events) for plan in (few, all_)] == [4, 0]
 
 
