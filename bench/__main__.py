@@ -7,10 +7,16 @@ import sys
 
 ALL = [
     "foundations", "kmeans_speed", "kmeans_quality", "spark", "synopsis", "magic", "mixed", "anonymize", "risk", "audit",
-    "collect", "collect_service", "microaggregation",
+    "collect", "collect_service", "microaggregation", "microdata", "microdata_marginals",
 ]  # fmt: skip
 
-IN_PARTS = {"mixed", "collect", "collect_service"}  # what follows these are parts of them
+IN_PARTS = {
+    "mixed",
+    "collect",
+    "collect_service",
+    "microdata",
+    "microdata_marginals",
+}  # what follows these are parts of them
 
 for name in sys.argv[1:2] if IN_PARTS.intersection(sys.argv[1:2]) else sys.argv[1:] or ALL:
     importlib.import_module(f"bench.{name}").main()

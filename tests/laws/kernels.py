@@ -28,6 +28,7 @@ from cloister.kernels import (
     FitSums,
     Histogram,
     Kernel,
+    LowOrderMarginals,
     Marginals,
     MissingCounts,
     Modes,
@@ -197,6 +198,15 @@ def table_counts(draw: st.DrawFn) -> Case:
 
 
 @st.composite
+def low_order_marginals(draw: st.DrawFn) -> Case:
+    bins = draw(st.integers(0, 2))
+    edges = st.lists(st.integers(-HALF, HALF), max_size=4, unique=True).map(lambda e: tuple(sorted(e)))
+    cells = Histogram(tuple(draw(edges) for _ in range(bins)), SIZES)
+    axes = st.sets(st.integers(0, len(cells.shape) - 1), min_size=1, max_size=3).map(lambda kept: tuple(sorted(kept)))
+    return Case(LowOrderMarginals(cells, tuple(draw(st.lists(axes, min_size=1, max_size=4)))), bins)
+
+
+@st.composite
 def report_sizes(draw: st.DrawFn) -> tuple[int, ...]:
     """Sizes of columns of answers, so small that some codes lie beyond them."""
     return draw(st.tuples(*(st.integers(1, size) for size in SIZES)))
@@ -238,6 +248,7 @@ KERNELS: dict[str, Callable[[], st.SearchStrategy[Case]]] = {
     "NestedCells": nested_cells,
     "LeafSums": leaf_sums,
     "TableCounts": table_counts,
+    "LowOrderMarginals": low_order_marginals,
     "MissingCounts": lambda: st.just(Case(MissingCounts(len(SIZES)), 1)),
     "ReportTables": report_tables,
     "ValueCounts": lambda: st.just(Case(ValueCounts(SIZES), 1)),

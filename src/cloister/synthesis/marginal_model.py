@@ -27,6 +27,7 @@ __all__ = ["MarginalModel", "NoisyMarginal", "combined_total", "fit_marginals"]
 
 Table = NDArray[np.float64]
 PAUSE, ENOUGH = 20, 1e-5  # descent ends when so many steps move no marginal by more than this total variation
+WILDEST = (-1.0, 2.0)  # shares that noise can pretend
 SMALLEST = 1e-300  # a share below has lost digits, and what is divided by it may be anything
 
 
@@ -194,7 +195,8 @@ class Descent:
 
     def __init__(self, tree: JunctionTree, noisy: Mapping[Kept, NoisyMarginal], total: float) -> None:
         self._tree = tree
-        self._targets = {kept: marginal.counts / total for kept, marginal in noisy.items()}
+        # noise of more than all rows says no more than its sign: without a bound factors would grow until they lose their digits
+        self._targets = {kept: np.clip(marginal.counts / total, *WILDEST) for kept, marginal in noisy.items()}
         self._weights = {kept: (total / marginal.deviation) ** 2 for kept, marginal in noisy.items()}
         self._homes = {kept: tree.home(kept) for kept in noisy}
         # shapes with 1 along what was summed, in which tables are added to those of their cluster, and messages handed on

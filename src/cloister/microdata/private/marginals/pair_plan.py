@@ -7,9 +7,9 @@
   than they need to tell apart pairs that differ by half a percent of the rows.
 
 There are as many rounds as keep the noise of a usual pair below `NOISE` of the rows, at least as many as a tree of pairs over all
-columns has and at most twice as many as columns. Where that is every pair there is, and one model holds them all, nothing
-is chosen: all are measured. How many rounds there are, their kinds and their spends are fixed before the first of them; which
-pair is measured follows from what was released.
+columns has (fewer, or none, where even these would be noise: `MOST_NOISE`) and at most twice as many as columns. Where that is
+every pair there is, and one model holds them all, nothing is chosen: all are measured. How many rounds there are, their kinds and
+their spends are fixed before the first of them; which pair is measured follows from what was released.
 """
 
 from __future__ import annotations
@@ -37,6 +37,7 @@ CHOICE_SHARE = Fraction(1, 8)
 TELL_APART = 200  # one of so many rows: choices need not tell pairs apart whose distances differ by less
 NOISE = 0.05  # of the rows: the noise of a usual pair, cell by cell, up to which rounds are added
 MEAN_SIZE = 0.8  # of the absolute noise of a cell, in standard deviations: between Laplace's 0.71 and Gauss' 0.80
+MOST_NOISE = 0.35  # the same for the rounds of a tree: beyond, columns by themselves are worth more
 ROUNDS_A_COLUMN = 2
 FEWEST_ROWS = 10.0  # a smaller noisy number of rows is raised to this
 MOST_COLUMNS = 40
@@ -135,11 +136,11 @@ def plan_pairs(terms: Terms, cells: Histogram, rows: float) -> PairPlan:
     least = min(most, len(sizes) - 1)
     takes_all = most == len(candidates) and fits(sizes, frozenset(candidates))
     usual = sorted(prod(sizes[axis] for axis in pair) for pair in candidates)[len(candidates) // 2] if candidates else 0
-    for rounds in range(most, least, -1):
+    for rounds in range(most, 0, -1):
         planned = share_out(terms, cells, rows, candidates, rounds, takes_all and rounds == most)
-        if MEAN_SIZE * planned.deviation * usual / 2 <= NOISE * rows:
+        if MEAN_SIZE * planned.deviation * usual / 2 <= (NOISE if rounds > least else MOST_NOISE) * rows:
             return planned
-    return share_out(terms, cells, rows, candidates, least, takes_all and least == most)
+    return share_out(terms, cells, rows, candidates, 0, False)
 
 
 def share_out(
