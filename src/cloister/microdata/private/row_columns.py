@@ -22,6 +22,7 @@ from cloister.tabulation.day_bins import day_number
 __all__ = ["RowColumns", "RowKind", "choose_row_columns"]
 
 RowKind = Number | Date | Category
+MOST_CATEGORIES = 4_096  # of a column
 DIGITS = 9  # of a number without a step: its grid is no finer
 
 
@@ -158,6 +159,7 @@ def choose_row_columns(
             raise missing_column(name, names, wanted, described=schema.names if schema is not None else ())
         check_no_identifier(name, schema)
     kinds = {name: kind_of(name, bounds, domains, schema, "a made-up row") for name in wanted}
+    check_categories(kinds)
     return RowColumns(kinds, tuple(name for name in names if name not in kinds))
 
 
@@ -171,6 +173,16 @@ def is_usable(schema: Schema, name: str) -> bool:
     """Whether a column is made up when none are named: it is no free text, and says of nobody who they are."""
     column = schema[name]
     return name != schema.unit and column.role is not Role.IDENTIFIER and not isinstance(column.kind, Text)
+
+
+def check_categories(kinds: Mapping[str, RowKind]) -> None:
+    """Refuse a column of so many values that each would be nothing but noise in a table of any usual size."""
+    for name, kind in kinds.items():
+        if isinstance(kind, Category) and len(kind.cells) > MOST_CATEGORIES:
+            raise UsageError(
+                f'column "{name}" has {len(kind.cells):,} categories, and made-up rows tell at most {MOST_CATEGORIES:,} apart. '
+                f"Group its values in the schema, or leave it out of {by_door('columns', '--columns')}."
+            )
 
 
 def check_no_identifier(name: str, schema: Schema | None) -> None:
