@@ -125,9 +125,8 @@ def test_a_table_of_blanks_gives_rows_of_defaults(folder: Path, monkeypatch: pyt
     """Blanks count as the public default, as everywhere: nothing tells that all were."""
     monkeypatch.chdir(folder)
     Path("t.csv").write_text("a,b\n" + "\n".join([","] * 200))
-    Path("t.toml").write_text(
-        '[columns.a]\nkind = "number"\nbounds = [0, 10]\nstep = 1\n[columns.b]\nkind = "category"\ndomain = ["x", "y"]\nother = true\n'
-    )
+    age = '[columns.a]\nkind = "number"\nbounds = [0, 10]\nstep = 1\n'
+    Path("t.toml").write_text(f'{age}[columns.b]\nkind = "category"\ndomain = ["x", "y"]\nother = true\n')
     for method in ("clusters", "marginals"):
         run("microdata", "t.csv", "--schema", "t.toml", "--epsilon", 5, "--method", method, "--out", f"{method}.csv")
         made = pa_csv.read_csv(f"{method}.csv").to_pylist()

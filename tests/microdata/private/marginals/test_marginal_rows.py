@@ -135,7 +135,7 @@ def test_numbers_and_dates_lie_in_their_bins_on_their_steps() -> None:
 
 CROWDED = Schema((Column("one", Category(tuple(VALUES))), Column("who", Text())), unit="who", max_rows=10**6)
 REFUSED: dict[str, tuple[dict[str, Any], str]] = {
-    "10,000 categories": ({"domains": {"one": [f"v{i}" for i in range(10_000)], "two": VALUES}}, "10,000 values"),
+    "10,000 categories": ({"domains": {"one": [f"v{i}" for i in range(10_000)], "two": VALUES}}, "10,000 categories"),
     "one value": ({"domains": {"one": ["a"]}, "columns": ["one"]}, "single value"),
     "many columns": (
         {"domains": {f"c{i}": VALUES for i in range(41)}, "columns": [f"c{i}" for i in range(41)]},
