@@ -90,7 +90,7 @@ def without_header(name: str, file: str) -> PublicTable:
 def mixed() -> PublicTable:
     """30,000 rows of Adult as it is, with its numbers in ten bins each."""
     found = cl.datasets.load("adult", folder=DATA, fetch=False)
-    rows = found.table.slice(0, 30_000)
+    rows = found.table.drop_null().slice(0, 30_000)
     edges = {}
     for column in found.schema.columns:
         if isinstance(column.kind, Number) and column.kind.bounds is not None:

@@ -27,7 +27,7 @@ from cloister.privacy.events import Event, ExponentialEvent
 from cloister.privacy.mechanisms import Mechanism, Spend, calibrate, event_of, explain_noise, part_of, whole_spend
 from cloister.privacy.plan import Plan
 from cloister.schema import Neighbours
-from cloister.synthesis.junction_tree import make_junction_tree
+from cloister.synthesis.junction_tree import cells_of_model
 
 __all__ = ["MOST_COLUMNS", "MOST_MODEL_CELLS", "Pair", "PairPlan", "candidate_pairs", "plan_pairs"]
 
@@ -119,7 +119,7 @@ def candidate_pairs(sizes: tuple[int, ...]) -> tuple[Pair, ...]:
 
 def fits(sizes: tuple[int, ...], tables: frozenset[tuple[int, ...]]) -> bool:
     """Whether a model of these tables is small enough; every column by itself always is."""
-    return make_junction_tree(sizes, tables).cells <= max(MOST_MODEL_CELLS, 2 * sum(sizes))
+    return cells_of_model(sizes, tables) <= max(MOST_MODEL_CELLS, 2 * sum(sizes))
 
 
 def plan_pairs(terms: Terms, cells: Histogram, rows: float) -> PairPlan:
