@@ -44,6 +44,7 @@ from cloister.kernels.cells import GridCells, GridKeys, NestedCells
 from cloister.kernels.keyed import KeyedKernel, RowKeys
 from cloister.kernels.morton import LeafSums, MortonKeys
 from cloister.kernels.per_unit import PerUnit
+from cloister.kernels.ranked_blocks import CornerOrder
 from cloister.kernels.report_tables import ReportKeys, ReportTables
 from cloister.kernels.scores import ColumnPlaces
 from cloister.kernels.tables import TableCounts
@@ -292,6 +293,11 @@ def in_order(draw: st.DrawFn) -> KeyedCase:
 
 
 @st.composite
+def corner_order(draw: st.DrawFn) -> KeyedCase:
+    return KeyedCase(CornerOrder(draw(st.integers(0, 2 * HALF)), tuple(size - 1 for size in SIZES)), draw(st.integers(0, 3)))
+
+
+@st.composite
 def column_places(draw: st.DrawFn) -> KeyedCase:
     return KeyedCase(ColumnPlaces(draw(st.integers(1, 2 * HALF))), draw(st.integers(0, 2)))
 
@@ -307,6 +313,7 @@ KEYED: dict[str, Callable[[], st.SearchStrategy[KeyedCase]]] = {
     "RowKeys": row_keys,
     "InOrder": in_order,
     "ColumnPlaces": column_places,
+    "CornerOrder": corner_order,
     "ReportKeys": report_keys,
 }
 

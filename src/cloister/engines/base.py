@@ -92,8 +92,8 @@ class Engine(Folds, Protocol):
     def rank(self, order: KeyedKernel) -> Exact[Keyed]:
         """The rows in a public order, equal ones together: order and row as keys, how many there are, and their `places`.
 
-        Which row comes before which never depends on other rows, batches or the engine. Private microdata will cut clusters
-        along such an order.
+        Which row comes before which never depends on other rows, batches or the engine. Blocks of rows are cut along such
+        an order (`kernels.ranked_blocks`).
         """
         width = len(self.encoding.numbers) + len(self.encoding.categories)
         return self.fold_by_key(InOrder(order, width))

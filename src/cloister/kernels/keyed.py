@@ -70,7 +70,7 @@ class RowKeys:
 class InOrder:
     """Keys of a public order, and behind them the row itself: a total order of rows, in which only equal rows tie.
 
-    For the engines' `rank`, which private microdata will use.
+    For the engines' `rank`, along which private rows are averaged (`kernels.ranked_blocks`).
     """
 
     order: KeyedKernel

@@ -28,8 +28,8 @@ class PrivateMicrodata(Parameters):
         What the rows may reveal; it must be said. A plain number is an epsilon with delta = 0.
     method : {"clusters", "marginals", "insensitive"}, default "clusters"
         clusters: private clusters of the whole record, with the spread inside each. marginals: noisy tables of columns and
-        pairs of columns, for tables of categories or with many columns (needs the extra ``synthetic``). insensitive: ICMD-DP
-        made sound, averages of groups along a public order, for comparison. See docs/microdata.md.
+        pairs of columns, for tables of categories or with many columns. insensitive: ICMD-DP made sound, averages of groups
+        along a public order, for comparison. See docs/microdata.md.
     n_clusters : int, optional
         Of method "clusters". Default: as many as the budget carries.
     k : int, optional
