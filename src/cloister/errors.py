@@ -213,6 +213,10 @@ class UntoldLedger(UserWarning):
     """A release was charged and made, and its ledger could not be told of it: the result is there all the same."""
 
 
+class UnprotectedColumns(UserWarning):
+    """Columns were published as they are because their holder said so."""
+
+
 class UnsignedRelease(UserWarning):
     """A certificate is not signed, because the key of this host cannot be used."""
 

@@ -46,6 +46,7 @@ def test_json_is_for_programs(base: list[str]) -> None:
     assert printed["out"] == "rows.parquet"
     assert printed["certificate"] == "rows.parquet.release.json"
     assert printed["kind"] == "rows"
+    assert list(printed["files"]) == ["rows.parquet"]
     assert "made_up" not in printed
     assert pq.read_table("rows.parquet").num_rows == printed["result"]["rows"]
 
@@ -73,7 +74,7 @@ def test_averaged_rows_are_written_with_their_certificate(base: list[str]) -> No
         (["--out", "r.csv"], "how much may be revealed?"),
         (["--epsilon", "1"], "where should the rows go?"),
         (["--epsilon", "1", "--out", "r.xls"], "written as .csv or .parquet"),
-        (["--epsilon", "1", "--out", "r.csv", "--k", "5"], '--k is for method "insensitive"'),
+        (["--epsilon", "1", "--out", "r.csv", "--k", "5"], "has no groups of k. Leave --k out"),
         (["--epsilon", "1", "--out", "r.csv", "--rule", "mdav"], "--rule is for --method microaggregation"),
         (["--epsilon", "1", "--out", "r.csv", "--method", "insensitive"], "--neighbours replace-one"),
         (["--epsilon", "1", "--out", "r.csv", "--columns", "agee"], "no column"),

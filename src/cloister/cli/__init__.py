@@ -34,7 +34,7 @@ from cloister.cli import (
     verify,
 )
 from cloister.cli.help_text import hide_types
-from cloister.errors import CloisterError, UnsignedRelease, UntoldLedger, at_shell, out_of_memory
+from cloister.errors import CloisterError, UnprotectedColumns, UnsignedRelease, UntoldLedger, at_shell, out_of_memory
 from cloister.interrupts import handle_interrupts
 from cloister.report.one_line import escape_controls, one_line
 from cloister.stopped_commands import begin_command, charges_made, describe_charges, describe_stop
@@ -63,6 +63,7 @@ class Verbs(TyperGroup):
             with at_shell(), warnings.catch_warnings():
                 warnings.simplefilter("ignore", UntoldLedger)  # `write_release` tries again, and says it in its own words
                 warnings.simplefilter("always", UnsignedRelease)
+                warnings.simplefilter("always", UnprotectedColumns)
                 warnings.showwarning = partial(_show_warning, warnings.showwarning, set())
                 return super().invoke(ctx)
         except CloisterError as error:
@@ -110,7 +111,7 @@ def _show_warning(
     otherwise: Callable[..., None], shown: set[str], message: Warning | str, category: type[Warning], *place: Any
 ) -> None:
     """One line for a warning of Cloister's own, once a command: a certificate is made when it is kept and when it is written."""
-    if not issubclass(category, UnsignedRelease):
+    if not issubclass(category, UnsignedRelease | UnprotectedColumns):
         otherwise(message, category, *place)
     elif str(message) not in shown:
         shown.add(str(message))

@@ -111,7 +111,7 @@ def refuse_flags(given: dict[str, object]) -> None:
     """Refuse flags of private methods, which microaggregation has no use for."""
     if wrong := [flag for flag, value in given.items() if value is not None]:
         raise UsageError(
-            f"{wrong[0]} is for private rows, and microaggregation is not private. Drop it, or choose a method."
+            f"{wrong[0]} is for private rows, and microaggregation is not private. Drop it, or drop --method for private rows."
         )
 
 
@@ -133,17 +133,16 @@ def publish_private(request: Any, data: list[str], path: Path, as_json: bool) ->
     with reserved(path, with_certificate=True) as held, paid_result():
         with output.progress(as_json) as step:
             made = request.run(data, progress=step)
-        release = made.release_
-        printed = {"out": str(path), "certificate": str(certificate_path(path)), **release.as_dict()}
-        output.write_release(
-            release,
+        place = {"out": str(path), "certificate": str(certificate_path(path))}
+        release = output.write_release(
+            made.release_,
             request.ledger,
             held.target,
             write=made.save,
-            as_data=lambda: {**printed, "made_up": made.table.to_pylist()},
+            as_data=lambda: {**place, **made.release_.as_dict(), "made_up": made.table.to_pylist()},
         )
         if as_json:
-            output.print_json(printed)
+            output.print_json({**place, **release.as_dict()})
             return
         print_document(made.describe())
         output.print_release(release, f"{path}, {certificate_path(path)}")

@@ -124,8 +124,8 @@ def read_bins(texts: list[str]) -> dict[str, Any]:
         except ValueError:
             if not all(re.search(r"[0-9].*[0-9]", part) for part in parts):
                 raise UsageError(
-                    "--bins takes A=10 (bins of equal width), edges such as A=0:18:65:100, or days such as "
-                    "A=1950-01-01,1970-01-01."
+                    "--bins takes one column, and is given again for another: A=10 (bins of equal width), edges such as "
+                    "A=0:18:65:100, or days such as A=1950-01-01,1970-01-01."
                 ) from None
             bins[name.strip()] = parts  # days, as far as can be said without the schema
     return bins

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from cloister.errors import UsageError, warn_of_release
+from cloister.errors import UnprotectedColumns, UsageError, warn_of_release
 from cloister.kernels.loops.arrays import I32
 from cloister.microdata.microaggregation.centroids import publish_columns
 from cloister.microdata.microaggregation.group_recount import count_published, plan_published
@@ -95,7 +95,7 @@ def publish_groups(
         table.complete(release.digest())  # before the table can leave
         staged.commit(release.to_json())
     if warning := keep_warning(fitted):
-        warn_of_release(warning, UserWarning, 3)
+        warn_of_release(warning, UnprotectedColumns, 3)
     return PublishedGroups(release, summary)
 
 

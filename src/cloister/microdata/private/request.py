@@ -72,10 +72,7 @@ class RowsRequest:
         find_row_method(self.method)
         for option, method in OPTIONS.items():
             if getattr(self, option) is not None and self.method != method:
-                flag = by_door(option, {"n_clusters": "--clusters", "k": "--k", "bins": "--bins"}[option])
-                raise UsageError(
-                    f'{flag} is for method "{method}", and the method is "{self.method}". Leave one of them out.'
-                )
+                raise UsageError(misplaced(option, method, self.method))
         if self.n_clusters is not None:
             object.__setattr__(self, "n_clusters", check_whole(self.n_clusters, "n_clusters", 1))
         if self.k is not None:
@@ -132,6 +129,17 @@ class RowsRequest:
         behind = (f"{len(left):,} column{'s' * (len(left) > 1)} of the table stayed behind.",) if left else ()
         notes = guarantee_notes(task.terms.budget, task.terms.unit, made.size)
         return (*notes, defaults_note(method.encoding(task).defaults), MADE_UP_NOTE, *behind)
+
+
+def misplaced(option: str, method: str, chosen: str) -> str:
+    """What to say of an option that the chosen method does not take."""
+    flag = by_door(option, {"n_clusters": "--clusters", "k": "--k", "bins": "--bins"}[option])
+    if option == "k":
+        averaging = by_door(
+            "cl.Microaggregation(k=5), which is not private", "--method microaggregation, which is not private"
+        )
+        return f'method "{chosen}" has no groups of k. Leave {flag} out, or average rows in groups of k: {averaging}.'
+    return f'{flag} is for method "{method}", and the method is "{chosen}". Leave one of them out.'
 
 
 def stated_ends(columns: RowColumns) -> dict[str, tuple[float, float]]:
