@@ -61,6 +61,11 @@ class Booking:
         """What a reader of the certificate should know of earlier releases of the table."""
         return self._notes
 
+    def check_relation(self, neighbours: Neighbours, unit: str) -> None:
+        """Refuse a table that is kept under another relation, before anything that only this one makes public is looked at."""
+        if self._ledger is not None and self.table is not None:
+            self._ledger.check_relation(self.table, neighbours.value, unit)
+
     def charge(self, budget: Budget, neighbours: Neighbours, unit: str, purpose: str) -> None:
         """Spend a budget, or refuse to; before the first row is read."""
         if self._ledger is not None and self.table is not None:

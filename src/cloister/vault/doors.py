@@ -265,7 +265,10 @@ class Vault:
         """A private choice of a value of every category column for each of such blocks, (blocks, columns)."""
         with self._lock:
             self._must_be_open()
-            if self._terms.neighbours is not Neighbours.REPLACE_ONE or mechanism.blocks != blocks.blocks:
+            if self._terms.neighbours is not Neighbours.REPLACE_ONE or (
+                mechanism.blocks,
+                mechanism.columns,
+            ) != (blocks.blocks, len(blocks.sizes)):
                 raise PlanError("the choice is not the one that these blocks need. This is a bug: please report it.")
             self._steps.count_draws(blocks.blocks * len(blocks.sizes))
             self._steps.take(mechanism.event(step))
@@ -285,8 +288,13 @@ class Vault:
         return rows
 
     def public_size(self) -> int:
-        """The number of rows where it is public, under replace-one; before a charge, so that what it cannot carry is refused."""
-        assert self._terms.neighbours is Neighbours.REPLACE_ONE, "under add-remove the number of rows is bought"
+        """The number of rows where it is public, under replace-one; before a charge, so that what it cannot carry is refused.
+
+        Privacy: the ledger is asked first whether the table is kept under replace-one. Under add-remove the number is private.
+        """
+        if self._terms.neighbours is not Neighbours.REPLACE_ONE:
+            raise PlanError("the number of rows is private under add-remove neighbours. This is a bug: please report it.")
+        self._booking.check_relation(self._terms.neighbours, self._terms.protected)
         return int(open_exact(self._engine.fold(Rows()))["counts"][0])
 
     @contextmanager

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 import cloister as cl
-from cloister.errors import UsageError
+from cloister.errors import LedgerError, UsageError
 from cloister.testing import seeded_noise
 
 FACTS = {"bounds": {"age": (0, 100), "pay": (0, 1)}, "domains": {"sex": ["f", "m"]}}
@@ -53,11 +53,21 @@ def test_a_k_that_the_table_cannot_carry_is_refused_before_the_charge(tmp_path: 
     """The number of rows is public under replace-one, so it is looked at first."""
     ledger = cl.Ledger(f"sqlite:///{tmp_path}/ledger.sqlite")
     ledger.create("people", "replace-one", 5)
-    with pytest.raises(UsageError, match="k is 11, and the table has 10 rows"):
+    with pytest.raises(UsageError, match="k is 11, and the table has fewer rows"):
         model(k=11, table="people", ledger=ledger).sample(people(10))
     with pytest.raises(UsageError, match="no rows"):
         model(table="people", ledger=ledger).sample(people(0))
     assert ledger.account("people").epsilon_spent == 0
+
+
+def test_the_rows_of_an_add_remove_table_are_not_counted(tmp_path: object) -> None:
+    """Their number is private there: the ledger refuses before a row is looked at, whatever the call says."""
+    ledger = cl.Ledger(f"sqlite:///{tmp_path}/ledger.sqlite")
+    ledger.create("people", "add-remove", 5)
+    with pytest.raises(UsageError, match="is kept under add-remove"):
+        model(k=10**6, table="people", ledger=ledger).sample(people(10))
+    with pytest.raises(LedgerError, match="not in the ledger"):
+        model(k=10**6, table="others", ledger=ledger).sample(people(10))
 
 
 @pytest.mark.parametrize("budget", [100, cl.ApproxDP(60, 1e-6)], ids=str)

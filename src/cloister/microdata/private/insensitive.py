@@ -102,7 +102,7 @@ class InsensitiveRows:
             raise UsageError("the table has no rows, so there is nothing to average.")
         size = task.group if task.group is not None else best_group(task, rows)
         if size > rows:
-            raise UsageError(f"k is {size:,}, and the table has {rows:,} rows. Lower {by_door('k', '--k')}.")
+            raise UsageError(f"k is {size:,}, and the table has fewer rows. Lower {by_door('k', '--k')}.")
         return block_steps(task, rows, size)
 
 

@@ -35,7 +35,7 @@ from cloister.privacy.ledger.arguments import (
 from cloister.privacy.ledger.chain import Chain, now, open_chain
 from cloister.privacy.ledger.chain_records import Record
 from cloister.privacy.ledger.pages import describe_accounts
-from cloister.privacy.ledger.refusals import check_sum, list_tables, shortfalls, way_out
+from cloister.privacy.ledger.refusals import check_sum, list_tables, refuse_relation, shortfalls
 from cloister.privacy.ledger.replay import ChainReport, carried_over, check_links, entries_of_records, replay
 from cloister.privacy.ledger.rho_totals import RhoTotal, accounts_in_rho, read_rho_totals, read_total
 from cloister.privacy.ledger.stored_records import (
@@ -179,6 +179,10 @@ class Ledger:
         """
         return self.book_charge(table, neighbours, epsilon, delta, purpose, unit).entry
 
+    def check_relation(self, table: str, neighbours: str, unit: str = "row") -> None:
+        """Refuse a table whose account is kept under another relation, or that has none; nothing is written."""
+        refuse_relation(self.account(table), read_relation(neighbours), read_unit(unit))
+
     def book_charge(
         self,
         table: str,
@@ -201,11 +205,7 @@ class Ledger:
         check_digits(delta, "delta")
         key = host_key()
         with self._open(table, write=True, neighbours=neighbours) as (chain, account):
-            if account.neighbours != neighbours:
-                raise UsageError(
-                    f'this release is under {neighbours} neighbours, and the account of table "{table}" is kept under '
-                    f"{account.neighbours}. {way_out(account.neighbours, unit)}"
-                )
+            refuse_relation(account, neighbours, unit)
             if account.unit not in ("", unit):
                 raise UsageError(
                     f'this release protects a {unit}, and the account of table "{table}" a {account.unit}. Those do not '

@@ -10,7 +10,7 @@ from cloister.privacy.identifiability import largest_rho
 from cloister.privacy.ledger.accounts import RELATIONS, Account
 from cloister.schema.numerals import is_short_decimal, short_decimal
 
-__all__ = ["check_sum", "list_tables", "shortfalls", "way_out"]
+__all__ = ["check_sum", "list_tables", "refuse_relation", "shortfalls", "way_out"]
 
 MOST_SUM_BITS = 2048  # of the denominator of what was spent; what a ledger reads back is far longer
 MOST_SHOWN = 5  # names of tables in a message
@@ -54,3 +54,12 @@ def way_out(kept: str, unit: str) -> str:
     if unit != "row":  # per person is add-remove only
         return "Keep another account for it."
     return "Give --neighbours replace-one, or --rho, or keep another account for it."
+
+
+def refuse_relation(account: Account, neighbours: str, unit: str) -> None:
+    """Refuse a release under another relation than the one that an account is kept under."""
+    if account.neighbours != neighbours:
+        raise UsageError(
+            f'this release is under {neighbours} neighbours, and the account of table "{account.table}" is kept under '
+            f"{account.neighbours}. {way_out(account.neighbours, unit)}"
+        )
