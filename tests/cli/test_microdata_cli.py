@@ -102,9 +102,10 @@ def test_a_table_without_bounds_or_with_ten_thousand_values_is_refused(
     """One sentence each, before anything is charged."""
     monkeypatch.chdir(folder)
     Ledger("ledger.sqlite").create("t", "add-remove", 5)
+    Ledger("ledger.sqlite").create("u", "replace-one", 5)
     Path("t.csv").write_text("a,b,c\n" + "\n".join(f"{i},v{i},x" for i in range(50)))
     many = ", ".join(f'"v{i}"' for i in range(10_000))
-    where = ["--table", "t", "--ledger", "ledger.sqlite", "--epsilon", "1"]
+    where = ["--ledger", "ledger.sqlite", "--epsilon", "1"]
     schemas = {
         "no bounds": ('[columns.a]\nkind = "number"\n', "has no bounds"),
         "many": (f'[columns.b]\nkind = "category"\ndomain = [{many}]\n', "has 10,000 categories"),
@@ -113,13 +114,14 @@ def test_a_table_without_bounds_or_with_ten_thousand_values_is_refused(
     for name, (schema, message) in schemas.items():
         Path(f"{name}.toml").write_text(schema)
         for method in ("clusters", "marginals", "insensitive"):
-            flags = ["--method", method, *(["--neighbours", "replace-one"] if method == "insensitive" else [])]
+            relation = ["--table", "u", "--neighbours", "replace-one"] if method == "insensitive" else ["--table", "t"]
+            flags = ["--method", method, *relation]
             done = CliRunner().invoke(
                 app, ["microdata", "t.csv", "--schema", f"{name}.toml", *flags, *where, "--out", f"{name}.csv"]
             )
             assert done.exit_code in (1, 2), done.output
             assert message in " ".join(done.output.split())
-    assert Ledger("ledger.sqlite").account("t").epsilon_spent == 0
+    assert [account.epsilon_spent for account in Ledger("ledger.sqlite").accounts()] == [0, 0]
 
 
 def test_a_table_of_blanks_gives_rows_of_defaults(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

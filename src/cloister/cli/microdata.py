@@ -127,19 +127,20 @@ def check_out(out: Path | None) -> Path:
 
 def publish_private(request: Any, data: list[str], path: Path, as_json: bool) -> None:
     """Make private rows and write them; what was paid for is kept until it is there."""
+    from cloister.microdata.private.private_rows import format_of_rows
     from cloister.privacy.kept_releases import paid_result
     from cloister.sinks import certificate_path, reserved
 
     with reserved(path, with_certificate=True) as held, paid_result():
         with output.progress(as_json) as step:
-            made = request.run(data, progress=step)
+            made = request.run(data, progress=step, written_as=format_of_rows(path))
         place = {"out": str(path), "certificate": str(certificate_path(path))}
         release = output.write_release(
             made.release_,
             request.ledger,
             held.target,
             write=made.save,
-            as_data=lambda: {**place, **made.release_.as_dict(), "made_up": made.table.to_pylist()},
+            as_data=lambda: {**place, **made.release_.as_dict(), "made_up": made.as_rows()},
         )
         if as_json:
             output.print_json({**place, **release.as_dict()})

@@ -88,3 +88,12 @@ def test_a_number_without_bounds_is_refused() -> None:
     schema = Schema((Column("a", Number()),))
     with pytest.raises(SchemaError, match="no bounds"):
         choose_row_columns(["a"], None, {}, {}, schema)
+
+
+def test_few_digits_do_not_leave_the_bounds() -> None:
+    """Numbers without a step are written to nine digits, inside bounds that are narrower than that."""
+    bounds = (1_000_000_000.4, 1_000_000_000.9)
+    columns = choose_row_columns(["a"], None, {"a": bounds}, {}, None)
+    written = columns.table({"a": np.linspace(*bounds, 7)})["a"].to_pylist()
+    assert min(written) >= bounds[0]
+    assert max(written) <= bounds[1]

@@ -3,6 +3,7 @@
 Means are rounded: to the step of the schema, to whole numbers where all cells of the column are whole, dates to days, others to
 six digits of the column's range. A mean is one of known cells, and stands only where at least half of a group's rows, and at
 least two of them, have one (people, where k counts people); elsewhere a blank does: a mean of one would be somebody's own value.
+Where k counts people, a mean is one of people's means and a mode the value that most people have: who has many rows counts once.
 
 References
 ----------
@@ -50,7 +51,7 @@ def publish_columns(rows: MixedRows, grouping: Grouping, trees: Mapping[str, Hie
     return tuple(
         _number_centroids(column, grouping, rows.people)
         if isinstance(column, NumberColumn)
-        else _category_centroids(column, grouping, trees.get(column.name))
+        else _category_centroids(column, grouping, trees.get(column.name), rows.people)
         for column in rows.columns
     )
 
@@ -64,7 +65,9 @@ def _number_centroids(column: NumberColumn, grouping: Grouping, people: I32) -> 
     known, all_units = np.bincount(of, minlength=grouping.count), grouping.sizes
     has_blanks = len(cells) < len(column.cells)
     shrunk = 2.0**-64 if np.abs(cells).max() > LARGEST_SUMMED else 1.0  # a power of two: nothing is rounded
-    means = np.bincount(of, cells * shrunk, grouping.count) / np.maximum(known, 1) / shrunk
+    weights = _person_weights(of, people[is_known]) if len(people) else np.ones(len(cells))
+    weighed = np.bincount(of, weights, grouping.count)
+    means = np.bincount(of, cells * shrunk * weights, grouping.count) / np.where(known > 0, weighed, 1.0) / shrunk
     if has_blanks:
         units = known
         if len(people):
@@ -79,6 +82,19 @@ def _number_centroids(column: NumberColumn, grouping: Grouping, people: I32) -> 
         column.name, kind, _rounding_words(column), _written(column, _rounded(column, means, cells), is_written),
         _squared_loss(cells, of, means, is_written), has_blanks,
     )  # fmt: skip
+
+
+def _person_weights(of: I32, people: I32) -> F64:
+    """What each row weighs so that the rows of a person in a group weigh 1 together: nobody's many rows make the mean theirs."""
+    persons = int(people.max(initial=0)) + 1
+    _, inverse, counts = np.unique(of.astype(np.int64) * persons + people, return_inverse=True, return_counts=True)
+    return np.asarray(1.0 / counts[inverse])
+
+
+def _one_row_a_person(of: I32, codes: I32, people: I32) -> tuple[I32, I32]:
+    """The groups and codes of rows that differ in group, code or person: a mode of them is one of people, not of rows."""
+    kept = np.unique(np.stack([of, codes, people], axis=1), axis=0)
+    return np.ascontiguousarray(kept[:, 0], np.int32), np.ascontiguousarray(kept[:, 1], np.int32)
 
 
 def _people_in(of: I32, people: I32, count: int) -> I64:
@@ -136,10 +152,13 @@ def _written(column: NumberColumn, values: F64, is_written: NDArray[np.bool_]) -
     return pc.if_else(from_mask(is_written), cells, pa.scalar(None, cells.type))
 
 
-def _category_centroids(column: WordColumn, grouping: Grouping, tree: Hierarchy | None) -> PublishedColumn:
+def _category_centroids(column: WordColumn, grouping: Grouping, tree: Hierarchy | None, people: I32) -> PublishedColumn:
     if tree is None:
-        modes, times = group_modes(grouping.of, column.codes, grouping.count)
-        words, kept = column.words.take(from_numbers(modes)), int(times.sum())
+        of, codes = grouping.of, column.codes
+        if len(people):
+            of, codes = _one_row_a_person(of, codes, people)
+        modes, _ = group_modes(of, codes, grouping.count)
+        words, kept = column.words.take(from_numbers(modes)), int((modes[grouping.of] == column.codes).sum())
         how = "mode"
     else:
         words, is_same = _generalised(column, grouping, tree)

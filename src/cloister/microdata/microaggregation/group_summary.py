@@ -15,6 +15,8 @@ from cloister.report.document import Block, Document, Fact, Section, Sentence, T
 
 __all__ = ["AggregatedColumn", "GroupSummary", "summarize_groups"]
 
+DECIMALS = 4  # of what was lost, in percent
+
 
 @dataclass(frozen=True, slots=True)
 class AggregatedColumn:
@@ -113,7 +115,10 @@ def summarize_groups(
 ) -> GroupSummary:
     """What became of a table with these columns."""
     sizes = grouping.sizes
-    columns = tuple(AggregatedColumn(column.name, column.kind, column.how, column.loss) for column in published)
+    # as on the screen: of many digits the squares of a small table's differences could be worked out
+    columns = tuple(
+        AggregatedColumn(column.name, column.kind, column.how, round(column.loss, DECIMALS)) for column in published
+    )
     rows, classes = int(sizes.sum()), len(tuples.counts)
     return GroupSummary(
         rows=rows,
@@ -128,7 +133,7 @@ def summarize_groups(
         changed_percent=_mean([column.lost_percent for column in columns if column.is_category]),
         columns=columns,
         blocks=grouping.blocks,
-        block_cost_percent=None if grouping.block_cost is None else 100 * grouping.block_cost,
+        block_cost_percent=None if grouping.block_cost is None else round(100 * grouping.block_cost, 1),
         dropped=request.dropped(names),
         sensitive=request.sensitive,
         kept=request.keep,
@@ -136,4 +141,4 @@ def summarize_groups(
 
 
 def _mean(losses: Sequence[float]) -> float | None:
-    return sum(losses) / len(losses) if losses else None
+    return round(sum(losses) / len(losses), DECIMALS) if losses else None

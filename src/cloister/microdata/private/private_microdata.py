@@ -7,9 +7,11 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from cloister.errors import CloisterError, UnwrittenRelease
 from cloister.microdata.private.private_rows import PrivateRows, format_of_rows
 from cloister.microdata.private.request import RowsRequest
 from cloister.microdata.private.row_methods import DEFAULT_METHOD
+from cloister.parameters import check_whole
 from cloister.privacy.ledger import Ledger
 from cloister.privacy.plan import Plan
 from cloister.privacy.release import Release
@@ -49,6 +51,7 @@ class PrivateMicrodata(Parameters):
     Attributes
     ----------
     release_ : Release, the certificate
+    rows_ : PrivateRows, the rows that were made last
 
     Notes
     -----
@@ -99,20 +102,30 @@ class PrivateMicrodata(Parameters):
 
     def plan(self, n: int, names: Sequence[str] = ()) -> Plan:
         """What the rows of a table of about n rows with these columns would cost, and what to expect; no row is read."""
-        return self._request().plan(n, names)
+        return self._request().plan(check_whole(n, "the number of rows", 0), names)
 
     def sample(self, X: Any, *, progress: Callable[[str], None] = lambda _: None) -> PrivateRows:
         """Make private rows of X: a frame, a path, or anything that `cloister` reads. Each call charges the budget again."""
         made = self._request().run(X, progress=progress)
-        self.release_ = made.release_
+        self.rows_, self.release_ = made, made.release_
         return made
 
     def publish(self, X: Any, out: str | PathLike[str], *, progress: Callable[[str], None] = lambda _: None) -> Release:
         """Make private rows of X and write them to a new .csv or .parquet file, with the certificate beside it."""
-        format_of_rows(Path(out))
+        format = format_of_rows(Path(out))
         request = self._request()
         with reserved(out, with_certificate=True) as held:
-            self.release_ = request.run(X, progress=progress).save(held.target)
+            made = request.run(X, progress=progress, written_as=format)
+            self.rows_, self.release_ = made, made.release_
+            try:
+                self.release_ = made.save(held.target)
+            except (CloisterError, OSError) as error:
+                reason = str(error) if isinstance(error, CloisterError) else "the system refused."
+                raise UnwrittenRelease(
+                    f"the rows were made and charged, and could not be written: {reason} They are not lost: write them "
+                    "elsewhere with rows_.save(path).",
+                    is_kept=False,
+                ) from None
         return self.release_
 
     def _request(self) -> RowsRequest:

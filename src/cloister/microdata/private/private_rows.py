@@ -14,6 +14,7 @@ from cloister.errors import UsageError
 from cloister.privacy.release import Release
 from cloister.report import notebook
 from cloister.report.document import Document, Fact, Section, Sentence, TextTable
+from cloister.report.one_line import one_line
 from cloister.sinks import file_hashes, stage
 from cloister.sinks.batch_writer import writer_of
 
@@ -44,6 +45,12 @@ class PrivateRows:
     def to_pandas(self) -> Any:
         """The rows as a pandas DataFrame."""
         return self.table.to_pandas()
+
+    def as_rows(self) -> list[dict[str, Any]]:
+        """The rows as plain data, days as text: what JSON can hold."""
+        days = {column.name for column in self.table.schema if pa.types.is_date(column.type)}
+        rows: list[dict[str, Any]] = self.table.to_pylist()
+        return [{name: str(cell) if name in days else cell for name, cell in row.items()} for row in rows]
 
     def save(self, path: str | PathLike[str]) -> Release:
         """Write CSV or Parquet, by the name's ending, with the certificate beside it; returns the certificate as it was written.
@@ -77,7 +84,7 @@ class PrivateRows:
         return notebook.html(self.describe())
 
     def __repr__(self) -> str:
-        return f"PrivateRows({len(self):,} rows of {', '.join(self.table.schema.names[:SHOWN_COLUMNS])})"
+        return one_line(f"PrivateRows({len(self):,} rows of {', '.join(self.table.schema.names[:SHOWN_COLUMNS])})")
 
 
 def cell_text(cell: Any) -> str:

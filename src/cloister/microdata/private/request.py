@@ -22,6 +22,7 @@ from cloister.privacy.worlds import settle_worlds
 from cloister.schema import Category, Number, Schema
 from cloister.schema.kinds import repeated
 from cloister.schema.unit import unit_of
+from cloister.sinks.csv_header import check_header
 from cloister.sources.stated_names import BY_COLUMNS, names_stated
 from cloister.vault import Vault, open_data
 
@@ -97,11 +98,13 @@ class RowsRequest:
     def _method(self) -> RowMethod:
         return find_row_method(self.method)
 
-    def run(self, data: Any, *, progress: Progress = lambda _: None) -> PrivateRows:
-        """Charge the budget, make the rows in the vault, and hand them out."""
+    def run(self, data: Any, *, progress: Progress = lambda _: None, written_as: str | None = None) -> PrivateRows:
+        """Charge the budget, make the rows in the vault, and hand them out; `written_as`: the format of the file they go to."""
         progress = check_progress(progress)
         rows = open_data(data, self.engine, names_stated(self.schema, self.columns, BY_COLUMNS))
         task, method, random = self.task(rows.names), self._method, public_chance(self.random_state)
+        if written_as is not None:
+            check_header(rows.names, task.columns.names, written_as)
         vault = Vault.open(
             rows,
             method.encoding(task),

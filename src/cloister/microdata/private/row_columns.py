@@ -123,7 +123,8 @@ def written_numbers(values: NDArray[np.float64], kind: Number | Date) -> pa.Arra
     if isinstance(kind, Date):
         return pa.array(np.rint(inside).astype(np.int64).astype("datetime64[D]"))
     if facts.step is None:
-        return pa.array([float(f"{value:.{DIGITS}g}") for value in inside.tolist()], pa.float64())
+        rounded = np.array([float(f"{value:.{DIGITS}g}") for value in inside.tolist()], dtype=np.float64)
+        return pa.array(np.clip(rounded, facts.low, facts.high))  # few digits may lie beyond the bounds
     on_steps = ValueSteps(facts.low, facts.step, facts.low, facts.high).nearest(inside)
     if facts.low.is_integer() and facts.step.is_integer():
         return pa.array(np.rint(on_steps).astype(np.int64))
