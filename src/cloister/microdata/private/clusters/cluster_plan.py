@@ -24,7 +24,7 @@ import numpy as np
 from cloister.clustering.terms import Terms
 from cloister.errors import UsageError, by_door
 from cloister.kernels import ClassCounts, ValueBins
-from cloister.microdata.private.clusters.number_places import MarginalPlaces
+from cloister.microdata.private.single_columns.number_places import MarginalPlaces
 from cloister.microdata.private.row_task import RowTask
 from cloister.privacy.events import Event
 from cloister.privacy.mechanisms import Mechanism, Spend, calibrate, event_of, explain_noise, part_of, whole_spend

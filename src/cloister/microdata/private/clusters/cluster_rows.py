@@ -48,8 +48,8 @@ from cloister.microdata.private.clusters.cluster_plan import (
     noise_of,
     spending_on,
 )
-from cloister.microdata.private.clusters.column_marginals import Array, ColumnMarginals, NumberCounts
-from cloister.microdata.private.clusters.number_places import Ends, MarginalPlaces
+from cloister.microdata.private.single_columns.column_marginals import Array, ColumnMarginals, NumberCounts
+from cloister.microdata.private.single_columns.number_places import Ends, MarginalPlaces
 from cloister.microdata.private.clusters.row_cloud import ReleasedClusters, RowCloud, independent_rows, rows_of_clusters
 from cloister.microdata.private.row_task import MadeRows, Progress, RowTask
 from cloister.privacy.mechanisms import Spend, calibrate

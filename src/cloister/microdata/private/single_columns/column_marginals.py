@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from cloister.clustering.chance import PublicChance
 from cloister.kernels import ValueBins
-from cloister.microdata.private.clusters.number_places import Ends, MarginalPlaces, split_bins
+from cloister.microdata.private.single_columns.number_places import Ends, MarginalPlaces, split_bins
 from cloister.synthesis.cell_rows import whole_counts
 
 __all__ = ["ColumnMarginals", "NumberCounts", "onto_simplex"]

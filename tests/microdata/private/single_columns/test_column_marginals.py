@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from cloister.encode import Grid
-from cloister.microdata.private.clusters.column_marginals import ColumnMarginals, NumberCounts, coarse_ends, onto_simplex
-from cloister.microdata.private.clusters.number_places import MarginalPlaces
+from cloister.microdata.private.single_columns.column_marginals import ColumnMarginals, NumberCounts, coarse_ends, onto_simplex
+from cloister.microdata.private.single_columns.number_places import MarginalPlaces
 from cloister.schema.value_steps import ValueSteps
 
 HALF = 2**19
