@@ -6,7 +6,12 @@ import numpy as np
 import pytest
 
 from cloister.encode import Grid
-from cloister.microdata.private.single_columns.column_marginals import ColumnMarginals, NumberCounts, coarse_ends, onto_simplex
+from cloister.microdata.private.single_columns.column_marginals import (
+    ColumnMarginals,
+    NumberCounts,
+    coarse_ends,
+    onto_simplex,
+)
 from cloister.microdata.private.single_columns.number_places import MarginalPlaces
 from cloister.schema.value_steps import ValueSteps
 
