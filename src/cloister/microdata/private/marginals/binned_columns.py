@@ -59,6 +59,11 @@ class BinnedColumns:
         return (*(min(most_coarse(COARSE_BINS), places.count) for places in self.followed), *self.fixed.widths)
 
     @property
+    def usual_cells(self) -> tuple[int, ...]:
+        """How many cells each column is expected to have."""
+        return (*(COARSE_BINS for _ in self.followed), *self.fixed.widths)
+
+    @property
     def names(self) -> tuple[str, ...]:
         """The columns."""
         return (*(places.grid.name for places in self.followed), *(axis.name for axis in self.axes))

@@ -187,7 +187,7 @@ class PairRounds:
 
 def planned_columns(binned: BinnedColumns) -> PlannedColumns:
     """What the plan may know of the columns."""
-    return PlannedColumns(binned.most_cells, len(binned.followed))
+    return PlannedColumns(binned.most_cells, binned.usual_cells, len(binned.followed))
 
 
 def noisy_columns(counted: CountedColumns, coarse: Sequence[Ends]) -> list[NoisyMarginal]:

@@ -12,7 +12,7 @@ There are as many rounds as keep the noise of a usual pair below `NOISE` of the 
 columns has (fewer, or none, where even these would be noise: `MOST_NOISE`) and at most twice as many as columns. Where that is
 every pair there is, and one model holds them all, nothing is chosen: all are measured. How many rounds there are, their kinds and
 their spends are fixed before the first of them, and before the ranges: a column whose bins follow the rows is planned with the
-most cells that it can get. Which pair is measured, and how many cells it has, follows from what was released.
+most cells that it can get, and its noise judged by those that it usually gets. Which pair is measured, and how many cells it has, follows from what was released.
 """
 
 from __future__ import annotations
@@ -57,10 +57,18 @@ MOST_PAIR_CELLS = 2**22  # of all candidates together
 
 @dataclass(frozen=True, slots=True)
 class PlannedColumns:
-    """What is public of the cells of all columns: how many each has at most, and of how many the bins follow the rows."""
+    """What is public of the cells of all columns.
+
+    Attributes
+    ----------
+    most_cells : how many each has at most
+    usual_cells : how many each is expected to have: what the noise of pairs is judged by
+    followed : of how many columns the bins follow the rows
+    """
 
     most_cells: tuple[int, ...]
-    followed: int = 0
+    usual_cells: tuple[int, ...]
+    followed: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,12 +165,17 @@ def plan_pairs(terms: Terms, columns: PlannedColumns, rows: float) -> PairPlan:
     most = min(len(candidates), ROUNDS_A_COLUMN * len(sizes))
     least = min(most, len(sizes) - 1)
     takes_all = most == len(candidates) and fits(sizes, frozenset(candidates))
-    usual = sorted(prod(sizes[axis] for axis in pair) for pair in candidates)[len(candidates) // 2] if candidates else 0
+    usual = usual_pair(columns.usual_cells, candidates)
     for rounds in range(most, 0, -1):
         planned = share_out(terms, columns, rows, candidates, rounds, takes_all and rounds == most)
         if MEAN_SIZE * planned.deviation * usual / 2 <= (NOISE if rounds > least else MOST_NOISE) * rows:
             return planned
     return share_out(terms, columns, rows, candidates, 0, False)
+
+
+def usual_pair(cells: tuple[int, ...], candidates: tuple[Pair, ...]) -> int:
+    """How many cells a pair has, by the median."""
+    return sorted(prod(cells[axis] for axis in pair) for pair in candidates)[len(candidates) // 2] if candidates else 0
 
 
 def share_out(
