@@ -12,7 +12,8 @@ There are as many rounds as keep the noise of a usual pair below `NOISE` of the 
 columns has (fewer, or none, where even these would be noise: `MOST_NOISE`) and at most twice as many as columns. Where that is
 every pair there is, and one model holds them all, nothing is chosen: all are measured. How many rounds there are, their kinds and
 their spends are fixed before the first of them, and before the ranges: a column whose bins follow the rows is planned with the
-most cells that it can get, and its noise judged by those that it usually gets. Which pair is measured, and how many cells it has, follows from what was released.
+most cells that it can get, and the noise of its pairs judged by as many as it is expected to have. Which pair is measured, and
+how many cells it has, follows from what was released.
 """
 
 from __future__ import annotations
