@@ -135,3 +135,19 @@ def test_tables_of_noise_alone_give_a_distribution() -> None:
         assert shares.min() >= 0
         assert shares.sum() == pytest.approx(1)
     assert model.rows(0, np.random.default_rng(0)).shape == (0, 3)
+
+
+def test_a_cell_with_less_noise_is_heeded_more() -> None:
+    """Deviations cell by cell: of two cells that cannot both be right the certain one is kept; equal ones share the gap."""
+    counts = np.array([60.0, 60.0])
+    certain = fit_marginals((2,), [NoisyMarginal((0,), counts, np.array([0.1, 10.0]))], 100.0, 2000)
+    alike = fit_marginals((2,), [NoisyMarginal((0,), counts, 10.0)], 100.0, 2000)
+    assert np.allclose(certain.table((0,)), [0.6, 0.4], atol=0.005)
+    assert np.allclose(alike.table((0,)), 0.5, atol=0.005)
+
+
+def test_the_total_of_a_table_has_the_deviation_of_its_sum() -> None:
+    """One deviation for all cells, or one for each."""
+    one, each = (NoisyMarginal((0,), np.array([1.0, 2.0]), deviation) for deviation in (3.0, np.array([3.0, 4.0])))
+    assert one.total == (3.0, pytest.approx(18**0.5))
+    assert each.total == (3.0, pytest.approx(5.0))

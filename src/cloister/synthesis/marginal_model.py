@@ -33,11 +33,19 @@ SMALLEST = 1e-300  # a share below has lost digits, and what is divided by it ma
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NoisyMarginal:
-    """A noisy table of counts: its columns in rising order, one axis each, and the standard deviation of the noise of a cell."""
+    """A noisy table of counts: its columns in rising order, one axis each, and the standard deviation of the noise of a cell.
+
+    A table of deviations has one for each cell.
+    """
 
     kept: Kept
     counts: Table
-    deviation: float
+    deviation: float | Table
+
+    @property
+    def total(self) -> tuple[float, float]:
+        """The sum of all cells, and its deviation when their noise is independent."""
+        return float(self.counts.sum()), sqrt(float(np.broadcast_to(np.square(self.deviation), self.counts.shape).sum()))
 
     def joined(self, other: NoisyMarginal) -> NoisyMarginal:
         """What two noisy tables of the same columns say together, each weighted by its precision."""
@@ -190,7 +198,8 @@ class Descent:
     """Accelerated interior gradient descent on shares, with entropy in place of squared distance.
 
     In shares the loss is half the sum of |table - noisy / total|^2 weighted by (total / deviation)^2. A share that moves by m in
-    the sum of its absolute changes moves every table by at most m, so the sum of the weights bounds how fast the slope changes.
+    the sum of its absolute changes moves every table by at most m, so the sum of the largest weight of each table bounds how fast
+    the slope changes.
     """
 
     def __init__(self, tree: JunctionTree, noisy: Mapping[Kept, NoisyMarginal], total: float) -> None:
@@ -204,7 +213,7 @@ class Descent:
         self._wide = {kept: kept_shape(shapes[place], others) for kept, (place, others) in self._homes.items()}
         self._here = [kept_shape(cluster.shape, cluster.own) for cluster in tree.clusters]
         self._above = [kept_shape(shapes[cluster.parent or 0], cluster.beyond) for cluster in tree.clusters]
-        self._steepest = sum(self._weights.values())
+        self._steepest = sum(float(np.max(weight)) for weight in self._weights.values())
 
     def run(self, steps: int, start: MarginalModel | None) -> MarginalModel:
         """Go so many steps."""

@@ -37,7 +37,8 @@ class PrivateMicrodata(Parameters):
     k : int, optional
         Rows of a group, for method "insensitive". Default: what the plan expects to be best.
     bins : dict, optional
-        For method "marginals": how numbers and dates are cut, as in `tabulate`.
+        For method "marginals": how numbers and dates are cut, as in `tabulate`; values are then drawn evenly within a bin.
+        Default: a bin for each of up to 32 values, else bins that follow the rows, bought from the budget.
     columns : list of str, optional
         The columns to make up. Default: all that the schema, `bounds` and `domains` describe, but for identifiers, the unit
         and free text. Other columns stay behind.

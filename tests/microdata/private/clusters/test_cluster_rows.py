@@ -15,7 +15,7 @@ import cloister as cl
 from cloister.errors import PlanError, UsageError
 from cloister.microdata.private.clusters import cluster_rows
 from cloister.microdata.private.clusters.cluster_plan import bins_within
-from cloister.microdata.private.clusters.column_marginals import ColumnMarginals
+from cloister.microdata.private.single_columns.column_marginals import ColumnMarginals
 from cloister.privacy.events import Event
 from cloister.schema import Category, Column, Date, Number, Schema, Text
 from cloister.testing import seeded_noise

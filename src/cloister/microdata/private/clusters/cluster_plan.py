@@ -19,22 +19,23 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-import numpy as np
-
-from cloister.clustering.terms import Terms
 from cloister.errors import UsageError, by_door
-from cloister.kernels import ClassCounts, ValueBins
-from cloister.microdata.private.clusters.number_places import MarginalPlaces
 from cloister.microdata.private.row_task import RowTask
+from cloister.microdata.private.single_columns.column_passes import (
+    FIRST_BINS,
+    RANGE_PASSES,
+    RANGES_SHARE,
+    count_noise,
+    range_events,
+)
+from cloister.microdata.private.single_columns.number_places import MarginalPlaces
 from cloister.privacy.events import Event
-from cloister.privacy.mechanisms import Mechanism, Spend, calibrate, event_of, explain_noise, part_of, whole_spend
+from cloister.privacy.mechanisms import Spend, event_of, explain_noise, part_of, whole_spend
 from cloister.privacy.plan import Plan
 
 __all__ = ["ClusterSpending", "check_values", "spending_on"]
 
-RANGES_SHARE, CLUSTERS_SHARE = Fraction(75, 1000), Fraction(1, 2)
-RANGE_PASSES, ROUNDS = 2, 3
-FIRST_BINS = 32  # of a number column at first
+CLUSTERS_SHARE, ROUNDS = Fraction(1, 2), 3
 CLUSTER_SIGNAL = 25.0  # a cluster of average size, in deviations of the noise of one of its counts
 LEAST_CLUSTERS, MOST_CLUSTERS = 4, 96
 FEWEST_BINS = 8  # of a number within clusters
@@ -56,15 +57,14 @@ class ClusterSpending:
     def events(self) -> tuple[Event, ...]:
         """Every step's charge, in order."""
         size = (event_of("size", self.size),) if self.size is not None else ()
-        ranges = [event_of(f"ranges {i + 1}", self.ranges) for i in range(RANGE_PASSES)] if self.ranges is not None else []
         rounds = [event_of(f"clusters {i + 1}", self.round) for i in range(ROUNDS)] if self.round is not None else []
-        return (*size, *ranges, event_of("marginals", self.marginals), *rounds)
+        return (*size, *range_events(self.ranges), event_of("marginals", self.marginals), *rounds)
 
     def as_plan(self, task: RowTask, rows: float) -> Plan:
         """The plan for a table of about so many rows."""
         terms, domain = task.terms, task.domain
         numbers, categories = len(domain.halves), len(domain.sizes)
-        noise = noise_of(terms, numbers + categories, self.marginals)
+        noise = count_noise(terms, numbers + categories, self.marginals)
         expect = {"marginals": f"counts of values +-{noise:.3g} rows"}
         choices = {
             "method": "clusters: marginals of every column, then clusters that carry how columns depend on each other"
@@ -73,7 +73,7 @@ class ClusterSpending:
         if self.round is None:
             choices["clusters"] = "none: there is one column" if numbers + categories == 1 else "none: 1 was asked for"
         else:
-            noise = noise_of(terms, numbers + categories, self.round)
+            noise = count_noise(terms, numbers + categories, self.round)
             expect |= {f"clusters {i + 1}": f"{self.clusters} clusters, counts +-{noise:.3g} rows" for i in range(ROUNDS)}
             reason = f"so that an even one would hold {CLUSTER_SIGNAL:g} times the noise of a count"
             choices["clusters"] = f"{self.clusters}, " + (
@@ -96,17 +96,6 @@ def reason_within_limits(spending: ClusterSpending, reason: str) -> str:
     return limits.get(spending.clusters, reason)
 
 
-def count_mechanism(terms: Terms, columns: int, spend: Spend) -> Mechanism:
-    """The noise of value counts of so many columns: how many values or clusters they have plays no part in it."""
-    kernel = ClassCounts(ValueBins((), (1,) * columns), np.zeros((1, columns), dtype=np.int32))
-    return calibrate(terms.sensitivity(kernel), spend)
-
-
-def noise_of(terms: Terms, columns: int, spend: Spend) -> float:
-    """The deviation of one of those counts."""
-    return count_mechanism(terms, columns, spend).deviation()["counts"]
-
-
 def spending_on(task: RowTask, rows: float) -> ClusterSpending:
     """What is spent on a table of about so many rows. Whatever their number is, the total is the same."""
     terms, domain = task.terms, task.domain
@@ -120,7 +109,7 @@ def spending_on(task: RowTask, rows: float) -> ClusterSpending:
     each = part_of(whole, for_clusters / ROUNDS) if clustered else None
     clusters, carried = 1, 0.0
     if each is not None:
-        carried = rows / (CLUSTER_SIGNAL * noise_of(terms, columns, each))
+        carried = rows / (CLUSTER_SIGNAL * count_noise(terms, columns, each))
         drawn = MOST_COUNTS // values_of(task)
         clusters = task.clusters or int(max(LEAST_CLUSTERS, min(carried, MOST_CLUSTERS, drawn)))
     return ClusterSpending(

@@ -2,7 +2,7 @@
 
 Privacy
 -------
-Released, each as `kernels.ClassCounts` with noise on every count, of empty bins and clusters too:
+Released, each as `kernels.ClassCounts` with noise on every count, of empty bins and clusters too (2 and 3 are `ColumnPasses`):
 
 1. the number of rows (add-remove only; under replace-one it is public);
 2. in two passes how many rows lie in each bin of every number column, the bins of the second following from the first;
@@ -29,7 +29,6 @@ clustering and two stochastic versions", Computational Statistics & Data Analysi
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -39,26 +38,18 @@ from cloister.clustering.terms import buy_size
 from cloister.encode import Encoding
 from cloister.errors import UsageError
 from cloister.kernels import ClassCounts, ValueBins
-from cloister.microdata.private.clusters.cluster_plan import (
-    FIRST_BINS,
-    RANGE_PASSES,
-    ROUNDS,
-    ClusterSpending,
-    check_values,
-    noise_of,
-    spending_on,
-)
-from cloister.microdata.private.clusters.column_marginals import Array, ColumnMarginals, NumberCounts
-from cloister.microdata.private.clusters.number_places import Ends, MarginalPlaces
+from cloister.microdata.private.clusters.cluster_plan import ROUNDS, ClusterSpending, check_values, spending_on
 from cloister.microdata.private.clusters.row_cloud import ReleasedClusters, RowCloud, independent_rows, rows_of_clusters
 from cloister.microdata.private.row_task import MadeRows, Progress, RowTask
-from cloister.privacy.mechanisms import Spend, calibrate
+from cloister.microdata.private.single_columns.column_marginals import Array, ColumnMarginals
+from cloister.microdata.private.single_columns.column_passes import ColumnPasses, count_noise, measure_counts
+from cloister.microdata.private.single_columns.number_places import MarginalPlaces
+from cloister.privacy.mechanisms import Spend
 from cloister.privacy.plan import Plan
 from cloister.vault import Vault
 
 __all__ = ["ClusterRows"]
 
-RANGE_SIGNAL, MARGINAL_SIGNAL = 4.0, 6.0  # rows of a bin's pieces at least, in deviations of the pass that counts them
 CLOUD_ROWS = 60_000  # made-up rows between rounds at most
 LEAST_LAST, MOST_LAST = (
     200_000,
@@ -82,7 +73,7 @@ class ClusterRows:
         task.terms.size_step(spending.size)
         for spend in (spending.ranges, spending.marginals, spending.round):
             if spend is not None:
-                noise_of(task.terms, len(task.domain.halves) + len(task.domain.sizes), spend)
+                count_noise(task.terms, len(task.domain.halves) + len(task.domain.sizes), spend)
 
     def encoding(self, task: RowTask) -> Encoding:
         """Numbers on a grid of their bounds, categories as codes."""
@@ -129,31 +120,15 @@ class ClusterSteps:
     def measured(self, kernel: ClassCounts, spend: Spend, step: str) -> tuple[Array, float]:
         """Noisy counts, (classes, bins), and the deviation of their noise."""
         self.progress(step)
-        released = self.vault.measure(kernel, calibrate(self.vault.sensitivity(kernel), spend), step)
-        return released.value["counts"].astype(np.float64), max(released.deviation["counts"], 1e-6)
+        return measure_counts(self.vault, kernel, spend, step)
 
     def marginals(self) -> ColumnMarginals:
         """Every column by itself: the ranges of numbers first, then all columns at once."""
-        terms, sizes = self.task.terms, self.task.domain.sizes
-        places = [MarginalPlaces.of(grid) for grid in self.task.domain.encoding.numbers]
-        known = [NumberCounts.unknown(column, self.rows) for column in places]
-        ends = [column.first_bins(FIRST_BINS) for column in places]
-        if self.spending.ranges is not None:
-            for_ranges = RANGE_SIGNAL * noise_of(terms, len(places), self.spending.ranges)
-            for_marginals = MARGINAL_SIGNAL * noise_of(terms, len(places) + len(sizes), self.spending.marginals)
-            for i, least in enumerate([*[for_ranges] * (RANGE_PASSES - 1), for_marginals]):
-                counted, deviation = self.columns(bins_of(places, ends, ()), self.spending.ranges, f"ranges {i + 1}")
-                known = refined(known, ends, counted, deviation)
-                ends = [column.pieces(self.rows, least) for column in known]
-        counted, deviation = self.columns(bins_of(places, ends, sizes), self.spending.marginals, "marginals")
-        known = refined(known, ends, counted, deviation)
-        return ColumnMarginals.of(known, counted[len(places) :], self.rows, self.spending.bins)
-
-    def columns(self, bins: ValueBins, spend: Spend, step: str) -> tuple[list[Array], float]:
-        """Noisy value counts of the whole table, column by column, and the deviation of their noise."""
-        kernel = ClassCounts(bins, np.zeros((1, bins.total), dtype=np.int32))
-        counts, deviation = self.measured(kernel, spend, step)
-        return np.split(counts[0], bins.offsets[1:]), deviation
+        passes = ColumnPasses(self.task.terms, self.spending.ranges, self.spending.marginals, "marginals")
+        domain = self.task.domain
+        places = [MarginalPlaces.of(grid) for grid in domain.encoding.numbers]
+        counted = passes.run(self.vault, places, ValueBins((), domain.sizes), self.rows, self.progress)
+        return ColumnMarginals.of(counted.numbers, counted.fixed, self.rows, self.spending.bins)
 
     def clustered(self, marginals: ColumnMarginals) -> tuple[RowCloud, Array]:
         """Made-up rows after the last round, as many as the table has, and the released sizes of its clusters."""
@@ -177,15 +152,3 @@ class ClusterSteps:
             drawn = rows_of_clusters(sizes, released.shares(sizes, table, bins), bins, size, self.random)
             cloud = drawn.resampled(drawn.agreeing(rounds, table, self.rows), kept, self.random)
         return cloud, sizes
-
-
-def bins_of(places: Sequence[MarginalPlaces], ends: Sequence[Ends], sizes: tuple[int, ...]) -> ValueBins:
-    """Bins of numbers that end there, and the values of categories."""
-    return ValueBins(tuple(column.cuts(own) for column, own in zip(places, ends, strict=True)), sizes)
-
-
-def refined(
-    known: Sequence[NumberCounts], ends: Sequence[Ends], counted: Sequence[Array], deviation: float
-) -> list[NumberCounts]:
-    """What is known of each number column after a pass; the counts of categories come after those of numbers."""
-    return [column.refined(own, counts, deviation) for column, own, counts in zip(known, ends, counted, strict=False)]

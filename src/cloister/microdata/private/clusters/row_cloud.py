@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from cloister.clustering.chance import PublicChance
 from cloister.kernels.class_counts import ValueBins, best_classes
-from cloister.microdata.private.clusters.column_marginals import onto_simplex
+from cloister.microdata.private.single_columns.column_marginals import onto_simplex
 from cloister.synthesis.cell_rows import whole_counts
 
 __all__ = ["ReleasedClusters", "RowCloud", "independent_rows"]

@@ -3,8 +3,22 @@
 Privacy
 -------
 Every table is measured in the vault, and every pair chosen there; the model sees what was released and how large its noise is.
-The plan is frozen once the number of rows is known: kinds and spends of all rounds are fixed, and only which pair is measured
-follows from earlier rounds. Choices are pure epsilons, taken off epsilon first; the tables are one Gaussian under a delta.
+Released, in this order:
+
+1. the number of rows (add-remove only; under replace-one it is public);
+2. in two passes how many rows lie in each bin of the number and date columns that have neither stated bins nor few values, the
+   bins of the second following from the first;
+3. the values of every column by itself: of those columns in fine bins that follow from the passes (`ColumnPasses`);
+4. in rounds, which pair of columns lies farthest from the model, and the counts of this pair. A column of fine bins has coarse
+   ones here, joined by released counts alone.
+
+The plan is frozen once the number of rows is known: how many rounds there are, kinds and spends of all steps are fixed, and only
+which pair is measured, and in which cells, follows from earlier steps. It is made with the most coarse bins that a column can get
+(`most_coarse`), a public number, so that what was planned still fits whatever is released.
+
+Sensitivity: bins are public or released by the time they are counted in, and a row is in one cell of each table, whatever its
+cells are. Choices are pure epsilons, taken off epsilon first; the tables are one Gaussian under a delta. Post-processing: where
+bins are cut, the model, rows of it, and numbers within bins; the random numbers in it are public.
 
 References
 ----------
@@ -15,6 +29,7 @@ data", VLDB 2022 (rounds of choosing and measuring; here their number and their 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import sqrt
 
 import numpy as np
@@ -25,13 +40,24 @@ from cloister.encode import Encoding
 from cloister.errors import UsageError
 from cloister.kernels import LowOrderMarginals
 from cloister.kernels.low_order import MarginalDistances, part_name
-from cloister.microdata.private.marginals.binned_columns import bin_columns
-from cloister.microdata.private.marginals.pair_plan import FEWEST_ROWS, MEAN_SIZE, Pair, PairPlan, fits, plan_pairs
+from cloister.microdata.private.marginals.binned_columns import COARSE_BINS, BinnedColumns, bin_columns
+from cloister.microdata.private.marginals.pair_plan import (
+    FEWEST_ROWS,
+    MEAN_SIZE,
+    Pair,
+    PairPlan,
+    PlannedColumns,
+    fits,
+    plan_pairs,
+)
 from cloister.microdata.private.row_task import MadeRows, Progress, RowTask
+from cloister.microdata.private.single_columns.column_marginals import ColumnMarginals
+from cloister.microdata.private.single_columns.column_passes import CountedColumns
+from cloister.microdata.private.single_columns.number_places import Ends
 from cloister.privacy.mechanisms.base import checked_scale
 from cloister.privacy.mechanisms.farthest_marginal import FarthestMarginal
 from cloister.privacy.plan import Plan
-from cloister.synthesis.marginal_model import MarginalModel, NoisyMarginal, combined_total, fit_marginals
+from cloister.synthesis.marginal_model import NoisyMarginal, combined_total, fit_marginals
 from cloister.vault import Vault
 
 __all__ = ["MarginalRows"]
@@ -52,36 +78,36 @@ class MarginalRows:
 
     def check(self, task: RowTask) -> None:
         """Refuse too many columns or values, and a budget whose noise cannot be drawn."""
-        cells = bin_columns(task).cells
+        columns = planned_columns(bin_columns(task))
         size = task.terms.size_step(task.terms.size_epsilon)
         if size is not None and size.mechanism.deviation()["counts"] > MOST_ROWS / 10:
             raise UsageError(
                 f"the number of rows would be off by about {size.mechanism.deviation()['counts']:.0e}. Raise epsilon."
             )
         for rows in (FEWEST_ROWS, MANY_ROWS):
-            planned = plan_pairs(task.terms, cells, rows)
+            planned = plan_pairs(task.terms, columns, rows)
             planned.as_plan()
             if planned.choice is not None:
                 checked_scale(planned.reach / planned.choice)
 
     def encoding(self, task: RowTask) -> Encoding:
-        """Numbers and dates as their bins, categories as codes."""
+        """Numbers and dates on a grid or as their bins, categories as codes."""
         return bin_columns(task).encoding
 
     def plan(self, task: RowTask, rows: float) -> Plan:
         """The plan for a table of about so many rows."""
-        return plan_pairs(task.terms, bin_columns(task).cells, rows).as_plan()
+        return plan_pairs(task.terms, planned_columns(bin_columns(task)), rows).as_plan()
 
     def make(self, vault: Vault, task: RowTask, random: PublicChance, progress: Progress) -> MadeRows:
         """Measure, round by round; then rows of the model."""
         binned = bin_columns(task)
         step = task.terms.size_step(task.terms.size_epsilon)
         size = buy_size(vault, step, progress)
-        planned = plan_pairs(task.terms, binned.cells, size)
+        planned = plan_pairs(task.terms, planned_columns(binned), size)
         plan = planned.as_plan()
         vault.follow(plan)
         deviation = step.mechanism.deviation()["counts"] if step is not None else 0.0
-        rounds = PairRounds(vault, planned, (size, deviation), progress)
+        rounds = PairRounds(vault, planned, binned, (size, deviation), progress)
         rounds.run()
         count = min(round(rounds.total), MOST_ROWS)
         places = rounds.model.rows(count, random)
@@ -93,33 +119,27 @@ class MarginalRows:
             "pairs": [[names[one], names[other]] for one, other in rounds.used],
             "left_out": [[names[one], names[other]] for one, other in rounds.measured if (one, other) not in rounds.used],
         }
-        return MadeRows(binned.values(places, random), size, choices, result)
+        return MadeRows(binned.values(places, rounds.alone, random), size, choices, result)
 
 
 class PairRounds:
     """What was released so far, and the model of it."""
 
-    def __init__(self, vault: Vault, planned: PairPlan, size: tuple[float, float], progress: Progress) -> None:
+    def __init__(
+        self, vault: Vault, planned: PairPlan, binned: BinnedColumns, size: tuple[float, float], progress: Progress
+    ) -> None:
         self._vault = vault
         self._planned = planned
         self._progress = progress
-        self._sizes = planned.cells.shape
-        self._noisy: list[NoisyMarginal] = []
         self.measured: list[Pair] = []
         self.used: list[Pair] = []
-        self.total, self.model = self._start(size)
-
-    def _start(self, size: tuple[float, float]) -> tuple[float, MarginalModel]:
-        """Every column by itself; the number of rows from all that was released of it."""
-        self._progress("values")
-        kernel, mechanism = self._planned.columns, self._planned.values_noise()
-        released = self._vault.measure(kernel, mechanism, "values")
-        for i, kept in enumerate(kernel.kept):
-            part = part_name(i)
-            self._noisy.append(NoisyMarginal(kept, released.value[part].astype(np.float64), released.deviation[part]))
-        sums = [(float(each.counts.sum()), each.deviation * sqrt(each.counts.size)) for each in self._noisy]
-        total = max(1.0, combined_total([size, *sums]))
-        return total, fit_marginals(self._sizes, self._noisy, total, FIRST_STEPS)
+        counted = planned.passes.run(vault, binned.followed, binned.fixed, planned.rows, progress)
+        self.alone = ColumnMarginals.of(counted.numbers, (), planned.rows, COARSE_BINS)
+        self._cells = binned.cells(self.alone.coarse)
+        self._sizes = self._cells.shape
+        self._noisy = noisy_columns(counted, self.alone.coarse)
+        self.total = max(1.0, combined_total([size, *(column.total for column in self._noisy)]))
+        self.model = fit_marginals(self._sizes, self._noisy, self.total, FIRST_STEPS)
 
     def run(self) -> None:
         """All rounds, and a last fit."""
@@ -137,7 +157,7 @@ class PairRounds:
         references = tuple(np.rint(expected[pair] * self.total).astype(np.int64) for pair in pairs)
         cell = HANDICAP * MEAN_SIZE * self._planned.deviation
         handicaps = tuple(round(cell * table.size) for table in references)
-        distances = MarginalDistances(LowOrderMarginals(self._planned.cells, pairs), references, handicaps)
+        distances = MarginalDistances(LowOrderMarginals(self._cells, pairs), references, handicaps)
         assert self._planned.choice is not None
         mechanism = FarthestMarginal(distances, self._planned.reach / self._planned.choice)
         return pairs[self._vault.select_marginal(mechanism, f"choice {place}").value]
@@ -150,7 +170,7 @@ class PairRounds:
 
     def _measure(self, pair: Pair, place: int) -> bool:
         """Measure a pair; whether it says something that the model does not, beyond its noise."""
-        kernel = LowOrderMarginals(self._planned.cells, (pair,))
+        kernel = LowOrderMarginals(self._cells, (pair,))
         released = self._vault.measure(kernel, self._planned.pair_noise(), f"pair {place}")
         counts, deviation = released.value[part_name(0)].astype(np.float64), released.deviation[part_name(0)]
         if pair not in self.measured:
@@ -163,3 +183,16 @@ class PairRounds:
                 self.used.append(pair)
             return True
         return False
+
+
+def planned_columns(binned: BinnedColumns) -> PlannedColumns:
+    """What the plan may know of the columns."""
+    return PlannedColumns(binned.most_cells, binned.usual_cells, len(binned.followed))
+
+
+def noisy_columns(counted: CountedColumns, coarse: Sequence[Ends]) -> list[NoisyMarginal]:
+    """Every column by itself, as the model has it: numbers in their coarse bins, each with the deviation of its sum."""
+    joined = [column.joined(ends) for column, ends in zip(counted.numbers, coarse, strict=True)]
+    tables = [(column.counts, np.sqrt(column.variances)) for column in joined]
+    tables += [(counts, np.full(counts.shape, counted.deviation)) for counts in counted.fixed]
+    return [NoisyMarginal((i,), counts, deviation) for i, (counts, deviation) in enumerate(tables)]

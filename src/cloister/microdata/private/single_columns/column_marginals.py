@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 
 from cloister.clustering.chance import PublicChance
 from cloister.kernels import ValueBins
-from cloister.microdata.private.clusters.number_places import Ends, MarginalPlaces, split_bins
+from cloister.microdata.private.single_columns.number_places import Ends, MarginalPlaces, split_bins
 from cloister.synthesis.cell_rows import whole_counts
 
-__all__ = ["ColumnMarginals", "NumberCounts", "onto_simplex"]
+__all__ = ["ColumnMarginals", "NumberCounts", "most_coarse", "onto_simplex"]
 
 Array = NDArray[np.float64]
 MOST_PIECES = 32  # of a bin in one pass
@@ -61,10 +61,18 @@ class NumberCounts:
         moved = counts + np.repeat((average - sums) / pieces, pieces)
         return NumberCounts(self.places, ends, moved, np.repeat(variances, pieces))
 
+    def joined(self, kept: Ends) -> NumberCounts:
+        """Bins joined into those that end there: counts and variances add up.
+
+        Pieces of one bin lean against each other where an earlier pass knew their sum, which makes this variance an upper bound.
+        """
+        begins = np.searchsorted(self.ends, kept[:-1])
+        return NumberCounts(self.places, kept, np.add.reduceat(self.counts, begins), np.add.reduceat(self.variances, begins))
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ColumnMarginals:
-    """The shares of each column's values: numbers in fine bins and in the coarse ones that clusters are made of."""
+    """The shares of each column's values: numbers in fine bins and in the coarse ones that models are made of."""
 
     places: tuple[MarginalPlaces, ...]
     ends: tuple[Ends, ...]  # fine bins of each number column
@@ -109,6 +117,8 @@ class ColumnMarginals:
 def coarse_ends(ends: Ends, shares: Array, bins: int) -> Ends:
     """Neighbouring bins joined until each holds its part of the rows; a bin that holds as much by itself stands alone.
 
+    There are at most `most_coarse(bins)` of them.
+
     >>> coarse_ends(np.array([0, 1, 2, 3, 9]), np.array([0.05, 0.9, 0.02, 0.03]), 8).tolist()
     [0, 1, 2, 9]
     """
@@ -124,6 +134,15 @@ def coarse_ends(ends: Ends, shares: Array, bins: int) -> Ends:
     if kept[-1] == len(shares):
         kept.pop()
     return np.append(ends[kept], ends[-1])
+
+
+def most_coarse(bins: int) -> int:
+    """How many coarse bins there are at most, whatever the shares: 2 bins + 1.
+
+    A bin that was closed because it is full holds at least 1 / bins of all rows, so there are at most `bins` of these. Any other
+    ends where a full one begins, or is the last: each full one has at most one such bin before it, and one may come at the end.
+    """
+    return 2 * bins + 1
 
 
 def onto_simplex(counts: Array, total: float) -> Array:

@@ -6,8 +6,13 @@ import numpy as np
 import pytest
 
 from cloister.encode import Grid
-from cloister.microdata.private.clusters.column_marginals import ColumnMarginals, NumberCounts, coarse_ends, onto_simplex
-from cloister.microdata.private.clusters.number_places import MarginalPlaces
+from cloister.microdata.private.single_columns.column_marginals import (
+    ColumnMarginals,
+    NumberCounts,
+    coarse_ends,
+    onto_simplex,
+)
+from cloister.microdata.private.single_columns.number_places import MarginalPlaces
 from cloister.schema.value_steps import ValueSteps
 
 HALF = 2**19
@@ -112,3 +117,11 @@ def test_counts_onto_the_simplex() -> None:
     assert nearest.min() >= 0
     assert np.isclose(nearest.sum(), 7)
     assert ((others - counts) ** 2).sum(axis=1).min() >= ((nearest - counts) ** 2).sum()
+
+
+def test_joined_bins_have_the_sums_of_counts_and_variances() -> None:
+    """Each coarse bin has its own."""
+    fine = NumberCounts(whole_numbers(0, 8), np.array([0, 1, 4, 9]), np.array([5.0, -1.0, 2.0]), np.array([1.0, 2.0, 4.0]))
+    coarse = fine.joined(np.array([0, 1, 9]))
+    assert coarse.counts.tolist() == [5.0, 1.0]
+    assert coarse.variances.tolist() == [1.0, 6.0]
