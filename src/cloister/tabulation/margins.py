@@ -119,9 +119,14 @@ def not_negative(cells: Array, known: Mapping[Axes, float]) -> Array:
 
 
 def onto_simplex(cells: Array, total: float) -> Array:
-    """The nearest table without a negative cell and with this total: take the same off every cell, and cut at 0."""
+    """The nearest table without a negative cell and with this total: take the same off every cell, and cut at 0.
+
+    >>> onto_simplex(np.array([5.0, -3.0, 2.0]), 6.0).tolist()
+    [4.5, 0.0, 1.5]
+    """
     ranked = np.sort(cells.ravel())[::-1]
     excess = np.cumsum(ranked) - total
-    last = int(np.flatnonzero(ranked * np.arange(1, ranked.size + 1) > excess)[-1])
+    above = np.flatnonzero(ranked * np.arange(1, ranked.size + 1) > excess)
+    last = int(above[-1]) if len(above) else 0  # a total that is nothing beside the largest cell: rounding lost it
     nearest: Array = np.maximum(0.0, cells - excess[last] / (last + 1))
     return nearest

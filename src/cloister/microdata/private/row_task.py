@@ -12,11 +12,14 @@ from cloister.clustering.chance import PublicChance
 from cloister.clustering.domain import Domain
 from cloister.clustering.terms import Terms
 from cloister.encode import Encoding
+from cloister.errors import UsageError
 from cloister.microdata.private.row_columns import RowColumns
 from cloister.privacy.plan import Plan
 from cloister.vault import Vault
 
-__all__ = ["MadeRows", "Progress", "RowMethod", "RowTask"]
+__all__ = ["MOST_ROWS", "MadeRows", "Progress", "RowMethod", "RowTask", "check_size"]
+
+MOST_ROWS = 10_000_000  # that are made up: they are held in memory
 
 Progress = Callable[[str], None]
 
@@ -68,6 +71,13 @@ class MadeRows:
         """The same rows in an order that says nothing of the groups or clusters that they were made from."""
         order = random.permutation(self.rows)
         return MadeRows({name: column[order] for name, column in self.values.items()}, self.size, self.choices, self.result)
+
+
+def check_size(terms: Terms) -> None:
+    """Refuse a budget that does not even tell how many rows to write."""
+    step = terms.size_step(terms.size_epsilon)
+    if step is not None and (error := step.mechanism.deviation()["counts"]) > MOST_ROWS / 10:
+        raise UsageError(f"the number of rows would be off by about {error:.0e}. Raise epsilon.")
 
 
 class RowMethod(Protocol):

@@ -10,10 +10,10 @@ from cloister.microdata.private.single_columns.column_marginals import (
     ColumnMarginals,
     NumberCounts,
     coarse_ends,
-    onto_simplex,
 )
 from cloister.microdata.private.single_columns.number_places import MarginalPlaces
 from cloister.schema.value_steps import ValueSteps
+from cloister.tabulation.margins import onto_simplex
 
 HALF = 2**19
 

@@ -40,6 +40,7 @@ CLUSTER_SIGNAL = 25.0  # a cluster of average size, in deviations of the noise o
 LEAST_CLUSTERS, MOST_CLUSTERS = 4, 96
 FEWEST_BINS = 8  # of a number within clusters
 PAIR_SIGNAL = 8.0  # clusters from which on two columns have more of them
+HOPELESS = 20  # rows are mostly noise where that of a count is more than one in so many of them
 MOST_COUNTS = 4_000_000  # noisy counts of a round
 
 
@@ -70,17 +71,21 @@ class ClusterSpending:
             "method": "clusters: marginals of every column, then clusters that carry how columns depend on each other"
         }
         choices["noise"] = explain_noise(terms.budget)
+        if noise > rows / HOPELESS:
+            choices["expect"] = (
+                "mostly noise: that of a count is a large part of all rows. Raise epsilon, or name fewer columns"
+            )
         if self.round is None:
             choices["clusters"] = "none: there is one column" if numbers + categories == 1 else "none: 1 was asked for"
         else:
             noise = count_noise(terms, numbers + categories, self.round)
             expect |= {f"clusters {i + 1}": f"{self.clusters} clusters, counts +-{noise:.3g} rows" for i in range(ROUNDS)}
-            reason = f"so that an even one would hold {CLUSTER_SIGNAL:g} times the noise of a count"
+            reason = f"as many as leave an average one {CLUSTER_SIGNAL:g} times the noise of a count"
             choices["clusters"] = f"{self.clusters}, " + (
                 "as asked for" if task.clusters else reason_within_limits(self, reason)
             )
         if self.ranges is not None:
-            choices["numbers"] = "in bins that follow from the passes over their ranges, narrow where many rows are"
+            choices["numbers"] = "counted in bins that the steps called ranges find: narrow where many rows are"
         facts = {
             "rows": round(rows),
             **({"numbers": numbers} if numbers else {}),
@@ -92,7 +97,7 @@ class ClusterSpending:
 
 def reason_within_limits(spending: ClusterSpending, reason: str) -> str:
     """Why there are so many clusters."""
-    limits = {LEAST_CLUSTERS: "the fewest that there are", MOST_CLUSTERS: "the most that there are"}
+    limits = {LEAST_CLUSTERS: "the fewest that are made", MOST_CLUSTERS: "the most that are made"}
     return limits.get(spending.clusters, reason)
 
 

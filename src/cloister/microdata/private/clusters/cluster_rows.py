@@ -40,7 +40,7 @@ from cloister.errors import UsageError
 from cloister.kernels import ClassCounts, ValueBins
 from cloister.microdata.private.clusters.cluster_plan import ROUNDS, ClusterSpending, check_values, spending_on
 from cloister.microdata.private.clusters.row_cloud import ReleasedClusters, RowCloud, independent_rows, rows_of_clusters
-from cloister.microdata.private.row_task import MadeRows, Progress, RowTask
+from cloister.microdata.private.row_task import MOST_ROWS, MadeRows, Progress, RowTask, check_size
 from cloister.microdata.private.single_columns.column_marginals import Array, ColumnMarginals
 from cloister.microdata.private.single_columns.column_passes import ColumnPasses, count_noise, measure_counts
 from cloister.microdata.private.single_columns.number_places import MarginalPlaces
@@ -55,7 +55,6 @@ LEAST_LAST, MOST_LAST = (
     200_000,
     2_000_000,
 )  # made-up rows after the last round: twice as many as the table has up to the first
-MOST_ROWS = 10_000_000  # rows that are written at most
 
 
 class ClusterRows:
@@ -70,7 +69,7 @@ class ClusterRows:
             raise UsageError("every column has a single value, which is public: there is nothing to release.")
         check_values(task)
         spending = spending_on(task, 1.0)
-        task.terms.size_step(spending.size)
+        check_size(task.terms)
         for spend in (spending.ranges, spending.marginals, spending.round):
             if spend is not None:
                 count_noise(task.terms, len(task.domain.halves) + len(task.domain.sizes), spend)

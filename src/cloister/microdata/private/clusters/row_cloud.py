@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from cloister.clustering.chance import PublicChance
 from cloister.kernels.class_counts import ValueBins, best_classes
-from cloister.microdata.private.single_columns.column_marginals import onto_simplex
 from cloister.synthesis.cell_rows import whole_counts
+from cloister.tabulation.margins import onto_simplex
 
 __all__ = ["ReleasedClusters", "RowCloud", "independent_rows"]
 

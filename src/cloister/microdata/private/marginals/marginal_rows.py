@@ -37,7 +37,6 @@ import numpy as np
 from cloister.clustering.chance import PublicChance
 from cloister.clustering.terms import buy_size
 from cloister.encode import Encoding
-from cloister.errors import UsageError
 from cloister.kernels import LowOrderMarginals
 from cloister.kernels.low_order import MarginalDistances, part_name
 from cloister.microdata.private.marginals.binned_columns import COARSE_BINS, BinnedColumns, bin_columns
@@ -50,7 +49,7 @@ from cloister.microdata.private.marginals.pair_plan import (
     fits,
     plan_pairs,
 )
-from cloister.microdata.private.row_task import MadeRows, Progress, RowTask
+from cloister.microdata.private.row_task import MOST_ROWS, MadeRows, Progress, RowTask, check_size
 from cloister.microdata.private.single_columns.column_marginals import ColumnMarginals
 from cloister.microdata.private.single_columns.column_passes import CountedColumns
 from cloister.microdata.private.single_columns.number_places import Ends
@@ -62,7 +61,6 @@ from cloister.vault import Vault
 
 __all__ = ["MarginalRows"]
 
-MOST_ROWS = 10_000_000  # that are made up: they are held in memory
 MANY_ROWS = 1e12  # a plan for so many has the most rounds
 FIRST_STEPS, ROUND_STEPS, LAST_STEPS = 200, 60, 300  # of descent
 HANDICAP = 0.25  # of the noise that a pair would be measured with: a large table has to be farther away to be chosen
@@ -79,11 +77,7 @@ class MarginalRows:
     def check(self, task: RowTask) -> None:
         """Refuse too many columns or values, and a budget whose noise cannot be drawn."""
         columns = planned_columns(bin_columns(task))
-        size = task.terms.size_step(task.terms.size_epsilon)
-        if size is not None and size.mechanism.deviation()["counts"] > MOST_ROWS / 10:
-            raise UsageError(
-                f"the number of rows would be off by about {size.mechanism.deviation()['counts']:.0e}. Raise epsilon."
-            )
+        check_size(task.terms)
         for rows in (FEWEST_ROWS, MANY_ROWS):
             planned = plan_pairs(task.terms, columns, rows)
             planned.as_plan()

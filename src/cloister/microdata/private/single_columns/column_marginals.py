@@ -18,8 +18,9 @@ from cloister.clustering.chance import PublicChance
 from cloister.kernels import ValueBins
 from cloister.microdata.private.single_columns.number_places import Ends, MarginalPlaces, split_bins
 from cloister.synthesis.cell_rows import whole_counts
+from cloister.tabulation.margins import onto_simplex
 
-__all__ = ["ColumnMarginals", "NumberCounts", "most_coarse", "onto_simplex"]
+__all__ = ["ColumnMarginals", "NumberCounts", "most_coarse"]
 
 Array = NDArray[np.float64]
 MOST_PIECES = 32  # of a bin in one pass
@@ -143,16 +144,3 @@ def most_coarse(bins: int) -> int:
     ends where a full one begins, or is the last: each full one has at most one such bin before it, and one may come at the end.
     """
     return 2 * bins + 1
-
-
-def onto_simplex(counts: Array, total: float) -> Array:
-    """The nearest numbers that are not negative and add up to the total (Euclidean projection).
-
-    >>> onto_simplex(np.array([5.0, -3.0, 2.0]), 6.0).tolist()
-    [4.5, 0.0, 1.5]
-    """
-    falling = np.sort(counts)[::-1]
-    excess = (np.cumsum(falling) - total) / np.arange(1, len(counts) + 1)
-    last = int(np.flatnonzero(falling > excess)[-1])  # the first passes always: total > 0
-    nearest: Array = np.maximum(counts - excess[last], 0.0)
-    return nearest
