@@ -67,7 +67,10 @@ def microdata(
         int | None, typer.Option("--k", metavar="K", help="Rows of a group: methods microaggregation and insensitive.")
     ] = None,
     bins: Annotated[
-        list[str] | None, typer.Option(metavar="A=10", help="Method marginals: bins of a number or date, as in tabulate.")
+        list[str] | None,
+        typer.Option(
+            metavar="A=10", help="Method marginals: bins of a column, as in tabulate. Default: where its rows are."
+        ),
     ] = None,
     grouping: AveragingFlags,
     schema: flags.SchemaFile = None,

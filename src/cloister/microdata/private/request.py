@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from cloister.clustering.chance import public_chance
 from cloister.clustering.terms import Terms
 from cloister.errors import UsageError, by_door
@@ -162,7 +164,13 @@ def parameters_of(method: RowMethod, task: RowTask, made: MadeRows) -> dict[str,
         "bounds": {name: [as_plain(end) for end in ends] for name, ends in bounds.items() if ends is not None},
         "choices": dict(made.choices),
         "defaults": method.encoding(task).defaults,
+        **({"bins": {name: plain_bins(bins) for name, bins in task.bins.items()}} if task.bins else {}),
     }
+
+
+def plain_bins(bins: Any) -> Any:
+    """Stated bins as JSON has them: how many, or their edges."""
+    return int(bins) if isinstance(bins, int | np.integer) else [as_plain(edge) for edge in bins]
 
 
 def as_plain(end: Any) -> float | str:
