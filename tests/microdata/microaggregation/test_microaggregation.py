@@ -345,3 +345,28 @@ def test_it_is_a_scikit_learn_estimator_as_far_as_parameters_go() -> None:
     model = clone(Microaggregation(k=7, columns=["age"], rule="mdav"))
     assert model.get_params()["k"] == 7
     assert repr(model) == "Microaggregation(k=7, rule='mdav', columns=['age'])"
+
+
+def test_a_column_of_lists_is_refused_before_anything_is_recorded(tmp_path: Path) -> None:
+    """By its declared type: a ledger that named it as published would be wrong for good."""
+    ledger = Ledger(tmp_path / "ledger.sqlite")
+    ledger.create("people", "add-remove", 5)
+    table = pa.table({"age": [1, 2, 3, 4], "tags": [["a"], [], ["b"], ["c"]]})
+    for settings in ({"columns": ["age", "tags"]}, {"columns": ["age"], "keep": ["tags"]}):
+        model = Microaggregation(k=2, table="people", ledger=ledger, **settings)
+        with pytest.raises(SchemaError, match="lists or structs"):
+            model.publish(table, tmp_path / "out.csv")
+    assert ledger.account("people").holder_uses == 0
+
+
+def test_many_rows_of_a_person_do_not_make_the_mean_theirs(tmp_path: Path) -> None:
+    """Where k counts people each of them weighs 1: somebody with 200 of 204 rows of a group has a fifth of its mean."""
+    schema = Schema.from_text(
+        'unit = "who"\nmax_rows = 500\n[columns.who]\nkind = "text"\n[columns.pay]\nkind = "number"\nbounds = [0, 1000]\n'
+        '[columns.job]\nkind = "category"\ndomain = ["spy", "cook"]\n'
+    )
+    who = ["a"] * 200 + ["b", "c", "d", "e"]
+    table = pa.table({"who": who, "pay": [1000.0] * 200 + [0.0] * 4, "job": ["spy"] * 200 + ["cook"] * 4})
+    Microaggregation(k=5, columns=["pay", "job"], schema=schema).publish(table, tmp_path / "out.parquet")
+    written = pq.read_table(tmp_path / "out.parquet").to_pylist()
+    assert {(row["pay"], row["job"]) for row in written} == {(200.0, "cook")}

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from cloister.errors import UnprotectedColumns, UsageError, warn_of_release
+from cloister.errors import SchemaError, UnprotectedColumns, UsageError, warn_of_release
 from cloister.kernels.loops.arrays import I32
 from cloister.microdata.microaggregation.centroids import publish_columns
 from cloister.microdata.microaggregation.group_recount import count_published, plan_published
@@ -123,4 +123,9 @@ def _opened(
     data = open_data(X, request.engine, stated)
     table = Vault.holding(data, purpose=purpose, engine=request.engine, table=request.table, ledger=request.ledger)
     fitted = request.on(table.names)
+    nested = [name for name in getattr(data, "nested", ()) if name in fitted.columns or name in fitted.riding(table.names)]
+    if nested:  # by declared types: no row says so, and nothing is recorded yet
+        raise SchemaError(
+            f'column "{nested[0]}" holds lists or structs. Give it one number or text a row first, or leave it out.'
+        )
     return table, fitted, fitted.trees(table.names)
