@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,13 +16,14 @@ from cloister.risks.rows.kept_shares import MOST_CELLS, MOST_COLUMNS, KeptShares
 from cloister.risks.rows.kept_ties import correlations, cramers_v
 from cloister.risks.rows.row_error import squared_error
 from cloister.risks.rows.row_linkage import beside_control, row_linkage
+from cloister.risks.rows.released_reading import columns_without_blanks, read_as_released
 from cloister.risks.rows.row_tables import RowTable, lay_out
 from cloister.risks.rows.rows_pictures import make_page, pictured_columns
-from cloister.risks.rows.rows_report import RowsReport
+from cloister.risks.rows.rows_report import Origin, RowsReport
 from cloister.risks.rows.rows_request import RowsComparison
 from cloister.risks.rows.trained_models import train_models
 from cloister.risks.tuples import Tuples, count_tuples
-from cloister.schema import Kind
+from cloister.schema import Category, Kind
 from cloister.schema.cell_format import PLAIN
 from cloister.sources.stated_names import names_stated
 from cloister.vault import EngineChoice, Holder, Vault, open_data
@@ -43,6 +44,7 @@ class ComparedTables:
     columns: tuple[str, ...]
     not_compared: tuple[str, ...]
     kinds: Mapping[str, Kind]
+    origin: Origin = "not known"
 
     @classmethod
     def open(
@@ -75,13 +77,27 @@ class ComparedTables:
             columns,
             tuple(name for name in everything if name not in columns),
             {column.name: column.kind for column in schema.columns} if schema is not None else {},
+            request.origin,
         )
 
     def count(self) -> list[Tuples]:
         """The different rows of the original, of the release and of the control, read alike."""
         self.released.record()
         holders = [self.original, self.released, *([] if self.control is None else [self.control])]
-        return [count_tuples(holder, self.columns, valued=self.columns, kinds=self.kinds) for holder in holders]
+        counted = [count_tuples(holder, self.columns, valued=self.columns, kinds=self.kinds) for holder in holders]
+        original, released, *control = counted
+        full = self._columns_as_released(released)
+        return [
+            read_as_released(original, self.kinds, full),
+            released,
+            *(read_as_released(each, self.kinds, full) for each in control),
+        ]
+
+    def _columns_as_released(self, released: Tuples) -> Collection[str]:
+        """The columns whose original is read as a private release reads it: of made-up rows all, of averaged ones none."""
+        if self.origin == "not known":
+            return columns_without_blanks(released, self.kinds)
+        return self.columns if self.origin == "made up" else ()
 
 
 def compare_rows(tables: ComparedTables, request: RowsComparison) -> RowsReport:
@@ -147,7 +163,10 @@ def _words(tables: ComparedTables, original: RowTable, shares: KeptShares) -> di
     forms = tuple(tables.kinds[name].form if name in tables.kinds else PLAIN for name in names)
     listed = tables.original.distinct(DistinctValues(names, (MOST_NAMED,) * len(names), forms)).value
     words: dict[str, dict[int, str]] = {name: {} for name in names}
-    for place, text in zip(listed["column"].to_pylist(), listed["text"].to_pylist(), strict=True):
+    # the schema's own words first: "(other)" is not to be named after one of the values that it stands for
+    stated = [(place, text) for place, name in enumerate(names) for text in _stated_words(tables.kinds.get(name))]
+    found = zip(listed["column"].to_pylist(), listed["text"].to_pylist(), strict=True)
+    for place, text in [*stated, *found]:
         if text is None:
             continue
         column, mark = shown[place], fingerprint(text)
@@ -155,3 +174,7 @@ def _words(tables: ComparedTables, original: RowTable, shares: KeptShares) -> di
         if at < len(column.marks) and column.marks[at] == mark:
             words[column.name].setdefault(int(column.codes[at]), text)
     return words
+
+
+def _stated_words(kind: Kind | None) -> tuple[str, ...]:
+    return kind.cells if isinstance(kind, Category) else ()
