@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,12 +11,14 @@ import numpy as np
 from cloister.column_names import missing_column
 from cloister.kernels.distinct_values import DistinctValues
 from cloister.risks.fingerprints import fingerprint
-from cloister.risks.rows.closest_records import closeness, draw_rows, look_up
+from cloister.risks.rows.closest_records import NearestRecords, closeness, draw_rows, look_up
+from cloister.risks.rows.excess_nearness import excess_nearness
+from cloister.risks.rows.impossible_rows import impossible_rows
 from cloister.risks.rows.kept_shares import MOST_CELLS, MOST_COLUMNS, KeptShares, kept_shares
 from cloister.risks.rows.kept_ties import correlations, cramers_v
-from cloister.risks.rows.row_error import squared_error
-from cloister.risks.rows.row_linkage import beside_control, row_linkage
 from cloister.risks.rows.released_reading import columns_without_blanks, read_as_released
+from cloister.risks.rows.row_error import squared_error
+from cloister.risks.rows.row_linkage import RowLinkage, beside_control, row_linkage
 from cloister.risks.rows.row_tables import RowTable, lay_out
 from cloister.risks.rows.rows_pictures import make_page, pictured_columns
 from cloister.risks.rows.rows_report import Origin, RowsReport
@@ -112,7 +114,6 @@ def compare_rows(tables: ComparedTables, request: RowsComparison) -> RowsReport:
     models = train_models(before, after, request.target, control) if request.target is not None else None
     some = draw_rows(before, request.drawn)
     near = [look_up(some, after), *(look_up(draw_rows(each, request.drawn), after) for each in others)]
-    beside = None if control is None else beside_control(before, control, after, request.drawn)
     shares = kept_shares(before, after)
     return RowsReport(
         rows=before.rows,
@@ -123,23 +124,53 @@ def compare_rows(tables: ComparedTables, request: RowsComparison) -> RowsReport:
         not_compared=tables.not_compared,
         origin=request.origin,
         error=squared_error(before, near[0]),
-        linkage=row_linkage(before, some, near[0], after, is_made_up=request.origin == "made up", control=beside),
+        linkage=_linkage(request, (before, after, control), some, near[0]),
         closeness=closeness(near[0], before.rows),
         shares=shares,
         correlations=correlations(before, after),
         cramers_v=cramers_v(before, after),
-        control_rows=None if control is None else control.rows,
-        control_closeness=None if control is None else closeness(near[1], control.rows),
-        control_shares=None if control is None else kept_shares(before, control),
+        impossible=impossible_rows(before, after),
+        averaged=request.averaged,
+        **({} if control is None else _beside_control(before, control, near)),
         models=models,
-        notes=_notes(before, shares),
-        page=make_page(before, after, shares, near, _words(tables, before, shares)),
+        notes=_notes(before, shares, control),
+        page=make_page(before, after, shares, near, _words(tables, before, shares, request.target), request.target),
     )
 
 
-def _notes(original: RowTable, shares: KeptShares) -> tuple[str, ...]:
+def _linkage(
+    request: RowsComparison, tables: tuple[RowTable, RowTable, RowTable | None], some: RowTable, near: NearestRecords
+) -> RowLinkage:
+    """Linkage of the original with the release; that of groups over the averaged columns alone."""
+    before, after, control = tables
+    averaged, names = None, {column.name for column in before.columns}
+    has_groups = request.origin != "made up"
+    if has_groups and request.averaged is not None and not names <= set(request.averaged):
+        has_groups = bool(names & set(request.averaged))
+        if has_groups:  # other columns tell the rows of a group apart
+            averaged = look_up(some.narrowed(request.averaged), after.narrowed(request.averaged))
+    beside = None if control is None else beside_control(before, control, after, request.drawn)
+    return row_linkage(before, some, near, after, is_made_up=not has_groups, control=beside, averaged=averaged)
+
+
+def _beside_control(original: RowTable, control: RowTable, near: Sequence[NearestRecords]) -> dict[str, Any]:
+    """What the control adds to a report."""
+    return {
+        "control_rows": control.rows,
+        "control_closeness": closeness(near[1], control.rows),
+        "control_shares": kept_shares(original, control),
+        "control_impossible": impossible_rows(original, control),
+        "excess": excess_nearness(near[0], near[1]),
+    }
+
+
+def _notes(original: RowTable, shares: KeptShares, control: RowTable | None) -> tuple[str, ...]:
     """What could not be compared as one would expect."""
     notes = []
+    if control is not None and original.has_same_rows(control):
+        notes.append(
+            "the control holds the same rows as the original, so nothing can exceed it. Give rows that were not in the table."
+        )
     by_reason: dict[str, list[str]] = {}
     for column in original.columns:
         if column.note:
@@ -154,9 +185,9 @@ def _notes(original: RowTable, shares: KeptShares) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def _words(tables: ComparedTables, original: RowTable, shares: KeptShares) -> dict[str, dict[int, str]]:
+def _words(tables: ComparedTables, original: RowTable, shares: KeptShares, target: str | None) -> dict[str, dict[int, str]]:
     """The texts of the words that pictures show, by column and code."""
-    shown = [column for column in pictured_columns(original.columns, shares) if not column.is_number]
+    shown = [column for column in pictured_columns(original.columns, shares, target) if not column.is_number]
     if not shown:
         return {}
     names = tuple(column.name for column in shown)
