@@ -16,7 +16,7 @@ from cloister.risks.rows.excess_nearness import excess_nearness
 from cloister.risks.rows.impossible_rows import impossible_rows
 from cloister.risks.rows.kept_shares import MOST_CELLS, MOST_COLUMNS, KeptShares, kept_shares
 from cloister.risks.rows.kept_ties import correlations, cramers_v
-from cloister.risks.rows.released_reading import columns_without_blanks, read_as_released
+from cloister.risks.rows.released_reading import columns_of_a_release, read_as_released
 from cloister.risks.rows.row_error import squared_error
 from cloister.risks.rows.row_linkage import RowLinkage, beside_control, row_linkage
 from cloister.risks.rows.row_tables import RowTable, lay_out
@@ -88,17 +88,17 @@ class ComparedTables:
         holders = [self.original, self.released, *([] if self.control is None else [self.control])]
         counted = [count_tuples(holder, self.columns, valued=self.columns, kinds=self.kinds) for holder in holders]
         original, released, *control = counted
-        full = self._columns_as_released(released)
+        as_released = self._columns_as_released(released)
         return [
-            read_as_released(original, self.kinds, full),
+            read_as_released(original, self.kinds, as_released),
             released,
-            *(read_as_released(each, self.kinds, full) for each in control),
+            *(read_as_released(each, self.kinds, as_released) for each in control),
         ]
 
     def _columns_as_released(self, released: Tuples) -> Collection[str]:
-        """The columns whose original is read as a private release reads it: of made-up rows all, of averaged ones none."""
+        """The columns whose original is read as a private release reads it: of made-up rows all, of averaged none."""
         if self.origin == "not known":
-            return columns_without_blanks(released, self.kinds)
+            return columns_of_a_release(released, self.kinds)
         return self.columns if self.origin == "made up" else ()
 
 

@@ -17,7 +17,7 @@ from cloister.risks.tuples import Tuples, Values
 from cloister.risks.value_codes import code_values
 from cloister.schema import Category, Date, Kind, Number
 
-__all__ = ["columns_without_blanks", "read_as_released"]
+__all__ = ["columns_of_a_release", "read_as_released"]
 
 
 def read_as_released(table: Tuples, kinds: Mapping[str, Kind], names: Collection[str]) -> Tuples:
@@ -29,14 +29,21 @@ def read_as_released(table: Tuples, kinds: Mapping[str, Kind], names: Collection
     return replace(table, values=values)
 
 
-def columns_without_blanks(table: Tuples, kinds: Mapping[str, Kind]) -> frozenset[str]:
-    """The columns of which no cell is empty, or a word that the schema lists as missing."""
-    full = set()
-    for name, values in zip(table.names, table.values, strict=True):
-        blanks = [int(NULL), *(fingerprint(word) for word in (kinds[name].form.missing if name in kinds else ()))]
-        if not np.isin(values.fingerprints, blanks).any():
-            full.add(name)
-    return frozenset(full)
+def columns_of_a_release(table: Tuples, kinds: Mapping[str, Kind]) -> frozenset[str]:
+    """The columns that a private release may have written: every cell counts as itself, and none is blank."""
+    return frozenset(
+        name
+        for name, values in zip(table.names, table.values, strict=True)
+        if name in kinds and _is_same(values, _read(values, kinds[name]))
+    )
+
+
+def _is_same(one: Values, other: Values) -> bool:
+    assert one.quantities is not None
+    assert other.quantities is not None
+    return np.array_equal(one.fingerprints, other.fingerprints) and all(
+        np.array_equal(*sides, equal_nan=True) for sides in zip(one.quantities, other.quantities, strict=True)
+    )
 
 
 def _read(values: Values, kind: Kind) -> Values:
