@@ -73,7 +73,9 @@ def _verdicts(
     lines = [(name, one, other, verdict(points, error)) for name, one, other, points, error in judged]
     lines.insert(3, ("  median", f"{near.distance_median:.4f}", f"{control.distance_median:.4f}", ""))
     lines.append(("  median", f"{near.ratio_median:.3f}", f"{control.ratio_median:.3f}", ""))
-    leaks = [name for name, _, _, points, error in judged if points > 0 and not is_chance(points, error)]
+    leaks = [
+        name.removesuffix(", 5%") for name, _, _, points, error in judged if points > 0 and not is_chance(points, error)
+    ]
     summary = (
         f"Beyond chance: {', '.join(leaks)}. By distance, people in the table can be told from others to that extent."
         if leaks

@@ -113,7 +113,9 @@ def _tie_lines(correlations: KeptTies | None, cramers_v: KeptTies | None) -> lis
             lines.append(("  at most", f"{ties.largest:.3f}", "", _from_to(ties.worst, ties.original, ties.released)))
     if cramers_v is not None and cramers_v.lost is not None:
         lost = cramers_v.lost
-        words = f"of {lost.pairs} that go together strongly; {_from_to(lost.columns, lost.original, lost.released)}"
+        is_worst = lost.columns == cramers_v.worst
+        which = "the same pair" if is_worst else _from_to(lost.columns, lost.original, lost.released)
+        words = f"{which} (of {lost.pairs} that go together strongly)"
         lines.append(("  strong pair that lost most", f"{max(0.0, lost.original - lost.released):.3f}", "", words))
     return lines
 
