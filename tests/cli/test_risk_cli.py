@@ -163,8 +163,17 @@ def test_rows_are_compared(people: Path, tmp_path: Path) -> None:
     words = ["risk", made, "--against", people, "--as-rows", "--target", "sex", "--control", people]
     code, output = run(*words, "--plot", picture)
     assert code == 0
-    for word in ("SSE / SST", "group linkage", "nearest-record linkage", "excess", "classifier finds sex", "Drawn: "):
+    for word in (
+        "SSE / SST",
+        "nearest-record linkage",
+        "within chance",
+        "classifier finds sex",
+        "impossible rows",
+        "Drawn: ",
+    ):
         assert word in output
+    assert output.index("columns off by") < output.index("classifier finds sex") < output.index("SSE / SST")
+    assert "the same rows as the original" in output
     assert SECRET not in output
     assert picture.read_bytes()[:4] == b"\x89PNG"
     code, output = run(*words, "--json", "--all-rows")
@@ -175,6 +184,16 @@ def test_rows_are_compared(people: Path, tmp_path: Path) -> None:
     assert document["error"]["sse"] == pytest.approx(3 * (1.5 / 19) ** 2)  # three rows of 20 became 21.5, of a range of 19
     assert document["models"]["is_control"]
     assert SECRET not in output
+
+
+def test_made_up_rows_without_their_original(people: Path) -> None:
+    """The page of risk begins with what it cannot say, and names the flag."""
+    Path(f"{people}.release.json").write_text('{"kind": "rows"}')
+    code, output = run("risk", people, "--quasi", "age,sex")
+    assert code == 0
+    first = output.splitlines()[0]
+    assert first.startswith("Note: These rows are made up")
+    assert "--against FILE" in first
 
 
 @pytest.mark.parametrize("scope", ["global", "local"])

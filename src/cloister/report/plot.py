@@ -22,7 +22,8 @@ FEWEST_BARS = 4  # that a panel has room for: two words alone would be as wide a
 ACROSS = 4  # panels in a line of a page
 PANEL_SIZE = (3.4, 2.3)  # inches
 LAST_HEIGHT = 4.6  # inches: the line of the heat map
-LONGEST_WORD, LONGEST_TITLE = 16, 30
+LONGEST_WORD, LONGEST_TITLE = 16, 38
+LEAST_HEAT = 0.5  # where the scale of colours ends at least, so that pages can be compared
 
 
 def check_drawable(path: str | PathLike[str]) -> None:
@@ -90,6 +91,7 @@ def draw_page(page: Page, path: str | PathLike[str]) -> None:
     if page.heat is not None:
         _draw_heat(below, places[0], page.heat)
     _draw_panel(places[-1], page.last)
+    places[-1].set_ylabel("share of rows", fontsize=8)
     places[-1].legend(frameon=False, fontsize=8)
     figure.suptitle(page.title)
     figure.savefig(path, dpi=110)
@@ -127,13 +129,15 @@ def _draw_bars(axes: Any, panel: BarPanel) -> None:
 
 def _draw_heat(figure: Any, axes: Any, panel: HeatPanel) -> None:
     highest = max((value for line in panel.values for value in line if value == value), default=0.0)
-    image = axes.imshow(panel.values, cmap="YlOrRd", vmin=0, vmax=max(highest, 0.05))
+    image = axes.imshow(panel.values, cmap="YlOrRd", vmin=0, vmax=max(highest, LEAST_HEAT))
     axes.set_title(panel.title, fontsize=9)
     size = 7 if len(panel.names) <= 30 else 4
     names = [_short(name, LONGEST_WORD) for name in panel.names]
     axes.set_xticks(range(len(names)), names, rotation=60, ha="right", rotation_mode="anchor", fontsize=size)
     axes.set_yticks(range(len(names)), names, fontsize=size)
-    figure.colorbar(image, ax=axes, shrink=0.8)
+    bar = figure.colorbar(image, ax=axes, shrink=0.8)
+    bar.ax.tick_params(labelsize=7)
+    bar.ax.yaxis.set_major_formatter(lambda share, _: f"{100 * share:.3g}%")
 
 
 def _short(text: str, longest: int) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cloister.errors import UsageError
+from cloister.errors import UsageError, by_door
 from cloister.parameters import check_path
 from cloister.risks.label_domains import wants_spans
 from cloister.risks.measures import Reidentification, check_threshold, reidentification, sensitive_risk
@@ -20,8 +20,9 @@ from cloister.risks.population import people_in_classes
 from cloister.risks.risk_report import RiskReport
 from cloister.risks.risk_request import Hierarchies, RiskRequest, listed_names, read_request
 from cloister.risks.rows.compare_rows import ComparedTables, compare_rows
+from cloister.risks.rows.made_up_alone import MadeUpRiskReport
 from cloister.risks.rows.rows_report import RowsReport
-from cloister.risks.rows.rows_request import DRAWN, RowsComparison, compared_origin
+from cloister.risks.rows.rows_request import DRAWN, RowsComparison, compared_origin, stated_rows
 from cloister.risks.singling_out import Combination, single_out
 from cloister.risks.tuples import TOGETHER, Tuples, count_tuples
 from cloister.schema import Schema
@@ -108,17 +109,20 @@ def assess(
     check_threshold(threshold)
     if target is not None and against is None:
         raise UsageError(
-            "a classifier is compared with the original's. Give the original too (--against), or drop the target."
+            "a classifier is compared with the original's. Give the original too "
+            f"({by_door('against=', '--against')}), or drop the target."
         )
+    stated = stated_rows(data)
     origin = compared_origin(
-        data,
+        stated,
         against,
         as_rows,
         has_row_flags=control is not None or all_rows,
         has_label_flags=bool(sensitive or search or population is not None or hierarchies),
     )
     if origin is not None:
-        wanted = RowsComparison(tuple(listed_names(quasi)) or None, target, None if all_rows else DRAWN, origin, facts)
+        drawn = None if all_rows else DRAWN
+        wanted = RowsComparison(tuple(listed_names(quasi)) or None, target, drawn, origin, facts, stated.averaged)
         compared = ComparedTables.open(data, against, control, request=wanted, engine=engine, table=table, ledger=ledger)
         return compare_rows(compared, wanted)
     tables = RiskTables.open(data, against, population, schema=facts, engine=engine, table=table, ledger=ledger)
@@ -131,7 +135,7 @@ def assess(
     counted = count_classes(tables, request)
     report = measure_classes(tables, counted, threshold)
     if tables.original_rows is None:
-        return report
+        return MadeUpRiskReport.of(report) if stated.origin == "made up" else report
     original = tables.hold(tables.original_rows)
     unordered = [each.engine_title for each in (original, tables.table) if not each.keeps_order]
     pairs = Unordered(unordered[0]) if unordered else PairedRows(tables.original_rows, tables.rows)

@@ -105,12 +105,25 @@ def test_what_cannot_be_compared_gets_a_sentence(released: Any, more: dict[str, 
         compare(released, **more)
 
 
-def test_flags_of_rows_need_rows() -> None:
-    """Against labels a control would be ignored: it is refused. So are rows without an original."""
-    with pytest.raises(UsageError, match="as_rows=True"):
+def test_flags_of_rows_need_rows(tmp_path: Path) -> None:
+    """Against labels a control would be ignored: it is refused, in words that ask for what is missing and nothing else."""
+    with pytest.raises(UsageError, match="give as_rows=True too"):
         assess(ORIGINAL, "age", against=ORIGINAL, control=ORIGINAL)
-    with pytest.raises(UsageError, match="--against"):
+    with pytest.raises(UsageError, match="give as_rows=True and against=ORIGINAL too"):
+        assess(ORIGINAL, "age", control=ORIGINAL)
+    (made,) = written(tmp_path, {"kind": "rows"}, made=ORIGINAL)
+    with pytest.raises(UsageError, match="give against=ORIGINAL too"):
+        assess(made, control=ORIGINAL)
+    with pytest.raises(UsageError, match="against=ORIGINAL"):
         assess(ORIGINAL, as_rows=True)
+
+
+def test_a_misspelt_target_gets_the_name_of_the_schema(tmp_path: Path) -> None:
+    """The first line of a file is not quoted; the schema's names may be."""
+    released, original = written(tmp_path, {"kind": "rows"}, released=ORIGINAL, original=ORIGINAL)
+    schema = Schema((Column("town", Category(("a", "b", "c"))),))
+    with pytest.raises(CloisterError, match=r'no column "tow"\. Did you mean "town"\?'):
+        assess(released, against=original, target="tow", schema=schema)
 
 
 def test_columns_may_be_named_and_identifiers_stay_out() -> None:
@@ -157,14 +170,96 @@ def test_the_certificate_says_what_rows_are(certificate: str | None, origin: str
         assert isinstance(assess(released, against=original, sensitive="town"), RiskReport)
 
 
-def test_made_up_rows_are_described_so() -> None:
-    """No group linkage, and a hint at a control; with one the excess is shown."""
+def made_up_tables(number: int) -> list[pa.Table]:
+    """Tables of independent rows of one kind."""
     random = np.random.default_rng(2)
-    tables = [pa.table({"x": random.normal(size=300), "y": random.integers(0, 3, 300)}) for _ in range(3)]
-    assert "a control" in str(compare(tables[1], tables[0]))
-    page = str(compare(tables[1], tables[0], control=tables[2]))
-    assert "excess" in page
-    assert "beside control" in page
+    return [pa.table({"x": random.normal(size=300), "y": random.integers(0, 3, 300)}) for _ in range(number)]
+
+
+def test_rows_of_which_nothing_is_known_have_no_figure_without_a_control() -> None:
+    """All rows are different, so there is no group linkage; shares of linked rows are in the plain data alone."""
+    report = compare(*made_up_tables(2))
+    page = str(report)
+    assert "needs rows that were not in the table: control=ROWS" in page
+    for word in ("safe", "roup linkage", "nearest-record", "blind guess"):
+        assert word not in page
+    assert report.as_dict()["linkage"]["nearest"] > 0
+
+
+def test_verdicts_beside_a_control() -> None:
+    """Independent rows are within chance; copies of the original are beyond it, and the page names every figure that is."""
+    original, released, control = made_up_tables(3)
+    report = compare(released, original, control=control)
+    assert str(report).count("within chance") >= 4
+    assert "beyond chance" not in str(report)
+    copied = compare(original, original, control=control)
+    assert "beyond chance: +" in str(copied)
+    assert "Beyond chance: nearest-record linkage, unchanged rows, distance" in str(copied)
+    assert copied.as_dict()["excess"]["unchanged"]["excess"] == 1
+
+
+def test_a_control_that_is_the_original_is_told() -> None:
+    """In another order too; other rows get no note."""
+    original, released, control = made_up_tables(3)
+    shuffled = original.take(np.random.default_rng(0).permutation(300))
+    assert any("the same rows as the original" in note for note in compare(released, original, control=shuffled).notes)
+    assert not compare(released, original, control=control).notes
+
+
+def written(folder: Path, certificate: dict[str, Any], **tables: pa.Table) -> list[Path]:
+    """Tables as files, the first with a certificate."""
+    paths = [folder / f"{name}.csv" for name in tables]
+    for path, table in zip(paths, tables.values(), strict=True):
+        pa_csv.write_csv(table, path)
+    Path(f"{paths[0]}.release.json").write_text(json.dumps(certificate))
+    return paths
+
+
+@pytest.mark.parametrize(
+    ("parameters", "group"),
+    [
+        ({"quasi": ["age"]}, 0.5),
+        ({"columns": ["age"]}, 0.5),
+        ({}, 1.0),
+        ({"quasi": [1]}, 1.0),
+        (None, 1.0),
+        ({"quasi": ["q"]}, None),
+    ],
+)
+def test_the_certificate_names_the_averaged_columns(parameters: Any, group: float | None, tmp_path: Path) -> None:
+    """Group linkage is over these alone; over all that are compared where it does not say, and none if none is compared."""
+    tables = [pa.table({"age": ages, "illness": list("wxyz")}) for ages in ([1, 1, 9, 9], [0, 2, 8, 10])]
+    certificate = {"kind": "microaggregated table", "parameters": parameters}
+    released, original = written(tmp_path, certificate, released=tables[0], original=tables[1])
+    report = assess(released, against=original)
+    assert isinstance(report, RowsReport)
+    assert report.linkage.group == group
+    assert ("None of the averaged columns" in str(report)) == (group is None)
+
+
+def test_made_up_rows_alone(tmp_path: Path) -> None:
+    """Without an original the page of risk begins with what it cannot say; averaged rows and others get no such note."""
+    words = "These rows are made up, by their certificate"
+    (made,) = written(tmp_path, {"kind": "rows"}, made=ORIGINAL)
+    report = assess(made)
+    assert isinstance(report, RiskReport)
+    assert str(report).startswith(f"Note: {words}")
+    assert words in report._repr_html_()
+    assert report.as_dict()["notes"][0].startswith(words)
+    (averaged,) = written(tmp_path, {"kind": "microaggregated table"}, averaged=ORIGINAL)
+    assert words not in str(assess(averaged))
+
+
+def test_pictures_choose_the_target_and_the_worst() -> None:
+    """Of 15 columns 12 are drawn: the target, though it is kept, and those that are off most; the title counts the others."""
+    original = pa.table({f"c{i}": [f"v{j}" for j in range(20)] for i in range(15)})
+    released = pa.table({f"c{i}": [f"v{j if j >= i else 0}" for j in range(20)] for i in range(15)})
+    report = compare(released, original, target="c0")
+    assert report.page is not None
+    drawn = [panel.title.split()[0] for panel in report.page.panels]
+    assert drawn == ["c0", *(f"c{i}" for i in range(4, 15))]
+    assert "3 of 15 columns are not drawn" in report.page.title
+    assert report.page.panels[0].words[-1] == "(rarer values)"  # type: ignore[union-attr]
 
 
 def test_the_ledger_remembers(tmp_path: Path) -> None:

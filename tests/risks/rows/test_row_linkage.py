@@ -89,3 +89,13 @@ def test_a_control_of_another_size() -> None:
     assert abs(beside.excess) < 5 * beside.excess_error
     planted = row_linkage(before, before, look_up(before, after), after, is_made_up=True).nearest
     assert abs(planted - beside.control) > 5 * beside.excess_error
+
+
+def test_group_linkage_is_about_the_averaged_columns() -> None:
+    """Four rows in two groups of two by age: a sensitive column that rides along tells them apart, and is not averaged."""
+    facts = {"age": [0, 2, 8, 10], "illness": list("wxyz")}
+    before, after = laid_out(facts, {"age": [1, 1, 9, 9], "illness": list("wxyz")})
+    averaged = look_up(before.narrowed(["age"]), after.narrowed(["age"]))
+    near = look_up(before, after)
+    assert row_linkage(before, before, near, after, is_made_up=False).group == 1
+    assert row_linkage(before, before, near, after, is_made_up=False, averaged=averaged).group == 0.5

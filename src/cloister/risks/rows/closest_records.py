@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from cloister.kernels.loops.choose import record_loops
 from cloister.risks.rows.row_tables import RowTable
 
-__all__ = ["FAR", "SEED", "RecordDistances", "NearestRecords", "closeness", "draw_rows", "look_up"]
+__all__ = ["FAR", "SEED", "RecordDistances", "NearestRecords", "closeness", "draw_rows", "look_up", "ratios_of"]
 
 FAR = 5  # the distance to the nearest record is compared with the one to so many different records further on
 TIES = 4  # nearest records of a row that are listed
@@ -93,13 +93,19 @@ def look_up(rows: RowTable, records: RowTable) -> NearestRecords:
 
 def closeness(nearest: NearestRecords, rows: int) -> RecordDistances:
     """The measures of rows that were drawn from so many."""
+    distances = np.sqrt(nearest.squares[:, 0])
+    repeated, repeated_ratios = (np.repeat(each, nearest.counts) for each in (distances, ratios_of(nearest)))
+    unchanged, error = nearest.mean((distances == 0).astype(np.float64), rows)
+    low, middle = np.percentile(repeated, [5, 50])
+    ratio_low, ratio_middle = np.percentile(repeated_ratios, [5, 50])
+    return RecordDistances(nearest.tried, unchanged, error, float(low), float(middle), float(ratio_low), float(ratio_middle))
+
+
+def ratios_of(nearest: NearestRecords) -> NDArray[np.float64]:
+    """Each row's distance to its nearest record over that to the fifth nearest different one."""
     distances = np.sqrt(nearest.squares)
     last = np.isfinite(distances).sum(axis=1) - 1  # of fewer records the farthest
     far = distances[np.arange(len(distances)), last]
     # a row that sits on its fifth record too stands out by nothing
-    ratios = np.divide(distances[:, 0], far, out=np.ones(len(far)), where=far > 0)
-    repeated, repeated_ratios = (np.repeat(each, nearest.counts) for each in (distances[:, 0], ratios))
-    unchanged, error = nearest.mean((distances[:, 0] == 0).astype(np.float64), rows)
-    low, middle = np.percentile(repeated, [5, 50])
-    ratio_low, ratio_middle = np.percentile(repeated_ratios, [5, 50])
-    return RecordDistances(nearest.tried, unchanged, error, float(low), float(middle), float(ratio_low), float(ratio_middle))
+    ratios: NDArray[np.float64] = np.divide(distances[:, 0], far, out=np.ones(len(far)), where=far > 0)
+    return ratios

@@ -11,7 +11,9 @@ import numpy as np
 from cloister.risks.rows.kept_shares import MOST_CELLS, MOST_COLUMNS, shares_of
 from cloister.risks.rows.row_tables import RowTable
 
-__all__ = ["KeptTies", "correlations", "cramers_v"]
+__all__ = ["STRONG", "KeptTies", "LostTie", "correlations", "cramers_v"]
+
+STRONG = 0.3  # from here on two columns go together strongly
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +25,17 @@ class KeptTies:
     largest: float
     worst: tuple[str, str]
     original: float  # of the worst pair
+    released: float
+    lost: LostTie | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LostTie:
+    """Of the pairs that go together strongly in the original, the one that has lost most of it."""
+
+    pairs: int  # that are strong
+    columns: tuple[str, str]
+    original: float
     released: float
 
 
@@ -49,7 +62,17 @@ def _compared(
         return None
     differences = {pair: abs(one - other) for pair, (one, other) in ties.items()}
     worst = max(differences, key=lambda pair: differences[pair])
-    return KeptTies(len(ties), float(np.mean(list(differences.values()))), differences[worst], worst, *ties[worst])
+    mean = float(np.mean(list(differences.values())))
+    return KeptTies(len(ties), mean, differences[worst], worst, *ties[worst], lost=_lost(ties))
+
+
+def _lost(ties: dict[tuple[str, str], tuple[float, float]]) -> LostTie | None:
+    """The strong pair that lost most: a rare pair of words that became frequent is seen here, and not among impossible rows."""
+    drops = {pair: abs(one) - np.sign(one) * other for pair, (one, other) in ties.items() if abs(one) >= STRONG}
+    if not drops:
+        return None
+    columns = max(drops, key=lambda pair: drops[pair])
+    return LostTie(len(drops), columns, *ties[columns])
 
 
 def _pearson(table: RowTable, first: str, second: str) -> float | None:

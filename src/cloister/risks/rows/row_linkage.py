@@ -64,9 +64,14 @@ def row_linkage(
     *,
     is_made_up: bool,
     control: LinkageBesideControl | None = None,
+    averaged: NearestRecords | None = None,
 ) -> RowLinkage:
-    """Both forms of linkage, for rows that were drawn from the original and what they found nearest."""
-    group, group_error = nearest.mean(1 / nearest.tied, original.rows)
+    """Both forms of linkage, for rows that were drawn from the original and what they found nearest.
+
+    `averaged` are the nearest records over the averaged columns alone, which make groups; None: all columns do.
+    """
+    grouped = nearest if averaged is None else averaged
+    group, group_error = grouped.mean(1 / grouped.tied, original.rows)
     linked, linked_error = nearest.mean(mutual_chances(original, drawn, nearest, released), original.rows)
     return RowLinkage(
         None if is_made_up else group,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -87,6 +87,41 @@ class RowTable:
         """Some of the different rows, each with another number of copies."""
         return RowTable(self.columns, self.numbers[places], self.codes[places], self.cells[places], counts)
 
+    def narrowed(self, names: Collection[str]) -> RowTable:
+        """The same rows with some of the columns; rows that are now equal are one."""
+        columns = tuple(column for column in self.columns if column.name in names)
+        places = [self.place(column.name) for column in columns]
+        is_number = [column.is_number for column in self.columns]
+        numbers = self.numbers[:, [self._side(j) for j in places if is_number[j]]]
+        codes = self.codes[:, [self._side(j) for j in places if not is_number[j]]]
+        ranks = [np.unique(column, return_inverse=True)[1].astype(np.int32) for column in (*numbers.T, *codes.T)]
+        narrow = RowTable(
+            columns, np.ascontiguousarray(numbers), np.ascontiguousarray(codes), self.cells[:, places], self.counts
+        )
+        return narrow.merged(ranks)
+
+    def merged(self, ranks: Sequence[NDArray[np.int32]]) -> RowTable:
+        """The table with rows of equal ranks in every column as one."""
+        labels, different = joined(ranks, [int(rank.max()) + 1 for rank in ranks], len(self))
+        if different == len(self):
+            return self
+        first = np.unique(labels, return_index=True)[1]
+        return self.taken(first, np.bincount(labels, self.counts, different).astype(np.int64))
+
+    def has_same_rows(self, other: RowTable) -> bool:
+        """Whether another table, laid out alike, holds the same rows, in whatever order."""
+        if len(self) != len(other) or self.rows != other.rows:
+            return False
+        sorts = [np.lexsort((*table.numbers.T, *table.codes.T, table.counts)) for table in (self, other)]
+        return all(
+            np.array_equal(one[sorts[0]], two[sorts[1]], equal_nan=one.dtype.kind == "f")
+            for one, two in ((self.numbers, other.numbers), (self.codes, other.codes), (self.counts, other.counts))
+        )
+
+    def _side(self, place: int) -> int:
+        """Where a column stands among the numbers, or among the codes."""
+        return sum(column.is_number == self.columns[place].is_number for column in self.columns[:place])
+
     def place(self, name: str) -> int:
         """The place of a column."""
         return [column.name for column in self.columns].index(name)
@@ -125,11 +160,7 @@ def _laid_out(table: Tuples, columns: Sequence[RowColumn]) -> RowTable:
             codes.append(cells[:, j])
             ranks.append(cells[:, j])
     laid = RowTable(tuple(columns), _stacked(numbers, m, np.float64), _stacked(codes, m, np.int32), cells, table.counts)
-    labels, different = joined(ranks, [int(rank.max()) + 1 for rank in ranks], m)
-    if different == m:
-        return laid
-    first = np.unique(labels, return_index=True)[1]
-    return laid.taken(first, np.bincount(labels, table.counts, different).astype(np.int64))
+    return laid.merged(ranks)
 
 
 def _stacked(columns: Sequence[NDArray[Any]], rows: int, kind: type) -> NDArray[Any]:

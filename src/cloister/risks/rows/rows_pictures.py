@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from cloister.report.numbers import percent
 from cloister.report.panels import BarPanel, HeatPanel, HistogramPanel, Page, Panel
 from cloister.risks.rows.closest_records import NearestRecords
 from cloister.risks.rows.kept_shares import KeptShares, shares_of
@@ -20,9 +21,9 @@ BINS = 24
 NAMES = ("original", "release", "control")
 
 
-def pictured_columns(columns: Sequence[RowColumn], shares: KeptShares) -> list[RowColumn]:
-    """The columns that have a panel: those kept worst where there are many, in their order."""
-    worst = sorted(shares.columns, key=lambda each: -each.variation)[:MOST_PANELS]
+def pictured_columns(columns: Sequence[RowColumn], shares: KeptShares, target: str | None = None) -> list[RowColumn]:
+    """The columns that have a panel, in their order: where there are many, the target and those kept worst."""
+    worst = sorted(shares.columns, key=lambda each: (each.columns[0] != target, -each.variation))[:MOST_PANELS]
     names = {name for each in worst for name in each.columns}
     return [column for column in columns if column.name in names]
 
@@ -33,6 +34,7 @@ def make_page(
     shares: KeptShares,
     near: Sequence[NearestRecords],
     words: Mapping[str, Mapping[int, str]],
+    target: str | None = None,
 ) -> Page:
     """The page of two tables; `near` are distances of original rows and, where there are some, of control rows.
 
@@ -40,13 +42,15 @@ def make_page(
     """
     variation = {each.columns[0]: each.variation for each in shares.columns}
     panels: list[Panel] = []
-    for column in pictured_columns(original.columns, shares):
-        title = f"{column.name}  (TV {variation[column.name]:.3f})"
+    for column in pictured_columns(original.columns, shares, target):
+        title = f"{column.name}  (off by {percent(variation[column.name])})"
         if column.is_number:
             panels.append(_histogram(title, column, original, released))
         else:
             panels.append(_bars(title, original.place(column.name), original, released, words.get(column.name, {})))
     title = f"{original.rows:,} original rows and {released.rows:,} released rows; for the holder only"
+    if left_out := len(original.columns) - len(panels):
+        title += f"\n{left_out} of {len(original.columns)} columns are not drawn: those that are kept best"
     return Page(title, tuple(panels), _heat(shares), _distances(near))
 
 
@@ -79,7 +83,7 @@ def _bars(title: str, place: int, original: RowTable, released: RowTable, words:
     shown = sorted(known, key=lambda code: -shares[0][code])[:MOST_WORDS]
     others = [max(0.0, 1 - float(each[shown].sum())) for each in shares]
     has_others = max(others) > 1e-9
-    labels = (*(known[code] for code in shown), *(["(others)"] if has_others else []))
+    labels = (*(known[code] for code in shown), *(["(rarer values)"] if has_others else []))
     series = tuple(
         (name, (*each[shown].tolist(), *([other] if has_others else [])))
         for name, each, other in zip(NAMES, shares, others, strict=False)
@@ -101,7 +105,9 @@ def _heat(shares: KeptShares) -> HeatPanel | None:
         if each.columns[0] in place:
             values[place[each.columns[0]], place[each.columns[0]]] = each.variation
     return HeatPanel(
-        "Total variation of pairs (columns alone on the diagonal)", tuple(names), tuple(map(tuple, values.tolist()))
+        "Share of rows that pairs of columns are off by (diagonal: one column)",
+        tuple(names),
+        tuple(map(tuple, values.tolist())),
     )
 
 

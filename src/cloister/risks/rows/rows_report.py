@@ -12,14 +12,17 @@ from cloister.report.panels import Page
 from cloister.report.plot import draw_page
 from cloister.risks.risk_report import STAMP
 from cloister.risks.rows.closest_records import RecordDistances
+from cloister.risks.rows.excess_nearness import ExcessNearness
+from cloister.risks.rows.impossible_rows import ImpossibleRows
 from cloister.risks.rows.kept_shares import KeptShares
 from cloister.risks.rows.kept_ties import KeptTies
+from cloister.risks.rows.nearness_words import describe_nearness
 from cloister.risks.rows.row_error import SquaredError
 from cloister.risks.rows.row_linkage import RowLinkage
 from cloister.risks.rows.rows_words import (
     FORMULAS,
+    describe_error,
     describe_models,
-    describe_privacy,
     describe_rows,
     describe_usefulness,
 )
@@ -29,6 +32,8 @@ __all__ = ["Origin", "RowsReport"]
 
 Origin = Literal["averaged", "made up", "not known"]
 """What released rows are, as far as a certificate says so."""
+
+ALL_DIFFERENT = 0.9  # share of released rows that differ, from which on they are no groups
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +48,9 @@ class RowsReport:
     origin : "averaged" or "made up" where the certificate of the release says so, else "not known"
     error, linkage, closeness, shares : the measures; control_closeness, control_shares : the same of the control
     correlations, cramers_v : how pairs of columns go together; None where there are none
+    impossible : rows with two words that never meet in the original; control_impossible : the same of the control
+    excess : whether original rows are nearer to the release than control rows, by chance or not
+    averaged : the columns that group linkage is about; None: all
     models : classifiers, where a target was named
 
     Privacy
@@ -63,9 +71,13 @@ class RowsReport:
     shares: KeptShares
     correlations: KeptTies | None
     cramers_v: KeptTies | None
+    impossible: ImpossibleRows | None = None
+    averaged: tuple[str, ...] | None = None
     control_rows: int | None = None
     control_closeness: RecordDistances | None = None
     control_shares: KeptShares | None = None
+    control_impossible: ImpossibleRows | None = None
+    excess: ExcessNearness | None = None
     models: TrainedModels | None = None
     notes: tuple[str, ...] = ()
     stamp: str = STAMP
@@ -80,6 +92,9 @@ class RowsReport:
                 facts[key] |= {"column_mean": shares.column_mean, "pair_mean": shares.pair_mean}
         if self.linkage.beside_control is not None:
             facts["linkage"]["beside_control"]["excess"] = self.linkage.beside_control.excess
+        if self.excess is not None:
+            for key in facts["excess"]:
+                facts["excess"][key]["excess"] = getattr(self.excess, key).excess
         if self.models is not None:
             facts["models"]["kept"] = self.models.kept
         return {"stamp": self.stamp, "kind": "rows", **facts, "formulas": FORMULAS}
@@ -88,11 +103,29 @@ class RowsReport:
         """The report as a page of text."""
         sections = [
             describe_rows(self.rows, self.released_rows, self.released_records, self.tried, self.columns, self.not_compared),
-            describe_usefulness(self.error, self.shares, self.correlations, self.cramers_v, self.control_shares),
+            describe_usefulness(
+                self.shares,
+                self.correlations,
+                self.cramers_v,
+                self.impossible,
+                self.control_shares,
+                self.control_impossible,
+            ),
         ]
         if self.models is not None:
             sections.append(describe_models(self.models))
-        sections.append(describe_privacy(self.linkage, self.closeness, self.control_closeness, self.origin))
+        sections.append(
+            describe_nearness(
+                self.linkage,
+                self.closeness,
+                self.control_closeness,
+                self.excess,
+                origin=self.origin,
+                averaged=self.averaged,
+                has_groups=self.released_records < ALL_DIFFERENT * self.released_rows,
+            )
+        )
+        sections.append(describe_error(self.error))
         if self.notes:
             sections.append(Section(tuple(Fact("note", note) for note in self.notes)))
         sections.append(Section((Sentence(f"This page is {self.stamp}."),)))

@@ -14,7 +14,7 @@ from cloister.risks.rows.rows_report import Origin
 from cloister.schema import Role, Schema
 from cloister.sinks import certificate_path
 
-__all__ = ["DRAWN", "RowsComparison", "compared_origin"]
+__all__ = ["DRAWN", "RowsComparison", "StatedRows", "compared_origin", "stated_rows"]
 
 DRAWN = 5_000  # original rows that distances are measured for
 ORIGINS: dict[str, Origin] = {"microaggregated table": "averaged", "rows": "made up"}
@@ -34,6 +34,7 @@ class RowsComparison:
     drawn : original rows that distances are measured for; None: all
     origin : what the released rows are
     schema : how cells are read, and the bounds that distances are measured in
+    averaged : the columns that were averaged in groups; None: not known, so all that are compared
     """
 
     columns: tuple[str, ...] | None = None
@@ -41,14 +42,16 @@ class RowsComparison:
     drawn: int | None = DRAWN
     origin: Origin = "not known"
     schema: Schema | None = None
+    averaged: tuple[str, ...] | None = None
 
     def columns_of(self, released: Sequence[str], original: Sequence[str], nested: Collection[str] = ()) -> tuple[str, ...]:
         """The columns to compare of tables that have these; a column that one of them lacks is refused if it was named."""
         named = [*(self.columns or ()), *([self.target] if self.target is not None else [])]
+        described = [] if self.schema is None else [column.name for column in self.schema.columns]
         for names, of in ((released, "the release"), (original, "the original")):
             for name in named:
                 if name not in names:
-                    raise missing_column(name, names, named, of=of)
+                    raise missing_column(name, names, named, described=described, of=of)
         if self.columns:
             return tuple(dict.fromkeys(named))
         left_out = set(nested)
@@ -63,51 +66,85 @@ class RowsComparison:
         return compared
 
 
+@dataclass(frozen=True, slots=True)
+class StatedRows:
+    """What a release of rows is, by the certificate beside it.
+
+    Attributes
+    ----------
+    origin : what its rows are; None: there is no certificate, or it is one of another release
+    averaged : the columns that were averaged; None: it does not say
+    """
+
+    origin: Origin | None = None
+    averaged: tuple[str, ...] | None = None
+
+
 def compared_origin(
-    data: Any, against: Any, as_rows: bool | None, *, has_row_flags: bool, has_label_flags: bool
+    stated: StatedRows, against: Any, as_rows: bool | None, *, has_row_flags: bool, has_label_flags: bool
 ) -> Origin | None:
     """What the rows are that should be compared; None: the release is a table of labels, or there is no original.
 
     Parameters
     ----------
-    as_rows : what was asked for; None: what the certificate beside the release says
+    stated : what the certificate beside the release says
+    against : the original, if there is one
+    as_rows : what was asked for; None: what the certificate says
     has_row_flags, has_label_flags : whether something was asked for that only a comparison of rows, or only one of labels, has
     """
-    stated = None if against is None else stated_origin(data)
-    wants_rows = as_rows or (as_rows is None and stated is not None and not has_label_flags)
-    if not wants_rows and has_row_flags:
-        raise UsageError(
-            by_door("control and all_rows are", "--control and --all-rows are")
-            + " for rows that are compared with their original: give "
-            + by_door("as_rows=True and against too.", "--as-rows and --against too.")
-        )
-    if not wants_rows:
+    is_stated = as_rows is None and stated.origin is not None and not has_label_flags
+    if not (as_rows or (is_stated and against is not None)):
+        if has_row_flags:
+            raise _row_flags_alone(has_original=against is not None, are_rows=is_stated)
         return None
     if against is None:
-        raise UsageError("rows are compared with their original. Give that too (--against).")
+        raise UsageError(f"rows are compared with their original. Give that too: {_original_flag()}.")
     if has_label_flags:
         raise UsageError(
             "rows that were averaged or made up have no classes: drop the sensitive columns, the population, the hierarchies and "
             "the search."
         )
-    return stated or "not known"
+    return stated.origin or "not known"
 
 
-def stated_origin(data: Any) -> Origin | None:
-    """What a release holds by the certificate beside it; None where there is none that says so.
+def _row_flags_alone(*, has_original: bool, are_rows: bool) -> UsageError:
+    """What to say of a control, or of all rows, where nothing is compared as rows: what is missing, and nothing else."""
+    missing = [] if are_rows else [by_door("as_rows=True", "--as-rows")]
+    missing += [] if has_original else [_original_flag()]
+    return UsageError(
+        by_door("control and all_rows are", "--control and --all-rows are")
+        + f" for rows that are compared with their original: give {' and '.join(missing)} too."
+    )
+
+
+def _original_flag() -> str:
+    return by_door("against=ORIGINAL", "--against FILE")
+
+
+def stated_rows(data: Any) -> StatedRows:
+    """What a release holds by the certificate beside it.
 
     The certificate is not verified: what it says only decides which figures are shown.
     """
     if isinstance(data, list) and len(data) == 1:
         data = data[0]
     if not isinstance(data, str | os.PathLike) or "://" in str(data):
-        return None
+        return StatedRows()
     try:
         path = certificate_path(data)
         if path.stat().st_size > LARGEST_CERTIFICATE:
-            return None
+            return StatedRows()
         facts = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):
-        return None
+        return StatedRows()
     kind = facts.get("kind") if isinstance(facts, dict) else None
-    return ORIGINS.get(kind) if isinstance(kind, str) else None
+    origin = ORIGINS.get(kind) if isinstance(kind, str) else None
+    return StatedRows(origin, _averaged(facts.get("parameters")) if origin == "averaged" else None)
+
+
+def _averaged(parameters: object) -> tuple[str, ...] | None:
+    """The averaged columns among the parameters of a certificate, by either of their names."""
+    if not isinstance(parameters, dict):
+        return None
+    names = parameters.get("columns", parameters.get("quasi"))
+    return tuple(names) if isinstance(names, list) and names and all(isinstance(name, str) for name in names) else None

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 
 from cloister.report.document import Section, Sentence, TextTable
 from cloister.report.numbers import percent
-from cloister.risks.rows.closest_records import FAR, RecordDistances
+from cloister.risks.rows.closest_records import FAR
+from cloister.risks.rows.impossible_rows import ImpossibleRows
 from cloister.risks.rows.kept_shares import KeptShares, Variation
 from cloister.risks.rows.kept_ties import KeptTies
 from cloister.risks.rows.row_error import SquaredError
-from cloister.risks.rows.row_linkage import RowLinkage
 from cloister.risks.rows.trained_models import TrainedModels
 
-__all__ = ["FORMULAS", "describe_models", "describe_privacy", "describe_rows", "describe_usefulness"]
+__all__ = ["FORMULAS", "describe_error", "describe_models", "describe_rows", "describe_usefulness", "plus_minus"]
 
 FORMULAS = {
     "distance": "square root of: for each number or date ((a - b) / width)^2, for each other column 0 if equal else 1; a blank "
@@ -26,6 +26,9 @@ FORMULAS = {
     "rows nearest to what is picked of G; 0 where the row is not in H",
     "unchanged": "share of original rows that stand in the release as they are",
     "ratio": f"distance to the nearest released record over that to the {FAR}th nearest different record",
+    "excess": "share of original rows minus that of control rows; within chance up to 2 standard errors of the difference",
+    "impossible": "share of rows with values of two columns of words that no original row has together; natural: share of "
+    "original rows with a pair that no other original row has",
     "variation": "half the sum over values, or pairs of values, of the absolute difference of shares of rows",
 }
 HEADS = ("figure", "release", "read it so")
@@ -52,47 +55,100 @@ def describe_rows(
 
 
 def describe_usefulness(
-    error: SquaredError,
     shares: KeptShares,
     correlations: KeptTies | None,
     cramers_v: KeptTies | None,
+    impossible: ImpossibleRows | None,
     control: KeptShares | None,
+    control_impossible: ImpossibleRows | None,
 ) -> Section:
     """What the release still says."""
+    lines = [*_share_lines(shares, control), *_tie_lines(correlations, cramers_v)]
+    if impossible is not None:
+        lines += _impossible_lines(impossible, control_impossible)
+    heads = ("figure", "release", *([] if control is None else ["control"]), "read it so")
+    shown = [(name, value, *([] if control is None else [other]), words) for name, value, other, words in lines]
+    blocks: list[Sentence | TextTable] = [TextTable.of(heads, shown, align="left")]
+    if len(shares.worst_pairs) > 1:
+        worst = "; ".join(f"{_columns(each)} {percent(each.variation)}" for each in shares.worst_pairs)
+        blocks.append(Sentence(f"Pairs of columns that are off most: {worst}."))
+    if control is not None:
+        blocks.append(
+            Sentence("The control shows what other rows of the same kind differ by: no release needs to be nearer.")
+        )
+    return Section(tuple(blocks), heading="What it still says")
+
+
+Line = tuple[str, str, str, str]  # figure, release, control, how to read it
+
+
+def _share_lines(shares: KeptShares, control: KeptShares | None) -> list[Line]:
+    """Columns and pairs, as the share of rows that would have to change."""
+    others = {} if control is None else {each.columns: each.variation for each in (*control.columns, *control.pairs)}
+
+    def worst(each: Variation) -> Line:
+        other = percent(others[each.columns]) if each.columns in others else ""
+        return ("  at most", percent(each.variation), other, _columns(each))
+
+    mean = "" if control is None else percent(control.column_mean)
+    words = "of the rows would have to change, in one column"
+    lines = [("columns off by, on average", percent(shares.column_mean), mean, words), worst(shares.worst_column)]
+    if shares.pair_mean is not None:
+        mean = "" if control is None or control.pair_mean is None else percent(control.pair_mean)
+        words = "of the rows would have to change, in two columns together"
+        lines += [("pairs off by, on average", percent(shares.pair_mean), mean, words), worst(shares.worst_pairs[0])]
+    return lines
+
+
+def _tie_lines(correlations: KeptTies | None, cramers_v: KeptTies | None) -> list[Line]:
+    """How columns go together."""
+    lines: list[Line] = []
+    for name, what, ties in (
+        ("how numbers go together (correlation) differs by", "numbers", correlations),
+        ("how words go together (Cramer's V) differs by", "words", cramers_v),
+    ):
+        if ties is not None:
+            pairs = f"{ties.pairs} pair{'s' if ties.pairs > 1 else ''} of columns of {what}"
+            lines.append((name, f"{ties.mean:.3f}", "", f"on average over {pairs}; 0: kept, 1: lost"))
+            lines.append(("  at most", f"{ties.largest:.3f}", "", _from_to(ties.worst, ties.original, ties.released)))
+    if cramers_v is not None and cramers_v.lost is not None:
+        lost = cramers_v.lost
+        is_worst = lost.columns == cramers_v.worst
+        which = "the same pair" if is_worst else _from_to(lost.columns, lost.original, lost.released)
+        words = f"{which} (of {lost.pairs} that go together strongly)"
+        lines.append(("  strong pair that lost most", f"{max(0.0, lost.original - lost.released):.3f}", "", words))
+    return lines
+
+
+def _impossible_lines(impossible: ImpossibleRows, control: ImpossibleRows | None) -> list[Line]:
+    words = "hold two words together that no original row has"
+    if control is None:
+        words += f"; {percent(impossible.natural)} would be natural"
+    lines = [("impossible rows", percent(impossible.share), "" if control is None else percent(control.share), words)]
+    if impossible.share > 0:
+        lines.append(("  at most", percent(impossible.worst_share), "", " x ".join(impossible.worst)))
+    return lines
+
+
+def describe_error(error: SquaredError) -> Section:
+    """The squared error, which is no measure of how good made-up rows are."""
     lines = [
         (
             "SSE by nearest record",
-            _plus_minus(error.sse, error.sse_error),
-            "squared distances added up; 0: every row is still there",
+            plus_minus(error.sse, error.sse_error),
+            "squared distances added up; 0: every row is there",
         ),
         (
             "SSE / SST",
             "-" if error.ratio is None else f"{error.ratio:.4f}",
-            "0: as the original; 1: no better than one record for all",
+            "0: every row is there; 1: no nearer than one record for all",
         ),
-        ("columns kept, mean TV", f"{shares.column_mean:.4f}", "share of rows that would have to change; 0: kept, 1: lost"),
-        ("  worst column", _variation(shares.worst_column), ""),
     ]
-    if shares.pair_mean is not None:
-        lines.append(("pairs kept, mean TV", f"{shares.pair_mean:.4f}", "the same for two columns together"))
-        lines.append(("  worst pair", _variation(shares.worst_pairs[0]), ""))
-    if control is not None and control.pair_mean is not None:
-        lines.append(
-            (
-                "  pairs of the control",
-                f"{control.pair_mean:.4f}",
-                "what other rows of the same kind differ by: none needs be nearer",
-            )
-        )
-    for name, ties in (("correlations differ by", correlations), ("Cramer's V differs by", cramers_v)):
-        if ties is not None:
-            lines.append((name, f"{ties.mean:.3f}", f"mean of {ties.pairs} pairs; 0: kept"))
-            shown = f"{' x '.join(ties.worst)}: {ties.original:.2f} is {ties.released:.2f}"
-            lines.append(("  at most", f"{ties.largest:.3f}", shown))
-    blocks: list[Sentence | TextTable] = [TextTable.of(HEADS, lines, align="left")]
-    if len(shares.worst_pairs) > 1:
-        blocks.append(Sentence(f"Pairs kept worst: {'; '.join(map(_variation, shares.worst_pairs))}."))
-    return Section(tuple(blocks), heading="What it still says")
+    words = (
+        "The measure of papers on microaggregation, for averaged rows. It says little about made-up rows: where there are many "
+        "different ones, some are always near, good or bad."
+    )
+    return Section((TextTable.of(HEADS, lines, align="left"), Sentence(words)), heading="Squared distances to the original")
 
 
 def describe_models(models: TrainedModels) -> Section:
@@ -113,80 +169,14 @@ def describe_models(models: TrainedModels) -> Section:
     )
 
 
-def describe_privacy(linkage: RowLinkage, near: RecordDistances, control: RecordDistances | None, origin: str) -> Section:
-    """What the release gives away."""
-    heads = ("figure", "release", *([] if control is None else ["control"]), "read it so")
-    lines: list[tuple[str, str, str, str]] = []
-    if linkage.group is None or linkage.group_error is None:
-        lines.append(("group linkage", "n/a", "", "released rows are made up: none of them is anybody's"))
-    else:
-        words = "who takes one of the nearest equal rows for somebody's is right so often; low is safe"
-        name = "group linkage, at most" if origin == "averaged" else "group linkage, if averaged"
-        lines.append((name, _share(linkage.group, linkage.group_error), "", words))
-    words = f"rows that are their nearest row's nearest; a blind guess {percent(linkage.by_chance)}; low is safe"
-    lines.append(("nearest-record linkage", _share(linkage.nearest, linkage.nearest_error), "", words))
-    beside = linkage.beside_control
-    if beside is not None:
-        words = f"among {beside.rows:,} rows of each"
-        lines.append(("  beside control", percent(beside.original), percent(beside.control), words))
-        excess = f"{100 * beside.excess:+.2f} +- {100 * beside.excess_error:.2f} points"
-        lines.append(("  excess", excess, "", "what being in the table adds: near 0 is safe"))
-
-    def line(name: str, words: str, low: float, other: float | None, shown: str) -> None:
-        lines.append((name, format(low, shown), "" if other is None else format(other, shown), words))
-
-    beside_words = "as the control is safe" if control is not None else "high is safe"
-    unchanged = "" if control is None else percent(control.unchanged)
-    lines.append(
-        (
-            "unchanged rows",
-            _share(near.unchanged, near.unchanged_error),
-            unchanged,
-            "stand in the release as they are; low is safe",
-        )
-    )
-    line(
-        "distance to the nearest, 5%",
-        f"one row in twenty is nearer; {beside_words}",
-        near.distance_low,
-        None if control is None else control.distance_low,
-        ".4f",
-    )
-    line("  median", "", near.distance_median, None if control is None else control.distance_median, ".4f")
-    line(
-        f"ratio to the {FAR}th nearest, 5%",
-        f"near 0: one record stands out; {beside_words}",
-        near.ratio_low,
-        None if control is None else control.ratio_low,
-        ".3f",
-    )
-    line("  median", "", near.ratio_median, None if control is None else control.ratio_median, ".3f")
-    shown = [(name, value, *([] if control is None else [other]), words) for name, value, other, words in lines]
-    return Section((TextTable.of(heads, shown, align="left"), *_caution(linkage, origin)), heading="What it gives away")
+def _columns(each: Variation) -> str:
+    return " x ".join(each.columns)
 
 
-def _caution(linkage: RowLinkage, origin: str) -> list[Sentence]:
-    """What the figures on linkage do not say."""
-    words = []
-    if linkage.beside_control is None and origin != "averaged":
-        words.append(
-            "Of made-up rows some are linked by chance, and near to somebody without saying anything about them: give rows that "
-            "were not in the table (a control) and look at the excess."
-        )
-    if linkage.group is not None and origin == "not known":
-        words.append("Group linkage holds for rows that were averaged. If they were made up, no row is anybody's.")
-    if origin == "averaged":
-        words.append("Here rows belong to their nearest record. SSE by group is in the summary of the publication itself.")
-    return [Sentence(" ".join(words))] if words else []
+def _from_to(columns: Sequence[str], original: float, released: float) -> str:
+    return f"{' x '.join(columns)}: {original:.2f} in the original, {released:.2f} here"
 
 
-def _variation(each: Variation) -> str:
-    return f"{' x '.join(each.columns)} {each.variation:.4f}"
-
-
-def _plus_minus(value: float, error: float) -> str:
+def plus_minus(value: float, error: float) -> str:
+    """A figure with its standard error, where it has one."""
     return f"{value:,.1f}" + (f" +- {error:,.1f}" if error else "")
-
-
-def _share(value: float, error: float) -> str:
-    return percent(value) + (f" +- {percent(error)}" if error else "")
