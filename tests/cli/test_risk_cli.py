@@ -10,7 +10,9 @@ from typer.testing import CliRunner
 
 from cloister.cli import app
 from cloister.privacy.ledger import Ledger
+from cloister.privacy.release import Release, Syntactic
 from cloister.schema.hierarchies import flat
+from cloister.sinks import file_hashes
 
 SECRET = "Havana-Vieja"
 
@@ -188,7 +190,8 @@ def test_rows_are_compared(people: Path, tmp_path: Path) -> None:
 
 def test_made_up_rows_without_their_original(people: Path) -> None:
     """The page of risk begins with what it cannot say, and names the flag."""
-    Path(f"{people}.release.json").write_text('{"kind": "rows"}')
+    made_up = Release("rows", Syntactic(2), (), {}, {}, files=file_hashes(people))
+    Path(f"{people}.release.json").write_text(made_up.to_json())
     code, output = run("risk", people, "--quasi", "age,sex")
     assert code == 0
     first = output.splitlines()[0]

@@ -13,9 +13,11 @@ import pytest
 
 from cloister.errors import CloisterError, UsageError
 from cloister.privacy.ledger import Ledger
+from cloister.privacy.release import Release, Syntactic
 from cloister.report.plot import draw_page
 from cloister.risks.assess import RiskReport, RowsReport, assess
 from cloister.schema import Category, Column, Role, Schema
+from cloister.sinks import file_hashes
 
 ORIGINAL = pa.table({"age": [0, 2, 8, 10], "town": ["a", "a", "b", "c"]})
 AVERAGED = pa.table({"age": [1.0, 1.0, 9.0, 9.0], "town": ["a", "a", "b", "b"]})
@@ -111,7 +113,7 @@ def test_flags_of_rows_need_rows(tmp_path: Path) -> None:
         assess(ORIGINAL, "age", against=ORIGINAL, control=ORIGINAL)
     with pytest.raises(UsageError, match="give as_rows=True and against=ORIGINAL too"):
         assess(ORIGINAL, "age", control=ORIGINAL)
-    (made,) = written(tmp_path, {"kind": "rows"}, made=ORIGINAL)
+    (made,) = written(tmp_path, "rows", made=ORIGINAL)
     with pytest.raises(UsageError, match="give against=ORIGINAL too"):
         assess(made, control=ORIGINAL)
     with pytest.raises(UsageError, match="against=ORIGINAL"):
@@ -142,25 +144,23 @@ def test_refused_labels_name_the_other_way() -> None:
         assess(AVERAGED, "age", against=ORIGINAL)
 
 
+def certify(path: Path, kind: str, parameters: dict[str, Any] | None = None) -> None:
+    """Write a certificate of this kind beside a file."""
+    release = Release(kind, Syntactic(2), (), parameters or {}, {}, files=file_hashes(path))
+    Path(f"{path}.release.json").write_text(release.to_json())
+
+
 @pytest.mark.parametrize(
-    ("certificate", "origin"),
-    [
-        ('{"kind": "microaggregated table"}', "averaged"),
-        ('{"kind": "rows"}', "made up"),
-        ('{"kind": "anonymization"}', None),
-        ('{"kind": ["rows"]}', None),
-        ("[1]", None),
-        ("not JSON", None),
-        (None, None),
-    ],
+    ("kind", "origin"),
+    [("microaggregated table", "averaged"), ("rows", "made up"), ("k-anonymous table", None), (None, None)],
 )
-def test_the_certificate_says_what_rows_are(certificate: str | None, origin: str | None, tmp_path: Path) -> None:
-    """Beside the release; one that says nothing, or cannot be read, changes nothing."""
+def test_the_certificate_says_what_rows_are(kind: str | None, origin: str | None, tmp_path: Path) -> None:
+    """Beside the release; one of another kind changes nothing."""
     released, original = tmp_path / "released.csv", tmp_path / "original.csv"
     pa_csv.write_csv(ORIGINAL, original)
     pa_csv.write_csv(ORIGINAL, released)
-    if certificate is not None:
-        (tmp_path / "released.csv.release.json").write_text(certificate)
+    if kind is not None:
+        certify(released, kind)
     report = assess(released, against=original)
     assert isinstance(report, RiskReport if origin is None else RowsReport)
     if isinstance(report, RowsReport):
@@ -168,6 +168,30 @@ def test_the_certificate_says_what_rows_are(certificate: str | None, origin: str
         assert (report.linkage.group is None) == (origin == "made up")
         assert isinstance(assess(released, against=original, as_rows=False), RiskReport)
         assert isinstance(assess(released, against=original, sensitive="town"), RiskReport)
+
+
+@pytest.mark.parametrize("text", ['{"kind": "rows"}', '{"kind": ["rows"]}', "[1]", "not JSON", "another file's"])
+def test_what_is_no_certificate_of_the_file_is_not_believed(text: str, tmp_path: Path) -> None:
+    """A copy of the original beside which somebody wrote that it is made up: the page must not say that it is nobody's."""
+    released, original = tmp_path / "released.csv", tmp_path / "original.csv"
+    pa_csv.write_csv(ORIGINAL, original)
+    pa_csv.write_csv(ORIGINAL, released)
+    if text == "another file's":
+        certify(released, "rows")
+        pa_csv.write_csv(ORIGINAL.slice(1), released)
+    else:
+        Path(f"{released}.release.json").write_text(text)
+    assert isinstance(assess(released, against=original), RiskReport)
+
+
+def test_with_a_unit_there_is_no_group_linkage() -> None:
+    """Somebody's many rows would make groups look large: the page says that its figures are about rows."""
+    schema = Schema.from_text('unit = "who"\nmax_rows = 9\n[columns.who]\nkind = "text"\n[columns.age]\nkind = "number"\n')
+    tables = [pa.table({"who": ["a", "a", "b", "b"], "age": ages}) for ages in ([1, 1, 9, 9], [0, 2, 8, 10])]
+    report = assess(tables[0].drop_columns("who"), against=tables[1], as_rows=True, schema=schema)
+    assert isinstance(report, RowsReport)
+    assert report.linkage.group is None
+    assert "people have several rows" in str(report)
 
 
 def made_up_tables(number: int) -> list[pa.Table]:
@@ -206,12 +230,12 @@ def test_a_control_that_is_the_original_is_told() -> None:
     assert not compare(released, original, control=control).notes
 
 
-def written(folder: Path, certificate: dict[str, Any], **tables: pa.Table) -> list[Path]:
+def written(folder: Path, kind: str, parameters: dict[str, Any] | None = None, **tables: pa.Table) -> list[Path]:
     """Tables as files, the first with a certificate."""
     paths = [folder / f"{name}.csv" for name in tables]
     for path, table in zip(paths, tables.values(), strict=True):
         pa_csv.write_csv(table, path)
-    Path(f"{paths[0]}.release.json").write_text(json.dumps(certificate))
+    certify(paths[0], kind, parameters)
     return paths
 
 
@@ -229,24 +253,23 @@ def written(folder: Path, certificate: dict[str, Any], **tables: pa.Table) -> li
 def test_the_certificate_names_the_averaged_columns(parameters: Any, group: float | None, tmp_path: Path) -> None:
     """Group linkage is over these alone; over all that are compared where it does not say, and none if none is compared."""
     tables = [pa.table({"age": ages, "illness": list("wxyz")}) for ages in ([1, 1, 9, 9], [0, 2, 8, 10])]
-    certificate = {"kind": "microaggregated table", "parameters": parameters}
-    released, original = written(tmp_path, certificate, released=tables[0], original=tables[1])
+    released, original = written(tmp_path, "microaggregated table", parameters, released=tables[0], original=tables[1])
     report = assess(released, against=original)
     assert isinstance(report, RowsReport)
     assert report.linkage.group == group
-    assert ("None of the averaged columns" in str(report)) == (group is None)
+    assert ("There is no group linkage" in str(report)) == (group is None)
 
 
 def test_made_up_rows_alone(tmp_path: Path) -> None:
     """Without an original the page of risk begins with what it cannot say; averaged rows and others get no such note."""
     words = "These rows are made up, by their certificate"
-    (made,) = written(tmp_path, {"kind": "rows"}, made=ORIGINAL)
+    (made,) = written(tmp_path, "rows", made=ORIGINAL)
     report = assess(made)
     assert isinstance(report, RiskReport)
     assert str(report).startswith(f"Note: {words}")
     assert words in report._repr_html_()
     assert report.as_dict()["notes"][0].startswith(words)
-    (averaged,) = written(tmp_path, {"kind": "microaggregated table"}, averaged=ORIGINAL)
+    (averaged,) = written(tmp_path, "microaggregated table", averaged=ORIGINAL)
     assert words not in str(assess(averaged))
 
 

@@ -33,6 +33,10 @@ from cloister.vault import EngineChoice, Holder, Vault, open_data
 __all__ = ["ComparedTables", "compare_rows"]
 
 PURPOSE = "comparison of rows"
+PEOPLE_NOTE = (
+    "people have several rows here, by the unit of the schema, and the figures are about rows: somebody with many of them is "
+    "found more often than a row. There is no group linkage for that reason."
+)
 MOST_NAMED = 2_000  # words of a column, for pictures
 
 
@@ -133,7 +137,7 @@ def compare_rows(tables: ComparedTables, request: RowsComparison) -> RowsReport:
         averaged=request.averaged,
         **({} if control is None else _beside_control(before, control, near)),
         models=models,
-        notes=_notes(before, shares, control),
+        notes=(*([PEOPLE_NOTE] if request.counts_people else []), *_notes(before, shares, control)),
         page=make_page(before, after, shares, near, _words(tables, before, shares, request.target), request.target),
     )
 
@@ -144,7 +148,7 @@ def _linkage(
     """Linkage of the original with the release; that of groups over the averaged columns alone."""
     before, after, control = tables
     averaged, names = None, {column.name for column in before.columns}
-    has_groups = request.origin != "made up"
+    has_groups = request.origin != "made up" and not request.counts_people
     if has_groups and request.averaged is not None and not names <= set(request.averaged):
         has_groups = bool(names & set(request.averaged))
         if has_groups:  # other columns tell the rows of a group apart

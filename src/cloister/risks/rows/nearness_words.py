@@ -130,7 +130,7 @@ def _group_words(linkage: RowLinkage, origin: str, averaged: Sequence[str] | Non
     if origin == "made up":
         return "The rows are made up: none of them is anybody's, so there is no group linkage."
     if linkage.group is None or linkage.group_error is None:
-        return "None of the averaged columns is compared, so there is no group linkage."
+        return "There is no group linkage: none of the averaged columns is compared, or people have several rows."
     over = "" if averaged is None else f" by {', '.join(averaged)}"
     words = (
         f"Group linkage: at most {_share(linkage.group, linkage.group_error)}: who takes one of the equal rows that are nearest "

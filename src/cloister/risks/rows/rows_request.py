@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import os
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from cloister.column_names import missing_column
-from cloister.errors import UsageError, by_door
+from cloister.errors import CloisterError, UsageError, by_door
+from cloister.privacy.release import Release
 from cloister.risks.rows.rows_report import Origin
 from cloister.schema import Role, Schema
-from cloister.sinks import certificate_path
+from cloister.sinks import certificate_path, file_hashes
 
 __all__ = ["DRAWN", "RowsComparison", "StatedRows", "compared_origin", "stated_rows"]
 
@@ -43,6 +44,11 @@ class RowsComparison:
     origin: Origin = "not known"
     schema: Schema | None = None
     averaged: tuple[str, ...] | None = None
+
+    @property
+    def counts_people(self) -> bool:
+        """Whether people have several rows, by the schema: figures about rows then say less about people."""
+        return self.schema is not None and self.schema.unit is not None
 
     def columns_of(self, released: Sequence[str], original: Sequence[str], nested: Collection[str] = ()) -> tuple[str, ...]:
         """The columns to compare of tables that have these; a column that one of them lacks is refused if it was named."""
@@ -122,9 +128,9 @@ def _original_flag() -> str:
 
 
 def stated_rows(data: Any) -> StatedRows:
-    """What a release holds by the certificate beside it.
+    """What a release holds by the certificate beside it: one that can be read, and that names this file by its hash.
 
-    The certificate is not verified: what it says only decides which figures are shown.
+    Who wrote it is not asked: what it says decides which figures are shown.
     """
     if isinstance(data, list) and len(data) == 1:
         data = data[0]
@@ -134,17 +140,16 @@ def stated_rows(data: Any) -> StatedRows:
         path = certificate_path(data)
         if path.stat().st_size > LARGEST_CERTIFICATE:
             return StatedRows()
-        facts = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
+        release = Release.from_json(path.read_text(encoding="utf-8"))
+        if release.kind not in ORIGINS or release.files != file_hashes(Path(data)):
+            return StatedRows()
+    except (CloisterError, OSError, ValueError, RecursionError):
         return StatedRows()
-    kind = facts.get("kind") if isinstance(facts, dict) else None
-    origin = ORIGINS.get(kind) if isinstance(kind, str) else None
-    return StatedRows(origin, _averaged(facts.get("parameters")) if origin == "averaged" else None)
+    origin = ORIGINS[release.kind]
+    return StatedRows(origin, _averaged(release.parameters) if origin == "averaged" else None)
 
 
-def _averaged(parameters: object) -> tuple[str, ...] | None:
+def _averaged(parameters: Mapping[str, Any]) -> tuple[str, ...] | None:
     """The averaged columns among the parameters of a certificate, by either of their names."""
-    if not isinstance(parameters, dict):
-        return None
     names = parameters.get("columns", parameters.get("quasi"))
     return tuple(names) if isinstance(names, list) and names and all(isinstance(name, str) for name in names) else None
