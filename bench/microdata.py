@@ -227,24 +227,31 @@ def paper() -> None:
 
 
 def draw(rows: list[dict[str, Any]]) -> None:
-    """SSE over k for each epsilon, one line a method."""
+    """SSE over k for each epsilon, one line a method: ``docs/images/microdata-paper.png`` is this picture."""
     from matplotlib import pyplot
 
-    figure, axes = pyplot.subplots(1, len(EPSILONS), figsize=(14, 3.6), sharey=True)
+    key = "SSE a row, by nearest record"
+    methods = list(
+        dict.fromkeys(row["method"] for row in rows if row["method"] != "Synopsis.sample")
+    )  # it has no categories
+    colors = {method: f"C{place}" for place, method in enumerate(methods)}
+    figure, axes = pyplot.subplots(1, len(EPSILONS), figsize=(14, 3.8), sharey=True)
     for axis, epsilon in zip(axes, EPSILONS, strict=True):
-        for method in dict.fromkeys(row["method"] for row in rows):
+        for method in methods:
             mine = [row for row in rows if row["method"] == method and row["epsilon"] in ("", epsilon)]
-            key = "SSE a row, by nearest record"
-            if mine and mine[0]["k"] == "":
-                axis.axhline(mine[0][key], label=method, linestyle="--", linewidth=1, color=f"C{hash(method) % 10}")
-            elif mine:
-                axis.plot([row["k"] for row in mine], [row[key] for row in mine], marker=".", label=method)
+            if mine[0]["k"] == "":
+                axis.axhline(mine[0][key], label=method, linestyle="--", linewidth=1.5, color=colors[method])
+            else:
+                axis.plot(
+                    [row["k"] for row in mine], [row[key] for row in mine], marker=".", label=method, color=colors[method]
+                )
         axis.set(xscale="log", title=f"epsilon {epsilon}", xlabel="k")
-    axes[0].set(ylabel="SSE a row, by nearest record")
-    axes[-1].legend(fontsize=7, loc="upper left", bbox_to_anchor=(1, 1))
+        axis.grid(alpha=0.3)
+    axes[0].set(ylabel="SSE a row, by nearest record", ylim=(0, None))
+    axes[-1].legend(fontsize=8, loc="upper left", bbox_to_anchor=(1, 1))
     figure.tight_layout()
     RESULTS.mkdir(exist_ok=True)
-    figure.savefig(RESULTS / "microdata_paper.svg")
+    figure.savefig(RESULTS / "microdata_paper.png", dpi=100)
     pyplot.close(figure)
 
 
