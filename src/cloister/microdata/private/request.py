@@ -33,6 +33,10 @@ __all__ = ["RowsRequest"]
 MADE_UP_NOTE = (
     "The rows are made up from what the steps released: none of them is a person's, and the place of a row says nothing."
 )
+UNCOUNTED_NOTE = (
+    "No ledger counts this release: the table has no name. With one (table = ... in the schema) what was spent is added up, and "
+    "refused beyond a total."
+)
 OPTIONS = {"n_clusters": "clusters", "k": "insensitive", "bins": "marginals"}  # option -> the one method that takes it
 
 
@@ -114,7 +118,7 @@ class RowsRequest:
             neighbours=task.terms.neighbours,
             purpose=f"private rows by {method.name}",
             engine=self.engine,
-            table=self.table if self.table is not None else self.schema.table if self.schema else None,
+            table=self.table_name,
             ledger=self.ledger,
             unit=task.terms.unit,
         )
@@ -129,9 +133,20 @@ class RowsRequest:
             )
             return PrivateRows(table, release)
 
+    @property
+    def table_name(self) -> str | None:
+        """The table's name in the ledger; None: unledgered."""
+        return self.table if self.table is not None else self.schema.table if self.schema else None
+
     def _notes(self, method: RowMethod, task: RowTask, made: MadeRows) -> tuple[str, ...]:
         left = task.columns.left_behind
-        behind = (f"{len(left):,} column{'s' * (len(left) > 1)} of the table stayed behind.",) if left else ()
+        behind = (
+            (f"{len(left):,} column{'s' * (len(left) > 1)} of the table that nobody described stayed behind.",)
+            if left
+            else ()
+        )
+        if self.table_name is None:
+            behind += (UNCOUNTED_NOTE,)
         notes = guarantee_notes(task.terms.budget, task.terms.unit, made.size)
         return (*notes, defaults_note(method.encoding(task).defaults), MADE_UP_NOTE, *behind)
 

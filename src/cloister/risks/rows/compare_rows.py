@@ -14,6 +14,7 @@ from cloister.risks.fingerprints import fingerprint
 from cloister.risks.rows.closest_records import NearestRecords, closeness, draw_rows, look_up
 from cloister.risks.rows.excess_nearness import excess_nearness
 from cloister.risks.rows.impossible_rows import impossible_rows
+from cloister.risks.rows.kept_means import kept_means
 from cloister.risks.rows.kept_shares import MOST_CELLS, MOST_COLUMNS, KeptShares, kept_shares
 from cloister.risks.rows.kept_ties import correlations, cramers_v
 from cloister.risks.rows.released_reading import columns_of_a_release, read_as_released
@@ -135,6 +136,7 @@ def compare_rows(tables: ComparedTables, request: RowsComparison) -> RowsReport:
         cramers_v=cramers_v(before, after),
         impossible=impossible_rows(before, after),
         averaged=request.averaged,
+        means=kept_means(before, after),
         **({} if control is None else _beside_control(before, control, near)),
         models=models,
         notes=(*([PEOPLE_NOTE] if request.counts_people else []), *_notes(before, shares, control)),

@@ -1,8 +1,8 @@
-"""Impossible rows: released rows with two words together that no row of the original has.
+"""Impossible rows: released rows with two words together that no row of the original has, or fewer than one in 10,000.
 
 A fresh row of the same kind may hold a rare pair that the original happens to lack. So the share is read beside a natural
-rate: that of the control or, without one, the share of original rows that have a pair which no other original row has, which
-is what the original would find impossible of itself, one row left out.
+rate: that of the control or, without one, the share of original rows that have a pair which (hardly) no other original row has,
+which is what the original would find impossible of itself, one row left out.
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ from cloister.risks.rows.kept_shares import MOST_CELLS, MOST_COLUMNS
 from cloister.risks.rows.row_tables import RowTable
 
 __all__ = ["ImpossibleRows", "impossible_rows"]
+
+SELDOM = 1e-4  # of the original's rows: two words that meet less often hardly ever do
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,10 +43,10 @@ def impossible_rows(original: RowTable, other: RowTable) -> ImpossibleRows | Non
     for i, j in pairs:
         cells, other_cells = (_together(table, i, j) for table in (original, other))
         rows = np.bincount(cells, original.counts, columns[i].size * columns[j].size)  # (cells,) exact: whole numbers
-        is_never = rows[other_cells] == 0
+        is_never = rows[other_cells] < SELDOM * original.rows
         shares[columns[i].name, columns[j].name] = float(other.counts[is_never].sum()) / other.rows
         never |= is_never
-        alone |= rows[cells] == 1
+        alone |= rows[cells] - 1 < SELDOM * original.rows
     worst = max(shares, key=lambda pair: shares[pair])
     share, natural = (float(table.counts[rows].sum()) / table.rows for table, rows in ((other, never), (original, alone)))
     return ImpossibleRows(share, natural, worst, shares[worst])

@@ -18,7 +18,7 @@ __all__ = ["MOST_CELLS", "MOST_COLUMNS", "WORST", "KeptShares", "Variation", "ke
 
 MOST_CELLS = 100_000  # of a pair: above, nearly every row has a cell of its own, and its share says nothing
 MOST_COLUMNS = 60  # of which all pairs are looked at
-WORST = 5
+WORST = 8
 
 
 @dataclass(frozen=True, slots=True)

@@ -102,11 +102,13 @@ def _pair(excess: ExcessNearness, name: str) -> tuple[float, float]:
 def verdict(excess: float, error: float) -> str:
     """Whether a share is that of rows that were not in the table.
 
-    >>> verdict(0.021, 0.005), verdict(-0.004, 0.005)
-    ('beyond chance: +2.1 points', 'within chance')
+    >>> verdict(0.021, 0.005), verdict(-0.004, 0.005), verdict(-0.021, 0.005)
+    ('beyond chance: +2.1 points', 'within chance', 'no excess')
     """
     if is_chance(excess, error):
         return "within chance"
+    if excess < 0:
+        return "no excess"
     points = 100 * excess
     return f"beyond chance: {points:+.1f} points" if abs(points) >= 0.1 else f"beyond chance: {points:+.2g} points"
 

@@ -12,8 +12,9 @@ from cloister.report.panels import Page
 from cloister.report.plot import draw_page
 from cloister.risks.risk_report import STAMP
 from cloister.risks.rows.closest_records import RecordDistances
-from cloister.risks.rows.excess_nearness import ExcessNearness
+from cloister.risks.rows.excess_nearness import ExcessNearness, is_chance
 from cloister.risks.rows.impossible_rows import ImpossibleRows
+from cloister.risks.rows.kept_means import KeptMeans
 from cloister.risks.rows.kept_shares import KeptShares
 from cloister.risks.rows.kept_ties import KeptTies
 from cloister.risks.rows.nearness_words import describe_nearness
@@ -26,6 +27,7 @@ from cloister.risks.rows.rows_words import (
     describe_rows,
     describe_usefulness,
 )
+from cloister.risks.rows.short_words import describe_in_short
 from cloister.risks.rows.trained_models import TrainedModels
 
 __all__ = ["Origin", "RowsReport"]
@@ -78,6 +80,7 @@ class RowsReport:
     control_shares: KeptShares | None = None
     control_impossible: ImpossibleRows | None = None
     excess: ExcessNearness | None = None
+    means: KeptMeans | None = None
     models: TrainedModels | None = None
     notes: tuple[str, ...] = ()
     stamp: str = STAMP
@@ -102,6 +105,9 @@ class RowsReport:
     def describe(self) -> Document:
         """The report as a page of text."""
         sections = [
+            describe_in_short(
+                self.shares, self.impossible, self.control_shares, self.control_impossible, self._beyond_chance()
+            ),
             describe_rows(self.rows, self.released_rows, self.released_records, self.tried, self.columns, self.not_compared),
             describe_usefulness(
                 self.shares,
@@ -110,6 +116,7 @@ class RowsReport:
                 self.impossible,
                 self.control_shares,
                 self.control_impossible,
+                self.means,
             ),
         ]
         if self.models is not None:
@@ -130,6 +137,16 @@ class RowsReport:
             sections.append(Section(tuple(Fact("note", note) for note in self.notes)))
         sections.append(Section((Sentence(f"This page is {self.stamp}."),)))
         return Document(tuple(sections), title="Rows of a release beside their original")
+
+    def _beyond_chance(self) -> list[str] | None:
+        """The figures of nearness that chance does not explain; None without a control."""
+        beside = self.linkage.beside_control
+        if beside is None or self.excess is None:
+            return None
+        named = {"unchanged rows": self.excess.unchanged, "distances": self.excess.nearest, "ratios": self.excess.ratio}
+        figures = [("linkage", beside.excess, beside.excess_error)]
+        figures += [(name, each.excess, each.error) for name, each in named.items()]
+        return [name for name, excess, error in figures if excess > 0 and not is_chance(excess, error)]
 
     def draw(self, path: str | PathLike[str]) -> None:
         """Draw one page of pictures as PNG or SVG: columns, pairs of columns, distances.

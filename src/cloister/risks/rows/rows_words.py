@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from cloister.report.document import Section, Sentence, TextTable
 from cloister.report.numbers import percent
 from cloister.risks.rows.closest_records import FAR
 from cloister.risks.rows.impossible_rows import ImpossibleRows
+from cloister.risks.rows.kept_means import KeptMeans
 from cloister.risks.rows.kept_shares import KeptShares, Variation
 from cloister.risks.rows.kept_ties import KeptTies
 from cloister.risks.rows.row_error import SquaredError
@@ -27,8 +30,9 @@ FORMULAS = {
     "unchanged": "share of original rows that stand in the release as they are",
     "ratio": f"distance to the nearest released record over that to the {FAR}th nearest different record",
     "excess": "share of original rows minus that of control rows; within chance up to 2 standard errors of the difference",
-    "impossible": "share of rows with values of two columns of words that no original row has together; natural: share of "
-    "original rows with a pair that no other original row has",
+    "impossible": "share of rows with values of two columns of words that no original row has together, or fewer than one in "
+    "10,000; natural: share of original rows of which that would be so without them",
+    "means": "difference of the means of a number column, in standard deviations of the original",
     "variation": "half the sum over values, or pairs of values, of the absolute difference of shares of rows",
 }
 HEADS = ("figure", "release", "read it so")
@@ -61,9 +65,10 @@ def describe_usefulness(
     impossible: ImpossibleRows | None,
     control: KeptShares | None,
     control_impossible: ImpossibleRows | None,
+    means: KeptMeans | None = None,
 ) -> Section:
     """What the release still says."""
-    lines = [*_share_lines(shares, control), *_tie_lines(correlations, cramers_v)]
+    lines = [*_share_lines(shares, control), *_mean_lines(means), *_tie_lines(correlations, cramers_v)]
     if impossible is not None:
         lines += _impossible_lines(impossible, control_impossible)
     heads = ("figure", "release", *([] if control is None else ["control"]), "read it so")
@@ -100,6 +105,21 @@ def _share_lines(shares: KeptShares, control: KeptShares | None) -> list[Line]:
     return lines
 
 
+def _mean_lines(means: KeptMeans | None) -> list[Line]:
+    """Means of numbers."""
+    if means is None:
+        return []
+    before, after = (
+        str(np.datetime64(round(mean), "D")) if means.is_date else f"{mean:,.6g}"
+        for mean in (means.original, means.released)
+    )
+    words = f"{means.worst}: {before} in the original, {after} here"
+    return [
+        ("means of numbers differ by", f"{means.mean:.3f}", "", f"deviations, on average over {means.columns}; 0: kept"),
+        ("  at most", f"{means.largest:.3f}", "", words),
+    ]
+
+
 def _tie_lines(correlations: KeptTies | None, cramers_v: KeptTies | None) -> list[Line]:
     """How columns go together."""
     lines: list[Line] = []
@@ -121,12 +141,12 @@ def _tie_lines(correlations: KeptTies | None, cramers_v: KeptTies | None) -> lis
 
 
 def _impossible_lines(impossible: ImpossibleRows, control: ImpossibleRows | None) -> list[Line]:
-    words = "hold two words together that no original row has"
+    words = "hold two words together that no original row has, or fewer than one in 10,000"
     if control is None:
         words += f"; {percent(impossible.natural)} would be natural"
     lines = [("impossible rows", percent(impossible.share), "" if control is None else percent(control.share), words)]
     if impossible.share > 0:
-        lines.append(("  at most", percent(impossible.worst_share), "", " x ".join(impossible.worst)))
+        lines.append(("  most of them in", percent(impossible.worst_share), "", " x ".join(impossible.worst)))
     return lines
 
 
