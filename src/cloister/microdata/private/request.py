@@ -140,7 +140,7 @@ class RowsRequest:
 
     def _notes(self, method: RowMethod, task: RowTask, made: MadeRows) -> tuple[str, ...]:
         left = task.columns.left_behind
-        behind = (
+        behind: tuple[str, ...] = (
             (f"{len(left):,} column{'s' * (len(left) > 1)} of the table that nobody described stayed behind.",)
             if left
             else ()
