@@ -6,6 +6,7 @@ import json
 from datetime import date
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from sklearn.base import clone
@@ -69,3 +70,19 @@ def test_it_is_cloned_like_an_estimator() -> None:
     copied = clone(model(n_clusters=5))
     assert copied.n_clusters == 5
     assert copied.set_params(n_clusters=7).get_params()["n_clusters"] == 7
+
+
+@pytest.mark.parametrize("bins", ["3", b"ab", 1.5, True])
+def test_bins_that_are_none_are_refused(bins: object) -> None:
+    """A text would be its letters."""
+    with pytest.raises(UsageError, match="number of bins, or a list of edges"):
+        model(method="marginals", bins={"born": bins}).plan(100, ["born", "sex"])
+
+
+def test_bins_are_as_the_certificate_writes_them() -> None:
+    """Edges of NumPy become numbers; None means what it means everywhere: not stated."""
+    facts = {"bounds": {"age": (0, 100), "pay": (0, 9)}, "domains": {"sex": ["f", "m"]}}
+    table = pa.table({"age": np.arange(200) % 100, "pay": np.arange(200) % 9, "sex": ["f", "m"] * 100})
+    bins = {"age": np.array([0, 18, 100]), "pay": None}
+    made = cl.PrivateMicrodata(1, "marginals", bins=bins, **facts).sample(table)  # type: ignore[arg-type]
+    assert made.release_.parameters["bins"] == {"age": [0.0, 18.0, 100.0]}

@@ -80,7 +80,7 @@ def _number_centroids(column: NumberColumn, grouping: Grouping, people: I32) -> 
         is_written = np.ones(grouping.count, np.bool_)
     return PublishedColumn(
         column.name, kind, _rounding_words(column), _written(column, _rounded(column, means, cells), is_written),
-        _squared_loss(cells, of, means, is_written), has_blanks,
+        _squared_loss(cells, of, means, is_written, weights), has_blanks,
     )  # fmt: skip
 
 
@@ -103,13 +103,16 @@ def _people_in(of: I32, people: I32, count: int) -> I64:
     return np.bincount(np.unique(of.astype(np.int64) * persons + people) // persons, minlength=count)
 
 
-def _squared_loss(cells: F64, of: I32, means: F64, is_written: NDArray[np.bool_]) -> float:
-    """100 SSE/SST; where a group is written as a blank, its cells count as if they were known to be the column's mean."""
+def _squared_loss(cells: F64, of: I32, means: F64, is_written: NDArray[np.bool_], weights: F64) -> float:
+    """100 SSE/SST; where a group is written as a blank, its cells count as if they were known to be the column's mean.
+
+    Cells weigh what they weigh in the means: where k counts people, the rows of a person in a group weigh 1 together.
+    """
     unit = float(np.abs(cells).max()) or 1.0
     cells, means = cells / unit, means / unit
-    mean = float(cells.mean())
-    total = float(((cells - mean) ** 2).sum())
-    within = float(((cells - np.where(is_written, means, mean)[of]) ** 2).sum())
+    mean = float(np.average(cells, weights=weights))
+    total = float(weights @ (cells - mean) ** 2)
+    within = float(weights @ (cells - np.where(is_written, means, mean)[of]) ** 2)
     return 100 * within / total if total > 0 else 0.0
 
 

@@ -7,6 +7,8 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+
 from cloister.errors import CloisterError, UnwrittenRelease
 from cloister.microdata.private.private_rows import PrivateRows, format_of_rows
 from cloister.microdata.private.request import RowsRequest
@@ -120,7 +122,7 @@ class PrivateMicrodata(Parameters):
             self.rows_, self.release_ = made, made.release_
             try:
                 self.release_ = made.save(held.target)
-            except (CloisterError, OSError) as error:
+            except (CloisterError, OSError, pa.ArrowException) as error:
                 reason = str(error) if isinstance(error, CloisterError) else "the system refused."
                 raise UnwrittenRelease(
                     f"the rows were made and charged, and could not be written: {reason} They are not lost: write them "

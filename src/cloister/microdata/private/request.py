@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -68,6 +68,9 @@ class RowsRequest:
                 raise UsageError(f'column "{twice[0]}" is there twice in {by_door("columns", "--columns")}.')
         for what in ("bounds", "domains", "bins"):
             check_facts(getattr(self, what), what)
+        if self.bins is not None:
+            stated = {name: read_bins(name, bins) for name, bins in self.bins.items() if bins is not None}
+            object.__setattr__(self, "bins", stated)
         for what in ("table", "neighbours"):
             if getattr(self, what) is not None:
                 check_text(getattr(self, what), what)
@@ -183,9 +186,18 @@ def parameters_of(method: RowMethod, task: RowTask, made: MadeRows) -> dict[str,
     }
 
 
-def plain_bins(bins: Any) -> Any:
-    """Stated bins as JSON has them: how many, or their edges."""
-    return int(bins) if isinstance(bins, int | np.integer) else [as_plain(edge) for edge in bins]
+def read_bins(name: str, bins: Any) -> int | list[Any]:
+    """Stated bins: how many, or edges; numbers as Python has them, so that the certificate can."""
+    if isinstance(bins, int | np.integer) and not isinstance(bins, bool):
+        return int(bins)
+    if isinstance(bins, str | bytes) or not isinstance(bins, Iterable):
+        raise UsageError(f'bins of "{name}": give a number of bins, or a list of edges.')
+    return [edge.item() if isinstance(edge, np.generic) else edge for edge in bins]
+
+
+def plain_bins(bins: int | list[Any]) -> Any:
+    """Stated bins as JSON has them."""
+    return bins if isinstance(bins, int) else [as_plain(edge) for edge in bins]
 
 
 def as_plain(end: Any) -> float | str:

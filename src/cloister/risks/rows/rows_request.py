@@ -138,10 +138,13 @@ def stated_rows(data: Any) -> StatedRows:
         return StatedRows()
     try:
         path = certificate_path(data)
-        if path.stat().st_size > LARGEST_CERTIFICATE:
+        if not path.is_file() or path.stat().st_size > LARGEST_CERTIFICATE:
             return StatedRows()
-        release = Release.from_json(path.read_text(encoding="utf-8"))
-        if release.kind not in ORIGINS or release.files != file_hashes(Path(data)):
+        with path.open(encoding="utf-8") as file:
+            release = Release.from_json(file.read(LARGEST_CERTIFICATE))
+        if release.kind not in ORIGINS or release.seeded or not release.adds_up() or not release.files:
+            return StatedRows()
+        if release.files != file_hashes(Path(data)):
             return StatedRows()
     except (CloisterError, OSError, ValueError, RecursionError):
         return StatedRows()
