@@ -118,7 +118,7 @@ def assess(
         against,
         as_rows,
         has_row_flags=control is not None or all_rows,
-        has_label_flags=bool(sensitive or search or population is not None or hierarchies),
+        has_label_flags=any(map(is_stated, (sensitive, search, population, hierarchies))),
     )
     if origin is not None:
         drawn = None if all_rows else DRAWN
@@ -140,6 +140,11 @@ def assess(
     unordered = [each.engine_title for each in (original, tables.table) if not each.keeps_order]
     pairs = Unordered(unordered[0]) if unordered else PairedRows(tables.original_rows, tables.rows)
     return compare_with_original(report, request, counted.tuples, original, pairs, counted.spanned)
+
+
+def is_stated(value: Any) -> bool:
+    """Whether something was given: what it is, an array for one, is checked where it is read."""
+    return value is not None and not (isinstance(value, str | tuple | list) and not value)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
