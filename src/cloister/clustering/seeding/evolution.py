@@ -41,7 +41,7 @@ LARGE = 750_000
 FEWEST_MEMBERS = 8  # DE/rand/2 needs six
 MATCHING = 10  # generations after which centres are put in the order of the best member's again
 PATIENCE = 50  # generations without a better member, after which it ends
-MOST_WORK = 12_000_000_000  # products, from a given start: about 2 s on two cores
+MOST_WORK = 6_000_000_000  # products, from a given start: about 2 s of processor time
 COMPARING = 4  # comparing with a centre takes as long as so many products
 SETTLED = 1e-7  # of its loss: a member whose own move gains less is left alone until it changes
 

@@ -7,10 +7,10 @@ centres in one cluster, which keep Lloyd where it is, are mended together.
 
 When it stops
 -------------
-After `PATIENCE` generations (and one more for every ten clusters) in which the best set gains less than `GAIN` of its loss;
-after `AGREED` such generations, if all sets have the same loss; after `MOST_GENERATIONS`; when the loss is 0; or when the
-next generation would pass `MOST_WORK`. Work is counted in products, never in seconds: the result follows from points,
-weights, starts and the generator alone.
+After `PATIENCE` generations (and one more for every eight clusters) in which the best set gains less than `GAIN` of its
+loss; after `AGREED` such generations, if half of the sets have that same loss; after `MOST_GENERATIONS`; when the loss is 0; or
+when the next generation would pass `MOST_WORK`. Work is counted in products, never in seconds: the result follows from
+points, weights, starts and the generator alone.
 
 References
 ----------
@@ -45,17 +45,18 @@ MEMBERS = 8  # sets of centres that are improved at once; on large problems fewe
 FEWEST_MEMBERS = 3
 ITERATIONS = 20  # of Lloyd in a generation
 WIDE_ITERATIONS = 4  # of Lloyd while there are more centres than wanted
+CLUSTERS_A_BREATH = 3  # clusters for each centre that a breath takes in
 BREATH = 12  # most centres that a breath takes in
 CROSSINGS = 3  # every so many generations is a crossing
-PATIENCE = 6  # and one more for every CLUSTERS_A_GENERATION clusters
-CLUSTERS_A_GENERATION = 10
+PATIENCE = 3  # and one more for every CLUSTERS_A_GENERATION clusters
+CLUSTERS_A_GENERATION = 8
 AGREED = 2
 GAIN = 1e-5
 SAME = 1e-6  # of the loss: sets that differ by less are one
 MOST_GENERATIONS = 60
 MOST_WORK = 3_000_000_000  # products: about 0.7 s
 MEMBER_WORK = 200  # passes that a member should be able to do within the work
-FEWEST_ITERATIONS = 5
+FEWEST_ITERATIONS = 3  # however large the problem
 MERGING = 1000  # products that take as long as comparing with one centre while two others are merged
 MOST_MERGED = 2048  # centres: the costs of all pairs are held
 MOST_SEED_NUMBERS = 2**19  # distances that seeds of several members compare at a time
@@ -134,7 +135,7 @@ def improve_runs(search: BatchedLloyd, runs: LloydRuns, random: PublicChance) ->
     generation_work = len(members) * (ITERATIONS + 2 * WIDE_ITERATIONS) * search.pass_work(clusters)
     for generation in range(MOST_GENERATIONS):
         best = losses.min()
-        agree = losses.max() <= best * (1 + SAME)
+        agree = np.median(losses) <= best * (1 + SAME)
         if best <= 0 or quiet >= (AGREED if agree else patience) or search.work + generation_work > MOST_WORK:
             break
         wide = widen(search, members, random, is_crossing=generation % CROSSINGS == CROSSINGS - 1 and not agree)
@@ -157,6 +158,6 @@ def widen(search: BatchedLloyd, members: Floats, random: PublicChance, is_crossi
         others[order] = members[np.roll(order, 1)]
         return np.concatenate([members, others], axis=1)
     _, gaps = search.nearest(members)
-    breath = max(1, min(BREATH, clusters // 2))
+    breath = max(1, min(BREATH, clusters // CLUSTERS_A_BREATH))
     drawn = draw_by_odds(gaps * search.weights, breath, random)
     return np.concatenate([members, search.points[drawn]], axis=1)

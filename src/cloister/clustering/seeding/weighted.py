@@ -18,7 +18,7 @@ from cloister.parameters import unknown_choice
 __all__ = ["SEEDINGS", "check_seeding", "cluster_points", "parallel_seeds"]
 
 SEEDINGS = ("kmeans++", "kmeans||", "canopy", "evolution")
-PARALLEL_STARTS = 4  # of the search, from k-means||
+PARALLEL_STARTS = 2  # of the search, from k-means||
 OVERSAMPLING = 2  # times k candidates a round: Bahmani et al. 2012
 ROUNDS = 5
 
