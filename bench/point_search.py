@@ -15,7 +15,7 @@ EPSILONS = (0.5, 1.0, 3.0)
 SHAPES = ("adaptive-grid", "uniform-grid", "tree")
 SEEDS = 3  # searches of each synopsis: the worst one counts
 RESTARTS = 200  # of k-means++ with Lloyd, for the best known loss
-MOST_RESTART_WORK = 4_000_000_000  # products: on large synopses there are fewer restarts
+MOST_RESTART_WORK = 2_000_000_000  # products: on large synopses there are fewer restarts
 EFFORT = 20  # times its work, for the best known loss
 
 
@@ -59,19 +59,19 @@ TABLES: dict[str, tuple[Callable[[], Array], int]] = {
 }
 
 
-def synopses() -> Iterator[tuple[dict[str, Any], Array, Array, int]]:
-    """What it is of, points, weights and clusters of every synopsis of the panel."""
+def synopses(name: str) -> Iterator[tuple[dict[str, Any], Array, Array, int]]:
+    """What it is of, points, weights and clusters of every synopsis of a table."""
     import cloister as cl
 
-    for name, (make, clusters) in TABLES.items():
-        X = make()
-        for shape in SHAPES:
-            for epsilon in EPSILONS:
-                made = cl.synopsis(X, epsilon, (0, 1), shape)
-                weights = made.weights()
-                full = weights > 0
-                what = {"table": name, "synopsis": shape, "epsilon": epsilon, "k": clusters, "cells": int(full.sum())}
-                yield what, made.cells.points[full], weights[full], clusters
+    make, clusters = TABLES[name]
+    X = make()
+    for shape in SHAPES:
+        for epsilon in EPSILONS:
+            made = cl.synopsis(X, epsilon, (0, 1), shape)
+            weights = made.weights()
+            full = weights > 0
+            what = {"synopsis": shape, "epsilon": epsilon, "k": clusters, "cells": int(full.sum())}
+            yield what, made.cells.points[full], weights[full], clusters
 
 
 def restarted(points: Array, weights: Array, clusters: int, restarts: int) -> float:
@@ -97,12 +97,12 @@ def long_search(points: Array, weights: Array, clusters: int) -> float:
         point_search.MOST_WORK, point_search.PATIENCE, point_search.AGREED, point_search.MEMBERS = usual
 
 
-def searching() -> list[dict[str, Any]]:
-    """The search on every synopsis of the panel: the worst of a few, beside ten restarts, which it replaced."""
+def searching(name: str) -> list[dict[str, Any]]:
+    """The search on every synopsis of a table: the worst of a few, beside ten restarts, which it replaced."""
     from cloister.clustering.seeding.point_search import search_centers
 
     rows = []
-    for what, points, weights, clusters in synopses():
+    for what, points, weights, clusters in synopses(name):
         start, used = time.perf_counter(), time.process_time()
         losses = [search_centers(points, weights, clusters, np.random.default_rng(seed)).loss for seed in range(SEEDS)]
         taken, used = (time.perf_counter() - start) / SEEDS, (time.process_time() - used) / SEEDS
@@ -156,7 +156,8 @@ def evolving() -> list[dict[str, Any]]:
             start, used = time.perf_counter(), time.process_time()
             found = made.cluster(clusters, seeding, 0, options)
             taken, used = time.perf_counter() - start, time.process_time() - used
-            released, on_rows = float(found.loss_), loss(X, found.cluster_centers_)
+            assert found.loss_ is not None
+            released, on_rows = found.loss_, loss(X, found.cluster_centers_)
             first = first or (released, on_rows)
             rows.append({"table": name, "k": clusters, "seeding": f"{seeding}, start random" if options else seeding,
                          "loss on cells / kmeans++": released / first[0], "loss on rows / kmeans++": on_rows / first[1],
@@ -165,10 +166,18 @@ def evolving() -> list[dict[str, Any]]:
 
 
 def main() -> None:
-    for name, measure in {"timing": timing, "evolution": evolving, "searching": searching}.items():
-        rows = measure()
+    rows = timing()
+    show("point search: timing", rows)
+    keep("point-search-timing", rows)
+    rows = evolving()
+    show("point search: evolution", rows)
+    keep("point-search-evolution", rows)
+    every = []
+    for name in TABLES:
+        rows = searching(name)
         show(f"point search: {name}", rows)
-        keep(f"point-search-{name}", rows)
+        every += [{"table": name, **row} for row in rows]
+    keep("point-search-searching", every)
 
 
 if __name__ == "__main__":
