@@ -60,6 +60,7 @@ FEWEST_ITERATIONS = 3  # however large the problem
 MERGING = 1000  # products that take as long as comparing with one centre while two others are merged
 MOST_MERGED = 2048  # centres: the costs of all pairs are held
 MOST_SEED_NUMBERS = 2**19  # distances that seeds of several members compare at a time
+MOST_SEED_WORK = 2**28  # distances that the seeds of one member compare; beyond, one draw for each centre
 FINE = 1e-5  # of the squared error of one centre: below it single precision cannot tell centres apart
 
 
@@ -119,11 +120,13 @@ def first_runs(search: BatchedLloyd, clusters: int, random: PublicChance, given:
     possible = MOST_WORK // (MEMBER_WORK * search.pass_work(clusters))
     wanted = int(np.clip(possible, 1 if possible == 0 else FEWEST_MEMBERS, MEMBERS))
     drawn = max(1, wanted - len(given))
-    draws = 2 + int(log(clusters)) if possible else 1
+    draws = 2 + int(log(clusters))
+    if draws * clusters * len(search.points) > MOST_SEED_WORK:
+        draws = 1
     at_once = max(1, MOST_SEED_NUMBERS // (draws * len(search.points)))
     counts = [min(at_once, drawn - first) for first in range(0, drawn, at_once)]
     seeds = [plus_plus_members(search.points, search.weights, clusters, count, random, draws) for count in counts]
-    iterations = ITERATIONS if possible else FEWEST_ITERATIONS
+    iterations = int(np.clip(MOST_WORK // search.pass_work(clusters), FEWEST_ITERATIONS, ITERATIONS))
     return search.run(np.concatenate([given.astype(np.float32), *seeds]), iterations)
 
 
