@@ -7,7 +7,7 @@ import sys
 
 ALL = [
     "foundations", "kmeans_speed", "kmeans_quality", "spark", "synopsis", "magic", "mixed", "anonymize", "risk", "audit",
-    "collect", "collect_service", "microaggregation", "microdata", "microdata_marginals",
+    "collect", "collect_service", "microaggregation", "microdata", "microdata_marginals", "point_search",
 ]  # fmt: skip
 
 IN_PARTS = {

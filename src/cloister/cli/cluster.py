@@ -74,7 +74,8 @@ def cluster(
     evolution: Annotated[
         str | None,
         typer.Option(
-            metavar="NAME=VALUE,...", help="Of seeding evolution: population=40,generations=100,F=0.5,CR=0.25:0.95."
+            metavar="NAME=VALUE,...",
+            help="Of seeding evolution: population=40,generations=100,F=0.5,CR=0.25:0.95,start=random.",
         ),
     ] = None,
     schedule: Annotated[
@@ -235,12 +236,17 @@ def read_evolution(text: str | None) -> dict[str, Any] | None:
 
     >>> read_evolution("population=40,F=0.7,CR=0.1:0.9")
     {'population': 40, 'F': 0.7, 'CR': (0.1, 0.9)}
+    >>> read_evolution("start=random")
+    {'start': 'random'}
     """
     if text is None:
         return None
     options: dict[str, Any] = {}
     for part in text.split(","):
         name, _, value = part.partition("=")
+        if name.strip() == "start":
+            options["start"] = value.strip()
+            continue
         try:
             ends = [int(end) if end.strip().isdecimal() else float(end) for end in value.split(":")]
         except ValueError:

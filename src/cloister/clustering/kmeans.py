@@ -55,8 +55,8 @@ class KMeans(ClusterEstimator):
         Whether to spend a twentieth of the budget on how many values of each column are made up because none could be read.
         The certificate has the noisy counts, whether or not anything is missing.
     evolution : dict, optional
-        What to set of the seeding "evolution": "population", "generations", "F", and "CR", a pair between which the
-        crossover rate rises.
+        What to set of the seeding "evolution": "population", "generations", "F", "CR", a pair between which the
+        crossover rate rises, and "start": "search" (from what "kmeans++" finds) or "random", as in the paper.
     schedule : "equal", "halving", "dwork-equal", "dwork-halving" or "blum", optional
         How the rounds of method "lloyd" share the budget, and counts and sums a round; None: "equal". See docs/kmeans.md.
     tolerance : float, optional

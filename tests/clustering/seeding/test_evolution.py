@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import cloister as cl
+from cloister.clustering.seeding import evolution
 from cloister.clustering.seeding.evolution import (
     crossover_rate,
     draw_members,
@@ -15,6 +16,8 @@ from cloister.clustering.seeding.evolution import (
     oppose,
 )
 from cloister.clustering.seeding.evolution_options import EvolutionOptions, evolution_options
+from cloister.clustering.seeding.point_search import search_centers
+from cloister.clustering.seeding.weighted import cluster_points
 from cloister.errors import UsageError
 from cloister.kernels.loops.fitness import improve, weighted_loss
 
@@ -43,6 +46,39 @@ def test_it_finds_what_many_restarts_find() -> None:
     best = KMeans(6, n_init=100, random_state=0, tol=0).fit(points, sample_weight=weights).inertia_
     found = evolve(points, weights, 6, np.random.default_rng(0))
     assert found.loss <= best * 1.0001
+
+
+@pytest.mark.parametrize("generations", [0, 5])
+def test_it_never_ends_worse_than_a_given_member(generations: int) -> None:
+    """Centres of another search that are the best there are come back, or better ones do."""
+    points, weights = heaps(3)
+    given = search_centers(points, weights, 6, np.random.default_rng(0))
+    options = EvolutionOptions(generations=generations)
+    found = evolve(points, weights, 6, np.random.default_rng(0), options, given.centers)
+    assert found.start_loss == pytest.approx(given.loss)
+    assert found.loss <= found.start_loss
+
+
+def test_as_a_seeding_it_is_never_worse_than_the_search() -> None:
+    """With the same generator its loss is at most that of "kmeans++"; the paper's own start has no such promise."""
+    random = np.random.default_rng(0)
+    points, weights = random.random((300, 2)), random.random(300)
+    options = EvolutionOptions(population=8, generations=2)
+    plain = cluster_points(points, weights, 25, "kmeans++", np.random.default_rng(1)).loss
+    ours = cluster_points(points, weights, 25, "evolution", np.random.default_rng(1), evolution=options).loss
+    printed = EvolutionOptions(population=8, generations=2, start="random")
+    alone = cluster_points(points, weights, 25, "evolution", np.random.default_rng(1), evolution=printed).loss
+    assert ours <= plain < alone
+
+
+def test_from_a_given_member_its_work_is_capped(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It ends when the next generation could pass the cap; from random members all generations are done."""
+    points, weights = heaps()
+    monkeypatch.setattr(evolution, "MOST_WORK", 400 * 4 * (3 + evolution.COMPARING) * 100)  # a hundred looks
+    options = EvolutionOptions(population=8, generations=30)
+    capped = evolve(points, weights, 4, np.random.default_rng(0), options, points[:4])
+    assert capped.evaluations <= 100
+    assert evolve(points, weights, 4, np.random.default_rng(0), options).generations == 30
 
 
 def test_the_crossover_rate_rises_along_an_s() -> None:
@@ -142,6 +178,13 @@ def test_options_that_make_no_sense_are_refused(values: dict[str, object]) -> No
     """One sentence says what they may be."""
     with pytest.raises(UsageError, match=r"^(F|CR) must be"):
         evolution_options(values)
+
+
+def test_an_unknown_start_is_refused() -> None:
+    """The message lists the starts there are; the printed form says so in a certificate."""
+    with pytest.raises(UsageError, match="search"):
+        evolution_options({"start": "rows"})
+    assert evolution_options({"start": "random"}).words().endswith("start random")
 
 
 def test_a_synopsis_takes_the_options_of_evolution() -> None:

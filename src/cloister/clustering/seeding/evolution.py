@@ -9,7 +9,8 @@ Differences from the paper, each where the print cannot be followed: the crossov
 smooth S, as its figure shows (the printed exponent explodes); DE/rand/2 takes five distinct members beside the current
 one; members' centres are put in the order of the best one's every ten generations, since swapping two centres of a solution
 gives the same solution and differences of unmatched centres mean nothing; and every member that is scored also moves its centres
-to the means of the points nearest to them, which costs no further pass over the points.
+to the means of the points nearest to them, which costs no further pass over the points. One first member may be given: what
+another search found. Then the work is capped at `MOST_WORK`; without it, all generations are done.
 
 References
 ----------
@@ -22,6 +23,7 @@ S. Rahnamayan, H. Tizhoosh and M. Salama, "Opposition-based differential evoluti
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import inf
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,6 +41,8 @@ LARGE = 750_000
 FEWEST_MEMBERS = 8  # DE/rand/2 needs six
 MATCHING = 10  # generations after which centres are put in the order of the best member's again
 PATIENCE = 50  # generations without a better member, after which it ends
+MOST_WORK = 6_000_000_000  # products, from a given start: about 2 s of processor time
+COMPARING = 4  # comparing with a centre takes as long as so many products
 SETTLED = 1e-7  # of its loss: a member whose own move gains less is left alone until it changes
 
 
@@ -113,6 +117,7 @@ def evolve(
     clusters: int,
     random: PublicChance,
     options: EvolutionOptions = OWN_EVOLUTION,
+    given: NDArray[np.float64] | None = None,
 ) -> Evolved:
     """Centres of released points by DE/rand/2/bin with generalised opposition; never worse than its best first member.
 
@@ -125,6 +130,8 @@ def evolve(
     random : numpy Generator
         Public: it decides which cells the members start from.
     options : EvolutionOptions
+    given : float64 (k, d), optional
+        Centres that are the first member; the others are drawn.
     """
     from cloister.kernels.loops.fitness import improve, weighted_loss  # loads numba, which no other seeding needs
 
@@ -135,6 +142,10 @@ def evolve(
     size = options.population or population_size(clusters, points.shape[1], len(points))
 
     first = draw_members(columns, weights, clusters, size, random)
+    if given is not None:
+        first[0] = (given - middle) / reach
+    look = points.shape[0] * clusters * (points.shape[1] + COMPARING)
+    most_evaluations = inf if given is None else MOST_WORK / look
     losses, members = improve(columns, mass, first)
     evaluations = size
     best_start = first[int(np.argmin(losses))]
@@ -156,11 +167,13 @@ def evolve(
         trial = np.where(opposite[:, None, None], against, trial)
         population.replace_worse(trial, np.where(opposite, against_losses, trial_losses))
         quiet = 0 if population.unsettled.any() else quiet + 1
-        if quiet >= PATIENCE:
+        if quiet >= PATIENCE or evaluations + 3 * size > most_evaluations:
             break
 
     # Ranked in single precision, decided in double: what is handed out is never worse than what it began with.
     start = best_start.astype(np.float64) * reach + middle
+    if given is not None and weighted_loss(points, weights, given) <= weighted_loss(points, weights, start):
+        start = given
     end = population.best.astype(np.float64) * reach + middle
     start_loss, end_loss = weighted_loss(points, weights, start), weighted_loss(points, weights, end)
     centers = end if end_loss <= start_loss else start

@@ -2,6 +2,8 @@
 
 Population, F and the range of the crossover rate are the paper's (five members a column of the genome, 0.5, 0.25 to 0.95).
 It prints 50 generations in its text and 10,000 in its experiments; 200, with an end after 50 without a gain, is Cloister's.
+So is the start: one member is what the search for centres found (`point_search`). With ``start="random"`` every member is
+drawn at random, as in the paper.
 """
 
 from __future__ import annotations
@@ -23,7 +25,8 @@ SMALLEST_POPULATION, LARGEST_POPULATION = 6, 1000  # DE/rand/2 takes five member
 MOST_GENERATIONS = 10_000
 LARGEST_SCALE = 2.0  # of a difference: beyond, hardly a mutant lies in the domain
 MOST_NUMBERS = 2**24  # coordinates of all members together
-KNOWN = ("population", "generations", "F", "CR")
+STARTS = ("search", "random")
+KNOWN = ("population", "generations", "F", "CR", "start")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,11 +37,13 @@ class EvolutionOptions:
     generations: int = GENERATIONS
     F: float = SCALE  # how much of the difference of two members a mutant takes
     CR: tuple[float, float] = CROSSOVER  # between which the crossover rate rises
+    start: str = "search"  # "search": from what the search found, and drawn members; "random": from drawn members alone
 
     def words(self) -> str:
         """The options for a certificate."""
         members = "" if self.population is None else f"population {self.population}, "
-        return f"{members}generations {self.generations}, F {self.F:g}, CR {self.CR[0]:g} to {self.CR[1]:g}"
+        start = "" if self.start == "search" else f", start {self.start}"
+        return f"{members}generations {self.generations}, F {self.F:g}, CR {self.CR[0]:g} to {self.CR[1]:g}{start}"
 
 
 OWN_EVOLUTION = EvolutionOptions()
@@ -67,6 +72,8 @@ def evolution_options(values: Mapping[str, Any] | None) -> EvolutionOptions:
         options["F"] = read_scale(options["F"])
     if "CR" in options:
         options["CR"] = read_range(options["CR"])
+    if "start" in options and options["start"] not in STARTS:
+        raise unknown_choice("start of evolution", options["start"], STARTS)
     return EvolutionOptions(**options)
 
 

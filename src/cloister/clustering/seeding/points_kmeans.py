@@ -16,7 +16,16 @@ from numpy.typing import NDArray
 
 from cloister.clustering.chance import PublicChance
 
-__all__ = ["Weighted", "best_of_restarts", "lloyd", "nearest", "plus_plus_seeds"]
+__all__ = [
+    "Weighted",
+    "best_of_restarts",
+    "draw_by_odds",
+    "lloyd",
+    "nearest",
+    "one_thread",
+    "plus_plus_members",
+    "plus_plus_seeds",
+]
 
 Floats = NDArray[Any]  # float32 where a search is enough, float64 where the result is kept
 
@@ -87,24 +96,42 @@ def plus_plus_seeds(points: Floats, weights: NDArray[np.float64], clusters: int,
     ----------
     D. Arthur and S. Vassilvitskii, "k-means++: the advantages of careful seeding", SODA 2007.
     """
-    draws = 2 + int(log(clusters))
+    seeds: Floats = plus_plus_members(points, weights, clusters, 1, random, 2 + int(log(clusters)))[0]
+    return seeds
+
+
+def plus_plus_members(
+    points: Floats, weights: NDArray[np.float64], clusters: int, members: int, random: PublicChance, draws: int
+) -> Floats:
+    """k-means++ several times at once, (members, k, d), with the best of so many draws for each centre."""
     lengths = (points**2).sum(axis=1)
     mass = weights.astype(points.dtype)
-    chosen = np.empty(clusters, dtype=np.intp)
-    chosen[0] = random.choice(len(points), p=weights / weights.sum())
-    gaps = ((points - points[chosen[0]]) ** 2).sum(axis=1)  # (n,) to the nearest chosen so far
+    below = np.cumsum(weights)
+    chosen = np.empty((members, clusters), dtype=np.intp)
+    chosen[:, 0] = np.minimum(np.searchsorted(below, random.random(members) * below[-1], side="right"), len(points) - 1)
+    gaps = ((points - points[chosen[:, 0]][:, None]) ** 2).sum(axis=2)  # (members, n) to the nearest chosen so far
+    each = np.arange(members)
     with one_thread():
         for i in range(1, clusters):
-            odds = np.cumsum(gaps * weights)
-            drawn = np.minimum(np.searchsorted(odds, random.random(draws) * odds[-1]), len(points) - 1)
-            after = points[drawn] @ points.T  # (draws, n)
+            drawn = draw_by_odds(gaps * weights, draws, random).ravel()
+            after = points[drawn] @ points.T  # (members x draws, n)
             after *= -2
             after += lengths
             after += lengths[drawn][:, None]
-            np.clip(after, 0, gaps, out=after)
-            best = int((after @ mass).argmin())
-            chosen[i], gaps = drawn[best], after[best]
+            after = after.reshape(members, draws, -1)
+            np.clip(after, 0, gaps[:, None], out=after)
+            best = (after @ mass).argmin(axis=1)
+            chosen[:, i], gaps = drawn.reshape(members, draws)[each, best], after[each, best]
     return points[chosen]
+
+
+def draw_by_odds(odds: Floats, draws: int, random: PublicChance) -> NDArray[np.intp]:
+    """Indices drawn by the odds of each row, (members, draws); a row of nothing but zeros gives any index."""
+    below = np.cumsum(odds, axis=1)
+    levels = random.random((len(odds), draws)) * below[:, -1:]
+    drawn = np.stack([np.searchsorted(row, level) for row, level in zip(below, levels, strict=True)])
+    within: NDArray[np.intp] = np.minimum(drawn, odds.shape[1] - 1)
+    return within
 
 
 def one_thread() -> AbstractContextManager[Any]:

@@ -9,6 +9,7 @@ from cloister.clustering.chance import PublicChance
 from cloister.clustering.seeding.canopy import canopy_centers
 from cloister.clustering.seeding.evolution import evolve
 from cloister.clustering.seeding.evolution_options import OWN_EVOLUTION, EvolutionOptions, check_genomes
+from cloister.clustering.seeding.point_search import search_centers
 from cloister.clustering.seeding.points_kmeans import Weighted, lloyd, nearest, plus_plus_seeds
 from cloister.errors import UsageError
 from cloister.kernels.loops.choose import can_compile
@@ -17,7 +18,7 @@ from cloister.parameters import unknown_choice
 __all__ = ["SEEDINGS", "check_seeding", "cluster_points", "parallel_seeds"]
 
 SEEDINGS = ("kmeans++", "kmeans||", "canopy", "evolution")
-RESTARTS = 10  # of seedings that draw at random once
+PARALLEL_STARTS = 2  # of the search, from k-means||
 OVERSAMPLING = 2  # times k candidates a round: Bahmani et al. 2012
 ROUNDS = 5
 
@@ -31,7 +32,11 @@ def cluster_points(
     densities: NDArray[np.float64] | None = None,
     evolution: EvolutionOptions = OWN_EVOLUTION,
 ) -> Weighted:
-    """Seed, then weighted Lloyd until nothing moves.
+    """Centres of weighted points, and their sizes.
+
+    "kmeans++" is the search of `point_search`, which starts from k-means++; "kmeans||" is the same search, with starts from
+    k-means|| too. "canopy" is the max-min order of its paper, then Lloyd. "evolution" goes on from what the search found, or,
+    as its paper has it, from cells drawn at random (`EvolutionOptions.start`), and ends with Lloyd.
 
     Parameters
     ----------
@@ -53,13 +58,16 @@ def cluster_points(
         )
     check_genomes(evolution, clusters, points.shape[1])
     if seeding == "canopy":
-        starts = [canopy_centers(points, weights, clusters, densities)]
-    elif seeding == "evolution":
-        starts = [evolve(points, weights, clusters, random, evolution).centers]
-    else:
-        seed = plus_plus_seeds if seeding == "kmeans++" else parallel_seeds
-        starts = [seed(points, weights, clusters, random) for _ in range(RESTARTS)]
-    return min((lloyd(points, weights, start) for start in starts), key=lambda run: run.loss)
+        return lloyd(points, weights, canopy_centers(points, weights, clusters, densities))
+    if seeding == "evolution" and evolution.start == "random":
+        return lloyd(points, weights, evolve(points, weights, clusters, random, evolution).centers)
+    is_parallel = seeding == "kmeans||"
+    starts = [parallel_seeds(points, weights, clusters, random) for _ in range(PARALLEL_STARTS if is_parallel else 0)]
+    found = search_centers(points, weights, clusters, random, starts)
+    if seeding != "evolution":
+        return found
+    evolved = evolve(points, weights, clusters, random, evolution, found.centers)
+    return min(found, lloyd(points, weights, evolved.centers), key=lambda run: run.loss)
 
 
 def check_seeding(seeding: str) -> None:

@@ -107,11 +107,12 @@ class Synopsis:
         ----------
         k : int
         seeding : "kmeans++", "kmeans||", "canopy" or "evolution"
+            "kmeans++" starts a search that goes on beyond Lloyd: centres are added where the error is, and others merged.
         random_state : int or numpy Generator, optional
             For the seeding. Public.
         evolution : dict, optional
-            What to set of the seeding "evolution": "population", "generations", "F", and "CR", a pair between which the
-            crossover rate rises.
+            What to set of the seeding "evolution": "population", "generations", "F", "CR", a pair between which the
+            crossover rate rises, and "start": "search" (from what "kmeans++" finds) or "random", as in the paper.
         """
         clusters = at_least_one(k)
         options = evolution_options(evolution)
