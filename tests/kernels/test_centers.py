@@ -10,16 +10,19 @@ import pytest
 from cloister.clustering.domain import from_bounds
 from cloister.encode import Encoded
 from cloister.errors import UsageError
-from cloister.kernels import BallClip, BoxClip, CenterSums, Clip, ClippedCost, ClippedSums, Euclidean, Labels
+from cloister.kernels import BallClip, BoxClip, CenterSums, Clip, ClippedCost, ClippedSums, Labels, NearestVotes
 from cloister.kernels.centers import check_exact, find_nearest
 from cloister.kernels.loops.arrays import EXACT
 
 Make = Callable[[np.ndarray, Clip], object]
 KERNELS: dict[str, Make] = {
     "CenterSums": CenterSums,
-    "ClippedSums": lambda centers, clip: ClippedSums(centers, Euclidean(1), 1, clip),
+    "ClippedSums": lambda centers, clip: ClippedSums(
+        centers, np.ones(len(centers), np.int64), False, np.ones(len(centers), np.int64), clip
+    ),
     "ClippedCost": lambda centers, clip: ClippedCost(centers, 1, clip),
     "Labels": Labels,
+    "NearestVotes": NearestVotes,
 }
 
 

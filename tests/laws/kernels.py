@@ -33,6 +33,7 @@ from cloister.kernels import (
     MissingCounts,
     Modes,
     Moments,
+    NearestVotes,
     PrototypeSums,
     PrototypeVotes,
     Rows,
@@ -88,8 +89,15 @@ def histogram(draw: st.DrawFn) -> Case:
 @st.composite
 def clipped_sums(draw: st.DrawFn) -> Case:
     columns = draw(st.integers(1, 4))
-    clip = draw(st.sampled_from([Euclidean, Taxicab]))(draw(st.integers(1, 3 * HALF)))
-    return Case(ClippedSums(draw(points(columns)), clip, draw(st.integers(1, 3 * HALF)), whole_grid(columns)), columns)
+    centers = draw(points(columns))
+    lengths = hnp.arrays(np.int64, len(centers), elements=st.integers(1, 3 * HALF))
+    return Case(ClippedSums(centers, draw(lengths), draw(st.booleans()), draw(lengths), whole_grid(columns)), columns)
+
+
+@st.composite
+def nearest_votes(draw: st.DrawFn) -> Case:
+    columns = draw(st.integers(1, 4))
+    return Case(NearestVotes(draw(points(columns)), whole_grid(columns)), columns)
 
 
 @st.composite
@@ -239,6 +247,7 @@ KERNELS: dict[str, Callable[[], st.SearchStrategy[Case]]] = {
     "Histogram": histogram,
     "CenterSums": center_sums,
     "ClippedSums": clipped_sums,
+    "NearestVotes": nearest_votes,
     "ClippedCost": lambda: st.one_of(clipped_cost(), prototype_cost()),
     "Marginals": marginals,
     "PrototypeVotes": prototype_votes,

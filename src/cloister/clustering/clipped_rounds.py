@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from cloister.clustering.domain import Domain
 from cloister.clustering.terms import Terms
-from cloister.kernels import BoxClip, Clip, ClippedSums, Euclidean, Taxicab
+from cloister.kernels import BoxClip, Clip, ClippedSums
 from cloister.kernels.clipped import worst_reach
 from cloister.privacy.mechanisms import Norm, Spend, calibrate, norm_of
 from cloister.schema import Neighbours
@@ -24,6 +24,8 @@ THETA, PHI = 1.0, 0.15  # precision of sums : counts : squares = sqrt d : THETA 
 REPLACED_SQUARES = 0.03  # of the precision under replace-one
 LEAST_COUNT_SHARE = 0.04
 UNIT_RADIUS = 1 << 20
+
+Radius = float | NDArray[np.float64]  # of all candidates, or of each
 
 
 def round_weights(columns: int, norm: Norm, neighbours: Neighbours) -> dict[str, str]:
@@ -43,23 +45,26 @@ def round_weights(columns: int, norm: Norm, neighbours: Neighbours) -> dict[str,
     return {"counts": f"{counts:.9f}", "sums": f"{sums:.9f}", "squares": f"{squares:.9f}"}
 
 
-def round_kernel(candidates: NDArray[np.int32], move: float, square: float, norm: Norm, within: Clip) -> ClippedSums:
-    """The kernel of a round: moves are clipped in the norm that the noise is calibrated to."""
-    if norm == "L2":
-        return ClippedSums(candidates, Euclidean(max(1, round(move))), max(1, round(square)), within)
-    length = max(1, round(move * sqrt(candidates.shape[1])))
-    return ClippedSums(candidates, Taxicab(length), max(1, round(square)), within)
+def round_kernel(candidates: NDArray[np.int32], move: Radius, square: Radius, norm: Norm, within: Clip) -> ClippedSums:
+    """The kernel of a round: moves are clipped in the norm of the noise, to one radius or to each candidate's own."""
+    stretch = sqrt(candidates.shape[1]) if norm == "L1" else 1.0
+    radii, reaches = (
+        np.broadcast_to(np.maximum(1, np.rint(np.asarray(radius, dtype=np.float64))), len(candidates)).astype(np.int64)
+        for radius in (np.asarray(move) * stretch, square)
+    )
+    return ClippedSums(candidates, radii, norm == "L1", reaches, within)
 
 
 def check_round(domain: Domain, terms: Terms, spend: Spend, radius: float) -> None:
     """Refuse, before a charge, a round whose noise could not be drawn or whose distances would not be exact.
 
-    A centre in the farthest corner, moves clipped to this many grid steps and the worst reach up to as many are the worst that a
-    round can have.
+    Centres in the farthest corner, moves clipped to this many grid steps and the worst reach up to as many are the worst that a
+    round can have; where radii differ, the narrow one counts in finer units.
     """
     norm, columns = norm_of(spend), len(domain.halves)
-    corner = domain.put(domain.halves[None].astype(np.float64))
-    kernel = round_kernel(corner, radius, worst_reach(max(1, round(radius))), norm, domain.clip)
+    corners = domain.put(np.repeat(domain.halves[None], 2, axis=0).astype(np.float64))
+    reach = worst_reach(max(1, round(radius)))
+    kernel = round_kernel(corners, np.array([1.0, radius]), np.array([1.0, reach]), norm, domain.clip)
     calibrate(terms.sensitivity(kernel), spend, round_weights(columns, norm, terms.neighbours))
 
 

@@ -2,7 +2,7 @@
 
 from cloister.kernels.base import Change, Kernel, Sensitivity, Summary, zero
 from cloister.kernels.cells import GridCells, GridKeys, NestedCells
-from cloister.kernels.centers import BallClip, BoxClip, CenterSums, Clip, Labels, Modes
+from cloister.kernels.centers import BallClip, BoxClip, CenterSums, Clip, Labels, Modes, NearestVotes
 from cloister.kernels.class_counts import ClassCounts, ValueBins
 from cloister.kernels.clipped import ClippedCost, ClippedSums, Euclidean, Taxicab
 from cloister.kernels.cluster_fit import FitSums
@@ -38,6 +38,7 @@ __all__ = [
     "Modes",
     "Moments",
     "MortonKeys",
+    "NearestVotes",
     "NestedCells",
     "PrototypeSums",
     "PrototypeVotes",

@@ -20,7 +20,7 @@ from cloister.kernels.loops.arrays import EXACT
 from cloister.kernels.loops.choose import mixed_loops, nearest_loops
 from cloister.schema import Neighbours
 
-__all__ = ["BallClip", "BoxClip", "CenterSums", "Clip", "Labels", "Modes", "check_exact", "find_nearest"]
+__all__ = ["BallClip", "BoxClip", "CenterSums", "Clip", "Labels", "Modes", "NearestVotes", "check_exact", "find_nearest"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +121,32 @@ def find_nearest(
     loops = nearest_loops(centers.size)
     loops.nearest(rows.numbers, np.ascontiguousarray(centers.T, dtype=np.float64), labels, squares)
     return labels, squares
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NearestVotes:
+    """How many rows are nearest to each centre.
+
+    Privacy: a row votes once. Added or removed it moves one count by 1; replaced it moves two.
+    """
+
+    centers: NDArray[np.int32]  # (k, d)
+    within: Clip  # where every encoded row lies
+
+    def __post_init__(self) -> None:
+        check_exact(self.centers, self.within)
+
+    @property
+    def parts(self) -> Mapping[str, tuple[int, ...]]:
+        return {"counts": (len(self.centers),)}
+
+    def fold(self, rows: Encoded) -> Summary:
+        labels, _ = find_nearest(rows, self.centers)
+        return Summary({"counts": np.bincount(labels, minlength=len(self.centers)).astype(np.int64)})
+
+    def sensitivity(self, neighbours: Neighbours) -> Sensitivity:
+        moved = 1 if neighbours is Neighbours.ADD_REMOVE else 2
+        return Sensitivity(({"counts": Change(moved, moved)},))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

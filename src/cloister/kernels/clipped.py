@@ -19,6 +19,9 @@ __all__ = ["ClippedCost", "ClippedSums", "Euclidean", "Taxicab", "worst_cap", "w
 
 # a squared distance is rounded to about a million steps: fine enough, and sums of them stay far from overflow
 COST_BITS = 20
+FINENESS = (
+    16  # where sizes differ the largest is counted as so many times itself: whole multipliers are off by a 16th at most
+)
 
 
 def coarseness(limit: int) -> int:
@@ -61,44 +64,78 @@ class Taxicab:
         return self.radius
 
 
+def even_multipliers(sizes: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Whole numbers that make these sizes about the same, (k,); 1 where they are the same.
+
+    >>> even_multipliers(np.array([1, 3, 10])).tolist(), even_multipliers(np.array([7, 7])).tolist()
+    ([160, 53, 16], [1, 1])
+    """
+    largest = int(sizes.max())
+    return np.asarray((1 if int(sizes.min()) == largest else FINENESS) * largest // sizes)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class ClippedSums:
-    """How many rows vote for each centre, the sums of their clipped moves from it, and of their capped squared distances.
+    """Votes for each centre, sums of the clipped moves of its voters, and of their capped squared distances, in its own units.
+
+    A wide centre clips farther than a narrow one. Sums and squares of each are multiplied by whole numbers that make what one
+    row adds about the same for all, so that one scale of noise serves them: in grid steps a narrow centre has little of it.
 
     Attributes
     ----------
     centers
         Public or released centres on the grid, (k, d).
-    clip
-        What the move x - centre of a row is clipped to.
-    reach
-        A squared distance is capped at the square of this.
+    radii
+        The length that moves from each centre are clipped to, (k,): L1 where `taxicab`, else L2.
+    reaches
+        A squared distance from a centre is capped at the square of this, (k,).
     within
         Where every encoded row lies: the encoding has clipped it there.
 
-    Privacy: a row votes once. Added or removed it moves one count by 1, the sums of that centre by a clipped vector, and
-    the squares by at most `limit`. Replaced it either stays with its centre: no count moves, the sums move by two such
-    vectors, the squares by at most `limit` since they lie between 0 and that; or it changes: each of two centres moves as
-    for one row.
+    Privacy: radii and multipliers are public, or follow from what was released before. A row votes once. Added or removed it
+    moves one count by 1, the sums of that centre by a clipped vector times its multiplier, at most `length`, and its squares by
+    at most `limit`. Replaced it either stays with its centre, and the sums move by two such vectors and the squares by at most
+    `limit`; or each of two centres moves as for one row.
     """
 
     centers: NDArray[np.int32]  # (k, d)
-    clip: Euclidean | Taxicab
-    reach: int
+    radii: NDArray[np.int64]  # (k,)
+    taxicab: bool
+    reaches: NDArray[np.int64]  # (k,)
     within: Clip
 
     def __post_init__(self) -> None:
         check_exact(self.centers, self.within)
 
     @property
-    def shift(self) -> int:
-        """Squares are counted in units of 2**shift grid steps squared."""
-        return coarseness(self.reach**2)
+    def multipliers(self) -> NDArray[np.int64]:
+        """What the sums of each centre are multiplied by, (k,): the numbers of a row then reach about `length`."""
+        return even_multipliers(self.radii)
+
+    @property
+    def shifts(self) -> NDArray[np.int64]:
+        """A square of each centre loses so many bits before it is added, (k,)."""
+        return np.array([coarseness(int(reach) ** 2) for reach in self.reaches], dtype=np.int64)
+
+    @property
+    def square_multipliers(self) -> NDArray[np.int64]:
+        """What the squares of each centre are multiplied by, (k,)."""
+        return even_multipliers(self.reaches**2 >> self.shifts)
+
+    @property
+    def length(self) -> int:
+        """The longest that a clipped move becomes, in the norm that it is clipped in."""
+        return int((self.radii * self.multipliers).max())
 
     @property
     def limit(self) -> int:
         """The most that one row adds to the squares."""
-        return self.reach**2 >> self.shift
+        return int(((self.reaches**2 >> self.shifts) * self.square_multipliers).max())
+
+    @property
+    def square_units(self) -> NDArray[np.float64]:
+        """What one unit of the squares of each centre is in squared grid steps, (k,)."""
+        return np.asarray(2.0**self.shifts / self.square_multipliers)
 
     @property
     def parts(self) -> Mapping[str, tuple[int, ...]]:
@@ -110,13 +147,16 @@ class ClippedSums:
         squares = np.zeros(len(self.centers), dtype=np.int64)
         sums = np.zeros(self.centers.shape, dtype=np.int64)
         labels, distances = find_nearest(rows, self.centers)
-        clipping = (self.clip.radius, isinstance(self.clip, Taxicab), self.reach**2, self.shift)
+        clipping = (self.radii, self.taxicab, self.reaches**2, self.shifts)
         loops = nearest_loops(rows.numbers.shape[1])
         loops.add_clipped(rows.numbers, self.centers, labels, distances, clipping, counts, sums, squares)
-        return Summary({"counts": counts, "sums": sums, "squares": squares})
+        return Summary(
+            {"counts": counts, "sums": sums * self.multipliers[:, None], "squares": squares * self.square_multipliers}
+        )
 
     def sensitivity(self, neighbours: Neighbours) -> Sensitivity:
-        l1, square, limit = self.clip.l1(self.centers.shape[1]), self.clip.radius**2, self.limit
+        clip = Taxicab(self.length) if self.taxicab else Euclidean(self.length)
+        l1, square, limit = clip.l1(self.centers.shape[1]), self.length**2, self.limit
         if neighbours is Neighbours.ADD_REMOVE:
             return Sensitivity(({"counts": Change(1, 1), "sums": Change(l1, square), "squares": Change(limit, limit**2)},))
         stays = {"counts": Change(0, 0), "sums": Change(2 * l1, 4 * square), "squares": Change(limit, limit**2)}

@@ -140,7 +140,8 @@ class PrototypeSums:
         else:
             moves = rows.numbers - self.centers[labels]  # (n, d)
             squares = np.einsum("ij,ij->i", moves, moves, dtype=np.float64)  # of the numbers alone: integers below 2**53
-            clipping = (self.clip.radius, isinstance(self.clip, Taxicab), 0, 0)
+            none = np.zeros(k, dtype=np.int64)
+            clipping = (np.full(k, self.clip.radius), isinstance(self.clip, Taxicab), none, none)
             loops = nearest_loops(d)
             loops.add_clipped(rows.numbers, self.centers, labels, squares, clipping, counts, sums, np.zeros_like(counts))
         return Summary({"counts": counts, "sums": sums, "values": values})

@@ -13,7 +13,7 @@ from sklearn.datasets import make_blobs
 import cloister as cl
 from cloister.encode import Encoding, Grid
 from cloister.errors import PlanError
-from cloister.kernels import BoxClip, ClippedSums, Euclidean, Rows, Taxicab
+from cloister.kernels import BoxClip, ClippedSums, Rows
 from cloister.privacy import noise
 from cloister.privacy.budgets import PureDP
 from cloister.privacy.events import LaplaceEvent, SampledEvent, within
@@ -171,9 +171,10 @@ def test_clipped_sums_stay_inside_their_radius() -> None:
         row = random.integers(-(2**19), 2**19, (1, 7)).astype(np.int32)
         centers, radius = random.integers(-(2**19), 2**19, (3, 7)).astype(np.int32), int(random.integers(1, 2**19))
         rows = Encoded(row, np.zeros((1, 0), np.int32))
-        straight = ClippedSums(centers, Euclidean(radius), radius, box).fold(rows)["sums"]
+        radii = np.full(3, radius)
+        straight = ClippedSums(centers, radii, False, radii, box).fold(rows)["sums"]
         assert sum(int(x) ** 2 for x in straight.ravel()) <= radius**2
-        assert np.abs(ClippedSums(centers, Taxicab(radius), radius, box).fold(rows)["sums"]).sum() <= radius
+        assert np.abs(ClippedSums(centers, radii, True, radii, box).fold(rows)["sums"]).sum() <= radius
 
 
 def test_public_choices_repeat_and_noise_does_not() -> None:

@@ -31,6 +31,14 @@ from cloister.clustering.progress import Progress
 from cloister.clustering.task import Task
 from cloister.clustering.terms import buy_size
 from cloister.clustering.votes.bounds import estimate_bounds
+from cloister.clustering.votes.look import (
+    Ballot,
+    first_points,
+    place_again,
+    place_candidates,
+    points_in_full_cells,
+    weigh_cells,
+)
 from cloister.clustering.votes.plan import (
     FEWEST_ROWS,
     VotesPlan,
@@ -41,7 +49,7 @@ from cloister.clustering.votes.plan import (
     plan_votes,
 )
 from cloister.clustering.votes.sketch import Round, Sketch, sketch_of_moments
-from cloister.kernels import ClippedCost, Kernel, Moments, Sensitivity, Summary
+from cloister.kernels import ClippedCost, Kernel, Moments, NearestVotes, Sensitivity, Summary
 from cloister.privacy.mechanisms import Mechanism, Released, Spend, calibrate, norm_of, part_of
 from cloister.privacy.plan import Plan
 from cloister.schema import Neighbours
@@ -97,7 +105,7 @@ class Votes:
             sketch = search.seed(vault, plan)
         clusters = task.clusters or sketch.suggest_clusters(most, random)
         search = replace(search, clusters=clusters)
-        rounds = lloyd_rounds(task, plan.lloyd, rows, clusters)
+        rounds = lloyd_rounds(task, plan, rows, clusters)
         vault.choose("lloyd", rounds)
         spend = part_of(plan.lloyd, Fraction(1, rounds))
         for i in range(rounds):
@@ -144,12 +152,13 @@ class RowEstimate:
 
 @dataclass(frozen=True, slots=True)
 class RoundStep:
-    """One round: its name, how many candidates it votes on, what it spends, and the rate of the sample it runs on."""
+    """One round: its name, how many candidates it votes on, what it spends, the rate of its sample, and whether it explores."""
 
     name: str
     cells: int
     spend: Spend
     rate: Fraction = Fraction(1)
+    explores: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,36 +186,63 @@ class Search:
             self.table.rows * float(plan.rate),
             self.domain,
         )
+        if plan.votes_alone:
+            return self.look(door, sketch, plan)
         for i, cells in enumerate(plan.cells):
-            sketch = self.round(door, sketch, RoundStep(f"votes {i + 1}", cells, plan.seeding, plan.rate))
+            explores = i == 0 and plan.explores
+            sketch = self.round(door, sketch, RoundStep(f"votes {i + 1}", cells, plan.seeding, plan.rate, explores))
         return sketch
+
+    def look(self, door: Door, sketch: Sketch, plan: VotesPlan) -> Sketch:
+        """Two rounds of votes alone: over the whole domain, then where rows are."""
+        rows = self.table.rows * float(plan.rate)
+        first, second = plan.cells
+        points = first_points(sketch, first, self.domain, self.random)
+        one = self.vote(door, place_candidates(points, first, self.random), "votes 1", plan)
+        points = points_in_full_cells(points, one, rows, self.domain, self.random)
+        two = self.vote(door, place_again(points, one, second, self.random), "votes 2", plan)
+        return weigh_cells(points, one, two, sketch.shape)
+
+    def vote(self, door: Door, places: NDArray[np.float64], step: str, plan: VotesPlan) -> Ballot:
+        """One round of votes for these candidates."""
+        self.progress(step)
+        candidates = self.domain.put(places)
+        kernel = NearestVotes(candidates, self.domain.clip)
+        mechanism = calibrate(door.sensitivity(kernel), plan.seeding)
+        counts = door.measure(kernel, mechanism, step).value["counts"].astype(np.float64)
+        ballot = Ballot(candidates.astype(np.float64), counts, mechanism)
+        self.sharpen(ballot.counts, ballot.variance, float(plan.rate))
+        return ballot
+
+    def sharpen(self, counts: NDArray[np.float64], noise_variance: float, rate: float) -> None:
+        """Every row votes once: the votes of a round tell the number of rows anew."""
+        drawn = self.table.rows * self.table.each * rate * (1 - rate)  # a person's rows are drawn together, `each` at most
+        self.table.sharpen(float(counts.sum()) / rate, (len(counts) * noise_variance + drawn) / rate**2)
 
     def round(self, door: Door, sketch: Sketch, step: RoundStep) -> Sketch:
         """One round: candidates from the sketch, votes and clipped sums around them, a better sketch."""
         self.progress(step.name)
         table, rate = self.table, float(step.rate)
         norm = norm_of(step.spend)
-        candidates = self.domain.put(sketch.candidates(step.cells, self.clusters, self.domain, self.random))
+        places = sketch.candidates(step.cells, self.clusters, self.domain, self.random, step.explores)
+        candidates = self.domain.put(places)
         places, columns = candidates.astype(np.float64), candidates.shape[1]
         noise = sum_noise(step.spend, columns, self.neighbours)
         radii = sketch.radii(places, table.rows * rate, noise, norm, self.domain, self.random)
         kernel = round_kernel(candidates, radii.move, radii.square, norm, self.domain.clip)
         weights = round_weights(columns, norm, self.neighbours)
         released = door.measure(kernel, calibrate(door.sensitivity(kernel), step.spend, weights), step.name)
-        unit = 2.0**kernel.shift
         votes = Round(
             places,
             radii,
             released.value["counts"].astype(np.float64),
-            released.value["sums"].astype(np.float64),
-            released.value["squares"].astype(np.float64) * unit,
+            released.value["sums"] / kernel.multipliers[:, None],
+            released.value["squares"] * kernel.square_units,
             released.deviation["counts"],
-            released.deviation["sums"],
-            released.deviation["squares"] * unit,
+            released.deviation["sums"] / kernel.multipliers,
+            released.deviation["squares"] * kernel.square_units,
         )
-        drawn = table.rows * table.each * rate * (1 - rate)  # a person's rows are drawn together, `each` at most
-        variance = (len(candidates) * votes.count_noise**2 + drawn) / rate**2
-        table.sharpen(float(votes.counts.sum()) / rate, variance)
+        self.sharpen(votes.counts, votes.count_noise**2, rate)
         return sketch.update(votes, table.rows * rate, self.clusters, self.domain)
 
     def loss(self, vault: Vault, sketch: Sketch, centers: NDArray[np.int32], spend: Spend) -> Loss:

@@ -4,19 +4,24 @@ The number of rows is bought first with a pure epsilon (a fiftieth); under repla
 (and delta) is one whole, whichever branch the number of rows picks:
 
 - bounds: 15%, only where they are not public (`bounds`);
-- seeding: the moments of each column (4%), then rounds of votes with clipped sums over more cells than clusters: 8, 6, 4
-  and 2 cells a cluster (Gaussian) or 8 and 4 (Laplace), fewer where a cell's rows would not stand out of the noise
-  (rows a cell >= 1.5 sqrt d times the noise of a sum), at most 512 or 4 a cluster;
+- seeding: the moments of each column (4%), then one of two ways to find the cells that hold the rows:
+
+  - up to three columns, if at least 4 candidates a column stand out of the noise: two rounds of votes alone, over as many
+    candidates as have on average four times the noise in rows, at most 512 or 8 a cluster (`look`). Seeding gets 8 parts,
+    Lloyd 3. With a delta the noise is Gaussian or Laplace, whichever is smaller;
+  - else rounds of votes with clipped sums: 8, 6, 4 and 2 cells a cluster (Gaussian) or 8 and 4 (Laplace), twice as many where
+    they stand out twice as clearly, fewer where a cell's rows would not stand out of the noise (rows a cell >= 1.5 sqrt d times
+    the noise of a sum), at most 512 or 4 a cluster. All seeding rounds get the same, as much as one of the fewest of Lloyd;
 - Lloyd: two rounds or more (Laplace: one or more), up to five while their noise stays far below the loss;
 - 2% for the loss.
 
-All seeding rounds get the same, as much as one of the fewest rounds of Lloyd. On a table of more than three times 20,000
-rows (or 500 a cluster) seeding runs on a secret sample of about that many: its time stops growing, and the sample's privacy
-makes up for its size.
+On a table of more than three times 20,000 rows (or 500 a cluster) seeding runs on a secret sample of about that many: its time
+stops growing, and the sample's privacy makes up for its size.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from math import sqrt
@@ -26,9 +31,11 @@ import numpy as np
 from cloister.clustering.clipped_rounds import check_round, sum_noise
 from cloister.clustering.domain import from_bounds
 from cloister.clustering.task import Task
+from cloister.clustering.terms import Terms
 from cloister.clustering.votes.bounds import BOUNDS_STEPS
 from cloister.kernels import ClippedCost, Moments, ValueCounts
 from cloister.kernels.clipped import worst_cap
+from cloister.privacy.budgets import ApproxDP, Budget, PureDP
 from cloister.privacy.events import Event, SampledEvent
 from cloister.privacy.mechanisms import (
     Spend,
@@ -63,7 +70,14 @@ SEED_CELLS = {"L2": (8, 6, 4, 2), "L1": (8, 4)}  # cells a cluster in each seedi
 LEAST_LLOYD = {"L2": 2, "L1": 1}
 MOST_LLOYD = 5
 QUIET = 0.0005  # more rounds while their noise, at three times the usual radius, adds less than this part of the loss
+QUIET_LOOK = 0.004  # the same after votes alone, which know a cell's middle less well
 MOST_CELLS = 512
+LOOK_COLUMNS = 3  # up to so many columns rows vote alone first
+LOOK_SIDE = 4  # if so many candidates a column stand out
+LOOK_SIGNAL = 4.0  # rows a candidate, in deviations of the noise of a vote
+LOOK_CELLS = 8  # candidates a cluster at most, if they are more than MOST_CELLS
+LOOK_ROUNDS = 2
+LOOK_SHARE = Fraction(8, 11)  # of seeding by votes alone; the rest is Lloyd's
 CELL_SIGNAL = 1.5
 SAMPLE_ROWS, SAMPLE_ROWS_PER_CLUSTER, SAMPLE_FROM = 20_000, 500, 3
 RATE_BITS = 32
@@ -83,6 +97,8 @@ class VotesPlan:
     seeding: Spend  # of each seeding round
     lloyd: Spend  # of all rounds of Lloyd together
     loss: Spend
+    votes_alone: bool  # whether seeding rounds release votes alone; else clipped sums too
+    explores: bool  # whether some candidates of the first round lie anywhere in the domain
 
     def steps(self, lloyd_rounds: int) -> tuple[PlannedStep, ...]:
         """Every step's charge; so many rounds of Lloyd are to be expected."""
@@ -105,7 +121,7 @@ def frozen_plan(task: Task, plan: VotesPlan, rows: float) -> Plan:
     """What is fixed once the number of rows is known: all but how many rounds Lloyd has where clusters are counted on the way."""
     terms = task.terms
     clusters = task.clusters or plan.cells[-1] // 2
-    rounds = lloyd_rounds(task, plan.lloyd, rows, clusters)
+    rounds = lloyd_rounds(task, plan, rows, clusters)
     size = terms.size_epsilon
     steps = (*([event_of("size", size)] if size else []), *plan.steps(rounds))
     facts = {"rows": round(rows), "columns": len(task.names), "clusters": task.clusters or "auto"}
@@ -116,6 +132,16 @@ def frozen_plan(task: Task, plan: VotesPlan, rows: float) -> Plan:
 def explain_choices(task: Task, plan: VotesPlan, rows: float) -> dict[str, str]:
     """What was chosen, with the reason."""
     choices = {"method": "votes, then clipped Lloyd", "noise": explain_noise(task.terms.budget)}
+    if task.terms.budget.delta and norm_of(plan.seeding) == "L1":
+        choices["noise"] = "Laplace, since it is less than Gaussian noise for so few columns and steps, even with a delta"
+    if plan.votes_alone:
+        choices["cells"] = (
+            f"from votes alone over the whole domain, since {plan.cells[0]:,} candidates stand out of the noise"
+        )
+    else:
+        choices["cells"] = (
+            "from votes with clipped sums, since there are too many columns or too few rows to look everywhere"
+        )
     if task.domain is None:
         choices["bounds"] = "found inside the budget, since none were given"
     if plan.rate < 1:
@@ -129,10 +155,13 @@ def expectations(task: Task, plan: VotesPlan, rows: float, clusters: int, rounds
     people = rows / task.terms.rows_each
     sampled = people * float(plan.rate)
     expect = {"seeding": f"moments, then votes over {', '.join(str(c) for c in plan.cells)} candidates"}
-    seeding_noise = sum_noise(plan.seeding, columns, neighbours)
     for i, cells in enumerate(plan.cells):
-        error = seeding_noise * cells / sampled
-        expect[f"votes {i + 1}"] = f"{cells} candidates, each +-{min(error, 1):.2%} of its clipping radius"
+        if plan.votes_alone:
+            error = vote_noise(task.terms, plan.seeding) * cells / sampled
+            expect[f"votes {i + 1}"] = f"{cells} candidates, the votes of each +-{min(error, 1):.1%}"
+        else:
+            error = sum_noise(plan.seeding, columns, neighbours) * cells / sampled
+            expect[f"votes {i + 1}"] = f"{cells} candidates, each +-{min(error, 1):.2%} of its clipping radius"
     error = sum_noise(part_of(plan.lloyd, Fraction(1, rounds)), columns, neighbours) * clusters / people
     for i in range(rounds):
         expect[f"lloyd {i + 1}"] = f"centres +-{min(error, 1):.2%} of their clipping radius"
@@ -145,30 +174,114 @@ def after_size(task: Task, rows: float) -> VotesPlan:
     Where the guarantee is per person, noise grows with the rows that each may have. Without a number of clusters there are as
     many cells as for the most that can be told apart.
     """
-    budget, neighbours, clusters = task.terms.budget, task.terms.neighbours, task.clusters
-    left = budget.epsilon - (task.terms.size_epsilon or 0)
-    whole = whole_spend(budget, left)
-    cells, least = SEED_CELLS[norm_of(whole)], LEAST_LLOYD[norm_of(whole)]
-    bounds_share = BOUNDS_SHARE if task.domain is None else Fraction(0)
-    kept = 1 - bounds_share
-    rest = kept * (1 - MOMENTS_SHARE - LOSS_SHARE)
-    seeding_share = kept * MOMENTS_SHARE + rest * len(cells) / (len(cells) + least)
-    lloyd_share = rest * least / (len(cells) + least)
-    rate = sample_rate(rows, clusters or MOST_AUTO, neighbours)
-    on_sample = spend_on_sample(budget, left, seeding_share, rate)
-    moments_part = kept * MOMENTS_SHARE / seeding_share
-    each = part_of(on_sample, (1 - moments_part) / len(cells))
-    affordable = affordable_cells(rows * float(rate) / task.terms.rows_each, len(task.names), each, neighbours)
-    most = clusters or most_clusters(affordable)
+    if len(task.names) <= LOOK_COLUMNS:
+        plan = plan_looking(task, rows)
+        if plan.cells[0] >= LOOK_SIDE ** len(task.names):
+            return plan
+    return plan_summing(task, rows)
+
+
+def plan_looking(task: Task, rows: float) -> VotesPlan:
+    """Cells from votes alone, with the noise that is smaller."""
+    terms, clusters = task.terms, task.clusters or MOST_AUTO
+    budget = quieter_budget(terms)
+    parts = Parts.of(task, budget, LOOK_SHARE)
+    rate = sample_rate(rows, clusters, terms.neighbours)
+    on_sample = parts.on_sample(rate)
+    each = part_of(on_sample, (1 - parts.moments_part) / LOOK_ROUNDS)
+    standing_out = rows * float(rate) / (LOOK_SIGNAL * vote_noise(terms, each))
+    cells = int(min(standing_out, max(MOST_CELLS, LOOK_CELLS * clusters)))
+    cells = max(task.clusters or 2, cells)
     return VotesPlan(
         rate,
-        part_of(whole, bounds_share / BOUNDS_STEPS) if bounds_share else None,
-        part_of(on_sample, moments_part),
-        tuple(int(max(most, min(c * most, affordable, max(MOST_CELLS, 4 * most)))) for c in cells),
+        parts.bounds,
+        part_of(on_sample, parts.moments_part),
+        (cells,) * LOOK_ROUNDS,
         each,
-        part_of(whole, lloyd_share),
-        part_of(whole, kept * LOSS_SHARE),
+        parts.lloyd,
+        parts.loss,
+        votes_alone=True,
+        explores=True,
     )
+
+
+def plan_summing(task: Task, rows: float) -> VotesPlan:
+    """Cells from votes with clipped sums."""
+    terms, clusters = task.terms, task.clusters
+    norm = norm_of(whole_spend(terms.budget, terms.budget.epsilon))
+    usual, least = SEED_CELLS[norm], LEAST_LLOYD[norm]
+    parts = Parts.of(task, terms.budget, Fraction(len(usual), len(usual) + least))
+    rate = sample_rate(rows, clusters or MOST_AUTO, terms.neighbours)
+    on_sample = parts.on_sample(rate)
+    each = part_of(on_sample, (1 - parts.moments_part) / len(usual))
+    affordable = affordable_cells(rows * float(rate) / terms.rows_each, len(task.names), each, terms.neighbours)
+    most = clusters or most_clusters(affordable)
+    wanted = [max(min(c * most, affordable), min(2 * c * most, affordable / 2)) for c in usual]
+    cells = tuple(int(max(most, min(c, max(MOST_CELLS, 4 * most)))) for c in wanted)
+    return VotesPlan(
+        rate,
+        parts.bounds,
+        part_of(on_sample, parts.moments_part),
+        cells,
+        each,
+        parts.lloyd,
+        parts.loss,
+        votes_alone=False,
+        explores=cells[0] >= 2 * usual[0] * most,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """How a budget is cut before the number of rows is known."""
+
+    budget: Budget
+    left: Fraction  # of epsilon, after the number of rows
+    seeding_share: Fraction
+    moments_part: Fraction  # of the seeding's
+    bounds: Spend | None  # of each step
+    lloyd: Spend
+    loss: Spend
+
+    @classmethod
+    def of(cls, task: Task, budget: Budget, seeding: Fraction) -> Parts:
+        """Seeding and Lloyd share what bounds, moments and loss leave."""
+        left = budget.epsilon - (task.terms.size_epsilon or 0)
+        whole = whole_spend(budget, left)
+        bounds_share = BOUNDS_SHARE if task.domain is None else Fraction(0)
+        kept = 1 - bounds_share
+        rest = kept * (1 - MOMENTS_SHARE - LOSS_SHARE)
+        seeding_share = kept * MOMENTS_SHARE + rest * seeding
+        return cls(
+            budget,
+            left,
+            seeding_share,
+            kept * MOMENTS_SHARE / seeding_share,
+            part_of(whole, bounds_share / BOUNDS_STEPS) if bounds_share else None,
+            part_of(whole, rest * (1 - seeding)),
+            part_of(whole, kept * LOSS_SHARE),
+        )
+
+    def on_sample(self, rate: Fraction) -> Spend:
+        """What seeding may spend on a secret sample of this rate."""
+        return spend_on_sample(self.budget, self.left, self.seeding_share, rate)
+
+
+def quieter_budget(terms: Terms) -> Budget:
+    """The budget itself, or its epsilon without its delta where votes then have less noise. Public: no row is looked at."""
+    if not isinstance(terms.budget, ApproxDP):
+        return terms.budget
+    pure = PureDP(terms.budget.epsilon)
+    part = LOOK_SHARE / LOOK_ROUNDS
+    with_delta, without = (
+        vote_noise(terms, part_of(whole_spend(budget, budget.epsilon), part)) for budget in (terms.budget, pure)
+    )
+    return pure if without < with_delta else terms.budget
+
+
+def vote_noise(terms: Terms, spend: Spend) -> float:
+    """The deviation of one vote count."""
+    return calibrate(terms.counting(), spend).deviation()["counts"]
 
 
 def check_noise(task: Task) -> None:
@@ -177,31 +290,43 @@ def check_noise(task: Task) -> None:
     No step has less to spend than on a table so small that no secret sample is drawn; but for a Gaussian on a sample
     (`least_part_on_sample`). Every clipping radius and cap is at most the diameter of the domain.
     """
+    task.terms.size_step(task.terms.size_epsilon)
+    check_plan(task, plan_summing)
+    if len(task.names) <= LOOK_COLUMNS:
+        check_plan(task, plan_looking)
+
+
+def check_plan(task: Task, make: Callable[[Task, float], VotesPlan]) -> None:
+    """Refuse noise that could not be drawn in some step of a plan that is made in this way."""
     terms, columns = task.terms, len(task.names)
-    plan = after_size(task, FEWEST_ROWS)
+    plan = make(task, FEWEST_ROWS)
     domain = task.domain or from_bounds(task.names, (0.0, 1.0), "bounds")
-    least = least_part_on_sample(task, plan)
-    terms.size_step(terms.size_epsilon)
+    least = least_part_on_sample(task, plan, make)
     if plan.bounds is not None:
         calibrate(terms.sensitivity(ValueCounts((1,) * columns)), plan.bounds)
     calibrate(terms.sensitivity(Moments(domain.clip, columns)), part_of(plan.moments, least))
-    check_round(domain, terms, part_of(plan.seeding, least), 2 * domain.radius)
+    if plan.votes_alone:
+        calibrate(terms.counting(), part_of(plan.seeding, least))
+    else:
+        check_round(domain, terms, part_of(plan.seeding, least), 2 * domain.radius)
     check_round(domain, terms, part_of(plan.lloyd, Fraction(1, task.rounds or MOST_LLOYD)), 2 * domain.radius)
     cost = ClippedCost(np.zeros((1, columns), dtype=np.int32), worst_cap(int(2 * domain.radius) ** 2), domain.clip)
     calibrate(terms.sensitivity(cost), plan.loss)
 
 
-def least_part_on_sample(task: Task, plan: VotesPlan) -> Fraction:
+def least_part_on_sample(task: Task, plan: VotesPlan, make: Callable[[Task, float], VotesPlan]) -> Fraction:
     """The least that a step of seeding may have on a secret sample, as a part of what it has on a small table without one.
 
     A pure epsilon is never less. A Gaussian's rows keep a delta of a thousandth at most, which makes the deviation 540 times as
     large at a delta of 1/2, and thousands of times near 1. There the smallest table with a sample is planned: what may be spent
     on a sample only grows as its rate falls. A thousandth less is left for rounding.
     """
+    if norm_of(plan.seeding) == "L1":
+        return Fraction(1)
     if task.terms.budget.delta <= SAMPLED_PART_UP_TO:
-        return SAMPLED_PART if norm_of(plan.seeding) == "L2" else Fraction(1)
+        return SAMPLED_PART
     fewest = np.nextafter(SAMPLE_FROM * wanted_rows(task.clusters or MOST_AUTO), np.inf)
-    sampled = after_size(task, float(fewest))
+    sampled = make(task, float(fewest))
     return min(Fraction(1), amount_of(sampled.seeding) / amount_of(plan.seeding) * Fraction(999, 1000))
 
 
@@ -228,15 +353,16 @@ def wanted_rows(clusters: int) -> int:
     return max(SAMPLE_ROWS, SAMPLE_ROWS_PER_CLUSTER * clusters)
 
 
-def lloyd_rounds(task: Task, whole: Spend, rows: float, clusters: int) -> int:
+def lloyd_rounds(task: Task, plan: VotesPlan, rows: float, clusters: int) -> int:
     """As many rounds as the user wants, or as add little noise.
 
     A cluster's squared error d (3 noise k / n)^2 grows with the number of rounds (Gaussian) or its square (Laplace).
     """
     if task.rounds:
         return task.rounds
-    norm, columns = norm_of(whole), len(task.names)
+    whole, columns = plan.lloyd, len(task.names)
+    norm, quiet = norm_of(whole), QUIET_LOOK if plan.votes_alone else QUIET
     noise = sum_noise(whole, columns, task.terms.neighbours)
     of_one_round = columns * (3 * noise * clusters * task.terms.rows_each / rows) ** 2
-    fitting = [t for t in range(1, MOST_LLOYD + 1) if of_one_round * t ** (1 if norm == "L2" else 2) <= QUIET]
+    fitting = [t for t in range(1, MOST_LLOYD + 1) if of_one_round * t ** (1 if norm == "L2" else 2) <= quiet]
     return max([LEAST_LLOYD[norm], *fitting])

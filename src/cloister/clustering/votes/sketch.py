@@ -9,27 +9,30 @@ from numpy.typing import NDArray
 
 from cloister.clustering.chance import PublicChance
 from cloister.clustering.domain import Domain
+from cloister.clustering.seeding.point_search import search_centers
 from cloister.clustering.seeding.points_kmeans import best_of_restarts, nearest
 from cloister.privacy.mechanisms import Norm
 
-__all__ = ["Radii", "Round", "Sketch", "sketch_of_moments"]
+__all__ = ["Radii", "Round", "Sketch", "draw_uniform", "sketch_of_moments"]
 
 Array = NDArray[np.float64]
 
 POINTS_PER_CELL = 25  # public points drawn from the sketch for each cell that is wanted
-RESTARTS, ITERATIONS = 20, 30  # of a search for the clusters among the cells
+POINTS_PER_RADIUS = 20  # and for each candidate whose radius is wanted
+UNIFORM = 0.3  # part of the points that is spread over the domain in a round that explores
 CANDIDATE_ITERATIONS = 6  # of one search for candidates: they need not be the best
 NEAR = 0.8  # part of the rows, as the sketch expects them, that a clipping radius leaves alone
+FEWEST_NEAR = 3  # points of a candidate from which its own radius follows
 QUIET = 0.0005  # noise below this part of the loss does not matter: it may buy a wider radius
 UNEXPLAINED = 0.1  # of a cell's mean square that its own move may not explain away
 
 
 @dataclass(frozen=True, slots=True)
 class Radii:
-    """How far a round looks, in grid steps."""
+    """How far a round looks from each candidate, in grid steps, (m,)."""
 
-    move: float  # moves are clipped to this length: L2, or L1 / sqrt(d) for Laplace noise
-    square: float  # squared distances are capped at the square of this
+    move: Array  # moves are clipped to this length: L2, or L1 / sqrt(d) for Laplace noise
+    square: Array  # squared distances are capped at the square of this
     expected: float  # mean of the capped squared distances, in units of the cap, as the sketch expects them
 
 
@@ -43,8 +46,8 @@ class Round:
     sums: Array  # (m, d) of clipped moves
     squares: Array  # (m,) of capped squared distances
     count_noise: float
-    sum_noise: float
-    square_noise: float
+    sum_noise: Array  # (m,)
+    square_noise: Array  # (m,)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,34 +76,45 @@ class Sketch:
         points = self.means[cell] + steps * np.sqrt(self.shape) * np.sqrt(self.spreads[cell])[:, None]
         return domain.put(points).astype(np.float64), (share / times)[cell]
 
-    def candidates(self, wanted: int, clusters: int, domain: Domain, random: PublicChance) -> Array:
-        """Where to look next: so many candidates where the sketch expects rows."""
+    def candidates(self, wanted: int, clusters: int, domain: Domain, random: PublicChance, explores: bool = False) -> Array:
+        """Where to look next: so many candidates where the sketch expects rows; where it explores, some anywhere."""
         if wanted == clusters and len(self.means) == clusters:
             return self.means
         if wanted == clusters and len(self.means) > clusters:
-            return best_of_restarts(self.means, self.weights, clusters, random, restarts=RESTARTS, iterations=ITERATIONS)
+            return search_centers(self.means, self.weights, clusters, random).centers
         points, weights = self.draw(POINTS_PER_CELL * wanted, domain, random)
+        if explores:
+            uniform = draw_uniform(len(points), domain, random)
+            points = np.concatenate([points, uniform])
+            weights = np.concatenate(
+                [(1 - UNIFORM) * weights / weights.sum(), np.full(len(uniform), UNIFORM / len(uniform))]
+            )
         return best_of_restarts(points, weights, wanted, random, restarts=1, iterations=CANDIDATE_ITERATIONS)
 
     def radii(self, candidates: Array, rows: float, noise: float, norm: Norm, domain: Domain, random: PublicChance) -> Radii:
         """Clipping radii: as far from its candidate as four fifths of the rows lie, if the sketch is right.
 
-        They grow, up to no clipping at all, while the noise they bring stays below a small part of the loss: as epsilon
-        grows the round becomes one of plain Lloyd. `noise` is the deviation of a sum's coordinate in radii.
+        Each candidate has its own, in proportion to the root of the mean square around it. They grow, up to no clipping at all,
+        while the noise they bring stays below a small part of the loss: as epsilon grows the round becomes one of plain
+        Lloyd. `noise` is the deviation of a sum's coordinate in radii.
         """
-        points, weights = self.draw(max(2000, 4 * len(candidates)), domain, random)
+        points, weights = self.draw(max(2000, POINTS_PER_RADIUS * len(candidates)), domain, random)
         labels, squares = nearest(points, candidates)
-        far = np.sqrt(squares)
         loss = float(weights @ squares / weights.sum())
         columns = candidates.shape[1]
         quiet = np.sqrt(QUIET * loss / columns) * rows / (noise * len(candidates))
+        widths = own_widths(labels, squares, weights, len(candidates))  # (m,)
         least, most = max(1.0, 1e-4 * domain.radius), 2 * domain.radius
-        square = float(min(most, max(quantile(far, weights), quiet, least)))
+        typical = max(np.sqrt(loss), 1e-300)
+
+        def wide(lengths: Array) -> Array:
+            return np.asarray(np.clip(np.maximum(quantile(lengths, weights) / typical * widths, quiet), least, most))
+
+        square = wide(np.sqrt(squares))
         move = square
         if norm == "L1":
-            steps = np.abs(points - candidates[labels]).sum(axis=1) / np.sqrt(columns)
-            move = float(min(most, max(quantile(steps, weights), quiet, least)))
-        expected = float(weights @ np.minimum(squares / square**2, 1.0) / weights.sum())
+            move = wide(np.abs(points - candidates[labels]).sum(axis=1) / np.sqrt(columns))
+        expected = float(weights @ np.minimum(squares / square[labels] ** 2, 1.0) / weights.sum())
         return Radii(move, square, expected)
 
     def update(self, votes: Round, rows: float, clusters: int, domain: Domain) -> Sketch:
@@ -131,7 +145,7 @@ class Sketch:
         """The mean squared distance of each cell's rows to its new mean."""
         cap, expected = votes.radii.square**2, votes.radii.expected
         squares, noise = votes.squares / cap, votes.square_noise / cap
-        blur = len(squares) * (noise / rows) ** 2
+        blur = len(squares) * (float(noise.mean()) / rows) ** 2
         pooled = expected + (squares.sum() / rows - expected) * expected**2 / (expected**2 + 4 * blur)
         pooled = float(np.clip(pooled, 0.1 * expected, 1.0))
         each = np.clip((squares + 2 * noise * pooled) / (floor + 2 * noise), 0.1 * pooled, 1.0) * cap
@@ -149,9 +163,7 @@ class Sketch:
         scores = {}
         for clusters in range(2, max(3, min(most, len(self.means)) + 1)):
             wanted = min(clusters, len(self.means))
-            centers = best_of_restarts(
-                self.means, self.weights, wanted, random, restarts=RESTARTS // 2, iterations=ITERATIONS
-            )
+            centers = search_centers(self.means, self.weights, wanted, random).centers
             within = float(self.weights @ nearest(self.means, centers)[1]) + inside
             scores[clusters] = (total - within) / (clusters - 1) / (within / max(total_weight - clusters, 1.0))
         best = max(scores.values())
@@ -176,6 +188,21 @@ def sketch_of_moments(
     middle = domain.put((mean * scale)[None]).astype(np.float64)
     one = np.ones(1)
     return Sketch(middle, one * rows, one * variance.sum(), variance / variance.sum(), one * np.inf)
+
+
+def draw_uniform(size: int, domain: Domain, random: PublicChance) -> Array:
+    """So many points spread over the domain, in grid steps."""
+    return domain.put(random.uniform(-1, 1, (size, len(domain.halves))) * domain.halves).astype(np.float64)  # public
+
+
+def own_widths(labels: NDArray[np.intp], squares: Array, weights: Array, candidates: int) -> Array:
+    """The root of the mean square around each candidate, (m,); where hardly any point is near, that of a typical one."""
+    points = np.bincount(labels, minlength=candidates)
+    mass = np.bincount(labels, weights=weights, minlength=candidates)
+    means = np.bincount(labels, weights=weights * squares, minlength=candidates) / np.maximum(mass, 1e-300)
+    is_known = points >= FEWEST_NEAR
+    typical = float(np.median(means[is_known])) if is_known.any() else float(weights @ squares / weights.sum())
+    return np.sqrt(np.where(is_known, means, typical))
 
 
 def quantile(values: Array, weights: Array) -> float:

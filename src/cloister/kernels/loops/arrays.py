@@ -14,6 +14,6 @@ U64 = NDArray[np.uint64]
 F32 = NDArray[np.float32]
 F64 = NDArray[np.float64]
 
-Clipping = tuple[int, bool, int, int]
-"""How `add_clipped` clips: the radius of a move, whether that is an L1 length, the cap of a squared distance, and the shift
-that its capped square is counted in."""
+Clipping = tuple[I64, bool, I64, I64]
+"""How `add_clipped` clips, for each centre, (k,): the radius of a move, whether that is an L1 length, the cap of a squared
+distance, and the shift that its capped square is counted in."""

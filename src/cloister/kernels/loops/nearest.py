@@ -67,17 +67,18 @@ def add_clipped(
     A move longer than the radius becomes |v| * radius // length, with the length rounded up: integers throughout, so that
     its length is at most the radius. The length is the sum of |v| (taxicab), or the root of the sum of squares.
 
-    rows : IN (n, d); centers : IN (k, d); labels, squares : IN (n,) of `nearest`; clipping : IN (radius, taxicab, cap, shift)
-    counts : IN/OUT (k,); sums : IN/OUT (k, d); spreads : IN/OUT (k,) in units of 2**shift
+    rows : IN (n, d); centers : IN (k, d); labels, squares : IN (n,) of `nearest`; clipping : IN (radii (k,),
+    taxicab, caps (k,), shifts (k,)); counts : IN/OUT (k,); sums : IN/OUT (k, d); spreads : IN/OUT (k,) in units of 2**shift
     """
-    radius, taxicab, cap, shift = clipping
+    radii, taxicab, caps, shifts = clipping
     n, d = rows.shape
     for i in range(n):
         c = labels[i]
+        radius = radii[c]
         square = np.int64(squares[i])
         counts[c] += 1
-        capped = square if square < cap else np.int64(cap)
-        spreads[c] += capped >> shift
+        capped = square if square < caps[c] else caps[c]
+        spreads[c] += capped >> shifts[c]
         length = np.int64(0)
         if taxicab:
             for j in range(d):

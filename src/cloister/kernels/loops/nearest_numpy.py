@@ -36,10 +36,11 @@ def add_clipped(
     rows: I32, centers: I32, labels: I32, squares: F64, clipping: Clipping, counts: I64, sums: I64, spreads: I64
 ) -> None:
     """Add each row's clipped move from its centre, and its capped squared distance, to its label."""
-    radius, taxicab, cap, shift = clipping
+    radii, taxicab, caps, shifts = clipping
+    radius = radii[labels]  # (n,)
     exact = squares.astype(np.int64)
     counts += np.bincount(labels, minlength=len(counts))
-    np.add.at(spreads, labels, np.minimum(exact, cap) >> shift)
+    np.add.at(spreads, labels, np.minimum(exact, caps[labels]) >> shifts[labels])
     moves = rows.astype(np.int64) - centers.astype(np.int64)[labels]  # (n, d)
     if taxicab:
         length = np.abs(moves).sum(axis=1)
@@ -51,4 +52,4 @@ def add_clipped(
         length += length * length < exact
         length[exact <= radius * radius] = 0
     length = np.where(length <= radius, radius, length)  # then |v| * radius // length is |v| itself
-    np.add.at(sums, labels, np.sign(moves) * (np.abs(moves) * radius // length[:, None]))
+    np.add.at(sums, labels, np.sign(moves) * (np.abs(moves) * radius[:, None] // length[:, None]))
