@@ -17,7 +17,7 @@ from cloister.kernels.loops.arrays import EXACT
 Make = Callable[[np.ndarray, Clip], object]
 KERNELS: dict[str, Make] = {
     "CenterSums": CenterSums,
-    "ClippedSums": lambda centers, clip: ClippedSums(
+    "ClippedSums": lambda centers, clip: ClippedSums(centers, np.ones(1, np.int64), False, np.ones(1, np.int64), clip),
         centers, np.ones(len(centers), np.int64), False, np.ones(len(centers), np.int64), clip
     ),
     "ClippedCost": lambda centers, clip: ClippedCost(centers, 1, clip),

@@ -21,6 +21,7 @@ from cloister.sources.opening import open_source
 
 HALF = 50
 CENTERS, WITHIN = np.zeros((1, 1), np.int32), BoxClip((HALF,))
+FIVES = np.full(len(CENTERS), 5)
 ORDER = MortonKeys((HALF,), 4)
 PASSES: dict[str, Callable[[LocalEngine], Any]] = {
     "sums": lambda engine: engine.fold(ClippedSums(CENTERS, FIVES, False, FIVES, WITHIN)),
