@@ -9,10 +9,11 @@ ends, however it ends.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from typing import TypeVar
+from itertools import chain
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +23,7 @@ from cloister.engines.base import Draw
 from cloister.engines.local.spill import ArrayFile, disk, nameless_file
 from cloister.engines.passes import in_order
 from cloister.engines.sampling import Owned, sample_people
+from cloister.kernels.loops.arrays import I32
 from cloister.kernels.per_unit import at_most
 from cloister.schema.unit import Unit
 
@@ -31,7 +33,9 @@ OWNER_BYTES = 16
 ALL = slice(None)
 PARTS = 1024  # slices of a batch, by the first bits of the owners: a thousandth of the rows fits into memory
 PART_SHIFT = np.uint64(64 - 10)
+WRITTEN_PARTS = 64  # parts that are written at a time
 BLOCK_ROWS = 65_536
+BATCH_ROWS = 16_384  # smaller batches are joined: each is cut into its parts
 
 Widths = tuple[int, int]  # how many numbers and codes a row has
 
@@ -53,11 +57,11 @@ class OwnedFile:
         self._file = ArrayFile(nameless_file(disk()))
         self._columns = columns
 
-    def append(self, pieces: Sequence[Owned]) -> OwnedPiece:
-        """Put rows of several pieces behind all others, as one."""
-        owners = [owners for owners, _ in pieces]
-        cells = [rows.numbers for _, rows in pieces], [rows.codes for _, rows in pieces]
-        return OwnedPiece(self._file.append(*owners, *cells[0], *cells[1]), sum(map(len, owners)))
+    def append(
+        self, owners: Iterable[NDArray[np.uint64]], numbers: Iterable[I32], codes: Iterable[I32], count: int
+    ) -> OwnedPiece:
+        """Put rows behind all others, each of the three in pieces that together are those of `count` rows."""
+        return OwnedPiece(self._file.append(chain(owners, numbers, codes)), count)
 
     def owners(self, piece: OwnedPiece, some: slice = ALL) -> NDArray[np.uint64]:
         """Whose rows some of a piece are, (n, 2)."""
@@ -107,7 +111,7 @@ class HeldRows:
                 continue
             if self._file is None:
                 self._file = OwnedFile(self._columns)
-            self._blocks.append(self._file.append([block]))
+            self._blocks.append(self._file.append([owners[some]], [rows.numbers[some]], [rows.codes[some]], len(block[0])))
 
     def each(self, work: Callable[[Encoded], T]) -> Generator[T]:
         """What some work makes of each block."""
@@ -157,11 +161,22 @@ class Gathered:
         """Move what waits to the file, part by part, so that a part is read in one go."""
         if self._file is None:
             self._file = OwnedFile(self._columns)
-        batches = list(zip(self._waiting, self._waiting_ends, strict=True))
-        slices = [some_of(batch, ends[part], ends[part + 1]) for part in range(PARTS) for batch, ends in batches]
-        self._pieces.append(self._file.append(slices))
-        self._piece_ends.append(np.sum(self._waiting_ends, axis=0))
+        ends = np.sum(self._waiting_ends, axis=0)
+        owners = self._by_part([owners for owners, _ in self._waiting])
+        numbers = self._by_part([rows.numbers for _, rows in self._waiting])
+        codes = self._by_part([rows.codes for _, rows in self._waiting])
+        self._pieces.append(self._file.append(owners, numbers, codes, int(ends[-1])))
+        self._piece_ends.append(ends)
         self._waiting, self._waiting_ends = [], []
+
+    def _by_part(self, arrays: Sequence[NDArray[Any]]) -> Iterator[NDArray[Any]]:
+        """What waits of owners, numbers or codes, some parts at a time."""
+        bounds = [ends.tolist() for ends in self._waiting_ends]
+        for first in range(0, PARTS, WRITTEN_PARTS):
+            parts = range(first, first + WRITTEN_PARTS)
+            yield np.concatenate(
+                [array[ends[p] : ends[p + 1]] for p in parts for array, ends in zip(arrays, bounds, strict=True)]
+            )
 
     def groups(self) -> list[tuple[int, int]]:
         """Ranges of parts that hold about a block's rows together, or one part that holds more."""
@@ -184,9 +199,7 @@ class Gathered:
             some = slice(int(ends[first]), int(ends[last]))
             file = open_file(self._file)
             found.append((file.owners(piece, some), file.rows(piece, some)))
-        owners = np.concatenate([owners for owners, _ in found])
-        cells = [rows.numbers for _, rows in found], [rows.codes for _, rows in found]
-        return owners, Encoded(*map(np.concatenate, cells))
+        return joined(found)
 
     def close(self) -> None:
         """Let the batches go."""
@@ -213,7 +226,7 @@ def hold(batches: Iterable[Owned], unit: Unit, columns: Widths, memory: int) -> 
     """
     gathered, held = Gathered(columns), HeldRows(columns, memory)
     size = 0
-    for batch in batches:
+    for batch in large(batches, unit.max_rows):
         gathered.add(batch)
         size += size_of(batch)
         if size > memory:
@@ -224,6 +237,27 @@ def hold(batches: Iterable[Owned], unit: Unit, columns: Widths, memory: int) -> 
             held.add(owners, rows)
     gathered.close()
     return held
+
+
+def large(batches: Iterable[Owned], max_rows: int) -> Iterator[Owned]:
+    """The batches, small ones joined and cut down again."""
+    waiting: list[Owned] = []
+    count = 0
+    for batch in batches:
+        waiting.append(batch)
+        count += len(batch[0])
+        if count >= BATCH_ROWS:
+            yield batch if len(waiting) == 1 else cut_down(*joined(waiting), max_rows)
+            waiting, count = [], 0
+    if waiting:
+        yield cut_down(*joined(waiting), max_rows)
+
+
+def joined(batches: Sequence[Owned]) -> Owned:
+    """The rows of several batches, one batch behind the other."""
+    owners = np.concatenate([owners for owners, _ in batches])
+    cells = [rows.numbers for _, rows in batches], [rows.codes for _, rows in batches]
+    return owners, Encoded(*map(np.concatenate, cells))
 
 
 def size_of(batch: Owned) -> int:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import tempfile
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import IO, Any
 
@@ -76,7 +76,7 @@ class ArrayFile:
         self._end = 0
         self._lock = threading.Lock()
 
-    def append(self, *arrays: NDArray[Any]) -> int:
+    def append(self, arrays: Iterable[NDArray[Any]]) -> int:
         """Put arrays behind all others: where they begin."""
         with self._lock, told_of_the_disk():
             start = self._end
