@@ -226,7 +226,7 @@ def _mixed(state: NDArray[np.uint64], rows: Encoded) -> NDArray[np.uint64]:
 def first_rows(owners: NDArray[np.uint64]) -> NDArray[np.bool_]:
     """Where another person begins, in rows that lie person by person, (n,)."""
     begins = np.ones(len(owners), dtype=np.bool_)
-    begins[1:] = (owners[1:] != owners[:-1]).any(axis=1)
+    begins[1:] = (owners[1:, 0] != owners[:-1, 0]) | (owners[1:, 1] != owners[:-1, 1])  # faster than `any` over pairs
     return begins
 
 
