@@ -70,6 +70,7 @@ class EncodedRows:
         """The rows, or all rows of the people, that a secret draw keeps."""
         if self._unit is not None:
             return self._bounded(self._unit).sample(keep)
+        row_hashes(self._encoding.no_rows())  # which loops are compiled says nothing about the table
         blocks = []
         for number, (rows, hashes) in enumerate(self.each(lambda rows: (rows, row_hashes(rows)))):
             mask = keep(hashes, number)

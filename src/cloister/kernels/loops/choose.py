@@ -11,7 +11,8 @@ Privacy
 -------
 Whether numba is loaded can be seen from outside, so it must not depend on rows: the work of a pass is reckoned from the
 number of rows that was released, or is public (`expect_rows`), never from the rows that a call holds. Until that number is
-known a table counts as large.
+known a table counts as large. Where people are protected, the rows that count are chosen before it is released (`owner_loops`):
+such a release loads numba, however small its table is.
 """
 
 from __future__ import annotations
