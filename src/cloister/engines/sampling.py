@@ -53,6 +53,6 @@ def sample_people(owned: Iterable[Owned], keep: Draw, first_block: int = 0) -> I
         kept = keep(owners[begins, 0], number)  # one draw a person
         if last is not None and (owners[0] == last).all():
             kept[0] = is_last_kept
-        mask = kept[np.cumsum(begins) - 1]
+        chosen = np.flatnonzero(kept[np.cumsum(begins) - 1])
         last, is_last_kept = owners[-1].copy(), bool(kept[-1])
-        yield Encoded(np.ascontiguousarray(rows.numbers[mask]), np.ascontiguousarray(rows.codes[mask]))
+        yield Encoded(rows.numbers.take(chosen, axis=0), rows.codes.take(chosen, axis=0))

@@ -10,6 +10,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from cloister.encode import Encoded, Encoding
+from cloister.kernels.loops.choose import counted_owner_loops
 from cloister.kernels.per_unit import people
 
 __all__ = ["InOrder", "Keyed", "KeyedKernel", "RowKeys", "distinct", "keys_of_people", "no_keys"]
@@ -86,7 +87,8 @@ class InOrder:
 
 def keys_of_people(kernel: KeyedKernel, encoding: Encoding, person: str, batch: pa.RecordBatch) -> NDArray[np.int64]:
     """Keys with two more integers that stand for the person, (n, w + 2)."""
-    who = people(batch.column(batch.schema.get_field_index(person))).view(np.int64)
+    cells = batch.column(batch.schema.get_field_index(person))
+    who = people(cells, counted_owner_loops(len(cells))).view(np.int64)
     return np.concatenate([kernel.keys(encoding.encode(batch)), who], axis=1)
 
 

@@ -15,6 +15,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
+from types import ModuleType
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -22,15 +24,15 @@ from numpy.typing import NDArray
 
 from cloister.encode import Encoded
 from cloister.kernels.base import Change, Kernel, Move, Sensitivity, Summary
+from cloister.kernels.loops.choose import owner_loops
 from cloister.schema import Neighbours
+from cloister.schema.arrow_numpy import from_numbers
 from cloister.schema.cell_values import is_named_number, kinds_apart, shared_values, texts
 from cloister.schema.unit import Unit
 
 __all__ = ["PerUnit", "at_most", "first_rows", "for_unit", "owned_hashes", "people", "row_hashes"]
 
 _GOLDEN = 0x9E3779B97F4A7C15
-_MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
-_MIX_2 = np.uint64(0x94D049BB133111EB)
 _NANOSECONDS = {"s": 10**9, "ms": 10**6, "us": 10**3, "ns": 1}
 _DAY = 86_400_000  # milliseconds
 
@@ -72,7 +74,7 @@ def for_unit(kernel: Kernel, unit: Unit | None) -> Kernel:
     return kernel if unit is None else PerUnit(kernel, unit.max_rows)
 
 
-def people(values: pa.Array) -> NDArray[np.uint64]:
+def people(values: pa.Array, loops: ModuleType | None = None) -> NDArray[np.uint64]:
     """Whose row it is: 128 bits of a cryptographic hash of each cell's name, (n, 2).
 
     Two people with the same bits would share one bound; with 128 bits nobody can find such a pair. What a name is:
@@ -85,31 +87,66 @@ def people(values: pa.Array) -> NDArray[np.uint64]:
     - What has no text (a duration, a time that no calendar has) is its count of units.
 
     A null, an empty cell, a blank text and NaN are the same missing name: which of them a blank becomes depends on the reader
-    of the file.
+    of the file. `loops`: who hashes names; None: as it pays for a pass over all rows (`owner_loops`).
     """
+    loops = loops or owner_loops()
     if shared := shared_values(values):  # a name is hashed once, however many rows share it
-        return np.asarray(np.concatenate([people(shared[0]), _hashes([b""])])[shared[1]])
+        return np.asarray(np.concatenate([people(shared[0], loops), _hashes([b""])])[shared[1]])
     if isinstance(values, pa.ExtensionArray):
-        return people(values.storage)
+        return people(values.storage, loops)
     if pa.types.is_union(values.type):
         kinds, places = kinds_apart(values)
-        return np.asarray(np.concatenate([*map(people, kinds), _hashes([])])[places])
+        return np.asarray(np.concatenate([*(people(kind, loops) for kind in kinds), _hashes([])])[places])
     if is_named_number(values.type):
         return _of_distinct(values.field(1), lambda name: b"=" + name)
     if _is_bytes(values.type):
-        return _of_distinct(values, lambda name: name and b"-" + name)
+        return _of_cells(values, lambda name: name and b"-" + name, b"-", False, loops)
     if _is_text(values.type):
-        return _of_distinct(values, _text_name)
+        return _of_cells(values, _text_name, b"+", True, loops)
     if pa.types.is_float32(values.type) or pa.types.is_float16(values.type):  # their own shortest texts are of other numbers
-        return people(values.cast(pa.float64()))
+        return people(values.cast(pa.float64()), loops)
     if pa.types.is_timestamp(values.type) and values.type.tz is not None:  # as `sources.object_rules` names one
         step = _NANOSECONDS[values.type.unit]
         return _of_distinct(values.cast(pa.int64()).cast(pa.string()), lambda count: b"=moment %d" % (int(count) * step))
-    owners = _of_distinct(texts(values), lambda text: text and b"+" + text)
+    owners = _of_cells(texts(values), lambda text: text and b"+" + text, b"+", False, loops)
     nameless = _without_text(values)
     if len(nameless):
         owners[nameless] = _hashes([_count_name(values[int(row)]) for row in nameless])
     return owners
+
+
+def _of_cells(
+    cells: pa.Array, name: Callable[[bytes], bytes], mark: bytes, bare: bool, loops: ModuleType
+) -> NDArray[np.uint64]:
+    """The hashes of cells of text or bytes: by a loop where a name is the mark and the cell, else by `hashlib`.
+
+    `bare`: whether that holds of ASCII without blanks around it alone. An empty cell is the missing name.
+    """
+    cells = cells.cast(pa.large_binary(), safe=False).fill_null(b"")
+    owners, left = np.empty((len(cells), 2), np.uint64), np.empty(len(cells), np.int64)
+    _, ends, letters = cells.buffers()
+    count = loops.hash_names(
+        _frozen(letters, np.uint8),
+        _frozen(ends, np.int64, cells.offset, len(cells) + 1) if len(cells) else _frozen(pa.py_buffer(bytes(8)), np.int64),
+        mark[0],
+        bare,
+        owners,
+        left,
+    )
+    if count == len(cells):
+        return _of_distinct(cells, name)
+    if count:
+        owners[left[:count]] = _of_distinct(cells.take(from_numbers(left[:count])), name)
+    return owners
+
+
+def _frozen(buffer: pa.Buffer | None, kind: type, start: int = 0, count: int = -1) -> NDArray[Any]:
+    """A part of a buffer as an array that cannot be written, whatever the buffer allows: a loop is compiled for one kind."""
+    array: NDArray[Any] = np.empty(0, kind)
+    if buffer is not None and buffer.size:
+        array = np.frombuffer(buffer, kind, count, start * array.itemsize)
+    array.flags.writeable = False
+    return array
 
 
 def _of_distinct(cells: pa.Array, name: Callable[[bytes], bytes]) -> NDArray[np.uint64]:
@@ -182,24 +219,14 @@ def owned_hashes(owners: NDArray[np.uint64], rows: Encoded) -> NDArray[np.uint64
 
 def _mixed(state: NDArray[np.uint64], rows: Encoded) -> NDArray[np.uint64]:
     """One number a row, made from where it starts and the row's cells, (n,). The start is overwritten."""
-    place = _GOLDEN
-    with np.errstate(over="ignore"):
-        for block in (rows.numbers, rows.codes):
-            for j in range(block.shape[1]):
-                place = (place + _GOLDEN) % 2**64
-                state ^= block[:, j].astype(np.int64).view(np.uint64) + np.uint64(place)
-                state ^= state >> np.uint64(30)
-                state *= _MIX_1
-                state ^= state >> np.uint64(27)
-                state *= _MIX_2
-                state ^= state >> np.uint64(31)
+    owner_loops().mix_cells(state, rows.numbers, rows.codes)
     return state
 
 
 def first_rows(owners: NDArray[np.uint64]) -> NDArray[np.bool_]:
     """Where another person begins, in rows that lie person by person, (n,)."""
     begins = np.ones(len(owners), dtype=np.bool_)
-    begins[1:] = (owners[1:] != owners[:-1]).any(axis=1)
+    begins[1:] = (owners[1:, 0] != owners[:-1, 0]) | (owners[1:, 1] != owners[:-1, 1])  # faster than `any` over pairs
     return begins
 
 
@@ -210,19 +237,6 @@ def at_most(owners: NDArray[np.uint64], rows: Encoded, max_rows: int) -> NDArray
     with it other people, never decides. The smallest of a union are the smallest among the smallest of its pieces, so
     pieces may be cut down before they meet.
     """
-    keys = [owned_hashes(owners, rows), owners[:, 1], owners[:, 0]]
-    order = np.lexsort(keys)
-    tied = np.flatnonzero(np.all([key[order][1:] == key[order][:-1] for key in keys], axis=0))
-    one, other = order[tied], order[tied + 1]
-    if (rows.numbers[one] != rows.numbers[other]).any() or (rows.codes[one] != rows.codes[other]).any():
-        cells = np.concatenate([as_bytes(rows.numbers), as_bytes(rows.codes)], axis=1)
-        order = np.lexsort([*cells.T[::-1], *keys])
-    begins = first_rows(owners[order])
-    starts = np.maximum.accumulate(np.where(begins, np.arange(len(order)), 0))
-    kept: NDArray[np.intp] = order[np.arange(len(order)) - starts < max_rows]
+    loops = owner_loops()
+    kept: NDArray[np.intp] = loops.smallest_rows(owners, owned_hashes(owners, rows), rows.numbers, rows.codes, max_rows)
     return kept
-
-
-def as_bytes(array: NDArray[np.int32]) -> NDArray[np.uint8]:
-    """Each row as the bytes that it is moved in, (n, 4 d)."""
-    return np.ascontiguousarray(array, dtype="<i4").view(np.uint8).reshape(len(array), 4 * array.shape[1])

@@ -12,9 +12,9 @@ import pytest
 
 from cloister.encode import Encoding, Grid
 from cloister.engines.local.engine import LocalEngine
-from cloister.kernels import BoxClip, ClippedCost, ClippedSums, cells, centers, clipped, morton
+from cloister.kernels import BoxClip, ClippedCost, ClippedSums, cells, centers, clipped, morton, per_unit
 from cloister.kernels.cells import GridCells
-from cloister.kernels.loops import intervals_numpy, nearest_numpy
+from cloister.kernels.loops import intervals_numpy, nearest_numpy, owned_rows_numpy
 from cloister.kernels.morton import LeafSums, MortonKeys
 from cloister.schema.unit import Unit
 from cloister.sources.opening import open_source
@@ -58,6 +58,7 @@ def test_a_pass_runs_the_same_loops_whether_or_not_there_is_a_row(
         monkeypatch.setattr(module, "nearest_loops", lambda numbers: Recorded(nearest_numpy, called))
     for module in (cells, morton):
         monkeypatch.setattr(module, "interval_loops", lambda numbers: Recorded(intervals_numpy, called))
+    monkeypatch.setattr(per_unit, "owner_loops", lambda: Recorded(owned_rows_numpy, called))
     seen = []
     for rows in (0, 3):
         called.clear()

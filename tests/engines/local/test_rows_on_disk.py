@@ -32,7 +32,7 @@ def end(*_):
     os.kill(os.getpid(), number)
 
 if work == "people":
-    bounded.cut = end
+    bounded.Gathered.groups = end
     reads.fold(Rows())
 else:
     class Same:

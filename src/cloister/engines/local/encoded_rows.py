@@ -10,11 +10,10 @@ import pyarrow as pa
 
 from cloister.encode import Encoded, Encoding
 from cloister.engines.base import Draw
-from cloister.engines.local.bounded import HeldRows, hold
+from cloister.engines.local.bounded import HeldRows, cut_down, hold
 from cloister.engines.local.spill import Piece, Spill, open_spill
 from cloister.engines.passes import in_order
 from cloister.engines.sampling import Owned
-from cloister.errors import EngineError, raise_alone
 from cloister.kernels.per_unit import people, row_hashes
 from cloister.schema.unit import Unit
 from cloister.sources.source import Source
@@ -22,7 +21,7 @@ from cloister.sources.source import Source
 __all__ = ["EncodedRows"]
 
 CACHE_BYTES = 256 * 2**20
-HELD_BYTES = 512 * 2**20
+HELD_BYTES = 256 * 2**20
 
 T = TypeVar("T")
 
@@ -58,7 +57,7 @@ class EncodedRows:
     def each(self, work: Callable[[Encoded], T]) -> Iterator[T]:
         """What some work makes of each block, in the order of the rows."""
         if self._unit is not None:
-            yield from in_order(self._bounded(self._unit).blocks, work)
+            yield from self._bounded(self._unit).each(work)
         elif self._cache is not None:
             yield from in_order(self._cache, work)
         elif self._pieces is not None and self._spill is not None:
@@ -71,6 +70,7 @@ class EncodedRows:
         """The rows, or all rows of the people, that a secret draw keeps."""
         if self._unit is not None:
             return self._bounded(self._unit).sample(keep)
+        row_hashes(self._encoding.no_rows())  # which loops are compiled says nothing about the table
         blocks = []
         for number, (rows, hashes) in enumerate(self.each(lambda rows: (rows, row_hashes(rows)))):
             mask = keep(hashes, number)
@@ -93,17 +93,15 @@ class EncodedRows:
             columns = tuple(dict.fromkeys([*encoding.columns, unit.column]))
 
             def owned(batch: pa.RecordBatch) -> Owned:
-                return people(batch.column(columns.index(unit.column))), encoding.encode(batch)
+                owners = people(batch.column(columns.index(unit.column)))
+                return cut_down(owners, encoding.encode(batch), unit.max_rows)
 
-            try:
-                self._held = hold(in_order(self._source.batches(columns), owned), unit, self._widths, HELD_BYTES)
-            except OSError:
-                raise_alone(
-                    EngineError(
-                        "the disk has no room for the rows while they are put in order by person. Free some, or let TMPDIR name "
-                        "a folder on another one."
-                    )
-                )
+            # no rows first: which loops are compiled says nothing about the table
+            list(
+                in_order([encoding.no_rows()], lambda none: cut_down(people(pa.array([], pa.string())), none, unit.max_rows))
+            )
+            with closing(in_order(self._source.batches(columns), owned)) as batches:
+                self._held = hold(batches, unit, self._widths, HELD_BYTES)
         return self._held
 
     def _encode_and_keep(self, work: Callable[[Encoded], T]) -> Iterator[T]:

@@ -9,13 +9,17 @@ from __future__ import annotations
 import os
 import tempfile
 import threading
-from typing import IO
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import IO, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cloister.encode import Encoded
+from cloister.errors import EngineError, raise_alone
 
-__all__ = ["Piece", "Spill", "disk", "nameless_file", "open_spill"]
+__all__ = ["ArrayFile", "Piece", "Spill", "disk", "nameless_file", "open_spill"]
 
 LEAST_FREE = 2 * 2**30  # bytes of the disk that are left to others
 ON_DISK = "/var/tmp"  # where large temporary files belong: /tmp may be memory
@@ -62,6 +66,57 @@ class Spill:
     def close(self) -> None:
         """Let the file go."""
         self._file.close()
+
+
+class ArrayFile:
+    """Arrays in a file, one behind the other; several threads may write and read, on any system."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+        self._end = 0
+        self._lock = threading.Lock()
+
+    def append(self, arrays: Iterable[NDArray[Any]]) -> int:
+        """Put arrays behind all others: where they begin."""
+        with self._lock, told_of_the_disk():
+            start = self._end
+            self._file.seek(start)
+            for array in arrays:
+                self._file.write(in_bytes(array))
+                self._end += array.nbytes
+            self._file.flush()
+        return start
+
+    def read(self, *places: tuple[int, NDArray[Any]]) -> None:
+        """Fill arrays, each from its own place on."""
+        with self._lock, told_of_the_disk():
+            for start, array in places:
+                self._file.seek(start)
+                if self._file.readinto(in_bytes(array)) != array.nbytes:  # type: ignore[attr-defined]
+                    raise OSError("a temporary file lost a part")
+
+    def close(self) -> None:
+        """Let the file go."""
+        self._file.close()
+
+
+def in_bytes(array: NDArray[Any]) -> memoryview:
+    """The memory of a contiguous array."""
+    return array.reshape(-1).view(np.uint8).data
+
+
+@contextmanager
+def told_of_the_disk() -> Iterator[None]:
+    """Say what to do where a file cannot be written or read."""
+    try:
+        yield
+    except OSError:
+        raise_alone(
+            EngineError(
+                "the disk has no room for the rows while they are put in order by person. Free some, or let TMPDIR name "
+                "a folder on another one."
+            )
+        )
 
 
 def open_spill(columns: tuple[int, int]) -> Spill | None:

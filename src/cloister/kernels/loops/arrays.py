@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 EXACT = 2**53  # integers below it are exact in float64, in which loops square and divide
 
+U8 = NDArray[np.uint8]
 I16 = NDArray[np.int16]
 I32 = NDArray[np.int32]
 I64 = NDArray[np.int64]

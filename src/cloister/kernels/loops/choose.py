@@ -11,7 +11,8 @@ Privacy
 -------
 Whether numba is loaded can be seen from outside, so it must not depend on rows: the work of a pass is reckoned from the
 number of rows that was released, or is public (`expect_rows`), never from the rows that a call holds. Until that number is
-known a table counts as large.
+known a table counts as large. Where people are protected, the rows that count are chosen before it is released (`owner_loops`):
+such a release loads numba, however small its table is.
 """
 
 from __future__ import annotations
@@ -27,21 +28,25 @@ __all__ = [
     "Effort",
     "allow_compiled",
     "can_compile",
+    "counted_owner_loops",
     "expect_rows",
     "grouping_loops",
     "interval_loops",
     "mixed_loops",
     "nearest_loops",
+    "owner_loops",
     "partition_loops",
     "pays_to_partition_compiled",
     "record_loops",
     "try_settings",
 ]
 
+MOST_COUNTED_NAMES = 2**18  # names of people, which hashlib hashes in about 0.3 s
 MOST_GROUPING_STEPS = 2**24  # numbers that distances are made of, which NumPy compares in about 0.3 s while groups are made
 MOST_PARTITION_STEPS = 2**26  # numbers that a search by NumPy goes over in about 0.3 s, only some of them at every step
 MOST_PARTITION_STEP = 2**18  # numbers of one step of a search: Adult's 18,109 tuples of eight columns are 2**17
 MOST_RECORD_STEPS = 2**25  # cells of rows and records that NumPy compares in about 0.3 s
+OWNER_STEPS = 16  # what a row counts for whose owner is hashed and which is chosen once, not in every pass
 MOST_STEPS = 2**22  # numbers of a pass, which NumPy compares or adds in about 0.02 s; loading numba takes about 0.5 s
 
 _compiled_allowed = True
@@ -103,6 +108,7 @@ class Effort:
         return False
 
 
+_counting_effort = Effort(MOST_COUNTED_NAMES)
 _grouping_effort = Effort(MOST_GROUPING_STEPS)
 _partition_effort = Effort(MOST_PARTITION_STEPS)
 _record_effort = Effort(MOST_RECORD_STEPS)
@@ -117,6 +123,26 @@ def nearest_loops(numbers_a_row: int) -> ModuleType:
     from cloister.kernels.loops import nearest_numpy
 
     return nearest_numpy
+
+
+def owner_loops() -> ModuleType:
+    """The loops over whose rows they are and which of them count, for a pass over all rows."""
+    return _owner_loops(pass_pays_to_compile(OWNER_STEPS))
+
+
+def counted_owner_loops(names: int) -> ModuleType:
+    """The same for so many names of people that are counted; the rows are the holder's own, so their number may show."""
+    return _owner_loops(_counting_effort.pays_to_compile(names))
+
+
+def _owner_loops(pays: bool) -> ModuleType:
+    if pays:
+        from cloister.kernels.loops import owned_rows  # here: it loads numba
+
+        return owned_rows
+    from cloister.kernels.loops import owned_rows_numpy
+
+    return owned_rows_numpy
 
 
 def mixed_loops(numbers_a_row: int) -> ModuleType:

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from cloister.errors import DataError, SchemaError
 from cloister.kernels.distinct_values import CODE_PATTERN
 from cloister.kernels.loops.arrays import F64, I32
+from cloister.kernels.loops.choose import counted_owner_loops
 from cloister.kernels.per_unit import people
 from cloister.microdata.microaggregation.request import MicroaggregationRequest
 from cloister.schema import Category, Date, Number
@@ -134,7 +135,7 @@ class _Reading:
         cells = dict(zip(batch.schema.names, batch.columns, strict=True))
         read = [self._read(cells[name], kind, self.forms[name]) for name, kind in self.kinds.items()]
         if self.person is not None:
-            who = people(cells[self.person]).view(np.int64)
+            who = people(cells[self.person], counted_owner_loops(len(cells[self.person]))).view(np.int64)
             read += [from_numbers(who[:, 0]), from_numbers(who[:, 1])]
         return pa.RecordBatch.from_arrays(read, schema=self.schema)
 
