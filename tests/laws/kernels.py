@@ -24,6 +24,7 @@ from cloister.kernels import (
     ClassCounts,
     ClippedCost,
     ClippedSums,
+    DistanceBands,
     Euclidean,
     FitSums,
     Histogram,
@@ -127,6 +128,13 @@ def prototype_sums(draw: st.DrawFn) -> Case:
 def prototype_cost(draw: st.DrawFn) -> Case:
     centers, modes, clip = draw(prototypes())
     return Case(ClippedCost(centers, draw(st.integers(1, 9 * HALF**2)), clip, modes), centers.shape[1], clip)
+
+
+@st.composite
+def distance_bands(draw: st.DrawFn) -> Case:
+    centers, modes, clip = draw(prototypes())
+    most = min(clip.farthest(center) for center in centers.tolist()) + modes.farthest
+    return Case(DistanceBands(centers, most, clip, modes), centers.shape[1], clip)
 
 
 @st.composite
@@ -240,6 +248,7 @@ KERNELS: dict[str, Callable[[], st.SearchStrategy[Case]]] = {
     "CenterSums": center_sums,
     "ClippedSums": clipped_sums,
     "ClippedCost": lambda: st.one_of(clipped_cost(), prototype_cost()),
+    "DistanceBands": distance_bands,
     "Marginals": marginals,
     "PrototypeVotes": prototype_votes,
     "PrototypeSums": prototype_sums,

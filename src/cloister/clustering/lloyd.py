@@ -3,11 +3,12 @@
 Privacy
 -------
 Released: the noisy number of rows (add-remove only); where the start comes from cells, a synopsis (`lloyd_start`); then in
-each round the noisy counts and sums of the rows nearest to each centre. Neighbours: both relations. Sensitivity:
-`kernels.CenterSums`; a row enters one count and one row of sums. Budget: a fiftieth for the number of rows, a third for the
-cells of a start that needs some, the rest to the rounds in the parts of the schedule (`schedules`). How many rounds there are
-follows from the noisy number of rows, and every number of rounds costs the same in total. Post-processing: the new centres,
-their clipping into the bounds, a centre that the noise left without rows stays where it was.
+each round the noisy counts and sums of the rows nearest to each centre; at last the noisy capped loss (`loss_step`).
+Neighbours: both relations. Sensitivity: `kernels.CenterSums`; a row enters one count and one row of sums. Budget: a fiftieth
+for the number of rows, a third for the cells of a start that needs some, a fiftieth for the loss, the rest to the rounds in
+the parts of the schedule (`schedules`). How many rounds there are follows from the noisy number of rows, and every number of
+rounds costs the same in total. Post-processing: the new centres, their clipping into the bounds, a centre that the noise left
+without rows stays where it was.
 
 The stop looks at released centres alone: it comes when none of them moved as far as the tolerance in a round. Rounds that it
 skips stay charged, and the certificate names them. Under a pure budget nothing is lost: the plan declares that one last round
@@ -34,6 +35,7 @@ from cloister.clustering.chance import PublicChance
 from cloister.clustering.domain import Domain
 from cloister.clustering.fitted import Fitted
 from cloister.clustering.lloyd_start import LLOYD_SEEDINGS, find_start
+from cloister.clustering.loss_step import MeasuredCenters, check_loss, measure_loss
 from cloister.clustering.progress import Progress
 from cloister.clustering.schedules import Schedule, Split, check_parts, find_schedule
 from cloister.clustering.synopsis.cell_clusters import Estimate
@@ -41,7 +43,7 @@ from cloister.clustering.synopsis.shapes import ANY_ROWS
 from cloister.clustering.task import Task
 from cloister.errors import UsageError
 from cloister.kernels import CenterSums, Sensitivity
-from cloister.privacy.mechanisms import Mechanism, Norm, Spend, amount_of, explain_noise, norm_of, part_of
+from cloister.privacy.mechanisms import Mechanism, Norm, Spend, amount_of, event_of, explain_noise, norm_of, part_of
 from cloister.privacy.plan import STOP_FOR, Branch, Plan, PlannedStep, Step, make_step
 from cloister.privacy.round_parts import Parts, equal_parts
 from cloister.schema import Neighbours
@@ -77,6 +79,7 @@ class Lloyd:
         count = task.rounds or MOST
         check_parts(task.schedule, count)
         rounds_of(task, start.rest(), count)
+        check_loss(task.domain, task.terms, start.loss())
 
     def plan(self, task: Task, rows: float) -> Plan:
         """The plan for a table of about so many rows; no row is read."""
@@ -85,7 +88,8 @@ class Lloyd:
         rounds = plan_rounds(task, spend, rows, task.clusters or EXPECTED_CLUSTERS)
         first, expect = start.steps(rows)
         stop = "never" if task.tolerance is None else STOP_FOR[norm_of(spend)]
-        steps: tuple[PlannedStep, ...] = (*first, Branch("round", spend, len(rounds), schedule_of(task).parts, stop))
+        branch = Branch("round", spend, len(rounds), schedule_of(task).parts, stop)
+        steps: tuple[PlannedStep, ...] = (*first, branch, event_of("loss", start.loss()))
         expect = {**expect, **{step.name: step.expect for step in rounds}}
         facts = {"rows": round(rows), "columns": len(task.names), "clusters": task.clusters or "auto"}
         return Plan(terms.budget, terms.neighbours, steps, expect, facts, explain_choices(task), terms.protected)
@@ -111,7 +115,8 @@ class Lloyd:
                     estimate = measure_round(vault, domain, estimate, last, progress)
                     taken += 1
                 break
-        return Fitted(domain, estimate.centers, estimate.sizes, estimate.errors, taken, started.rows, choices=choices)
+        loss = measure_loss(vault, MeasuredCenters(domain, estimate.centers, started.rows), start.loss(), progress)
+        return Fitted(domain, estimate.centers, estimate.sizes, estimate.errors, taken, started.rows, loss, choices)
 
 
 def domain_of(task: Task) -> Domain:

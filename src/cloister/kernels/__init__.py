@@ -7,6 +7,7 @@ from cloister.kernels.class_counts import ClassCounts, ValueBins
 from cloister.kernels.clipped import ClippedCost, ClippedSums, Euclidean, Taxicab
 from cloister.kernels.cluster_fit import FitSums
 from cloister.kernels.counts import Histogram, Rows, ValueCounts
+from cloister.kernels.distance_bands import DistanceBands
 from cloister.kernels.low_order import LowOrderMarginals
 from cloister.kernels.missing import MissingCounts
 from cloister.kernels.moments import Moments
@@ -24,6 +25,7 @@ __all__ = [
     "Clip",
     "ClippedCost",
     "ClippedSums",
+    "DistanceBands",
     "Euclidean",
     "FitSums",
     "GridCells",
