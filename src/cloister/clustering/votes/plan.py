@@ -25,10 +25,10 @@ import numpy as np
 
 from cloister.clustering.clipped_rounds import check_round, sum_noise
 from cloister.clustering.domain import from_bounds
+from cloister.clustering.loss_step import LOSS_SHARE, check_loss
 from cloister.clustering.task import Task
 from cloister.clustering.votes.bounds import BOUNDS_STEPS
-from cloister.kernels import ClippedCost, Moments, ValueCounts
-from cloister.kernels.clipped import worst_cap
+from cloister.kernels import Moments, ValueCounts
 from cloister.privacy.events import Event, SampledEvent
 from cloister.privacy.mechanisms import (
     Spend,
@@ -57,7 +57,6 @@ __all__ = [
 FEWEST_ROWS = 10.0  # a smaller noisy number of rows is raised to this
 BOUNDS_SHARE = Fraction(15, 100)
 MOMENTS_SHARE = Fraction(4, 100)
-LOSS_SHARE = Fraction(2, 100)
 # by the norm of the noise: Gaussian noise grows more slowly with the number of rounds
 SEED_CELLS = {"L2": (8, 6, 4, 2), "L1": (8, 4)}  # cells a cluster in each seeding round
 LEAST_LLOYD = {"L2": 2, "L1": 1}
@@ -187,8 +186,7 @@ def check_noise(task: Task) -> None:
     calibrate(terms.sensitivity(Moments(domain.clip, columns)), part_of(plan.moments, least))
     check_round(domain, terms, part_of(plan.seeding, least), 2 * domain.radius)
     check_round(domain, terms, part_of(plan.lloyd, Fraction(1, task.rounds or MOST_LLOYD)), 2 * domain.radius)
-    cost = ClippedCost(np.zeros((1, columns), dtype=np.int32), worst_cap(int(2 * domain.radius) ** 2), domain.clip)
-    calibrate(terms.sensitivity(cost), plan.loss)
+    check_loss(domain, terms, plan.loss)
 
 
 def least_part_on_sample(task: Task, plan: VotesPlan) -> Fraction:
