@@ -22,7 +22,6 @@ from cloister.kernels import (
     BoxClip,
     CenterSums,
     ClassCounts,
-    ClippedCost,
     ClippedSums,
     DistanceBands,
     Euclidean,
@@ -94,12 +93,6 @@ def clipped_sums(draw: st.DrawFn) -> Case:
 
 
 @st.composite
-def clipped_cost(draw: st.DrawFn) -> Case:
-    columns = draw(st.integers(1, 4))
-    return Case(ClippedCost(draw(points(columns)), draw(st.integers(1, 9 * HALF**2)), whole_grid(columns)), columns)
-
-
-@st.composite
 def prototypes(draw: st.DrawFn) -> tuple[np.ndarray, Modes, BoxClip | BallClip]:
     """Centres with categories, without numbers too: few and light enough that ties and borders are likely."""
     columns, k = draw(st.integers(0, 3)), draw(st.integers(1, 5))
@@ -122,12 +115,6 @@ def prototype_sums(draw: st.DrawFn) -> Case:
     clip = draw(st.sampled_from([Euclidean, Taxicab, None]))
     moves = None if clip is None else clip(draw(st.integers(1, 3 * HALF)))
     return Case(PrototypeSums(centers, modes, SIZES, moves, within), centers.shape[1], within)
-
-
-@st.composite
-def prototype_cost(draw: st.DrawFn) -> Case:
-    centers, modes, clip = draw(prototypes())
-    return Case(ClippedCost(centers, draw(st.integers(1, 9 * HALF**2)), clip, modes), centers.shape[1], clip)
 
 
 @st.composite
@@ -247,7 +234,6 @@ KERNELS: dict[str, Callable[[], st.SearchStrategy[Case]]] = {
     "Histogram": histogram,
     "CenterSums": center_sums,
     "ClippedSums": clipped_sums,
-    "ClippedCost": lambda: st.one_of(clipped_cost(), prototype_cost()),
     "DistanceBands": distance_bands,
     "Marginals": marginals,
     "PrototypeVotes": prototype_votes,

@@ -24,18 +24,20 @@ printed the counts have no noise, and the start is the optimized Canopy on the r
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from math import sqrt
+from math import hypot, sqrt
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cloister.clustering.chance import PublicChance
 from cloister.clustering.domain import Domain
+from cloister.clustering.expected_loss import STANDS_OUT, added_by_noise, lost_clusters
 from cloister.clustering.fitted import Fitted
 from cloister.clustering.lloyd_start import LLOYD_SEEDINGS, find_start
-from cloister.clustering.loss_step import MeasuredCenters, check_loss, measure_loss
+from cloister.clustering.loss_step import MeasuredCenters, check_loss, expected_error, measure_loss
 from cloister.clustering.progress import Progress
 from cloister.clustering.schedules import Schedule, Split, check_parts, find_schedule
 from cloister.clustering.synopsis.cell_clusters import Estimate
@@ -55,6 +57,36 @@ DEVIATION = 0.225  # mean distance of a coordinate from its middle, as a part of
 FEWEST, MOST = 2, 7  # rounds
 EXPECTED_CLUSTERS = 8  # in a plan whose clusters are counted on the way
 OWN_SCHEDULE = "equal"
+
+
+@dataclass(frozen=True, slots=True)
+class LastNoise:
+    """The noise of the last round in the centres, for clusters of equal size whose centres lie evenly in the bounds."""
+
+    error: float  # of a coordinate of a centre, in column widths
+    width: float  # of a column in the unit of distances
+    columns: int
+    clusters: int
+    rows: float
+
+    @classmethod
+    def of(cls, task: Task, step: Step, rows: float, clusters: int) -> Self:
+        """That of a planned round."""
+        domain, noise = domain_of(task), step.mechanism.deviation()
+        width = 2 * float(np.max(domain.halves))
+        error = hypot(noise["sums"] / width, noise["counts"] / sqrt(12)) / max(1.0, rows / clusters)
+        return cls(error, width * domain.unit, len(domain.halves), clusters, rows)
+
+    def said(self, norm: Norm) -> str:
+        """What it adds to the loss, in the words of a plan."""
+        mean, most = added_by_noise(self.error * self.width, self.columns, self.clusters, norm)
+        return f"{mean:.2g} more than without noise (up to {most:.2g} in 19 fits of 20)"
+
+    def warning(self, epsilon: float) -> dict[str, str]:
+        """That centres are off by a quarter of the distance at which so many fill the bounds, or by more."""
+        signal = STANDS_OUT * self.clusters ** (-1 / self.columns) / (4 * max(self.error, 1e-300))
+        lost = lost_clusters(signal, self.clusters, self.rows, epsilon)
+        return {"too little": lost} if lost else {}
 
 
 class Lloyd:
@@ -90,9 +122,13 @@ class Lloyd:
         stop = "never" if task.tolerance is None else STOP_FOR[norm_of(spend)]
         branch = Branch("round", spend, len(rounds), schedule_of(task).parts, stop)
         steps: tuple[PlannedStep, ...] = (*first, branch, event_of("loss", start.loss()))
+        clusters = task.clusters or EXPECTED_CLUSTERS
         expect = {**expect, **{step.name: step.expect for step in rounds}}
+        noise = LastNoise.of(task, rounds[-1], rows, clusters)
+        expect["loss"] = f"{noise.said(norm_of(spend))}; {expected_error(terms, start.loss(), rows)}"
         facts = {"rows": round(rows), "columns": len(task.names), "clusters": task.clusters or "auto"}
-        return Plan(terms.budget, terms.neighbours, steps, expect, facts, explain_choices(task), terms.protected)
+        choices = {**explain_choices(task), **noise.warning(float(terms.budget.epsilon))}
+        return Plan(terms.budget, terms.neighbours, steps, expect, facts, choices, terms.protected)
 
     def fit(self, vault: Vault, task: Task, random: PublicChance, progress: Progress) -> Fitted:
         """Run private Lloyd inside an open vault, from public or released centres."""
@@ -103,6 +139,8 @@ class Lloyd:
         steps = plan_rounds(task, start.rest(), started.rows, len(estimate.centers))
         vault.choose("round", len(steps))
         choices = {**explain_choices(task), **({"grid": " ".join(started.notes)} if started.notes else {})}
+        noise = LastNoise.of(task, steps[-1], started.rows, len(estimate.centers))
+        choices |= noise.warning(float(task.terms.budget.epsilon))
         taken = 0
         for step in steps:
             before, estimate = estimate, measure_round(vault, domain, estimate, step, progress)

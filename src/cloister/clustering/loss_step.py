@@ -80,7 +80,7 @@ def band_noise(terms: Terms, spend: Spend) -> float:
 def expected_error(terms: Terms, spend: Spend, rows: float) -> str:
     """What a plan says of this step: the noise's part in the loss."""
     error = USUAL_REACH * sqrt(4 / 3) * band_noise(terms, spend) / max(1.0, rows)
-    return f"measured +-{error:.2g} of itself" if error < 1 else "measured: hardly more than noise"
+    return f"measured +-{error:.1%}" if error < 1 else "measured: hardly more than noise"
 
 
 def measure_loss(vault: Vault, of: MeasuredCenters, spend: Spend, progress: Progress) -> Loss:

@@ -4,7 +4,7 @@ from cloister.kernels.base import Change, Kernel, Sensitivity, Summary, zero
 from cloister.kernels.cells import GridCells, GridKeys, NestedCells
 from cloister.kernels.centers import BallClip, BoxClip, CenterSums, Clip, Labels, Modes
 from cloister.kernels.class_counts import ClassCounts, ValueBins
-from cloister.kernels.clipped import ClippedCost, ClippedSums, Euclidean, Taxicab
+from cloister.kernels.clipped import ClippedSums, Euclidean, Taxicab
 from cloister.kernels.cluster_fit import FitSums
 from cloister.kernels.counts import Histogram, Rows, ValueCounts
 from cloister.kernels.distance_bands import DistanceBands
@@ -23,7 +23,6 @@ __all__ = [
     "Change",
     "ClassCounts",
     "Clip",
-    "ClippedCost",
     "ClippedSums",
     "DistanceBands",
     "Euclidean",

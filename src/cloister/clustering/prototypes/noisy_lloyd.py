@@ -27,7 +27,7 @@ import numpy as np
 
 from cloister.clustering.chance import PublicChance
 from cloister.clustering.fitted import Fitted
-from cloister.clustering.loss_step import LOSS_SHARE, check_loss, measure_loss
+from cloister.clustering.loss_step import LOSS_SHARE, check_loss, expected_error, measure_loss
 from cloister.clustering.progress import Progress
 from cloister.clustering.prototypes.plan import (
     MOST_ROUNDS,
@@ -106,6 +106,7 @@ class PrototypeLloyd:
             f"round {i + 1}": expected_of_round(task, part_of(spends["rounds"], part))
             for i, part in enumerate(parts_of(schedule, rounds))
         }
+        expect["loss"] = expected_error(terms, spends["loss"], rows)
         facts = facts_of(task, domain_of(task), rows)
         return Plan(terms.budget, terms.neighbours, steps, expect, facts, choices, terms.protected)
 

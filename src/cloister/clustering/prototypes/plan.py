@@ -20,7 +20,7 @@ from math import log
 import numpy as np
 
 from cloister.clustering.domain import Domain
-from cloister.clustering.loss_step import LOSS_SHARE, check_loss
+from cloister.clustering.loss_step import LOSS_SHARE, check_loss, expected_error
 from cloister.clustering.prototypes.refining import check_round, round_deviation
 from cloister.clustering.task import Task
 from cloister.clustering.votes.plan import (
@@ -135,6 +135,7 @@ def frozen_plan(task: Task, plan: SearchPlan, rows: float) -> Plan:
         choices["gamma"] = "from the released marginals, so that an average column counts the same"
     expect = {f"votes {i + 1}": f"{plan.cells} candidates" for i in range(VOTE_ROUNDS)}
     expect |= {f"round {i + 1}": expected_of_round(task, part_of(plan.rounds, Fraction(1, rounds))) for i in range(rounds)}
+    expect["loss"] = expected_error(terms, plan.loss, rows)
     return Plan(terms.budget, terms.neighbours, steps, expect, facts_of(task, domain, rows), choices, terms.protected)
 
 

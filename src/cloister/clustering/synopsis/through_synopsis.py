@@ -23,7 +23,7 @@ from cloister.clustering.chance import PublicChance
 from cloister.clustering.clipped_rounds import check_round, round_kernel, round_weights
 from cloister.clustering.domain import Domain
 from cloister.clustering.fitted import Fitted
-from cloister.clustering.loss_step import LOSS_SHARE, MeasuredCenters, check_loss, measure_loss
+from cloister.clustering.loss_step import LOSS_SHARE, MeasuredCenters, check_loss, expected_error, measure_loss
 from cloister.clustering.progress import Progress
 from cloister.clustering.seeding.evolution_options import OWN_EVOLUTION, check_genomes
 from cloister.clustering.seeding.weighted import SEEDINGS, check_seeding
@@ -92,8 +92,10 @@ class ThroughSynopsis:
         cells = find_shape(self.shape(task)).plan(task.domain, self.terms(task), rows)
         events = [event_of(name, spend) for name, spend in self.refinements(task)]
         facts = {"rows": round(rows), "columns": len(task.names), "clusters": task.clusters or "auto"}
-        events.append(event_of("loss", self.after_cells(task)["loss"]))
-        return replace(cells, steps=(*cells.steps, *events), facts=facts, choices=self.choices(task))
+        loss = self.after_cells(task)["loss"]
+        events.append(event_of("loss", loss))
+        expect = {**cells.expect, "loss": expected_error(task.terms, loss, rows)}
+        return replace(cells, steps=(*cells.steps, *events), expect=expect, facts=facts, choices=self.choices(task))
 
     def after_cells(self, task: Task) -> dict[str, Spend]:
         """What all rounds on the rows, where there are some, and the loss may spend."""

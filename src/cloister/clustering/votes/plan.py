@@ -25,7 +25,8 @@ import numpy as np
 
 from cloister.clustering.clipped_rounds import check_round, sum_noise
 from cloister.clustering.domain import from_bounds
-from cloister.clustering.loss_step import LOSS_SHARE, check_loss
+from cloister.clustering.expected_loss import NoisyRound, lost_clusters, said_ratio
+from cloister.clustering.loss_step import LOSS_SHARE, check_loss, expected_error
 from cloister.clustering.task import Task
 from cloister.clustering.votes.bounds import BOUNDS_STEPS
 from cloister.kernels import Moments, ValueCounts
@@ -108,8 +109,30 @@ def frozen_plan(task: Task, plan: VotesPlan, rows: float) -> Plan:
     size = terms.size_epsilon
     steps = (*([event_of("size", size)] if size else []), *plan.steps(rounds))
     facts = {"rows": round(rows), "columns": len(task.names), "clusters": task.clusters or "auto"}
+    choices = explain_choices(task, plan, rows)
+    signal = seeding_round(task, plan, rows, clusters).signal
+    lost = lost_clusters(signal, clusters, rows, float(terms.budget.epsilon)) if task.clusters else None
+    if lost:
+        choices["too little"] = lost
     expect = expectations(task, plan, rows, clusters, rounds)
-    return Plan(terms.budget, terms.neighbours, steps, expect, facts, explain_choices(task, plan, rows), terms.protected)
+    ratio = said_ratio(last_round(task, plan, rows, clusters, rounds), not lost)
+    expect["loss"] = f"{ratio}; {expected_error(terms, plan.loss, rows)}"
+    return Plan(terms.budget, terms.neighbours, steps, expect, facts, choices, terms.protected)
+
+
+def seeding_round(task: Task, plan: VotesPlan, rows: float, clusters: int) -> NoisyRound:
+    """A round of seeding that looks for so many clusters of equal size."""
+    people, columns = rows / task.terms.rows_each * float(plan.rate), len(task.names)
+    return NoisyRound(
+        people, columns, clusters, sum_noise(plan.seeding, columns, task.terms.neighbours), norm_of(plan.seeding)
+    )
+
+
+def last_round(task: Task, plan: VotesPlan, rows: float, clusters: int, rounds: int) -> NoisyRound:
+    """The last round of Lloyd, whose noise is in the centres."""
+    spend, columns = part_of(plan.lloyd, Fraction(1, rounds)), len(task.names)
+    noise = sum_noise(spend, columns, task.terms.neighbours)
+    return NoisyRound(rows / task.terms.rows_each, columns, clusters, noise, norm_of(spend))
 
 
 def explain_choices(task: Task, plan: VotesPlan, rows: float) -> dict[str, str]:
