@@ -15,17 +15,19 @@ error that the seeds leave to the last rounds adds half of x (Laplace: twice x, 
 percent of the loss.
 
 A cluster is found if it stands out of the noise: n / k rows against sqrt(d) deviations of a sum of the seeding rounds. On made-up
-tables clusters are lost and losses double below three times that, and from four times on the interval holds.
+tables clusters are lost, and losses double, below three times that (four with Laplace noise, where seeding has fewer rounds).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from math import ceil, sqrt
 
-from cloister.privacy.mechanisms import Norm
+from cloister.privacy.budgets import Budget
+from cloister.privacy.mechanisms import Norm, amount_of, whole_spend
 
-__all__ = ["STANDS_OUT", "NoisyRound", "Ratio", "added_by_noise", "lost_clusters", "said_ratio"]
+__all__ = ["NoisyRound", "Ratio", "added_by_noise", "lost_clusters", "said_ratio"]
 
 NEAR = 0.8416  # normal quantile of 0.8: rows within the clipping radius
 TAIL = 1.6449  # normal quantile of 0.95
@@ -33,7 +35,8 @@ SQUARES = {"L2": 2.0, "L1": 5.0}  # relative variance of the square of a draw, b
 LEAST = 0.0005  # radii grow until noise adds this part of the loss
 SAVED, SEARCHED = 0.7, 0.005  # by shrinking moves; by the search, of the loss
 SEEDS = {"L2": 1.5, "L1": 3.0}  # noise and what is left of the seeds' error, over noise alone
-STANDS_OUT = 3.0  # rows of a cluster over sqrt(d) deviations of a sum
+MOST_EPSILON = 1000.0  # looked for
+STANDS_OUT = {"L2": 3.0, "L1": 4.0}  # rows of a cluster over sqrt(d) deviations of a sum: fewer are lost
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,9 +83,9 @@ class NoisyRound:
         return Ratio(1 + low, 1 + SEARCHED + SEEDS[self.norm] * self.excess * gamma_quantile(shape, TAIL))
 
     @property
-    def signal(self) -> float:
-        """The rows of a cluster, over sqrt(d) deviations of a sum."""
-        return self.rows / (self.clusters * sqrt(self.columns) * self.noise)
+    def missing(self) -> float:
+        """How many times smaller the noise would have to be for clusters to stand out; at most 1 where they do."""
+        return STANDS_OUT[self.norm] * self.clusters * sqrt(self.columns) * self.noise / self.rows
 
 
 def gamma_quantile(shape: float, z: float) -> float:
@@ -104,22 +107,41 @@ def said_ratio(last: NoisyRound, is_found: bool) -> str:
     return f"{ratio.low:.{digits}f} to {ratio.high:.{digits}f} times the non-private loss, if all clusters are found"
 
 
-def lost_clusters(signal: float, clusters: int, rows: float, epsilon: float) -> str | None:
-    """That clusters of average size do not stand out of the noise, and what would make them; None where they do.
+def lost_clusters(missing: float, clusters: int, rows: float, budget: Budget) -> str | None:
+    """That clusters of average size do not stand out of noise that would have to be so many times smaller; None where they do.
 
-    Noise falls with 1 / epsilon, with a delta a little faster.
+    With what would make them: all but epsilon with a delta in proportion.
     """
-    missing = STANDS_OUT / max(signal, 1e-9)
     if missing <= 1:
         return None
     fewer = int(clusters / missing)
-    ways = [f"epsilon {rounded_up(epsilon * missing)}", f"{rounded_up(rows * missing)} rows"]
+    ways = [f"epsilon {rounded_up(epsilon_for(budget, missing))}", f"{rounded_up(rows * missing)} rows"]
     if fewer:
         ways.append("1 cluster" if fewer == 1 else f"{fewer:,} clusters")
     return (
         f"clusters of about {rows / clusters:,.0f} rows are lost in the noise, and the budget is charged all the same; "
         f"{', '.join(ways[:-1])} or {ways[-1]} would carry it"
     )
+
+
+def epsilon_for(budget: Budget, times: float) -> float:
+    """The epsilon, with the same delta, whose noise is so many times smaller: found by halving, to a thousandth."""
+    least = float(budget.epsilon)
+    if not budget.delta:
+        return least * times
+    wanted = float(amount_of(whole_spend(budget, budget.epsilon))) * times**2  # a precision is one over a variance
+    most = least * times
+    while not reaches(budget, most, wanted):
+        least, most = most, 2 * most
+    while most > 1.001 * least:
+        middle = (least + most) / 2
+        least, most = (least, middle) if reaches(budget, middle, wanted) else (middle, most)
+    return most
+
+
+def reaches(budget: Budget, epsilon: float, precision: float) -> bool:
+    """Whether this epsilon with the budget's delta is worth this precision."""
+    return epsilon > MOST_EPSILON or float(amount_of(whole_spend(budget, Fraction(epsilon)))) >= precision
 
 
 def rounded_up(number: float) -> str:

@@ -34,7 +34,7 @@ from numpy.typing import NDArray
 
 from cloister.clustering.chance import PublicChance
 from cloister.clustering.domain import Domain
-from cloister.clustering.expected_loss import STANDS_OUT, added_by_noise, lost_clusters
+from cloister.clustering.expected_loss import added_by_noise, lost_clusters
 from cloister.clustering.fitted import Fitted
 from cloister.clustering.lloyd_start import LLOYD_SEEDINGS, find_start
 from cloister.clustering.loss_step import MeasuredCenters, check_loss, expected_error, measure_loss
@@ -45,6 +45,7 @@ from cloister.clustering.synopsis.shapes import ANY_ROWS
 from cloister.clustering.task import Task
 from cloister.errors import UsageError
 from cloister.kernels import CenterSums, Sensitivity
+from cloister.privacy.budgets import Budget
 from cloister.privacy.mechanisms import Mechanism, Norm, Spend, amount_of, event_of, explain_noise, norm_of, part_of
 from cloister.privacy.plan import STOP_FOR, Branch, Plan, PlannedStep, Step, make_step
 from cloister.privacy.round_parts import Parts, equal_parts
@@ -82,10 +83,10 @@ class LastNoise:
         mean, most = added_by_noise(self.error * self.width, self.columns, self.clusters, norm)
         return f"{mean:.2g} more than without noise (up to {most:.2g} in 19 fits of 20)"
 
-    def warning(self, epsilon: float) -> dict[str, str]:
+    def warning(self, budget: Budget) -> dict[str, str]:
         """That centres are off by a quarter of the distance at which so many fill the bounds, or by more."""
-        signal = STANDS_OUT * self.clusters ** (-1 / self.columns) / (4 * max(self.error, 1e-300))
-        lost = lost_clusters(signal, self.clusters, self.rows, epsilon)
+        missing = 4 * self.error * self.clusters ** (1 / self.columns)
+        lost = lost_clusters(missing, self.clusters, self.rows, budget)
         return {"too little": lost} if lost else {}
 
 
@@ -127,7 +128,7 @@ class Lloyd:
         noise = LastNoise.of(task, rounds[-1], rows, clusters)
         expect["loss"] = f"{noise.said(norm_of(spend))}; {expected_error(terms, start.loss(), rows)}"
         facts = {"rows": round(rows), "columns": len(task.names), "clusters": task.clusters or "auto"}
-        choices = {**explain_choices(task), **noise.warning(float(terms.budget.epsilon))}
+        choices = {**explain_choices(task), **noise.warning(terms.budget)}
         return Plan(terms.budget, terms.neighbours, steps, expect, facts, choices, terms.protected)
 
     def fit(self, vault: Vault, task: Task, random: PublicChance, progress: Progress) -> Fitted:
@@ -140,7 +141,7 @@ class Lloyd:
         vault.choose("round", len(steps))
         choices = {**explain_choices(task), **({"grid": " ".join(started.notes)} if started.notes else {})}
         noise = LastNoise.of(task, steps[-1], started.rows, len(estimate.centers))
-        choices |= noise.warning(float(task.terms.budget.epsilon))
+        choices |= noise.warning(task.terms.budget)
         taken = 0
         for step in steps:
             before, estimate = estimate, measure_round(vault, domain, estimate, step, progress)

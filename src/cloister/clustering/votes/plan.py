@@ -110,8 +110,8 @@ def frozen_plan(task: Task, plan: VotesPlan, rows: float) -> Plan:
     steps = (*([event_of("size", size)] if size else []), *plan.steps(rounds))
     facts = {"rows": round(rows), "columns": len(task.names), "clusters": task.clusters or "auto"}
     choices = explain_choices(task, plan, rows)
-    signal = seeding_round(task, plan, rows, clusters).signal
-    lost = lost_clusters(signal, clusters, rows, float(terms.budget.epsilon)) if task.clusters else None
+    missing = seeding_round(task, plan, rows, clusters).missing if task.clusters else 0.0
+    lost = lost_clusters(missing, clusters, rows, terms.budget)
     if lost:
         choices["too little"] = lost
     expect = expectations(task, plan, rows, clusters, rounds)
