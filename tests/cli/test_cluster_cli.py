@@ -200,7 +200,7 @@ def test_clusters_lost_in_the_noise_are_told_of_before_the_charge(people: Path, 
     assert code == 0, text
     assert "Too little for epsilon 0.05: clusters of about 111 rows are lost in the noise" in text
     assert "squared column widths" in text
-    assert "Too little" not in run(*words, "--rows", 1_000_000, "--out", tmp_path / "other")[1]
+    assert "Too little for" not in run(*words, "--rows", 1_000_000, "--out", tmp_path / "other")[1]
 
 
 LLOYD = ["--k", 2, "--epsilon", 5, "--columns", "age", "--bounds", "0,100", "--method", "lloyd"]
@@ -223,7 +223,7 @@ def test_skipped_rounds_are_named_and_verify(people: Path, tmp_path: Path) -> No
     """With a delta they stay charged: the certificate has their events, adds up, and says that they were not measured."""
     words = [*LLOYD, "--delta", "1e-6", "--tolerance", 50, "--max-iter", 4, "--out", tmp_path / "out", "--json"]
     data = json.loads(run("cluster", people, *words)[1])
-    assert [step["step"] for step in data["steps"]][-3:] == ["round 2", "round 3", "round 4"]
+    assert [step["step"] for step in data["steps"]][-4:] == ["round 2", "round 3", "round 4", "loss"]
     assert data["parameters"]["skipped"] == ["round 2", "round 3", "round 4"]
     assert any("Charged and not measured: round 2, round 3, round 4." in note for note in data["notes"])
     assert run("verify", tmp_path / "out")[0] == 0
