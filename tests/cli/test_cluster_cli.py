@@ -193,6 +193,16 @@ def test_without_a_standard_error_a_clustering_is_made(people: Path, tmp_path: P
     assert (tmp_path / "out" / "centers.csv").exists()
 
 
+def test_clusters_lost_in_the_noise_are_told_of_before_the_charge(people: Path, tmp_path: Path) -> None:
+    """With --rows before a row is read, and the fit goes on; the loss is shown with its error."""
+    words = ["cluster", people, "--k", 9, "--epsilon", 0.05, "--columns", "age", "--bounds", "0,100"]
+    code, text = run(*words, "--rows", 1000, "--out", tmp_path / "out")
+    assert code == 0, text
+    assert "Too little for epsilon 0.05: clusters of about 111 rows are lost in the noise" in text
+    assert "squared column widths" in text
+    assert "Too little for" not in run(*words, "--rows", 1_000_000, "--out", tmp_path / "other")[1]
+
+
 LLOYD = ["--k", 2, "--epsilon", 5, "--columns", "age", "--bounds", "0,100", "--method", "lloyd"]
 
 
@@ -204,7 +214,7 @@ def test_lloyd_takes_its_schedule_stop_and_start(people: Path, tmp_path: Path) -
     assert code == 0, text
     assert "one last round takes the epsilon" in text
     data = json.loads(run("cluster", people, *LLOYD, *words, "--out", tmp_path / "out", "--json")[1])
-    assert [step["step"] for step in data["steps"]] == ["size", "level 1", "level 2", "round 1", "last round"]
+    assert [step["step"] for step in data["steps"]] == ["size", "level 1", "level 2", "round 1", "last round", "loss"]
     assert "population 12, generations 3, F 0.7, CR 0.1 to 0.9" in data["parameters"]["choices"]["start"]
     assert run("verify", tmp_path / "out")[0] == 0
 
@@ -213,7 +223,7 @@ def test_skipped_rounds_are_named_and_verify(people: Path, tmp_path: Path) -> No
     """With a delta they stay charged: the certificate has their events, adds up, and says that they were not measured."""
     words = [*LLOYD, "--delta", "1e-6", "--tolerance", 50, "--max-iter", 4, "--out", tmp_path / "out", "--json"]
     data = json.loads(run("cluster", people, *words)[1])
-    assert [step["step"] for step in data["steps"]][-3:] == ["round 2", "round 3", "round 4"]
+    assert [step["step"] for step in data["steps"]][-4:] == ["round 2", "round 3", "round 4", "loss"]
     assert data["parameters"]["skipped"] == ["round 2", "round 3", "round 4"]
     assert any("Charged and not measured: round 2, round 3, round 4." in note for note in data["notes"])
     assert run("verify", tmp_path / "out")[0] == 0

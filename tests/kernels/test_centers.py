@@ -10,7 +10,7 @@ import pytest
 from cloister.clustering.domain import from_bounds
 from cloister.encode import Encoded
 from cloister.errors import UsageError
-from cloister.kernels import BallClip, BoxClip, CenterSums, Clip, ClippedCost, ClippedSums, Labels, NearestVotes
+from cloister.kernels import BallClip, BoxClip, CenterSums, Clip, ClippedSums, DistanceBands, Labels, NearestVotes
 from cloister.kernels.centers import check_exact, find_nearest
 from cloister.kernels.loops.arrays import EXACT
 
@@ -18,9 +18,7 @@ Make = Callable[[np.ndarray, Clip], object]
 KERNELS: dict[str, Make] = {
     "CenterSums": CenterSums,
     "ClippedSums": lambda centers, clip: ClippedSums(centers, np.ones(1, np.int64), False, np.ones(1, np.int64), clip),
-        centers, np.ones(len(centers), np.int64), False, np.ones(len(centers), np.int64), clip
-    ),
-    "ClippedCost": lambda centers, clip: ClippedCost(centers, 1, clip),
+    "DistanceBands": lambda centers, clip: DistanceBands(centers, 1, clip),
     "Labels": Labels,
     "NearestVotes": NearestVotes,
 }

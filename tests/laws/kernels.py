@@ -22,8 +22,8 @@ from cloister.kernels import (
     BoxClip,
     CenterSums,
     ClassCounts,
-    ClippedCost,
     ClippedSums,
+    DistanceBands,
     Euclidean,
     FitSums,
     Histogram,
@@ -101,12 +101,6 @@ def nearest_votes(draw: st.DrawFn) -> Case:
 
 
 @st.composite
-def clipped_cost(draw: st.DrawFn) -> Case:
-    columns = draw(st.integers(1, 4))
-    return Case(ClippedCost(draw(points(columns)), draw(st.integers(1, 9 * HALF**2)), whole_grid(columns)), columns)
-
-
-@st.composite
 def prototypes(draw: st.DrawFn) -> tuple[np.ndarray, Modes, BoxClip | BallClip]:
     """Centres with categories, without numbers too: few and light enough that ties and borders are likely."""
     columns, k = draw(st.integers(0, 3)), draw(st.integers(1, 5))
@@ -132,9 +126,10 @@ def prototype_sums(draw: st.DrawFn) -> Case:
 
 
 @st.composite
-def prototype_cost(draw: st.DrawFn) -> Case:
+def distance_bands(draw: st.DrawFn) -> Case:
     centers, modes, clip = draw(prototypes())
-    return Case(ClippedCost(centers, draw(st.integers(1, 9 * HALF**2)), clip, modes), centers.shape[1], clip)
+    most = min(clip.farthest(center) for center in centers.tolist()) + modes.farthest
+    return Case(DistanceBands(centers, most, clip, modes), centers.shape[1], clip)
 
 
 @st.composite
@@ -247,8 +242,8 @@ KERNELS: dict[str, Callable[[], st.SearchStrategy[Case]]] = {
     "Histogram": histogram,
     "CenterSums": center_sums,
     "ClippedSums": clipped_sums,
+    "DistanceBands": distance_bands,
     "NearestVotes": nearest_votes,
-    "ClippedCost": lambda: st.one_of(clipped_cost(), prototype_cost()),
     "Marginals": marginals,
     "PrototypeVotes": prototype_votes,
     "PrototypeSums": prototype_sums,

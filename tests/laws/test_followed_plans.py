@@ -112,7 +112,7 @@ def test_a_stop_is_the_one_that_the_plan_declares(schedule: str, budget: object)
     assert made.release_.events == request.plan(1.0, NAMES).stop("round", 1).events
     assert made.release_.adds_up()
     assert made.n_iter_ == (2 if is_pure else 1)
-    assert made.release_.events[-1].step == ("last round" if is_pure else "round 5")
+    assert made.release_.events[-2].step == ("last round" if is_pure else "round 5")
     notes = [note for note in made.release_.notes if "not measured: round 2, round 3, round 4, round 5." in note]
     assert len(notes) == (0 if is_pure else 1)
     assert made.release_.parameters["choices"]["stopped"].startswith("after round 1,")

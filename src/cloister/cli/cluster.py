@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from cloister.clustering.clusters import Clusters
     from cloister.clustering.request import ClusterRequest
     from cloister.privacy.budgets import Budget
+    from cloister.privacy.plan import Plan
     from cloister.privacy.release import Release
     from cloister.schema import Schema
 
@@ -145,7 +146,7 @@ def cluster(
         show_plan(request, data, rows or 10_000, everywhere.as_json)
         return
     if rows is not None:
-        request.plan(rows, column_names(request, data))  # what so many rows cannot carry is refused before the charge
+        warn_before_charge(request.plan(rows, column_names(request, data)))  # or refuse what so many rows cannot carry
     target = read_out(out)
     if labels:
         check_labels(request.engine)
@@ -261,6 +262,12 @@ def show_plan(request: ClusterRequest, data: list[str], rows: int, as_json: bool
     output.print_plan(plan, as_json, rows)
     if not as_json and (refusal := foreseen_refusal(request, plan.budget)):
         typer.echo(f"It would be refused: {refusal}")
+
+
+def warn_before_charge(plan: Plan) -> None:
+    """Say, on the error stream, that clusters of so many rows are lost in the noise; whoever still wants them has them."""
+    if lost := plan.choices.get("too little"):
+        typer.echo(f"Too little for {plan.budget}: {lost}.", err=True)
 
 
 def column_names(request: ClusterRequest, data: list[str]) -> Sequence[str]:

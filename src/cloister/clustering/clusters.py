@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import dataclasses
+from collections.abc import Mapping
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -52,7 +53,8 @@ class Clusters:
     standard_errors_ : ndarray (k, d) or None
         The noise's part in each coordinate; None for clusters of a synopsis that was released before.
     loss_ : float or None
-        A private estimate of the mean squared distance to the nearest centre, in squared column widths (or own units).
+        A private estimate of the mean squared distance to the nearest centre, in squared column widths (or own units); of
+        clusters of a synopsis the mean squared distance of its cells, which no row is read for.
     n_iter_ : int
         Rounds on the rows.
     engine, ledger
@@ -135,6 +137,8 @@ class Clusters:
         if len(names) > SHOWN:
             blocks.append(Sentence(f"... and {len(names) - SHOWN} columns more in centers.csv"))
         blocks += [Fact(name, choice) for name, choice in self.release_.parameters["choices"].items()]
+        if loss := self.release_.result.get("loss"):
+            blocks.append(Fact("loss", loss_words(loss)))
         return Document((Section(tuple(blocks)),), title="Private clusters")
 
     def _repr_html_(self) -> str:
@@ -180,3 +184,11 @@ class Clusters:
         import pyarrow.parquet as pq
 
         pq.write_table(pa.table({"cluster": self.label(X)}).replace_schema_metadata(LABELS_STAMP), path)
+
+
+def loss_words(loss: Mapping[str, Any]) -> str:
+    """The loss of a certificate in words: with its error where it was measured on rows."""
+    mean, unit = f"{loss['mean_squared_distance']:.4g}", loss["unit"]
+    if "standard_error" not in loss:
+        return f"{mean} {unit}, of the cells of the synopsis"
+    return f"{mean} +- {loss['standard_error']:.2g} {unit}"

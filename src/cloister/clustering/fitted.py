@@ -15,14 +15,14 @@ __all__ = ["Fitted", "Loss"]
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """A private estimate of the mean squared distance to the nearest centre, clipped, in squared grid steps.
+    """A private estimate of the mean squared distance to the nearest centre, in squared grid steps (`loss_step`).
 
     Where rows have categories, gamma for each that differs is part of a squared distance.
     """
 
     mean: float
     error: float  # standard error of the mean, from the noise
-    cap: float  # what a row adds at most
+    cap: float  # rows whose squared distance is larger add nothing
 
 
 @dataclass(frozen=True, slots=True)

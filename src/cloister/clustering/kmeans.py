@@ -69,7 +69,7 @@ class KMeans(ClusterEstimator):
     cluster_centers_ : ndarray (n_clusters, n_features)
     cluster_sizes_ : ndarray (n_clusters,), noisy
     standard_errors_ : ndarray (n_clusters, n_features), the noise's part in each coordinate
-    loss_ : float or None, a private estimate of the mean squared distance to the nearest centre (method "votes")
+    loss_ : float, a private estimate of the mean squared distance to the nearest centre; its error is in `release_`
     n_iter_ : int, rounds
     release_ : Release, the certificate
     n_features_in_, feature_names_in_ : as in scikit-learn

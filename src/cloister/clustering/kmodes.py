@@ -41,7 +41,7 @@ class KModes(ClusterEstimator):
         ``cluster_centroids_``.
     cluster_sizes_ : ndarray (n_clusters,), noisy
     standard_errors_ : ndarray (n_clusters, n_features) of NaN: a mode has no standard error
-    loss_ : float or None, a private estimate of how many categories rows differ from their mode in, on average (method "votes")
+    loss_ : float, a private estimate of how many categories rows differ from their mode in, on average
     n_iter_ : int, rounds
     release_ : Release, the certificate, which names the domains
     n_features_in_, feature_names_in_ : as in scikit-learn

@@ -50,7 +50,7 @@ class KPrototypes(ClusterEstimator):
         order of the columns (``feature_names_in_``). Where users of the package kmodes look for ``cluster_centroids_``.
     cluster_sizes_ : ndarray (n_clusters,), noisy
     standard_errors_ : ndarray (n_clusters, n_features), the noise's part in each number; NaN for categories
-    loss_ : float or None, a private estimate of the mean distance to the nearest prototype, gamma included (method "votes")
+    loss_ : float, a private estimate of the mean distance to the nearest prototype, gamma included
     n_iter_ : int, rounds
     release_ : Release, the certificate, which names gamma and the domains
     n_features_in_, feature_names_in_ : as in scikit-learn

@@ -3,11 +3,12 @@
 Privacy
 -------
 Released: the noisy number of rows (add-remove only); where the start comes from cells, a synopsis (`lloyd_start`); then in
-each round the noisy counts and sums of the rows nearest to each centre. Neighbours: both relations. Sensitivity:
-`kernels.CenterSums`; a row enters one count and one row of sums. Budget: a fiftieth for the number of rows, a third for the
-cells of a start that needs some, the rest to the rounds in the parts of the schedule (`schedules`). How many rounds there are
-follows from the noisy number of rows, and every number of rounds costs the same in total. Post-processing: the new centres,
-their clipping into the bounds, a centre that the noise left without rows stays where it was.
+each round the noisy counts and sums of the rows nearest to each centre; at last the noisy capped loss (`loss_step`).
+Neighbours: both relations. Sensitivity: `kernels.CenterSums`; a row enters one count and one row of sums. Budget: a fiftieth
+for the number of rows, a third for the cells of a start that needs some, a fiftieth for the loss, the rest to the rounds in
+the parts of the schedule (`schedules`). How many rounds there are follows from the noisy number of rows, and every number of
+rounds costs the same in total. Post-processing: the new centres, their clipping into the bounds, a centre that the noise left
+without rows stays where it was.
 
 The stop looks at released centres alone: it comes when none of them moved as far as the tolerance in a round. Rounds that it
 skips stay charged, and the certificate names them. Under a pure budget nothing is lost: the plan declares that one last round
@@ -23,17 +24,20 @@ printed the counts have no noise, and the start is the optimized Canopy on the r
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from math import sqrt
+from math import hypot, sqrt
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cloister.clustering.chance import PublicChance
 from cloister.clustering.domain import Domain
+from cloister.clustering.expected_loss import added_by_noise, lost_clusters
 from cloister.clustering.fitted import Fitted
 from cloister.clustering.lloyd_start import LLOYD_SEEDINGS, find_start
+from cloister.clustering.loss_step import MeasuredCenters, check_loss, expected_error, measure_loss
 from cloister.clustering.progress import Progress
 from cloister.clustering.schedules import Schedule, Split, check_parts, find_schedule
 from cloister.clustering.synopsis.cell_clusters import Estimate
@@ -41,7 +45,8 @@ from cloister.clustering.synopsis.shapes import ANY_ROWS
 from cloister.clustering.task import Task
 from cloister.errors import UsageError
 from cloister.kernels import CenterSums, Sensitivity
-from cloister.privacy.mechanisms import Mechanism, Norm, Spend, amount_of, explain_noise, norm_of, part_of
+from cloister.privacy.budgets import Budget
+from cloister.privacy.mechanisms import Mechanism, Norm, Spend, amount_of, event_of, explain_noise, norm_of, part_of
 from cloister.privacy.plan import STOP_FOR, Branch, Plan, PlannedStep, Step, make_step
 from cloister.privacy.round_parts import Parts, equal_parts
 from cloister.schema import Neighbours
@@ -53,6 +58,36 @@ DEVIATION = 0.225  # mean distance of a coordinate from its middle, as a part of
 FEWEST, MOST = 2, 7  # rounds
 EXPECTED_CLUSTERS = 8  # in a plan whose clusters are counted on the way
 OWN_SCHEDULE = "equal"
+
+
+@dataclass(frozen=True, slots=True)
+class LastNoise:
+    """The noise of the last round in the centres, for clusters of equal size whose centres lie evenly in the bounds."""
+
+    error: float  # of a coordinate of a centre, in column widths
+    width: float  # of a column in the unit of distances
+    columns: int
+    clusters: int
+    rows: float
+
+    @classmethod
+    def of(cls, task: Task, step: Step, rows: float, clusters: int) -> Self:
+        """That of a planned round."""
+        domain, noise = domain_of(task), step.mechanism.deviation()
+        width = 2 * float(np.max(domain.halves))
+        error = hypot(noise["sums"] / width, noise["counts"] / sqrt(12)) / max(1.0, rows / clusters)
+        return cls(error, width * domain.unit, len(domain.halves), clusters, rows)
+
+    def said(self, norm: Norm) -> str:
+        """What it adds to the loss, in the words of a plan."""
+        mean, most = added_by_noise(self.error * self.width, self.columns, self.clusters, norm)
+        return f"{mean:.2g} more than without noise (up to {most:.2g} in 19 fits of 20)"
+
+    def warning(self, budget: Budget) -> dict[str, str]:
+        """That centres are off by a quarter of the distance at which so many fill the bounds, or by more."""
+        missing = 4 * self.error * self.clusters ** (1 / self.columns)
+        lost = lost_clusters(missing, self.clusters, self.rows, budget)
+        return {"too little": lost} if lost else {}
 
 
 class Lloyd:
@@ -77,6 +112,7 @@ class Lloyd:
         count = task.rounds or MOST
         check_parts(task.schedule, count)
         rounds_of(task, start.rest(), count)
+        check_loss(task.domain, task.terms, start.loss())
 
     def plan(self, task: Task, rows: float) -> Plan:
         """The plan for a table of about so many rows; no row is read."""
@@ -85,10 +121,15 @@ class Lloyd:
         rounds = plan_rounds(task, spend, rows, task.clusters or EXPECTED_CLUSTERS)
         first, expect = start.steps(rows)
         stop = "never" if task.tolerance is None else STOP_FOR[norm_of(spend)]
-        steps: tuple[PlannedStep, ...] = (*first, Branch("round", spend, len(rounds), schedule_of(task).parts, stop))
+        branch = Branch("round", spend, len(rounds), schedule_of(task).parts, stop)
+        steps: tuple[PlannedStep, ...] = (*first, branch, event_of("loss", start.loss()))
+        clusters = task.clusters or EXPECTED_CLUSTERS
         expect = {**expect, **{step.name: step.expect for step in rounds}}
+        noise = LastNoise.of(task, rounds[-1], rows, clusters)
+        expect["loss"] = f"{noise.said(norm_of(spend))}; {expected_error(terms, start.loss(), rows)}"
         facts = {"rows": round(rows), "columns": len(task.names), "clusters": task.clusters or "auto"}
-        return Plan(terms.budget, terms.neighbours, steps, expect, facts, explain_choices(task), terms.protected)
+        choices = {**explain_choices(task), **noise.warning(terms.budget)}
+        return Plan(terms.budget, terms.neighbours, steps, expect, facts, choices, terms.protected)
 
     def fit(self, vault: Vault, task: Task, random: PublicChance, progress: Progress) -> Fitted:
         """Run private Lloyd inside an open vault, from public or released centres."""
@@ -99,6 +140,8 @@ class Lloyd:
         steps = plan_rounds(task, start.rest(), started.rows, len(estimate.centers))
         vault.choose("round", len(steps))
         choices = {**explain_choices(task), **({"grid": " ".join(started.notes)} if started.notes else {})}
+        noise = LastNoise.of(task, steps[-1], started.rows, len(estimate.centers))
+        choices |= noise.warning(task.terms.budget)
         taken = 0
         for step in steps:
             before, estimate = estimate, measure_round(vault, domain, estimate, step, progress)
@@ -111,7 +154,8 @@ class Lloyd:
                     estimate = measure_round(vault, domain, estimate, last, progress)
                     taken += 1
                 break
-        return Fitted(domain, estimate.centers, estimate.sizes, estimate.errors, taken, started.rows, choices=choices)
+        loss = measure_loss(vault, MeasuredCenters(domain, estimate.centers, started.rows), start.loss(), progress)
+        return Fitted(domain, estimate.centers, estimate.sizes, estimate.errors, taken, started.rows, loss, choices)
 
 
 def domain_of(task: Task) -> Domain:

@@ -3,7 +3,8 @@
 Privacy
 -------
 "packing" looks at public bounds and public random numbers alone. Every other seeding is of released cells: a third of the
-budget buys an adaptive grid (a tree beyond three columns), clustering its cells is free, and the rounds have the rest.
+budget buys an adaptive grid (a tree beyond three columns), clustering its cells is free, and the rounds and the loss have the
+rest.
 Paper 000 starts from the optimized Canopy on the rows themselves, paper 003 from rows with noise or an evolution that is scored
 on the rows. Each centre of such a start is a row, or follows from all of them: they leak. On released cells both are free.
 """
@@ -18,6 +19,7 @@ from typing import Protocol
 import numpy as np
 
 from cloister.clustering.chance import PublicChance
+from cloister.clustering.loss_step import LOSS_SHARE
 from cloister.clustering.progress import Progress
 from cloister.clustering.seeding.evolution_options import check_genomes
 from cloister.clustering.seeding.packing import sphere_packing
@@ -28,7 +30,7 @@ from cloister.clustering.task import Task
 from cloister.clustering.terms import Terms, buy_size
 from cloister.errors import UsageError
 from cloister.privacy.events import Event
-from cloister.privacy.mechanisms import Spend
+from cloister.privacy.mechanisms import Spend, cut
 from cloister.privacy.plan import Step
 from cloister.vault import Vault
 
@@ -63,6 +65,10 @@ class LloydStart(Protocol):
         """What is left for all rounds together."""
         ...
 
+    def loss(self) -> Spend:
+        """What is left for the loss of the last centres."""
+        ...
+
     def words(self) -> str:
         """What it is, for a certificate."""
         ...
@@ -92,21 +98,30 @@ class PackedStart:
                 f'{", ".join(SEEDINGS)}. Give one of both, or use method "votes".'
             )
 
-    def shares(self) -> tuple[Step | None, Spend]:
-        """The step that buys the number of rows, and what is left for the rounds."""
-        spends = self.task.terms.shares({"rounds": 1})
-        return self.task.terms.size_step(spends.get("size")), spends["rounds"]
+    @property
+    def spends(self) -> Mapping[str, Spend]:
+        """What the number of rows (where it is bought), the rounds and the loss may cost."""
+        return self.task.terms.shares({"rounds": 1 - LOSS_SHARE, "loss": LOSS_SHARE})
+
+    @property
+    def size(self) -> Step | None:
+        """The step that buys the number of rows; None where it is public."""
+        return self.task.terms.size_step(self.spends.get("size"))
 
     def steps(self, rows: float) -> tuple[tuple[Event, ...], Mapping[str, str]]:
         """The number of rows, where it is private."""
-        size, _ = self.shares()
+        size = self.size
         if size is None:
             return (), {}
         return (size.event,), {"size": f"number of rows +-{size.mechanism.deviation()['counts']:.3g}"}
 
     def rest(self) -> Spend:
-        """All but what the number of rows costs."""
-        return self.shares()[1]
+        """All but what the number of rows and the loss cost."""
+        return self.spends["rounds"]
+
+    def loss(self) -> Spend:
+        """Its share of the budget."""
+        return self.spends["loss"]
 
     def words(self) -> str:
         """Public."""
@@ -117,7 +132,7 @@ class PackedStart:
         domain, clusters = self.task.domain, self.task.clusters
         assert domain is not None
         assert clusters is not None
-        rows = buy_size(vault, self.shares()[0], progress)
+        rows = buy_size(vault, self.size, progress)
         centers = sphere_packing(domain, clusters, random)
         return Started(Estimate(centers, np.full(clusters, rows / clusters), np.full(centers.shape, np.inf)), rows)
 
@@ -131,7 +146,7 @@ class CellStart:
 
     @property
     def terms(self) -> Terms:
-        """What the synopsis may spend: the rest is kept for the rounds."""
+        """What the synopsis may spend: the rest is kept for the rounds and the loss."""
         return replace(self.task.terms, rest=1 - CELLS_PART)
 
     @property
@@ -154,8 +169,17 @@ class CellStart:
         return plan.events, plan.expect
 
     def rest(self) -> Spend:
-        """What the synopsis leaves."""
-        return self.shape.rest(self.terms)
+        """What the synopsis and the loss leave."""
+        return self.spends["rounds"]
+
+    def loss(self) -> Spend:
+        """Its share of the budget."""
+        return self.spends["loss"]
+
+    @property
+    def spends(self) -> Mapping[str, Spend]:
+        """How the rounds and the loss share what the synopsis leaves."""
+        return cut(self.shape.rest(self.terms), {"rounds": 1 - CELLS_PART - LOSS_SHARE, "loss": LOSS_SHARE})
 
     def words(self) -> str:
         """What was bought, and what it was clustered from."""

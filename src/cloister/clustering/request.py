@@ -11,7 +11,7 @@ import numpy as np
 from cloister.clustering.chance import public_chance
 from cloister.clustering.clusters import Clusters
 from cloister.clustering.domain import Domain, check_scale, from_bounds
-from cloister.clustering.fitted import Fitted
+from cloister.clustering.fitted import Fitted, Loss
 from cloister.clustering.inputs import Input
 from cloister.clustering.method_options import check_method_options
 from cloister.clustering.methods import Method, find_method
@@ -191,12 +191,7 @@ class ClusterRequest(TableRequest):
             result["missing"] = missing
             notes = (*notes, missing_note(missing))
         if fitted.loss is not None:
-            result["loss"] = {
-                "mean_squared_distance": fitted.loss.mean * square,
-                "standard_error": fitted.loss.error * square,
-                "clipped_at": fitted.loss.cap * square,
-                "unit": unit,
-            }
+            result["loss"] = loss_figures(fitted.loss, square, unit)
         return Clusters(
             domain,
             fitted.centers,
@@ -209,6 +204,16 @@ class ClusterRequest(TableRequest):
             ledger=self.ledger,
             modes=fitted.modes,
         )
+
+
+def loss_figures(loss: Loss, square: float, unit: str) -> dict[str, Any]:
+    """A loss as a certificate has it: in the unit of the distances, of which a squared grid step is `square`."""
+    return {
+        "mean_squared_distance": loss.mean * square,
+        "standard_error": loss.error * square,
+        "counted_up_to": loss.cap * square,
+        "unit": unit,
+    }
 
 
 def untold_note(rows: Input, task: Task, facts: Schema | None) -> tuple[str, ...]:

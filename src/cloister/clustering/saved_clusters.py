@@ -73,7 +73,8 @@ def load_clusters(path: str | PathLike[str], schema: Schema | None = None) -> Cl
         is_whole = is_inside = False
     if not is_whole or not is_inside:
         raise DataError(f"{path} contradicts itself: its centres are not those of its certificate. Do not rely on it.")
-    return Clusters(domain, places, sizes, release, modes=modes)
+    loss = release.result.get("loss", {}).get("mean_squared_distance")  # older certificates have none of some methods
+    return Clusters(domain, places, sizes, release, loss_=loss, modes=modes)
 
 
 def domain_of_release(release: Release, schema: Schema | None) -> Domain:

@@ -4,9 +4,10 @@ from cloister.kernels.base import Change, Kernel, Sensitivity, Summary, zero
 from cloister.kernels.cells import GridCells, GridKeys, NestedCells
 from cloister.kernels.centers import BallClip, BoxClip, CenterSums, Clip, Labels, Modes, NearestVotes
 from cloister.kernels.class_counts import ClassCounts, ValueBins
-from cloister.kernels.clipped import ClippedCost, ClippedSums, Euclidean, Taxicab
+from cloister.kernels.clipped import ClippedSums, Euclidean, Taxicab
 from cloister.kernels.cluster_fit import FitSums
 from cloister.kernels.counts import Histogram, Rows, ValueCounts
+from cloister.kernels.distance_bands import DistanceBands
 from cloister.kernels.low_order import LowOrderMarginals
 from cloister.kernels.missing import MissingCounts
 from cloister.kernels.moments import Moments
@@ -22,8 +23,8 @@ __all__ = [
     "Change",
     "ClassCounts",
     "Clip",
-    "ClippedCost",
     "ClippedSums",
+    "DistanceBands",
     "Euclidean",
     "FitSums",
     "GridCells",

@@ -1,4 +1,4 @@
-"""Kernels around released centres: clipped moves, and the clipped cost."""
+"""A kernel around released centres: votes, clipped moves and capped squared distances."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 
 from cloister.encode import Encoded
 from cloister.kernels.base import Change, Sensitivity, Summary
-from cloister.kernels.centers import Clip, Modes, check_exact, find_nearest
+from cloister.kernels.centers import Clip, check_exact, find_nearest
 from cloister.kernels.loops.choose import nearest_loops
 from cloister.schema import Neighbours
 
-__all__ = ["ClippedCost", "ClippedSums", "Euclidean", "Taxicab", "worst_cap", "worst_reach"]
+__all__ = ["ClippedSums", "Euclidean", "Taxicab", "worst_reach"]
 
 # a squared distance is rounded to about a million steps: fine enough, and sums of them stay far from overflow
 COST_BITS = 20
@@ -27,14 +27,6 @@ FINENESS = (
 def coarseness(limit: int) -> int:
     """How many bits of a squared distance of at most `limit` are dropped."""
     return max(0, limit.bit_length() - COST_BITS)
-
-
-def worst_cap(most: int) -> int:
-    """The cap of at most `most` under which a row adds the most to a sum of squared distances.
-
-    What is dropped of them makes a larger cap count for less: 2**20 - 1 counts as it is, and 2**20 as half of that.
-    """
-    return min(most, (1 << COST_BITS) - 1)
 
 
 def worst_reach(most: int) -> int:
@@ -162,40 +154,3 @@ class ClippedSums:
         stays = {"counts": Change(0, 0), "sums": Change(2 * l1, 4 * square), "squares": Change(limit, limit**2)}
         changes = {"counts": Change(2, 2), "sums": Change(2 * l1, 2 * square), "squares": Change(2 * limit, 2 * limit**2)}
         return Sensitivity((stays, changes))
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class ClippedCost:
-    """The sum over rows of the squared distance to the nearest centre, clipped to a public cap.
-
-    Privacy: a row adds between 0 and `limit`, so adding, removing or replacing one moves the sum by at most that.
-    """
-
-    centers: NDArray[np.int32]  # (k, d)
-    cap: int  # in grid steps squared
-    within: Clip  # where every encoded row lies
-    modes: Modes | None = None  # the categories of the centres; None: rows have numbers alone
-
-    def __post_init__(self) -> None:
-        check_exact(self.centers, self.within, self.modes)
-
-    @property
-    def shift(self) -> int:
-        """The cost is counted in units of 2**shift grid steps squared."""
-        return coarseness(self.cap)
-
-    @property
-    def limit(self) -> int:
-        """The most that one row adds."""
-        return self.cap >> self.shift
-
-    @property
-    def parts(self) -> Mapping[str, tuple[int, ...]]:
-        return {"cost": (1,)}
-
-    def fold(self, rows: Encoded) -> Summary:
-        squares = find_nearest(rows, self.centers, self.modes)[1].astype(np.int64)
-        return Summary({"cost": np.array([(np.minimum(squares, self.cap) >> self.shift).sum()], dtype=np.int64)})
-
-    def sensitivity(self, neighbours: Neighbours) -> Sensitivity:
-        return Sensitivity(({"cost": Change(self.limit, self.limit**2)},))

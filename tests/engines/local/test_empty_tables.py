@@ -12,7 +12,7 @@ import pytest
 
 from cloister.encode import Encoding, Grid
 from cloister.engines.local.engine import LocalEngine
-from cloister.kernels import BoxClip, ClippedCost, ClippedSums, cells, centers, clipped, morton, per_unit
+from cloister.kernels import BoxClip, ClippedSums, DistanceBands, cells, centers, clipped, morton, per_unit
 from cloister.kernels.cells import GridCells
 from cloister.kernels.loops import intervals_numpy, nearest_numpy, owned_rows_numpy
 from cloister.kernels.morton import LeafSums, MortonKeys
@@ -25,13 +25,13 @@ FIVES = np.full(len(CENTERS), 5)
 ORDER = MortonKeys((HALF,), 4)
 PASSES: dict[str, Callable[[LocalEngine], Any]] = {
     "sums": lambda engine: engine.fold(ClippedSums(CENTERS, FIVES, False, FIVES, WITHIN)),
-    "cost": lambda engine: engine.fold(ClippedCost(CENTERS, 25, WITHIN)),
+    "bands": lambda engine: engine.fold(DistanceBands(CENTERS, 10_000, WITHIN)),
     "leaves": lambda engine: engine.fold(LeafSums(ORDER, np.array([0]), np.array([0]))),
     "cells": lambda engine: engine.fold(GridCells((HALF,), (3,))),
     "keys": lambda engine: engine.fold_by_key(ORDER),
     "keys of people": lambda engine: engine.fold_by_key(ORDER, "who"),
     "empty sample": lambda engine: engine.sample(lambda hashes, block: np.zeros(len(hashes), np.bool_)).fold(
-        ClippedCost(CENTERS, 25, WITHIN)
+        DistanceBands(CENTERS, 10_000, WITHIN)
     ),
 }
 

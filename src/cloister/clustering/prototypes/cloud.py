@@ -27,7 +27,6 @@ from cloister.clustering.seeding.points_prototypes import (
 from cloister.clustering.votes.sketch import Sketch, sketch_of_moments
 from cloister.encode import Encoded
 from cloister.kernels import Modes, Summary
-from cloister.kernels.centers import find_nearest
 from cloister.privacy.mechanisms import Released
 
 __all__ = ["Cloud", "cloud_of_marginals", "gamma_of_marginals"]
@@ -84,11 +83,6 @@ class Cloud:
         total = float(weights.sum())
         weights = weights * (rows / total) if total > LEAST_TOTAL * rows else self.tuples.weights
         return replace(self, tuples=replace(self.tuples, weights=weights), votes=votes)
-
-    def mean_distance(self, centers: NDArray[np.int32], modes: Modes) -> float:
-        """The mean distance of the made-up rows from their nearest prototype, in squared grid steps."""
-        _, squares = find_nearest(self.tuples.rows, centers, modes)
-        return float(squares @ self.tuples.weights / self.tuples.weights.sum())
 
     def suggest_clusters(self, most: int, random: PublicChance) -> int:
         """How many clusters the cloud falls into: the fewest within 5% of the best Calinski-Harabasz score."""

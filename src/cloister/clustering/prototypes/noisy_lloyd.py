@@ -4,10 +4,10 @@ Privacy
 -------
 Released: the noisy number of rows (add-remove only), the noisy marginals of every column (`kernels.Marginals`), then in each
 round the noisy counts, sums and value counts around each prototype, as one release (`kernels.PrototypeSums`, without clipping
-beyond the bounds). Neighbours: both relations. Budget: a fiftieth for the number of rows; of the rest a tenth for the
-marginals, which the start is drawn from, and nine tenths for the rounds, shared as the schedule says; every number of rounds
-costs the same in total. Post-processing: the start, gamma where it is not given, the prototypes; a prototype that the noise
-left without rows keeps its numbers.
+beyond the bounds), at last the noisy capped loss (`loss_step`). Neighbours: both relations. Budget: a fiftieth for the number
+of rows; of the rest a tenth for the marginals, which the start is drawn from, a fiftieth for the loss, and what is left for
+the rounds, shared as the schedule says; every number of rounds costs the same in total. Post-processing: the start, gamma
+where it is not given, the prototypes; a prototype that the noise left without rows keeps its numbers.
 
 As printed, paper 000 (T. Shang et al.) divides noisy sums by exact counts, starts from the rows themselves, and reckons numbers
 and categories as if they were of different people; DP-modes-Lloyd as in paper 002 adds Laplace noise of scale e^(-epsilon / (m
@@ -21,10 +21,13 @@ H. H. Nguyen et al., "Privacy-preserving mechanisms for k-modes clustering", Com
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 
 from cloister.clustering.chance import PublicChance
 from cloister.clustering.fitted import Fitted
+from cloister.clustering.loss_step import LOSS_SHARE, check_loss, expected_error, measure_loss
 from cloister.clustering.progress import Progress
 from cloister.clustering.prototypes.plan import (
     MOST_ROUNDS,
@@ -51,7 +54,8 @@ from cloister.vault import Vault
 
 __all__ = ["PrototypeLloyd"]
 
-WEIGHTS = {"marginals": 1, "rounds": 9}
+MARGINALS_SHARE = Fraction(1, 10)
+WEIGHTS = {"marginals": MARGINALS_SHARE, "rounds": 1 - MARGINALS_SHARE - LOSS_SHARE, "loss": LOSS_SHARE}
 
 
 class PrototypeLloyd:
@@ -76,6 +80,7 @@ class PrototypeLloyd:
         check_parts(task.schedule, rounds)
         least = part_of(spends["rounds"], min(parts_of(task.schedule or "equal", rounds)))
         check_round(domain_of(task), task.terms, least, gamma, is_clipped=False)
+        check_loss(domain_of(task), task.terms, spends["loss"])
         expected_of_round(task, least)  # its noise is reckoned for another radius, and must exist too
 
     def plan(self, task: Task, rows: float) -> Plan:
@@ -89,13 +94,19 @@ class PrototypeLloyd:
         rounds = number_of_rounds(task, spends["rounds"], rows, clusters_of(task))
         size = [event_of("size", spends["size"])] if "size" in spends else []
         branch = Branch("round", spends["rounds"], rounds, find_schedule(schedule).parts)
-        steps: tuple[PlannedStep, ...] = (*size, event_of("marginals", spends["marginals"]), branch)
+        steps: tuple[PlannedStep, ...] = (
+            *size,
+            event_of("marginals", spends["marginals"]),
+            branch,
+            event_of("loss", spends["loss"]),
+        )
         choices = {"model": model_of(domain_of(task)), "method": f"rounds of Lloyd, schedule {schedule}"}
         choices["noise"] = explain_noise(terms.budget)
         expect = {
             f"round {i + 1}": expected_of_round(task, part_of(spends["rounds"], part))
             for i, part in enumerate(parts_of(schedule, rounds))
         }
+        expect["loss"] = expected_error(terms, spends["loss"], rows)
         facts = facts_of(task, domain_of(task), rows)
         return Plan(terms.budget, terms.neighbours, steps, expect, facts, choices, terms.protected)
 
@@ -117,9 +128,10 @@ class PrototypeLloyd:
             kernel = round_kernel(found.centers, found.modes, None, domain)
             mechanism = calibrate(vault.sensitivity(kernel), spend, round_weights(domain, norm_of(spend)))
             found = refine(kernel, vault.measure(kernel, mechanism, step), domain)
+        loss = measure_loss(vault, search.measured(found), spends["loss"], progress)
         choices = dict(frozen.choices)
         sizes = np.maximum(found.counts, 0.0)
-        return Fitted(domain, found.centers, sizes, found.errors, rounds, rows, choices=choices, modes=found.modes)
+        return Fitted(domain, found.centers, sizes, found.errors, rounds, rows, loss, choices, found.modes)
 
 
 def spends_of(task: Task) -> dict[str, Spend]:

@@ -20,6 +20,7 @@ from math import log
 import numpy as np
 
 from cloister.clustering.domain import Domain
+from cloister.clustering.loss_step import LOSS_SHARE, check_loss, expected_error
 from cloister.clustering.prototypes.refining import check_round, round_deviation
 from cloister.clustering.task import Task
 from cloister.clustering.votes.plan import (
@@ -31,7 +32,7 @@ from cloister.clustering.votes.plan import (
     wanted_rows,
 )
 from cloister.errors import UsageError, by_door
-from cloister.kernels import ClippedCost, Marginals
+from cloister.kernels import Marginals
 from cloister.kernels.loops.arrays import EXACT
 from cloister.privacy.events import Event, SampledEvent
 from cloister.privacy.mechanisms import (
@@ -50,7 +51,7 @@ from cloister.schema import Neighbours
 
 __all__ = ["SearchPlan", "after_size", "check_carried", "check_search", "domain_of", "frozen_plan", "number_of_rounds"]
 
-MARGINALS_SHARE, VOTES_SHARE, LOSS_SHARE = Fraction(10, 100), Fraction(35, 100), Fraction(2, 100)
+MARGINALS_SHARE, VOTES_SHARE = Fraction(10, 100), Fraction(35, 100)
 VOTE_ROUNDS = 3
 LEAST_CELLS, MOST_CELLS, FEWEST_MOST = 2, 8, 48  # candidates a cluster, and how many may always be
 CELL_SIGNAL = 4.0
@@ -134,6 +135,7 @@ def frozen_plan(task: Task, plan: SearchPlan, rows: float) -> Plan:
         choices["gamma"] = "from the released marginals, so that an average column counts the same"
     expect = {f"votes {i + 1}": f"{plan.cells} candidates" for i in range(VOTE_ROUNDS)}
     expect |= {f"round {i + 1}": expected_of_round(task, part_of(plan.rounds, Fraction(1, rounds))) for i in range(rounds)}
+    expect["loss"] = expected_error(terms, plan.loss, rows)
     return Plan(terms.budget, terms.neighbours, steps, expect, facts_of(task, domain, rows), choices, terms.protected)
 
 
@@ -219,8 +221,7 @@ def check_search(task: Task) -> None:
     check_marginals(task, part_of(plan.marginals, least))
     calibrate(terms.counting(), part_of(plan.votes, least))
     check_round(domain, terms, part_of(plan.rounds, Fraction(1, task.rounds or MOST_ROUNDS)), gamma)
-    cost = ClippedCost(np.zeros((1, len(domain.halves)), dtype=np.int32), largest_cost(domain, gamma), domain.clip)
-    calibrate(terms.sensitivity(cost), plan.loss)
+    check_loss(domain, terms, plan.loss)
 
 
 def check_marginals(task: Task, spend: Spend) -> None:
@@ -241,8 +242,3 @@ def least_part_on_sample(task: Task, plan: SearchPlan) -> Fraction:
     fewest = np.nextafter(SAMPLE_FROM * wanted_rows(task.clusters or MOST_AUTO), np.inf)
     sampled = after_size(task, float(fewest))
     return min(Fraction(1), amount_of(sampled.votes) / amount_of(plan.votes) * Fraction(999, 1000))
-
-
-def largest_cost(domain: Domain, gamma: int) -> int:
-    """The most that a row can be away from a prototype, in squared grid steps."""
-    return int(domain.clip.farthest(domain.halves.tolist())) + gamma * len(domain.sizes)

@@ -5,7 +5,7 @@ Privacy
 Released: the noisy number of rows (add-remove only); the noisy marginals of every column (`kernels.Marginals`); in three rounds
 the noisy votes for each candidate (`kernels.PrototypeVotes`: a row votes once, whatever the number of columns); in the rounds
 that follow the noisy counts, clipped sums and value counts around each prototype, as one release (`kernels.PrototypeSums`); at
-last the noisy capped loss (`kernels.ClippedCost`). Neighbours: both relations. Budget: `prototypes.plan`, the same total for
+last the noisy capped loss (`loss_step`). Neighbours: both relations. Budget: `prototypes.plan`, the same total for
 every number of rows. Post-processing: the cloud, gamma where it is not given, candidates, clipping radii, the number of
 clusters, prototypes; the random numbers they use are public. Starting candidates come from released marginals, never from rows.
 
@@ -21,7 +21,8 @@ import numpy as np
 
 from cloister.clustering.chance import PublicChance
 from cloister.clustering.domain import Domain
-from cloister.clustering.fitted import Fitted, Loss
+from cloister.clustering.fitted import Fitted
+from cloister.clustering.loss_step import MeasuredCenters, measure_loss
 from cloister.clustering.progress import Progress
 from cloister.clustering.prototypes.cloud import Cloud, cloud_of_marginals
 from cloister.clustering.prototypes.plan import (
@@ -33,7 +34,6 @@ from cloister.clustering.prototypes.plan import (
     check_search,
     domain_of,
     frozen_plan,
-    largest_cost,
     marginal_weights,
     marginals_kernel,
     number_of_rounds,
@@ -43,14 +43,12 @@ from cloister.clustering.task import Task
 from cloister.clustering.terms import buy_size
 from cloister.clustering.votes.fit import Door
 from cloister.clustering.votes.plan import FEWEST_ROWS
-from cloister.kernels import ClippedCost, PrototypeVotes
+from cloister.kernels import PrototypeVotes
 from cloister.privacy.mechanisms import Spend, calibrate, norm_of, part_of
 from cloister.privacy.plan import Plan
 from cloister.vault import Vault
 
 __all__ = ["PrototypeSearch"]
-
-LOSS_CAP = 4.0  # what one row may add to the loss: at least this many times the mean that the cloud expects
 
 
 class PrototypeSearch:
@@ -93,7 +91,7 @@ class PrototypeSearch:
         found = start_of(cloud.prototypes(clusters, task.gammas, random), rows)
         for i in range(rounds):
             found = search.round(vault, cloud, found, part_of(plan.rounds, Fraction(1, rounds)), f"round {i + 1}")
-        loss = search.loss(vault, cloud, found, plan.loss)
+        loss = measure_loss(vault, search.measured(found), plan.loss, progress)
         sizes = np.maximum(found.counts, 0.0)
         choices = dict(frozen.choices)
         passes = VOTE_ROUNDS + rounds
@@ -140,20 +138,6 @@ class PrototypeSteps:
         mechanism = calibrate(vault.sensitivity(kernel), spend, round_weights(self.domain, norm))
         return refine(kernel, vault.measure(kernel, mechanism, step), self.domain)
 
-    def loss(self, vault: Vault, cloud: Cloud, found: Refined, spend: Spend) -> Loss:
-        """The mean distance to the nearest prototype, each row's part capped, with its standard error.
-
-        The cap grows while its noise stays below a hundredth of what the cloud expects.
-        """
-        self.progress("loss")
-        gamma = int(found.modes.weights.max())
-        most = largest_cost(self.domain, gamma)
-        expected = max(1.0, cloud.mean_distance(found.centers, found.modes))
-        probe = ClippedCost(found.centers, most, self.domain.clip, found.modes)
-        noise = calibrate(vault.sensitivity(probe), spend).deviation()["cost"] / probe.limit  # in caps
-        cap = int(min(max(LOSS_CAP * expected, 0.01 * expected * self.rows / noise), most))
-        kernel = ClippedCost(found.centers, max(1, cap), self.domain.clip, found.modes)
-        released = vault.measure(kernel, calibrate(vault.sensitivity(kernel), spend), "loss")
-        unit = 2.0**kernel.shift / self.rows
-        mean = max(0.0, float(released.value["cost"][0]) * unit)
-        return Loss(mean, released.deviation["cost"] * unit, float(kernel.cap))
+    def measured(self, found: Refined) -> MeasuredCenters:
+        """The prototypes whose loss is bought."""
+        return MeasuredCenters(self.domain, found.centers, self.rows, found.modes)

@@ -3,9 +3,9 @@
 Privacy
 -------
 Released: a synopsis, of one of `SHAPES`; in the hybrid, after that, in each round the noisy counts and clipped sums of the
-rows nearest to each released centre (`kernels.ClippedSums`). Neighbours: both relations. Budget: all of it for the synopsis;
-in the hybrid a third of it is kept for the rounds, in equal parts. Clustering the cells, the clipping radius, the
-weighing of a move and the number of clusters are post-processing.
+rows nearest to each released centre (`kernels.ClippedSums`); at last the noisy capped loss (`loss_step`). Neighbours: both
+relations. Budget: a fiftieth for the loss and the rest for the synopsis; in the hybrid a third is kept for the rounds, in
+equal parts. Clustering the cells, the clipping radius, the weighing of a move and the number of clusters are post-processing.
 
 References
 ----------
@@ -23,6 +23,7 @@ from cloister.clustering.chance import PublicChance
 from cloister.clustering.clipped_rounds import check_round, round_kernel, round_weights
 from cloister.clustering.domain import Domain
 from cloister.clustering.fitted import Fitted
+from cloister.clustering.loss_step import LOSS_SHARE, MeasuredCenters, check_loss, expected_error, measure_loss
 from cloister.clustering.progress import Progress
 from cloister.clustering.seeding.evolution_options import OWN_EVOLUTION, check_genomes
 from cloister.clustering.seeding.weighted import SEEDINGS, check_seeding
@@ -31,7 +32,7 @@ from cloister.clustering.synopsis.shapes import ANY_ROWS, find_shape
 from cloister.clustering.task import Task
 from cloister.clustering.terms import Terms
 from cloister.errors import UsageError, by_door
-from cloister.privacy.mechanisms import Spend, calibrate, event_of, norm_of, part_of
+from cloister.privacy.mechanisms import Spend, calibrate, cut, event_of, norm_of, part_of
 from cloister.privacy.plan import Plan
 from cloister.vault import Vault
 
@@ -49,6 +50,7 @@ class ThroughSynopsis:
 
     seedings = SEEDINGS
     has_schedule = False
+    refining = Fraction(0)  # the part of the budget for rounds on the rows
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -66,6 +68,7 @@ class ThroughSynopsis:
         find_shape(self.shape(task)).check(task.domain, self.terms(task))
         for _, spend in self.refinements(task):
             check_round(task.domain, task.terms, spend, 2 * RADIUS * task.domain.radius)
+        check_loss(task.domain, task.terms, self.after_cells(task)["loss"])
 
     def shape(self, task: Task) -> str:
         """The shape of the synopsis."""
@@ -76,8 +79,8 @@ class ThroughSynopsis:
         return task.seeding or self.seedings[0]
 
     def terms(self, task: Task) -> Terms:
-        """What the synopsis may spend."""
-        return task.terms
+        """What the synopsis may spend: the rest is kept for the rounds and the loss."""
+        return replace(task.terms, rest=self.refining + LOSS_SHARE)
 
     def rounds(self, task: Task) -> int:
         """Rounds of refinement on the rows."""
@@ -89,14 +92,22 @@ class ThroughSynopsis:
         cells = find_shape(self.shape(task)).plan(task.domain, self.terms(task), rows)
         events = [event_of(name, spend) for name, spend in self.refinements(task)]
         facts = {"rows": round(rows), "columns": len(task.names), "clusters": task.clusters or "auto"}
-        return replace(cells, steps=(*cells.steps, *events), facts=facts, choices=self.choices(task))
+        loss = self.after_cells(task)["loss"]
+        events.append(event_of("loss", loss))
+        expect = {**cells.expect, "loss": expected_error(task.terms, loss, rows)}
+        return replace(cells, steps=(*cells.steps, *events), expect=expect, facts=facts, choices=self.choices(task))
+
+    def after_cells(self, task: Task) -> dict[str, Spend]:
+        """What all rounds on the rows, where there are some, and the loss may spend."""
+        rest = find_shape(self.shape(task)).rest(self.terms(task))
+        return cut(rest, {**({"rounds": self.refining} if self.refining else {}), "loss": LOSS_SHARE})
 
     def refinements(self, task: Task) -> list[tuple[str, Spend]]:
         """The rounds on the rows, by name, with what each may spend."""
         rounds = self.rounds(task)
         if not rounds:
             return []
-        spend = part_of(find_shape(self.shape(task)).rest(self.terms(task)), Fraction(1, rounds))
+        spend = part_of(self.after_cells(task)["rounds"], Fraction(1, rounds))
         return [(f"round {i + 1}", spend) for i in range(rounds)]
 
     def choices(self, task: Task) -> dict[str, str]:
@@ -121,19 +132,19 @@ class ThroughSynopsis:
             progress(name)
             estimate = refine(vault, domain, estimate, name, spend, task)
         choices = {**self.choices(task), **({"grid": " ".join(cells.notes)} if cells.notes else {})}
-        return Fitted(domain, estimate.centers, estimate.sizes, estimate.errors, len(steps), cells.total, choices=choices)
+        measured = MeasuredCenters(domain, estimate.centers, max(1.0, cells.total))
+        loss = measure_loss(vault, measured, self.after_cells(task)["loss"], progress)
+        return Fitted(domain, estimate.centers, estimate.sizes, estimate.errors, len(steps), cells.total, loss, choices)
 
 
 class Hybrid(ThroughSynopsis):
-    """A synopsis for two thirds of the budget, then rounds of clipped Lloyd on the rows."""
+    """A synopsis for about two thirds of the budget, then rounds of clipped Lloyd on the rows."""
+
+    refining = REFINING
 
     def shape(self, task: Task) -> str:
         """A grid in few columns, where it is finer; a tree beyond."""
         return shape_for(len(task.names))
-
-    def terms(self, task: Task) -> Terms:
-        """What the synopsis may spend: a third is kept for the rounds."""
-        return replace(task.terms, rest=REFINING)
 
     def rounds(self, task: Task) -> int:
         """Rounds of refinement on the rows."""

@@ -4,8 +4,8 @@ Privacy
 -------
 Released: the noisy number of rows (add-remove only); where bounds are not public, noisy histograms of each column (`bounds`);
 noisy sums and sums of squares of each column; in every round the noisy votes for each candidate, the sums of the clipped moves
-from it, and the capped squared distances; at last the noisy capped loss. Neighbours: both relations. Sensitivity:
-`kernels.Moments`, `kernels.ClippedSums`, `kernels.ClippedCost`; a row votes once, whatever the number of candidates and columns.
+from it, and the capped squared distances; at last the loss (`loss_step`). Neighbours: both relations. Sensitivity:
+`kernels.Moments`, `kernels.ClippedSums`; a row votes once, whatever the number of candidates and columns.
 Budget: `votes.plan`, the same total for every number of rows. Candidates, radii, the sketch of the table between rounds,
 shrinkage, the number of clusters and the centres are post-processing of what was released before; the random numbers they use
 are public.
@@ -21,12 +21,12 @@ from fractions import Fraction
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cloister.clustering.chance import PublicChance
 from cloister.clustering.clipped_rounds import round_kernel, round_weights, sum_noise
 from cloister.clustering.domain import Domain, from_bounds, widen_narrow
-from cloister.clustering.fitted import Fitted, Loss
+from cloister.clustering.fitted import Fitted
+from cloister.clustering.loss_step import MeasuredCenters, measure_loss
 from cloister.clustering.progress import Progress
 from cloister.clustering.task import Task
 from cloister.clustering.terms import buy_size
@@ -49,15 +49,13 @@ from cloister.clustering.votes.plan import (
     plan_votes,
 )
 from cloister.clustering.votes.sketch import Round, Sketch, sketch_of_moments
-from cloister.kernels import ClippedCost, Kernel, Moments, NearestVotes, Sensitivity, Summary
+from cloister.kernels import Kernel, Moments, NearestVotes, Sensitivity, Summary
 from cloister.privacy.mechanisms import Mechanism, Released, Spend, calibrate, norm_of, part_of
 from cloister.privacy.plan import Plan
 from cloister.schema import Neighbours
 from cloister.vault import Vault
 
 __all__ = ["Votes"]
-
-LOSS_CAP = 6.0  # what one row may add to the loss: at least this many times the mean square that the sketch expects
 
 
 class Door(Protocol):
@@ -111,7 +109,7 @@ class Votes:
         for i in range(rounds):
             sketch = search.round(vault, sketch, RoundStep(f"lloyd {i + 1}", clusters, spend))
         centers = domain.put(sketch.means)
-        loss = search.loss(vault, sketch, centers, plan.loss)
+        loss = measure_loss(vault, MeasuredCenters(domain, centers, table.rows), plan.loss, progress)
         errors = np.repeat(sketch.errors[:, None], len(task.names), axis=1)
         return Fitted(
             domain,
@@ -244,20 +242,3 @@ class Search:
         )
         self.sharpen(votes.counts, votes.count_noise**2, rate)
         return sketch.update(votes, table.rows * rate, self.clusters, self.domain)
-
-    def loss(self, vault: Vault, sketch: Sketch, centers: NDArray[np.int32], spend: Spend) -> Loss:
-        """The mean squared distance to the nearest centre, each row's part capped, with its standard error.
-
-        The cap grows while its noise stays below a hundredth of what the sketch expects.
-        """
-        self.progress("loss")
-        rows = self.table.rows
-        expected = float(sketch.weights @ sketch.spreads / sketch.weights.sum())
-        probe = ClippedCost(centers, 1 << 20, self.domain.clip)
-        noise = calibrate(vault.sensitivity(probe), spend).deviation()["cost"] / probe.limit  # in caps
-        cap = min(max(LOSS_CAP * expected, 0.01 * expected * rows / noise), (2 * self.domain.radius) ** 2)
-        kernel = ClippedCost(centers, max(1, int(cap)), self.domain.clip)
-        released = vault.measure(kernel, calibrate(vault.sensitivity(kernel), spend), "loss")
-        unit = 2.0**kernel.shift / rows
-        mean = max(0.0, float(released.value["cost"][0]) * unit)
-        return Loss(mean, released.deviation["cost"] * unit, float(kernel.cap))

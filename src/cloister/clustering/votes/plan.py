@@ -30,11 +30,12 @@ import numpy as np
 
 from cloister.clustering.clipped_rounds import check_round, sum_noise
 from cloister.clustering.domain import from_bounds
+from cloister.clustering.expected_loss import NoisyRound, lost_clusters, said_ratio
+from cloister.clustering.loss_step import LOSS_SHARE, check_loss, expected_error
 from cloister.clustering.task import Task
 from cloister.clustering.terms import Terms
 from cloister.clustering.votes.bounds import BOUNDS_STEPS
-from cloister.kernels import ClippedCost, Moments, ValueCounts
-from cloister.kernels.clipped import worst_cap
+from cloister.kernels import Moments, ValueCounts
 from cloister.privacy.budgets import ApproxDP, Budget, PureDP
 from cloister.privacy.events import Event, SampledEvent
 from cloister.privacy.mechanisms import (
@@ -64,7 +65,6 @@ __all__ = [
 FEWEST_ROWS = 10.0  # a smaller noisy number of rows is raised to this
 BOUNDS_SHARE = Fraction(15, 100)
 MOMENTS_SHARE = Fraction(4, 100)
-LOSS_SHARE = Fraction(2, 100)
 # by the norm of the noise: Gaussian noise grows more slowly with the number of rounds
 SEED_CELLS = {"L2": (8, 6, 4, 2), "L1": (8, 4)}  # cells a cluster in each seeding round
 LEAST_LLOYD = {"L2": 2, "L1": 1}
@@ -125,8 +125,30 @@ def frozen_plan(task: Task, plan: VotesPlan, rows: float) -> Plan:
     size = terms.size_epsilon
     steps = (*([event_of("size", size)] if size else []), *plan.steps(rounds))
     facts = {"rows": round(rows), "columns": len(task.names), "clusters": task.clusters or "auto"}
+    choices = explain_choices(task, plan, rows)
+    missing = seeding_round(task, plan, rows, clusters).missing if task.clusters else 0.0
+    lost = lost_clusters(missing, clusters, rows, terms.budget)
+    if lost:
+        choices["too little"] = lost
     expect = expectations(task, plan, rows, clusters, rounds)
-    return Plan(terms.budget, terms.neighbours, steps, expect, facts, explain_choices(task, plan, rows), terms.protected)
+    ratio = said_ratio(last_round(task, plan, rows, clusters, rounds), not lost)
+    expect["loss"] = f"{ratio}; {expected_error(terms, plan.loss, rows)}"
+    return Plan(terms.budget, terms.neighbours, steps, expect, facts, choices, terms.protected)
+
+
+def seeding_round(task: Task, plan: VotesPlan, rows: float, clusters: int) -> NoisyRound:
+    """A round of seeding that looks for so many clusters of equal size."""
+    people, columns = rows / task.terms.rows_each * float(plan.rate), len(task.names)
+    return NoisyRound(
+        people, columns, clusters, sum_noise(plan.seeding, columns, task.terms.neighbours), norm_of(plan.seeding)
+    )
+
+
+def last_round(task: Task, plan: VotesPlan, rows: float, clusters: int, rounds: int) -> NoisyRound:
+    """The last round of Lloyd, whose noise is in the centres."""
+    spend, columns = part_of(plan.lloyd, Fraction(1, rounds)), len(task.names)
+    noise = sum_noise(spend, columns, task.terms.neighbours)
+    return NoisyRound(rows / task.terms.rows_each, columns, clusters, noise, norm_of(spend))
 
 
 def explain_choices(task: Task, plan: VotesPlan, rows: float) -> dict[str, str]:
@@ -310,8 +332,7 @@ def check_plan(task: Task, make: Callable[[Task, float], VotesPlan]) -> None:
     else:
         check_round(domain, terms, part_of(plan.seeding, least), 2 * domain.radius)
     check_round(domain, terms, part_of(plan.lloyd, Fraction(1, task.rounds or MOST_LLOYD)), 2 * domain.radius)
-    cost = ClippedCost(np.zeros((1, columns), dtype=np.int32), worst_cap(int(2 * domain.radius) ** 2), domain.clip)
-    calibrate(terms.sensitivity(cost), plan.loss)
+    check_loss(domain, terms, plan.loss)
 
 
 def least_part_on_sample(task: Task, plan: VotesPlan, make: Callable[[Task, float], VotesPlan]) -> Fraction:
