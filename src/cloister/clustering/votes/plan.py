@@ -3,7 +3,7 @@
 The number of rows is bought first with a pure epsilon (a fiftieth); under replace-one it is public. What is left of epsilon
 (and delta) is one whole, whichever branch the number of rows picks:
 
-- bounds: 15%, only where they are not public (`bounds`);
+- bounds: 17% of a column, 2% more for each other one, a third at most; only where they are not public (`bounds`);
 - seeding: the moments of each column (4%), then rounds of votes with clipped sums over more cells than clusters: 8, 6, 4
   and 2 cells a cluster (Gaussian) or 8 and 4 (Laplace), fewer where a cell's rows would not stand out of the noise
   (rows a cell >= 1.5 sqrt d times the noise of a sum), at most 512 or 4 a cluster;
@@ -26,7 +26,7 @@ import numpy as np
 from cloister.clustering.clipped_rounds import check_round, sum_noise
 from cloister.clustering.domain import from_bounds
 from cloister.clustering.task import Task
-from cloister.clustering.votes.bounds import BOUNDS_STEPS
+from cloister.clustering.votes.bounds import BOUNDS_PARTS, bounds_share
 from cloister.kernels import ClippedCost, Moments, ValueCounts
 from cloister.kernels.clipped import worst_cap
 from cloister.privacy.events import Event, SampledEvent
@@ -55,7 +55,6 @@ __all__ = [
 ]
 
 FEWEST_ROWS = 10.0  # a smaller noisy number of rows is raised to this
-BOUNDS_SHARE = Fraction(15, 100)
 MOMENTS_SHARE = Fraction(4, 100)
 LOSS_SHARE = Fraction(2, 100)
 # by the norm of the noise: Gaussian noise grows more slowly with the number of rounds
@@ -77,7 +76,7 @@ class VotesPlan:
     """What follows the number of rows."""
 
     rate: Fraction  # of the secret sample that seeding runs on; 1: all rows
-    bounds: Spend | None  # of each of the steps that estimate the bounds; None: they are public
+    bounds: Spend | None  # of all steps that estimate the bounds; None: they are public
     moments: Spend
     cells: tuple[int, ...]  # in each seeding round
     seeding: Spend  # of each seeding round
@@ -90,7 +89,9 @@ class VotesPlan:
             event_of("moments", self.moments),
             *(event_of(f"votes {i + 1}", self.seeding) for i in range(len(self.cells))),
         )
-        bounds = [] if self.bounds is None else [event_of(f"bounds {i + 1}", self.bounds) for i in range(BOUNDS_STEPS)]
+        bounds: list[Event] = []
+        if self.bounds is not None:
+            bounds = [event_of(f"bounds {i + 1}", part_of(self.bounds, part)) for i, part in enumerate(BOUNDS_PARTS)]
         first: tuple[Event, ...] = seeding if self.rate == 1 else (SampledEvent("seeding", self.rate, seeding),)
         return (*bounds, *first, Branch("lloyd", self.lloyd, lloyd_rounds), event_of("loss", self.loss))
 
@@ -149,8 +150,8 @@ def after_size(task: Task, rows: float) -> VotesPlan:
     left = budget.epsilon - (task.terms.size_epsilon or 0)
     whole = whole_spend(budget, left)
     cells, least = SEED_CELLS[norm_of(whole)], LEAST_LLOYD[norm_of(whole)]
-    bounds_share = BOUNDS_SHARE if task.domain is None else Fraction(0)
-    kept = 1 - bounds_share
+    share = bounds_share(len(task.names)) if task.domain is None else Fraction(0)
+    kept = 1 - share
     rest = kept * (1 - MOMENTS_SHARE - LOSS_SHARE)
     seeding_share = kept * MOMENTS_SHARE + rest * len(cells) / (len(cells) + least)
     lloyd_share = rest * least / (len(cells) + least)
@@ -162,7 +163,7 @@ def after_size(task: Task, rows: float) -> VotesPlan:
     most = clusters or most_clusters(affordable)
     return VotesPlan(
         rate,
-        part_of(whole, bounds_share / BOUNDS_STEPS) if bounds_share else None,
+        part_of(whole, share) if share else None,
         part_of(on_sample, moments_part),
         tuple(int(max(most, min(c * most, affordable, max(MOST_CELLS, 4 * most)))) for c in cells),
         each,
@@ -183,7 +184,7 @@ def check_noise(task: Task) -> None:
     least = least_part_on_sample(task, plan)
     terms.size_step(terms.size_epsilon)
     if plan.bounds is not None:
-        calibrate(terms.sensitivity(ValueCounts((1,) * columns)), plan.bounds)
+        calibrate(terms.sensitivity(ValueCounts((1,) * columns)), part_of(plan.bounds, min(BOUNDS_PARTS)))
     calibrate(terms.sensitivity(Moments(domain.clip, columns)), part_of(plan.moments, least))
     check_round(domain, terms, part_of(plan.seeding, least), 2 * domain.radius)
     check_round(domain, terms, part_of(plan.lloyd, Fraction(1, task.rounds or MOST_LLOYD)), 2 * domain.radius)
