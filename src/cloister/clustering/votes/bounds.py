@@ -14,8 +14,8 @@ nearest, one that cannot be read into that of zero.
 
 How sure they are
 -----------------
-All tests of a fit together take noise for rows with a chance of at most `DOUBT` (`CellCounts.threshold`: the exact tails of
-the noise, one test for every run of cells of every column and step). Otherwise whatever stands out holds rows, and so:
+All tests of a fit together take noise for rows with a chance of at most `DOUBT` (`CountNoise.thresholds`: the exact tails
+of the noise, one test for every run of cells of every column and step). Otherwise whatever stands out holds rows, and so:
 
 - The bulk is never an empty place. It is taken from runs of cells that stand out and show half of the rows; where none do, the
   cells stay as they are, at first those around zero. A bulk that is too narrow costs nothing, since cells double outwards;
@@ -39,7 +39,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cloister.clustering.progress import Progress
-from cloister.clustering.votes.column_tails import Array, CellCounts, range_of_tails
+from cloister.clustering.votes.column_tails import RUNS, Array, CellCounts, CountNoise, range_of_tails
 from cloister.encode import Bins, Encoding
 from cloister.kernels import ValueCounts
 from cloister.privacy.mechanisms import Mechanism, Spend, calibrate, part_of
@@ -51,9 +51,8 @@ BOUNDS_PARTS = tuple(Fraction(part, 100) for part in (20, 8, 8, 8, 56))  # of th
 EXPONENTS = range(-40, 81)  # |x| from 2**e up to 2**(e+1)
 SMALLEST = 2.0 ** EXPONENTS[0]  # what is nearer to zero is not told from it
 CELLS = 256  # in the steps between
-INNER, OUTER = 16, 96  # in the last step: equal cells of the bulk, and doubling ones on either side
+INNER, OUTER = 16, 100  # in the last step: equal cells of the bulk, and doubling ones on either side
 BULK = 0.5  # the part of the rows that a bulk shows
-RUNS = (1, 2, 4, 8, 16, 32)  # how many cells are tested together
 DOUBT = 2e-5  # chance that any run of empty cells stands out, in one fit
 
 Histograms = Callable[[list[Array], int], tuple[list[Array], Mechanism]]
@@ -91,17 +90,19 @@ def search_bounds(columns: int, rows: float, histograms: Histograms) -> tuple[Ar
     edges = [np.concatenate([-magnitudes[::-1], magnitudes])] * columns
     for step in range(len(BOUNDS_PARTS) - 1):
         counts, mechanism = histograms(edges, step)
-        cells = [CellCounts(*pair, mechanism, exponent) for pair in zip(edges, counts, strict=True)]
-        places = [bulk(column, rows) or place for column, place in zip(cells, places, strict=True)]
+        noise = CountNoise.of(mechanism, exponent)
+        cells = [CellCounts(*pair, noise) for pair in zip(edges, counts, strict=True)]
+        places = [bulk(column, rows, step > 0) or place for column, place in zip(cells, places, strict=True)]
         edges = [np.linspace(*place, CELLS + 1) for place in places]
     edges = [doubling_edges(*place) for place in places]
     counts, mechanism = histograms(edges, len(BOUNDS_PARTS) - 1)
-    ranges = [range_of_tails(CellCounts(*pair, mechanism, exponent), rows) for pair in zip(edges, counts, strict=True)]
+    noise = CountNoise.of(mechanism, exponent)
+    ranges = [range_of_tails(CellCounts(*pair, noise), rows) for pair in zip(edges, counts, strict=True)]
     low, high = np.array(ranges).T
     return low, high
 
 
-def bulk(cells: CellCounts, rows: float) -> tuple[float, float] | None:
+def bulk(cells: CellCounts, rows: float, equal: bool) -> tuple[float, float] | None:
     """Where half of the rows are seen: what all runs that stand out have in common, or span; None if it is nowhere or tiny.
 
     The shortest runs that show it count: they tell the place best.
@@ -110,7 +111,9 @@ def bulk(cells: CellCounts, rows: float) -> tuple[float, float] | None:
         found = cells.standing_out(run)
         if found is None:
             continue
-        first, last = min(found[0] + run - 1, found[1]), max(found[1] + 1, found[0] + run)
+        first, last = found[0], found[1] + run
+        if not equal:  # the outer cells of a run may be empty, and each is as wide as all that lie further in
+            first, last = min(first + run - 1, last - run), max(last - run + 1, first + run)
         low, high = float(cells.edges[first]), float(cells.edges[last])
         if cells.counts[first:last].sum() >= BULK * rows and high - low >= 2 * SMALLEST:
             return low, high
@@ -119,5 +122,5 @@ def bulk(cells: CellCounts, rows: float) -> tuple[float, float] | None:
 
 def doubling_edges(low: float, high: float) -> NDArray[np.float64]:
     """Equal cells from low to high, and on either side cells that double in width."""
-    beyond = (high - low) / 2 * (2.0 ** np.arange(1, OUTER + 1) - 1)
+    beyond = (high - low) / INNER * (2.0 ** np.arange(1, OUTER + 1) - 1)
     return np.concatenate([(low - beyond)[::-1], np.linspace(low, high, INNER + 1), high + beyond])
