@@ -117,8 +117,8 @@ def ratios(fits: int) -> list[dict[str, Any]]:
 def drawn(mechanism: Mechanism, size: int, random: Random) -> Array:
     """Noise of a mechanism's law for so many counts."""
     if isinstance(mechanism, Laplace):
-        stop = -np.expm1(-1 / float(mechanism.scales["counts"]))
-        return (random.geometric(stop, size) - random.geometric(stop, size)).astype(np.float64)
+        two = np.floor(float(mechanism.scales["counts"]) * random.standard_exponential((2, size)))  # geometric, exactly
+        return np.asarray(two[0] - two[1])
     return np.rint(random.normal(0, mechanism.deviation()["counts"], size))
 
 

@@ -91,7 +91,7 @@ def test_tails_and_intervals_hold_the_draws(mechanism: Laplace | Gaussian, draws
     assert np.mean(inside) == pytest.approx(0.95, abs=0.01)
 
 
-@pytest.mark.parametrize("scale", [Fraction(1, 2), Fraction(7, 3), Fraction(30)])
+@pytest.mark.parametrize("scale", [Fraction(1, 2), Fraction(7, 3), Fraction(6)])
 @pytest.mark.parametrize("draws", [1, 2, 4, 32])
 @pytest.mark.parametrize("exponent", [1.0, 7.0, 18.0])
 def test_the_tail_of_laplace_noise_is_a_bound(scale: Fraction, draws: int, exponent: float) -> None:
