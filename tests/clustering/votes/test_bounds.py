@@ -12,7 +12,7 @@ from scipy.stats import poisson
 import cloister as cl
 from cloister.clustering.votes import bounds
 from cloister.clustering.votes.bounds import BOUNDS_PARTS, bounds_share, search_bounds
-from cloister.clustering.votes.column_tails import CellCounts
+from cloister.clustering.votes.column_tails import ColumnCells
 from cloister.kernels import ValueCounts
 from cloister.privacy.mechanisms import Laplace, Mechanism, Spend, calibrate, part_of, whole_spend
 from cloister.schema import Neighbours
@@ -85,14 +85,14 @@ def test_a_wrong_scale_is_rarer_than_one_in_ten_thousand(budget: str) -> None:
 def empty_tables_with_rows(doubt: float, monkeypatch: pytest.MonkeyPatch) -> int:
     """In how many fits of an empty table some run of cells stands out, in any step."""
     seen: list[bool] = []
-    standing_out = CellCounts.standing_out
+    standing_out = ColumnCells.standing_out
 
-    def watched(self: CellCounts, run: int) -> tuple[int, int] | None:
+    def watched(self: ColumnCells, run: int) -> tuple[int, int] | None:
         found = standing_out(self, run)
         seen.append(found is not None)
         return None
 
-    monkeypatch.setattr(CellCounts, "standing_out", watched)
+    monkeypatch.setattr(ColumnCells, "standing_out", watched)
     monkeypatch.setattr(bounds, "DOUBT", doubt)
     random, mechanisms, passed = np.random.default_rng(2), steps(cl.PureDP(1)), 0
     for _ in range(FITS):

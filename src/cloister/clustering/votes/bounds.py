@@ -39,7 +39,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cloister.clustering.progress import Progress
-from cloister.clustering.votes.column_tails import RUNS, Array, CellCounts, CountNoise, range_of_tails
+from cloister.clustering.votes.column_tails import RUNS, Array, ColumnCells, CountNoise, range_of_tails
 from cloister.encode import Bins, Encoding
 from cloister.kernels import ValueCounts
 from cloister.privacy.mechanisms import Mechanism, Spend, calibrate, part_of
@@ -91,18 +91,18 @@ def search_bounds(columns: int, rows: float, histograms: Histograms) -> tuple[Ar
     for step in range(len(BOUNDS_PARTS) - 1):
         counts, mechanism = histograms(edges, step)
         noise = CountNoise.of(mechanism, exponent)
-        cells = [CellCounts(*pair, noise) for pair in zip(edges, counts, strict=True)]
+        cells = [ColumnCells(*pair, noise) for pair in zip(edges, counts, strict=True)]
         places = [bulk(column, rows, step > 0) or place for column, place in zip(cells, places, strict=True)]
         edges = [np.linspace(*place, CELLS + 1) for place in places]
     edges = [doubling_edges(*place) for place in places]
     counts, mechanism = histograms(edges, len(BOUNDS_PARTS) - 1)
     noise = CountNoise.of(mechanism, exponent)
-    ranges = [range_of_tails(CellCounts(*pair, noise), rows) for pair in zip(edges, counts, strict=True)]
+    ranges = [range_of_tails(ColumnCells(*pair, noise), rows) for pair in zip(edges, counts, strict=True)]
     low, high = np.array(ranges).T
     return low, high
 
 
-def bulk(cells: CellCounts, rows: float, equal: bool) -> tuple[float, float] | None:
+def bulk(cells: ColumnCells, rows: float, equal: bool) -> tuple[float, float] | None:
     """Where half of the rows are seen: what all runs that stand out have in common, or span; None if it is nowhere or tiny.
 
     The shortest runs that show it count: they tell the place best.

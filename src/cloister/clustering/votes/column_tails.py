@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from cloister.privacy.mechanisms import Mechanism
 
-__all__ = ["RUNS", "Array", "CellCounts", "CountNoise", "range_of_tails"]
+__all__ = ["RUNS", "Array", "ColumnCells", "CountNoise", "range_of_tails"]
 
 BEYOND = 0.0005  # the part of the rows beyond a bound, on each side, that is aimed at: 99.9% lie between
 QUARTER = 0.25
@@ -56,7 +56,7 @@ class CountNoise:
 
 
 @dataclass(frozen=True, slots=True)
-class CellCounts:
+class ColumnCells:
     """The noisy counts of one column between its edges."""
 
     edges: Array  # (m + 1,)
@@ -73,17 +73,17 @@ class CellCounts:
         full = np.flatnonzero(self.sums(run) > self.noise.thresholds[run])
         return (int(full[0]), int(full[-1])) if len(full) else None
 
-    def around(self, first: int, last: int) -> CellCounts:
+    def around(self, first: int, last: int) -> ColumnCells:
         """The cells from first to before last, and those beside them up to `REACH` times as far."""
         low, high = self.edges[first], self.edges[last]
         far = REACH * (high - low)
         first = max(int(np.searchsorted(self.edges, low - far, side="right")) - 1, 0)
         last = min(int(np.searchsorted(self.edges, high + far, side="left")), len(self.counts))
-        return CellCounts(self.edges[first : last + 1], self.counts[first:last], self.noise)
+        return ColumnCells(self.edges[first : last + 1], self.counts[first:last], self.noise)
 
-    def flipped(self) -> CellCounts:
+    def flipped(self) -> ColumnCells:
         """The column with its sign turned."""
-        return CellCounts(-self.edges[::-1], self.counts[::-1], self.noise)
+        return ColumnCells(-self.edges[::-1], self.counts[::-1], self.noise)
 
     def quantile(self, part: float) -> float:
         """Where this part of the rows lies above, rows spread evenly within a cell."""
@@ -95,7 +95,7 @@ class CellCounts:
         return float(self.edges[cell] + min(max(fraction, 0.0), 1.0) * (self.edges[cell + 1] - self.edges[cell]))
 
 
-def range_of_tails(cells: CellCounts, rows: float) -> tuple[float, float]:
+def range_of_tails(cells: ColumnCells, rows: float) -> tuple[float, float]:
     """The range that all but a thousandth of the rows lie in, or a wider one; of a table of about so many rows."""
     shown = cells.around(*extent(cells, rows))
     middle = shown.quantile(0.5)
@@ -105,7 +105,7 @@ def range_of_tails(cells: CellCounts, rows: float) -> tuple[float, float]:
     return middle - lower, middle + upper
 
 
-def extent(cells: CellCounts, rows: float) -> tuple[int, int]:
+def extent(cells: ColumnCells, rows: float) -> tuple[int, int]:
     """From the first to the last cell beyond which rows stand out, and where the missing ones are likeliest."""
     runs = [(found, run) for run in TAIL_RUNS if (found := cells.standing_out(run))]
     if runs:
@@ -123,7 +123,7 @@ def extent(cells: CellCounts, rows: float) -> tuple[int, int]:
     return first, last
 
 
-def tail_length(cells: CellCounts, middle: float) -> float:
+def tail_length(cells: ColumnCells, middle: float) -> float:
     """How far the upper tail reaches from the median, extrapolated to `BEYOND`."""
     rows = max(float(cells.counts.sum()), 1.0)
     part = min(max(cells.noise.tail / rows, FARTHEST_TAIL), NEAREST_TAIL)
