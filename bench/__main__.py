@@ -6,11 +6,12 @@ import importlib
 import sys
 
 ALL = [
-    "foundations", "kmeans_speed", "kmeans_quality", "spark", "synopsis", "magic", "mixed", "anonymize", "risk", "audit",
-    "collect", "collect_service", "microaggregation", "microdata", "microdata_marginals", "point_search",
+    "foundations", "kmeans_speed", "kmeans_quality", "found_bounds", "point_search", "spark", "synopsis", "magic", "mixed",
+    "anonymize", "risk", "audit", "collect", "collect_service", "microaggregation", "microdata", "microdata_marginals",
 ]  # fmt: skip
 
 IN_PARTS = {
+    "found_bounds",
     "mixed",
     "collect",
     "collect_service",

@@ -91,6 +91,22 @@ def test_tails_and_intervals_hold_the_draws(mechanism: Laplace | Gaussian, draws
     assert np.mean(inside) == pytest.approx(0.95, abs=0.01)
 
 
+@pytest.mark.parametrize("scale", [Fraction(1, 2), Fraction(7, 3), Fraction(6)])
+@pytest.mark.parametrize("draws", [1, 2, 4, 32])
+@pytest.mark.parametrize("exponent", [1.0, 7.0, 18.0])
+def test_the_tail_of_laplace_noise_is_a_bound(scale: Fraction, draws: int, exponent: float) -> None:
+    """The exact chance that a sum of draws passes it, by convolving their probabilities, is at most exp(-exponent) / 2."""
+    reach = int(60 * scale) + 1
+    one = np.exp(-np.abs(np.arange(-reach, reach + 1)) / float(scale))
+    one /= one.sum()
+    chances = one
+    for _ in range(draws - 1):
+        chances = np.convolve(chances, one)
+    tail = Laplace({"a": scale}).tail("a", exponent, draws)
+    sums = np.arange(len(chances)) - len(chances) // 2
+    assert chances[sums > tail].sum() <= np.exp(-exponent) / 2 * (1 + 1e-6)
+
+
 @given(st.fractions(min_value=Fraction(1, 10**6), max_value=10**12))
 def test_roots_are_rounded_up(square: Fraction) -> None:
     """The root is never too small, and too large by less than 2**-31."""

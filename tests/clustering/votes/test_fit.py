@@ -206,18 +206,18 @@ def test_bounds_are_found_far_from_the_origin(budget: object) -> None:
     plain = PlainKMeans(3, n_init=10, random_state=0).fit(X / scale).inertia_ / len(X)
     assert loss(X / scale, model.cluster_centers_ / scale) < 1.3 * plain
     assert model.release_.parameters["bounds_from"] == "the budget"
-    assert sum(event.step.startswith("bounds") for event in model.release_.events) == 4
+    assert sum(event.step.startswith("bounds") for event in model.release_.events) == 5
 
 
 def test_found_bounds_hold_nearly_all_rows() -> None:
-    """Typical bounds hold at least nine tenths of each column and are at most a few times as wide as the data.
+    """Typical bounds hold 99% of each column and are at most a few times as wide as the data.
 
-    About one fit in 100 finds bounds that are far too wide; five of nine do so less than once in a million times.
+    Fewer than one fit in 10,000 finds others; two of three do so less than once in a million times.
     """
     X = np.random.default_rng(0).normal([5000, -3], [10, 0.1], (20_000, 2))
-    found = [np.array(cl.KMeans(2, 1.0).fit(X).release_.parameters["bounds"]) for _ in range(9)]
+    found = [np.array(cl.KMeans(2, 1.0).fit(X).release_.parameters["bounds"]) for _ in range(3)]
     inside = [((bounds[:, 0] <= X) & (bounds[:, 1] >= X)).mean(axis=0) for bounds in found]
-    assert (np.median(inside, axis=0) > 0.9).all()
+    assert (np.median(inside, axis=0) > 0.99).all()
     widths = np.median([bounds[:, 1] - bounds[:, 0] for bounds in found], axis=0)
     assert (widths < 5 * (X.max(axis=0) - X.min(axis=0))).all()
 

@@ -21,6 +21,7 @@ from fractions import Fraction
 from typing import Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cloister.clustering.chance import PublicChance
 from cloister.clustering.clipped_rounds import round_kernel, round_weights, sum_noise

@@ -3,7 +3,7 @@
 The number of rows is bought first with a pure epsilon (a fiftieth); under replace-one it is public. What is left of epsilon
 (and delta) is one whole, whichever branch the number of rows picks:
 
-- bounds: 15%, only where they are not public (`bounds`);
+- bounds: 17% of a column, 2% more for each other one, a third at most; only where they are not public (`bounds`);
 - seeding: the moments of each column (4%), then one of two ways to find the cells that hold the rows:
 
   - up to three columns, if at least 4 candidates a column stand out of the noise: two rounds of votes alone, over as many
@@ -34,7 +34,7 @@ from cloister.clustering.expected_loss import NoisyRound, lost_clusters, said_ra
 from cloister.clustering.loss_step import LOSS_SHARE, check_loss, expected_error
 from cloister.clustering.task import Task
 from cloister.clustering.terms import Terms
-from cloister.clustering.votes.bounds import BOUNDS_STEPS
+from cloister.clustering.votes.bounds import BOUNDS_PARTS, bounds_share
 from cloister.kernels import Moments, ValueCounts
 from cloister.privacy.budgets import ApproxDP, Budget, PureDP
 from cloister.privacy.events import Event, SampledEvent
@@ -63,7 +63,6 @@ __all__ = [
 ]
 
 FEWEST_ROWS = 10.0  # a smaller noisy number of rows is raised to this
-BOUNDS_SHARE = Fraction(15, 100)
 MOMENTS_SHARE = Fraction(4, 100)
 # by the norm of the noise: Gaussian noise grows more slowly with the number of rounds
 SEED_CELLS = {"L2": (8, 6, 4, 2), "L1": (8, 4)}  # cells a cluster in each seeding round
@@ -91,7 +90,7 @@ class VotesPlan:
     """What follows the number of rows."""
 
     rate: Fraction  # of the secret sample that seeding runs on; 1: all rows
-    bounds: Spend | None  # of each of the steps that estimate the bounds; None: they are public
+    bounds: Spend | None  # of all steps that estimate the bounds; None: they are public
     moments: Spend
     cells: tuple[int, ...]  # in each seeding round
     seeding: Spend  # of each seeding round
@@ -106,7 +105,9 @@ class VotesPlan:
             event_of("moments", self.moments),
             *(event_of(f"votes {i + 1}", self.seeding) for i in range(len(self.cells))),
         )
-        bounds = [] if self.bounds is None else [event_of(f"bounds {i + 1}", self.bounds) for i in range(BOUNDS_STEPS)]
+        bounds: list[Event] = []
+        if self.bounds is not None:
+            bounds = [event_of(f"bounds {i + 1}", part_of(self.bounds, part)) for i, part in enumerate(BOUNDS_PARTS)]
         first: tuple[Event, ...] = seeding if self.rate == 1 else (SampledEvent("seeding", self.rate, seeding),)
         return (*bounds, *first, Branch("lloyd", self.lloyd, lloyd_rounds), event_of("loss", self.loss))
 
@@ -261,7 +262,7 @@ class Parts:
     left: Fraction  # of epsilon, after the number of rows
     seeding_share: Fraction
     moments_part: Fraction  # of the seeding's
-    bounds: Spend | None  # of each step
+    bounds: Spend | None  # of all steps that find them
     lloyd: Spend
     loss: Spend
 
@@ -270,8 +271,8 @@ class Parts:
         """Seeding and Lloyd share what bounds, moments and loss leave."""
         left = budget.epsilon - (task.terms.size_epsilon or 0)
         whole = whole_spend(budget, left)
-        bounds_share = BOUNDS_SHARE if task.domain is None else Fraction(0)
-        kept = 1 - bounds_share
+        finding = bounds_share(len(task.names)) if task.domain is None else Fraction(0)
+        kept = 1 - finding
         rest = kept * (1 - MOMENTS_SHARE - LOSS_SHARE)
         seeding_share = kept * MOMENTS_SHARE + rest * seeding
         return cls(
@@ -279,7 +280,7 @@ class Parts:
             left,
             seeding_share,
             kept * MOMENTS_SHARE / seeding_share,
-            part_of(whole, bounds_share / BOUNDS_STEPS) if bounds_share else None,
+            part_of(whole, finding) if finding else None,
             part_of(whole, rest * (1 - seeding)),
             part_of(whole, kept * LOSS_SHARE),
         )
@@ -325,7 +326,7 @@ def check_plan(task: Task, make: Callable[[Task, float], VotesPlan]) -> None:
     domain = task.domain or from_bounds(task.names, (0.0, 1.0), "bounds")
     least = least_part_on_sample(task, plan, make)
     if plan.bounds is not None:
-        calibrate(terms.sensitivity(ValueCounts((1,) * columns)), plan.bounds)
+        calibrate(terms.sensitivity(ValueCounts((1,) * columns)), part_of(plan.bounds, min(BOUNDS_PARTS)))
     calibrate(terms.sensitivity(Moments(domain.clip, columns)), part_of(plan.moments, least))
     if plan.votes_alone:
         calibrate(terms.counting(), part_of(plan.seeding, least))

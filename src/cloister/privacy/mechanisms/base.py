@@ -49,7 +49,7 @@ class Mechanism(Protocol):
         """The epsilon whose Laplace noise on counts under add-remove would be as large as the noise of a part."""
 
     def tail(self, part: str, exponent: float, draws: int = 1) -> float:
-        """What the sum of so many draws of a part passes with a probability of about exp(-exponent) / 2 at most."""
+        """What the sum of so many draws of a part passes with a probability of at most exp(-exponent) / 2."""
 
     def interval_width(self) -> float:
         """How many standard deviations lie to either side in a 95% interval."""

@@ -64,8 +64,8 @@ class Gaussian:
         return sqrt(2) / float(self.sigmas[part])
 
     def tail(self, part: str, exponent: float, draws: int = 1) -> float:
-        """What the sum of so many draws hardly ever passes: it is normal too."""
-        return self.deviation()[part] * sqrt(2 * exponent * draws)
+        """What the sum of so many draws passes with a probability of at most exp(-exponent) / 2: it is normal before rounding."""
+        return float(self.sigmas[part]) * sqrt(2 * exponent * draws) + draws / 2
 
     def interval_width(self) -> float:
         """Standard deviations to either side in a 95% interval."""
