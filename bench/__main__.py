@@ -6,8 +6,9 @@ import importlib
 import sys
 
 ALL = [
-    "foundations", "kmeans_speed", "kmeans_quality", "found_bounds", "point_search", "spark", "synopsis", "magic", "mixed",
-    "anonymize", "risk", "audit", "collect", "collect_service", "microaggregation", "microdata", "microdata_marginals",
+    "foundations", "kmeans_speed", "kmeans_quality", "kmeans_tails", "found_bounds", "point_search", "spark",
+    "synopsis", "magic", "mixed", "anonymize", "risk", "audit", "collect", "collect_service", "microaggregation",
+    "microdata", "microdata_marginals",
 ]  # fmt: skip
 
 IN_PARTS = {

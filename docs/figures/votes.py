@@ -20,9 +20,9 @@ def main() -> None:
     seen: list[Round] = []
     update = Sketch.update
 
-    def watched(self: Sketch, round: Round, rows: float, clusters: int, domain: Domain) -> Sketch:
+    def watched(self: Sketch, round: Round, rows: float, clusters: int, domain: Domain, mark: float | None) -> Sketch:
         seen.append(round)
-        return update(self, round, rows, clusters, domain)
+        return update(self, round, rows, clusters, domain, mark)
 
     Sketch.update = watched  # type: ignore[method-assign, assignment]
     model = cl.KMeans(7, 1.0, bounds=(-15, 15), random_state=3).fit(X)

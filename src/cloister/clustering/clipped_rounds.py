@@ -28,12 +28,12 @@ UNIT_RADIUS = 1 << 20
 Radius = float | NDArray[np.float64]  # of all candidates, or of each
 
 
-def round_weights(columns: int, norm: Norm, neighbours: Neighbours) -> dict[str, str]:
+def round_weights(columns: int, norm: Norm, neighbours: Neighbours, counted: float = 1.0) -> dict[str, str]:
     """How the sums, counts and squares of a round share its spend.
 
     Under replace-one with Gaussian noise there are two worst cases. A row that keeps its vote costs sums + squares / 2. A row
     that changes its vote moves the sums by half of that (squared), and costs sums / 2 + counts + squares. The weights make
-    the two equal, so the counts cost nothing extra.
+    the two equal, so the counts cost nothing extra. `counted` is the weight of counts under Laplace noise.
     """
     if norm == "L2" and neighbours is Neighbours.REPLACE_ONE:
         sums, counts, squares = 1 - REPLACED_SQUARES, (1 - 3 * REPLACED_SQUARES) / 2, 2 * REPLACED_SQUARES
@@ -41,7 +41,7 @@ def round_weights(columns: int, norm: Norm, neighbours: Neighbours) -> dict[str,
         sums, squares = sqrt(columns), PHI
         counts = max(THETA, LEAST_COUNT_SHARE * (sums + THETA + squares))
     else:
-        sums, counts, squares = (columns / THETA) ** (2 / 3), 1.0, PHI
+        sums, counts, squares = (columns / THETA) ** (2 / 3), counted, PHI
     return {"counts": f"{counts:.9f}", "sums": f"{sums:.9f}", "squares": f"{squares:.9f}"}
 
 
@@ -55,7 +55,7 @@ def round_kernel(candidates: NDArray[np.int32], move: Radius, square: Radius, no
     return ClippedSums(candidates, radii, norm == "L1", reaches, within)
 
 
-def check_round(domain: Domain, terms: Terms, spend: Spend, radius: float) -> None:
+def check_round(domain: Domain, terms: Terms, spend: Spend, radius: float, counted: float = 1.0) -> None:
     """Refuse, before a charge, a round whose noise could not be drawn or whose distances would not be exact.
 
     Centres in the farthest corner, moves clipped to this many grid steps and the worst reach up to as many are the worst that a
@@ -65,13 +65,13 @@ def check_round(domain: Domain, terms: Terms, spend: Spend, radius: float) -> No
     corners = domain.put(np.repeat(domain.halves[None], 2, axis=0).astype(np.float64))
     reach = worst_reach(max(1, round(radius)))
     kernel = round_kernel(corners, np.array([1.0, radius]), np.array([1.0, reach]), norm, domain.clip)
-    calibrate(terms.sensitivity(kernel), spend, round_weights(columns, norm, terms.neighbours))
+    calibrate(terms.sensitivity(kernel), spend, round_weights(columns, norm, terms.neighbours, counted))
 
 
-def sum_noise(spend: Spend, columns: int, neighbours: Neighbours) -> float:
+def sum_noise(spend: Spend, columns: int, neighbours: Neighbours, counted: float = 1.0) -> float:
     """The deviation of one coordinate of a round's sums, in clipping radii."""
     norm = norm_of(spend)
     origin, within = np.zeros((1, columns), dtype=np.int32), BoxClip((1,) * columns)
     kernel = round_kernel(origin, UNIT_RADIUS, UNIT_RADIUS, norm, within)
-    mechanism = calibrate(kernel.sensitivity(neighbours), spend, round_weights(columns, norm, neighbours))
+    mechanism = calibrate(kernel.sensitivity(neighbours), spend, round_weights(columns, norm, neighbours, counted))
     return mechanism.deviation()["sums"] / UNIT_RADIUS

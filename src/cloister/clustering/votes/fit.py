@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from math import log
 from typing import Protocol
 
 import numpy as np
@@ -57,6 +58,8 @@ from cloister.schema import Neighbours
 from cloister.vault import Vault
 
 __all__ = ["Votes"]
+
+FALSE_CELLS = 0.3  # empty cells that pass for full ones in a seeding round, to be expected at most
 
 
 class Door(Protocol):
@@ -108,7 +111,7 @@ class Votes:
         vault.choose("lloyd", rounds)
         spend = part_of(plan.lloyd, Fraction(1, rounds))
         for i in range(rounds):
-            sketch = search.round(vault, sketch, RoundStep(f"lloyd {i + 1}", clusters, spend))
+            sketch = search.round(vault, sketch, RoundStep(f"lloyd {i + 1}", clusters, spend, counted=plan.lloyd_counts))
         centers = domain.put(sketch.means)
         loss = measure_loss(vault, MeasuredCenters(domain, centers, table.rows), plan.loss, progress)
         errors = np.repeat(sketch.errors[:, None], len(task.names), axis=1)
@@ -151,12 +154,14 @@ class RowEstimate:
 
 @dataclass(frozen=True, slots=True)
 class RoundStep:
-    """One round: its name, how many candidates it votes on, what it spends, the rate of its sample, and whether it explores."""
+    """One round: its name, how many candidates it votes on, what it spends, the rate of its sample."""
 
     name: str
     cells: int
     spend: Spend
     rate: Fraction = Fraction(1)
+    counted: float = 1.0  # weight of counts under Laplace noise
+    is_clear: bool = False  # whether a cell's rows stand out of the noise
     explores: bool = False
 
 
@@ -189,7 +194,8 @@ class Search:
             return self.look(door, sketch, plan)
         for i, cells in enumerate(plan.cells):
             explores = i == 0 and plan.explores
-            sketch = self.round(door, sketch, RoundStep(f"votes {i + 1}", cells, plan.seeding, plan.rate, explores))
+            step = RoundStep(f"votes {i + 1}", cells, plan.seeding, plan.rate, plan.seeding_counts, plan.is_clear, explores)
+            sketch = self.round(door, sketch, step)
         return sketch
 
     def look(self, door: Door, sketch: Sketch, plan: VotesPlan) -> Sketch:
@@ -226,11 +232,12 @@ class Search:
         places = sketch.candidates(step.cells, self.clusters, self.domain, self.random, step.explores)
         candidates = self.domain.put(places)
         places, columns = candidates.astype(np.float64), candidates.shape[1]
-        noise = sum_noise(step.spend, columns, self.neighbours)
+        noise = sum_noise(step.spend, columns, self.neighbours, step.counted)
         radii = sketch.radii(places, table.rows * rate, noise, norm, self.domain, self.random)
         kernel = round_kernel(candidates, radii.move, radii.square, norm, self.domain.clip)
-        weights = round_weights(columns, norm, self.neighbours)
-        released = door.measure(kernel, calibrate(door.sensitivity(kernel), step.spend, weights), step.name)
+        weights = round_weights(columns, norm, self.neighbours, step.counted)
+        mechanism = calibrate(door.sensitivity(kernel), step.spend, weights)
+        released = door.measure(kernel, mechanism, step.name)
         votes = Round(
             places,
             radii,
@@ -242,4 +249,5 @@ class Search:
             released.deviation["squares"] * kernel.square_units,
         )
         self.sharpen(votes.counts, votes.count_noise**2, rate)
-        return sketch.update(votes, table.rows * rate, self.clusters, self.domain)
+        mark = mechanism.tail("counts", log(max(1.0, len(candidates) / (2 * FALSE_CELLS)))) if step.is_clear else None
+        return sketch.update(votes, table.rows * rate, self.clusters, self.domain, mark)

@@ -76,8 +76,11 @@ LOOK_SIDE = 4  # if so many candidates a column stand out
 LOOK_SIGNAL = 4.0  # rows a candidate, in deviations of the noise of a vote
 LOOK_CELLS = 8  # candidates a cluster at most, if they are more than MOST_CELLS
 LOOK_ROUNDS = 2
+LOOK_LOST = 3.0  # deviations of a vote that count as one of a sum when clusters are told lost
 LOOK_SHARE = Fraction(8, 11)  # of seeding by votes alone; the rest is Lloyd's
 CELL_SIGNAL = 1.5
+# the weight of counts in a round under Laplace noise: many cells are told apart by them, and moves of found clusters are short
+SEEDING_COUNTS, LLOYD_COUNTS = 2.5, 0.5
 SAMPLE_ROWS, SAMPLE_ROWS_PER_CLUSTER, SAMPLE_FROM = 20_000, 500, 3
 RATE_BITS = 32
 SAMPLED_PART = Fraction(1, 2**20)  # of a precision: a deviation that is 1024 times as large
@@ -97,7 +100,18 @@ class VotesPlan:
     lloyd: Spend  # of all rounds of Lloyd together
     loss: Spend
     votes_alone: bool  # whether seeding rounds release votes alone; else clipped sums too
+    is_clear: bool  # whether the usual number of cells stands out of the noise: then false ones are told from full ones
     explores: bool  # whether some candidates of the first round lie anywhere in the domain
+
+    @property
+    def seeding_counts(self) -> float:
+        """The weight of counts in a seeding round."""
+        return SEEDING_COUNTS if self.is_clear else 1.0
+
+    @property
+    def lloyd_counts(self) -> float:
+        """The weight of counts in a round of Lloyd."""
+        return LLOYD_COUNTS if self.is_clear else 1.0
 
     def steps(self, lloyd_rounds: int) -> tuple[PlannedStep, ...]:
         """Every step's charge; so many rounds of Lloyd are to be expected."""
@@ -140,15 +154,16 @@ def frozen_plan(task: Task, plan: VotesPlan, rows: float) -> Plan:
 def seeding_round(task: Task, plan: VotesPlan, rows: float, clusters: int) -> NoisyRound:
     """A round of seeding that looks for so many clusters of equal size."""
     people, columns = rows / task.terms.rows_each * float(plan.rate), len(task.names)
-    return NoisyRound(
-        people, columns, clusters, sum_noise(plan.seeding, columns, task.terms.neighbours), norm_of(plan.seeding)
-    )
+    noise = sum_noise(plan.seeding, columns, task.terms.neighbours, plan.seeding_counts)
+    if plan.votes_alone:
+        people, noise = rows * float(plan.rate), LOOK_LOST * vote_noise(task.terms, plan.seeding) / sqrt(columns)
+    return NoisyRound(people, columns, clusters, noise, norm_of(plan.seeding))
 
 
 def last_round(task: Task, plan: VotesPlan, rows: float, clusters: int, rounds: int) -> NoisyRound:
     """The last round of Lloyd, whose noise is in the centres."""
     spend, columns = part_of(plan.lloyd, Fraction(1, rounds)), len(task.names)
-    noise = sum_noise(spend, columns, task.terms.neighbours)
+    noise = sum_noise(spend, columns, task.terms.neighbours, plan.lloyd_counts)
     return NoisyRound(rows / task.terms.rows_each, columns, clusters, noise, norm_of(spend))
 
 
@@ -183,9 +198,9 @@ def expectations(task: Task, plan: VotesPlan, rows: float, clusters: int, rounds
             error = vote_noise(task.terms, plan.seeding) * cells / sampled
             expect[f"votes {i + 1}"] = f"{cells} candidates, the votes of each +-{min(error, 1):.1%}"
         else:
-            error = sum_noise(plan.seeding, columns, neighbours) * cells / sampled
+            error = sum_noise(plan.seeding, columns, neighbours, plan.seeding_counts) * cells / sampled
             expect[f"votes {i + 1}"] = f"{cells} candidates, each +-{min(error, 1):.2%} of its clipping radius"
-    error = sum_noise(part_of(plan.lloyd, Fraction(1, rounds)), columns, neighbours) * clusters / people
+    error = sum_noise(part_of(plan.lloyd, Fraction(1, rounds)), columns, neighbours, plan.lloyd_counts) * clusters / people
     for i in range(rounds):
         expect[f"lloyd {i + 1}"] = f"centres +-{min(error, 1):.2%} of their clipping radius"
     return expect
@@ -224,6 +239,7 @@ def plan_looking(task: Task, rows: float) -> VotesPlan:
         parts.lloyd,
         parts.loss,
         votes_alone=True,
+        is_clear=True,
         explores=True,
     )
 
@@ -250,6 +266,7 @@ def plan_summing(task: Task, rows: float) -> VotesPlan:
         parts.lloyd,
         parts.loss,
         votes_alone=False,
+        is_clear=affordable >= usual[0] * most,
         explores=cells[0] >= 2 * usual[0] * most,
     )
 
@@ -331,8 +348,11 @@ def check_plan(task: Task, make: Callable[[Task, float], VotesPlan]) -> None:
     if plan.votes_alone:
         calibrate(terms.counting(), part_of(plan.seeding, least))
     else:
-        check_round(domain, terms, part_of(plan.seeding, least), 2 * domain.radius)
-    check_round(domain, terms, part_of(plan.lloyd, Fraction(1, task.rounds or MOST_LLOYD)), 2 * domain.radius)
+        for counted in (SEEDING_COUNTS, 1.0):
+            check_round(domain, terms, part_of(plan.seeding, least), 2 * domain.radius, counted)
+    for counted in (LLOYD_COUNTS, 1.0):
+        spend = part_of(plan.lloyd, Fraction(1, task.rounds or MOST_LLOYD))
+        check_round(domain, terms, spend, 2 * domain.radius, counted)
     check_loss(domain, terms, plan.loss)
 
 
@@ -372,7 +392,9 @@ def sample_rate(rows: float, clusters: int, neighbours: Neighbours) -> Fraction:
 
 def wanted_rows(clusters: int) -> int:
     """About how many rows a secret sample has."""
-    return max(SAMPLE_ROWS, SAMPLE_ROWS_PER_CLUSTER * clusters)
+    return max(# the weight of counts in a round under Laplace noise: many cells are told apart by them, and moves of found clusters are short
+SEEDING_COUNTS, LLOYD_COUNTS = 2.5, 0.5
+SAMPLE_ROWS, SAMPLE_ROWS_PER_CLUSTER * clusters)
 
 
 def lloyd_rounds(task: Task, plan: VotesPlan, rows: float, clusters: int) -> int:
@@ -384,7 +406,7 @@ def lloyd_rounds(task: Task, plan: VotesPlan, rows: float, clusters: int) -> int
         return task.rounds
     whole, columns = plan.lloyd, len(task.names)
     norm, quiet = norm_of(whole), QUIET_LOOK if plan.votes_alone else QUIET
-    noise = sum_noise(whole, columns, task.terms.neighbours)
+    noise = sum_noise(whole, columns, task.terms.neighbours, plan.lloyd_counts)
     of_one_round = columns * (3 * noise * clusters * task.terms.rows_each / rows) ** 2
     fitting = [t for t in range(1, MOST_LLOYD + 1) if of_one_round * t ** (1 if norm == "L2" else 2) <= quiet]
     return max([LEAST_LLOYD[norm], *fitting])

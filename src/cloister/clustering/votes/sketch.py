@@ -18,12 +18,13 @@ __all__ = ["Radii", "Round", "Sketch", "draw_uniform", "sketch_of_moments"]
 Array = NDArray[np.float64]
 
 POINTS_PER_CELL = 25  # public points drawn from the sketch for each cell that is wanted
-POINTS_PER_RADIUS = 20  # and for each candidate whose radius is wanted
+POINTS_PER_RADIUS, FEWEST_DRAWN = 20, 4000  # and for each candidate whose radius is wanted
 UNIFORM = 0.3  # part of the points that is spread over the domain in a round that explores
 CANDIDATE_ITERATIONS = 6  # of one search for candidates: they need not be the best
 NEAR = 0.8  # part of the rows, as the sketch expects them, that a clipping radius leaves alone
 FEWEST_NEAR = 3  # points of a candidate from which its own radius follows
-QUIET = 0.0005  # noise below this part of the loss does not matter: it may buy a wider radius
+LARGE = 0.9  # part of the rows whose cells are kept in any case, the largest first
+QUIET = 0.004  # noise below this part of the loss does not matter: it may buy a wider radius
 UNEXPLAINED = 0.1  # of a cell's mean square that its own move may not explain away
 
 
@@ -94,11 +95,11 @@ class Sketch:
     def radii(self, candidates: Array, rows: float, noise: float, norm: Norm, domain: Domain, random: PublicChance) -> Radii:
         """Clipping radii: as far from its candidate as four fifths of the rows lie, if the sketch is right.
 
-        Each candidate has its own, in proportion to the root of the mean square around it. They grow, up to no clipping at all,
-        while the noise they bring stays below a small part of the loss: as epsilon grows the round becomes one of plain
-        Lloyd. `noise` is the deviation of a sum's coordinate in radii.
+        Each candidate has its own, in proportion to the root of the mean square around it. All grow, up to no clipping at all,
+        while the noise they bring stays below a small part of the loss: clipping biases a mean where rows have a long tail to one
+        side, and as epsilon grows the round becomes one of plain Lloyd. `noise` is the deviation of a sum's coordinate in radii.
         """
-        points, weights = self.draw(max(2000, POINTS_PER_RADIUS * len(candidates)), domain, random)
+        points, weights = self.draw(max(FEWEST_DRAWN, POINTS_PER_RADIUS * len(candidates)), domain, random)
         labels, squares = nearest(points, candidates)
         loss = float(weights @ squares / weights.sum())
         columns = candidates.shape[1]
@@ -107,22 +108,23 @@ class Sketch:
         least, most = max(1.0, 1e-4 * domain.radius), 2 * domain.radius
         typical = max(np.sqrt(loss), 1e-300)
 
-        def wide(lengths: Array) -> Array:
+        def radius_of(lengths: Array) -> Array:
             return np.asarray(np.clip(np.maximum(quantile(lengths, weights) / typical * widths, quiet), least, most))
 
-        square = wide(np.sqrt(squares))
-        move = square
+        move = square = radius_of(np.sqrt(squares))
         if norm == "L1":
-            move = wide(np.abs(points - candidates[labels]).sum(axis=1) / np.sqrt(columns))
+            move = radius_of(np.abs(points - candidates[labels]).sum(axis=1) / np.sqrt(columns))
         expected = float(weights @ np.minimum(squares / square[labels] ** 2, 1.0) / weights.sum())
         return Radii(move, square, expected)
 
-    def update(self, votes: Round, rows: float, clusters: int, domain: Domain) -> Sketch:
+    def update(self, votes: Round, rows: float, clusters: int, domain: Domain, mark: float | None = None) -> Sketch:
         """The sketch after a round.
 
         A move is shrunk by its own noise, 1 - E|noise|^2 / |move|^2 and not below 0 (James and Stein). The mean square of
         all cells is drawn towards what the sketch expected by its noise, and each cell's towards that. Of more cells than
-        clusters only the largest are kept, until they add up to the rows: the others are what noise explains.
+        clusters those are kept that have rows: the largest, up to nine tenths of the rows, and all that pass the mark, which
+        noise hardly does: a false one may be far away, and take a centre from rows. Without a mark the largest are kept until
+        they add up to the rows.
         """
         floor = np.maximum(votes.counts, max(2 * votes.count_noise, 1.0))
         moves = votes.sums / floor[:, None]
@@ -135,9 +137,12 @@ class Sketch:
         if len(means) == clusters:
             return Sketch(means, np.maximum(votes.counts, 1.0), spreads, self.shape, errors)
         order = np.argsort(-votes.counts, kind="stable")
-        enough = int(np.searchsorted(np.cumsum(votes.counts[order]), rows)) + 1
-        cells = order[: max(clusters, enough)]
-        cells = cells[votes.counts[cells] > 0] if (votes.counts[cells] > 0).any() else order[:1]
+        counts = votes.counts[order]
+        large = int(np.searchsorted(np.cumsum(counts), rows if mark is None else LARGE * rows)) + 1
+        large = max(large, clusters) if mark is None else large
+        passes = counts > (np.inf if mark is None else mark)
+        cells = order[((np.arange(len(order)) < large) | passes) & (counts > 0)]
+        cells = cells if len(cells) else order[:1]
         weights = np.maximum(votes.counts[cells], 1.0)
         return Sketch(means[cells], weights, spreads[cells], self.shape, errors[cells])
 
