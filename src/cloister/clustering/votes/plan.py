@@ -392,9 +392,7 @@ def sample_rate(rows: float, clusters: int, neighbours: Neighbours) -> Fraction:
 
 def wanted_rows(clusters: int) -> int:
     """About how many rows a secret sample has."""
-    return max(# the weight of counts in a round under Laplace noise: many cells are told apart by them, and moves of found clusters are short
-SEEDING_COUNTS, LLOYD_COUNTS = 2.5, 0.5
-SAMPLE_ROWS, SAMPLE_ROWS_PER_CLUSTER * clusters)
+    return max(SAMPLE_ROWS, SAMPLE_ROWS_PER_CLUSTER * clusters)
 
 
 def lloyd_rounds(task: Task, plan: VotesPlan, rows: float, clusters: int) -> int:
