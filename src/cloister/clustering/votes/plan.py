@@ -7,7 +7,7 @@ The number of rows is bought first with a pure epsilon (a fiftieth); under repla
 - seeding: the moments of each column (4%), then one of two ways to find the cells that hold the rows:
 
   - up to three columns, if at least 4 candidates a column stand out of the noise: two rounds of votes alone, over as many
-    candidates as have on average four times the noise in rows, at most 512 or 8 a cluster (`look`). Seeding gets 8 parts,
+    candidates as have on average three times the noise in rows, at most 512 or 8 a cluster (`look`). Seeding gets 8 parts,
     Lloyd 3. With a delta the noise is Gaussian or Laplace, whichever is smaller;
   - else rounds of votes with clipped sums: 8, 6, 4 and 2 cells a cluster (Gaussian) or 8 and 4 (Laplace), twice as many where
     they stand out twice as clearly, fewer where a cell's rows would not stand out of the noise (rows a cell >= 1.5 sqrt d times
@@ -73,7 +73,7 @@ QUIET_LOOK = 0.004  # the same after votes alone, which know a cell's middle les
 MOST_CELLS = 512
 LOOK_COLUMNS = 3  # up to so many columns rows vote alone first
 LOOK_SIDE = 4  # if so many candidates a column stand out
-LOOK_SIGNAL = 4.0  # rows a candidate, in deviations of the noise of a vote
+LOOK_SIGNAL = 3.0  # rows a candidate, in deviations of the noise of a vote
 LOOK_CELLS = 8  # candidates a cluster at most, if they are more than MOST_CELLS
 LOOK_ROUNDS = 2
 LOOK_LOST = 3.0  # deviations of a vote that count as one of a sum when clusters are told lost
