@@ -11,6 +11,7 @@ from cloister.kernels.low_order import LowOrderMarginals
 from cloister.kernels.missing import MissingCounts
 from cloister.kernels.moments import Moments
 from cloister.kernels.morton import LeafSums, MortonKeys
+from cloister.kernels.projected import LiftedSums, Projected, Projection
 from cloister.kernels.prototypes import Marginals, PrototypeSums, PrototypeVotes
 from cloister.kernels.report_tables import ReportTables
 from cloister.kernels.tables import TableCounts
@@ -32,6 +33,7 @@ __all__ = [
     "Kernel",
     "Labels",
     "LeafSums",
+    "LiftedSums",
     "LowOrderMarginals",
     "Marginals",
     "MissingCounts",
@@ -39,6 +41,8 @@ __all__ = [
     "Moments",
     "MortonKeys",
     "NestedCells",
+    "Projected",
+    "Projection",
     "PrototypeSums",
     "PrototypeVotes",
     "ReportTables",

@@ -3,12 +3,12 @@
 Privacy
 -------
 Released: the noisy number of rows (add-remove only); where bounds are not public, noisy histograms of each column (`bounds`);
-noisy sums and sums of squares of each column; in every round the noisy votes for each candidate, the sums of the clipped moves
-from it, and the capped squared distances; at last the noisy capped loss. Neighbours: both relations. Sensitivity:
-`kernels.Moments`, `kernels.ClippedSums`, `kernels.ClippedCost`; a row votes once, whatever the number of candidates and columns.
-Budget: `votes.plan`, the same total for every number of rows. Candidates, radii, the sketch of the table between rounds,
-shrinkage, the number of clusters and the centres are post-processing of what was released before; the random numbers they use
-are public.
+noisy sums and sums of squares of each column, in many columns of a few public directions too (`subspace`); in every round the
+noisy votes for each candidate, the sums of the clipped moves from it, and the capped squared distances; at last the noisy capped
+loss. Neighbours: both relations. Sensitivity: `kernels.Moments`, `kernels.ClippedSums`, `kernels.ClippedCost`, in directions
+`kernels.projected`; a row votes once, whatever the number of candidates and columns. Budget: `votes.plan`, the same total for
+every number of rows. Candidates, radii, the sketch of the table between rounds, shrinkage, the number of clusters and the centres
+are post-processing of what was released before; the random numbers they use are public.
 
 When the table is large, seeding runs on a secret Poisson sample; all that is measured on it is amplified as one. Its size and
 its rows stay inside the vault.
@@ -18,7 +18,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +30,7 @@ from cloister.clustering.progress import Progress
 from cloister.clustering.task import Task
 from cloister.clustering.terms import buy_size
 from cloister.clustering.votes.bounds import estimate_bounds
+from cloister.clustering.votes.door import Door, LiftedVotes, ProjectedRows
 from cloister.clustering.votes.plan import (
     FEWEST_ROWS,
     VotesPlan,
@@ -40,9 +40,18 @@ from cloister.clustering.votes.plan import (
     lloyd_rounds,
     plan_votes,
 )
-from cloister.clustering.votes.sketch import Round, Sketch, sketch_of_moments
-from cloister.kernels import ClippedCost, Kernel, Moments, Sensitivity, Summary
-from cloister.privacy.mechanisms import Mechanism, Released, Spend, calibrate, norm_of, part_of
+from cloister.clustering.votes.sketch import NEAR, Round, Sketch, sketch_of_moments
+from cloister.clustering.votes.subspace import (
+    NEAR_IN_LIFTS,
+    NEAR_IN_SUBSPACE,
+    SubspacePlan,
+    draw_projection,
+    lift,
+    pool_counts,
+    projected_domain,
+)
+from cloister.kernels import ClippedCost, Moments
+from cloister.privacy.mechanisms import Spend, calibrate, norm_of, part_of
 from cloister.privacy.plan import Plan
 from cloister.schema import Neighbours
 from cloister.vault import Vault
@@ -50,13 +59,6 @@ from cloister.vault import Vault
 __all__ = ["Votes"]
 
 LOSS_CAP = 6.0  # what one row may add to the loss: at least this many times the mean square that the sketch expects
-
-
-class Door(Protocol):
-    """What measures: the vault, or a secret sample in it."""
-
-    def sensitivity(self, kernel: Kernel) -> Sensitivity: ...
-    def measure(self, kernel: Kernel, mechanism: Mechanism, step: str) -> Released[Summary]: ...
 
 
 class Votes:
@@ -90,6 +92,8 @@ class Votes:
         domain = task.domain or self._estimate_domain(vault, task, plan, rows, progress)
         most = task.clusters or max(2, plan.cells[-1] // 2)
         search = Search(domain, task.terms.neighbours, most, table, random, progress)
+        if plan.subspace is not None:
+            search = replace(search, near=NEAR_IN_LIFTS, pools_counts=True)
         if plan.rate < 1:
             with vault.sample("seeding", plan.rate) as sample:
                 sketch = search.seed(sample, plan)
@@ -110,7 +114,7 @@ class Votes:
             centers,
             sketch.weights,
             errors,
-            len(plan.cells) + rounds,
+            plan.rounds + rounds,
             table.rows,
             loss=loss,
             choices=dict(frozen.choices),
@@ -162,24 +166,48 @@ class Search:
     table: RowEstimate
     random: PublicChance
     progress: Progress
+    near: float = NEAR  # part of the rows that a clipping radius leaves alone
+    pools_counts: bool = False  # whether noisy counts of the clusters are drawn towards equal ones
 
     def seed(self, door: Door, plan: VotesPlan) -> Sketch:
         """From the moments of the columns to a sketch with as many cells as the budget carries."""
-        self.progress("moments")
+        if plan.subspace is not None:
+            return self.seed_in_subspace(door, plan.subspace, plan.rate)
+        sketch = self.moments(door, plan.moments, plan.rate, "moments")
+        for i, cells in enumerate(plan.cells):
+            sketch = self.round(door, sketch, RoundStep(f"votes {i + 1}", cells, plan.seeding, plan.rate))
+        return sketch
+
+    def seed_in_subspace(self, door: Door, plan: SubspacePlan, rate: Fraction) -> Sketch:
+        """Clusters found in a few random directions, then lifted into all columns."""
+        whole = self.moments(door, plan.moments, rate, "moments")
+        projection = draw_projection(self.domain, plan.columns, self.random)
+        inside = replace(self, domain=projected_domain(projection), near=NEAR_IN_SUBSPACE, pools_counts=False)
+        projected = ProjectedRows(door, projection)
+        sketch = inside.moments(projected, plan.moments, rate, "subspace moments")
+        for i, cells in enumerate(plan.cells):
+            sketch = inside.round(projected, sketch, RoundStep(f"votes {i + 1}", cells, plan.votes, rate))
+        places = inside.domain.put(sketch.candidates(self.clusters, self.clusters, inside.domain, self.random))
+        lifted = lift(places.astype(np.float64), whole, projection, self.domain)
+        voting = LiftedVotes(door, projection, places)
+        for i in range(plan.lifts):
+            lifted = self.round(voting, lifted, RoundStep(f"lift {i + 1}", self.clusters, plan.lift, rate))
+        return lifted
+
+    def moments(self, door: Door, spend: Spend, rate: Fraction, step: str) -> Sketch:
+        """One cell: the noisy mean and variance of each column."""
+        self.progress(step)
         kernel = Moments(self.domain.clip, len(self.domain.halves))
-        released = door.measure(kernel, calibrate(door.sensitivity(kernel), plan.moments), "moments")
+        released = door.measure(kernel, calibrate(door.sensitivity(kernel), spend), step)
         unit = 2.0**kernel.shift
-        sketch = sketch_of_moments(
+        return sketch_of_moments(
             released.value["sums"].astype(np.float64),
             released.value["squares"].astype(np.float64) * unit,
             released.deviation["sums"],
             released.deviation["squares"] * unit,
-            self.table.rows * float(plan.rate),
+            self.table.rows * float(rate),
             self.domain,
         )
-        for i, cells in enumerate(plan.cells):
-            sketch = self.round(door, sketch, RoundStep(f"votes {i + 1}", cells, plan.seeding, plan.rate))
-        return sketch
 
     def round(self, door: Door, sketch: Sketch, step: RoundStep) -> Sketch:
         """One round: candidates from the sketch, votes and clipped sums around them, a better sketch."""
@@ -189,7 +217,7 @@ class Search:
         candidates = self.domain.put(sketch.candidates(step.cells, self.clusters, self.domain, self.random))
         places, columns = candidates.astype(np.float64), candidates.shape[1]
         noise = sum_noise(step.spend, columns, self.neighbours)
-        radii = sketch.radii(places, table.rows * rate, noise, norm, self.domain, self.random)
+        radii = sketch.radii(places, table.rows * rate, noise, norm, self.domain, self.random, self.near)
         kernel = round_kernel(candidates, radii.move, radii.square, norm, self.domain.clip)
         weights = round_weights(columns, norm, self.neighbours)
         released = door.measure(kernel, calibrate(door.sensitivity(kernel), step.spend, weights), step.name)
@@ -207,6 +235,8 @@ class Search:
         drawn = table.rows * table.each * rate * (1 - rate)  # a person's rows are drawn together, `each` at most
         variance = (len(candidates) * votes.count_noise**2 + drawn) / rate**2
         table.sharpen(float(votes.counts.sum()) / rate, variance)
+        if self.pools_counts and len(candidates) == self.clusters:
+            votes = pool_counts(votes, table.rows * rate)
         return sketch.update(votes, table.rows * rate, self.clusters, self.domain)
 
     def loss(self, vault: Vault, sketch: Sketch, centers: NDArray[np.int32], spend: Spend) -> Loss:

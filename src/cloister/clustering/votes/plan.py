@@ -7,6 +7,7 @@ The number of rows is bought first with a pure epsilon (a fiftieth); under repla
 - seeding: the moments of each column (4%), then rounds of votes with clipped sums over more cells than clusters: 8, 6, 4
   and 2 cells a cluster (Gaussian) or 8 and 4 (Laplace), fewer where a cell's rows would not stand out of the noise
   (rows a cell >= 1.5 sqrt d times the noise of a sum), at most 512 or 4 a cluster;
+- in many columns, where clusters would not stand out of that noise, seeding spends the same in a subspace (`votes.subspace`);
 - Lloyd: two rounds or more (Laplace: one or more), up to five while their noise stays far below the loss;
 - 2% for the loss.
 
@@ -27,6 +28,7 @@ from cloister.clustering.clipped_rounds import check_round, sum_noise
 from cloister.clustering.domain import from_bounds
 from cloister.clustering.task import Task
 from cloister.clustering.votes.bounds import BOUNDS_STEPS
+from cloister.clustering.votes.subspace import COLUMNS_FROM, SubspacePlan, check_subspace, pays, plan_subspace
 from cloister.kernels import ClippedCost, Moments, ValueCounts
 from cloister.kernels.clipped import worst_cap
 from cloister.privacy.events import Event, SampledEvent
@@ -83,13 +85,20 @@ class VotesPlan:
     seeding: Spend  # of each seeding round
     lloyd: Spend  # of all rounds of Lloyd together
     loss: Spend
+    subspace: SubspacePlan | None = None  # how seeding spends the same in a subspace; None: it runs in all columns
+
+    @property
+    def rounds(self) -> int:
+        """The rounds before those of Lloyd."""
+        return len(self.subspace.cells) + self.subspace.lifts if self.subspace else len(self.cells)
 
     def steps(self, lloyd_rounds: int) -> tuple[PlannedStep, ...]:
         """Every step's charge; so many rounds of Lloyd are to be expected."""
-        seeding = (
+        in_all_columns = (
             event_of("moments", self.moments),
             *(event_of(f"votes {i + 1}", self.seeding) for i in range(len(self.cells))),
         )
+        seeding = self.subspace.events() if self.subspace else in_all_columns
         bounds = [] if self.bounds is None else [event_of(f"bounds {i + 1}", self.bounds) for i in range(BOUNDS_STEPS)]
         first: tuple[Event, ...] = seeding if self.rate == 1 else (SampledEvent("seeding", self.rate, seeding),)
         return (*bounds, *first, Branch("lloyd", self.lloyd, lloyd_rounds), event_of("loss", self.loss))
@@ -120,6 +129,8 @@ def explain_choices(task: Task, plan: VotesPlan, rows: float) -> dict[str, str]:
         choices["bounds"] = "found inside the budget, since none were given"
     if plan.rate < 1:
         choices["seeding"] = f"on a secret sample of about {float(plan.rate) * rows:,.0f} rows, since the table is large"
+    if plan.subspace is not None:
+        choices["seeding"] = "; ".join([*([choices["seeding"]] if "seeding" in choices else []), plan.subspace.explain()])
     return choices
 
 
@@ -128,11 +139,14 @@ def expectations(task: Task, plan: VotesPlan, rows: float, clusters: int, rounds
     columns, neighbours = len(task.names), task.terms.neighbours
     people = rows / task.terms.rows_each
     sampled = people * float(plan.rate)
-    expect = {"seeding": f"moments, then votes over {', '.join(str(c) for c in plan.cells)} candidates"}
-    seeding_noise = sum_noise(plan.seeding, columns, neighbours)
-    for i, cells in enumerate(plan.cells):
-        error = seeding_noise * cells / sampled
-        expect[f"votes {i + 1}"] = f"{cells} candidates, each +-{min(error, 1):.2%} of its clipping radius"
+    if plan.subspace is not None:
+        expect = plan.subspace.expect(clusters, columns, sampled, neighbours)
+    else:
+        expect = {"seeding": f"moments, then votes over {', '.join(str(c) for c in plan.cells)} candidates"}
+        seeding_noise = sum_noise(plan.seeding, columns, neighbours)
+        for i, cells in enumerate(plan.cells):
+            error = seeding_noise * cells / sampled
+            expect[f"votes {i + 1}"] = f"{cells} candidates, each +-{min(error, 1):.2%} of its clipping radius"
     error = sum_noise(part_of(plan.lloyd, Fraction(1, rounds)), columns, neighbours) * clusters / people
     for i in range(rounds):
         expect[f"lloyd {i + 1}"] = f"centres +-{min(error, 1):.2%} of their clipping radius"
@@ -158,7 +172,8 @@ def after_size(task: Task, rows: float) -> VotesPlan:
     on_sample = spend_on_sample(budget, left, seeding_share, rate)
     moments_part = kept * MOMENTS_SHARE / seeding_share
     each = part_of(on_sample, (1 - moments_part) / len(cells))
-    affordable = affordable_cells(rows * float(rate) / task.terms.rows_each, len(task.names), each, neighbours)
+    people = rows * float(rate) / task.terms.rows_each
+    affordable = affordable_cells(people, len(task.names), each, neighbours)
     most = clusters or most_clusters(affordable)
     return VotesPlan(
         rate,
@@ -168,6 +183,9 @@ def after_size(task: Task, rows: float) -> VotesPlan:
         each,
         part_of(whole, lloyd_share),
         part_of(whole, kept * LOSS_SHARE),
+        plan_subspace(clusters, people, on_sample, moments_part, neighbours)
+        if clusters and pays(clusters, len(task.names), affordable)
+        else None,
     )
 
 
@@ -186,6 +204,10 @@ def check_noise(task: Task) -> None:
         calibrate(terms.sensitivity(ValueCounts((1,) * columns)), plan.bounds)
     calibrate(terms.sensitivity(Moments(domain.clip, columns)), part_of(plan.moments, least))
     check_round(domain, terms, part_of(plan.seeding, least), 2 * domain.radius)
+    if task.clusters and columns >= COLUMNS_FROM:
+        seeding = part_of(plan.moments, 1 + len(plan.cells) * amount_of(plan.seeding) / amount_of(plan.moments))
+        moments = amount_of(plan.moments) / amount_of(seeding)
+        check_subspace(domain, terms, plan_subspace(task.clusters, FEWEST_ROWS, seeding, moments, terms.neighbours), least)
     check_round(domain, terms, part_of(plan.lloyd, Fraction(1, task.rounds or MOST_LLOYD)), 2 * domain.radius)
     cost = ClippedCost(np.zeros((1, columns), dtype=np.int32), worst_cap(int(2 * domain.radius) ** 2), domain.clip)
     calibrate(terms.sensitivity(cost), plan.loss)

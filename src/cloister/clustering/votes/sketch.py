@@ -12,7 +12,7 @@ from cloister.clustering.domain import Domain
 from cloister.clustering.seeding.points_kmeans import best_of_restarts, nearest
 from cloister.privacy.mechanisms import Norm
 
-__all__ = ["Radii", "Round", "Sketch", "sketch_of_moments"]
+__all__ = ["NEAR", "Radii", "Round", "Sketch", "sketch_of_moments"]
 
 Array = NDArray[np.float64]
 
@@ -82,8 +82,17 @@ class Sketch:
         points, weights = self.draw(POINTS_PER_CELL * wanted, domain, random)
         return best_of_restarts(points, weights, wanted, random, restarts=1, iterations=CANDIDATE_ITERATIONS)
 
-    def radii(self, candidates: Array, rows: float, noise: float, norm: Norm, domain: Domain, random: PublicChance) -> Radii:
-        """Clipping radii: as far from its candidate as four fifths of the rows lie, if the sketch is right.
+    def radii(
+        self,
+        candidates: Array,
+        rows: float,
+        noise: float,
+        norm: Norm,
+        domain: Domain,
+        random: PublicChance,
+        near: float = NEAR,
+    ) -> Radii:
+        """Clipping radii: as far from its candidate as four fifths of the rows lie (`near`), if the sketch is right.
 
         They grow, up to no clipping at all, while the noise they bring stays below a small part of the loss: as epsilon
         grows the round becomes one of plain Lloyd. `noise` is the deviation of a sum's coordinate in radii.
@@ -95,11 +104,11 @@ class Sketch:
         columns = candidates.shape[1]
         quiet = np.sqrt(QUIET * loss / columns) * rows / (noise * len(candidates))
         least, most = max(1.0, 1e-4 * domain.radius), 2 * domain.radius
-        square = float(min(most, max(quantile(far, weights), quiet, least)))
+        square = float(min(most, max(quantile(far, weights, near), quiet, least)))
         move = square
         if norm == "L1":
             steps = np.abs(points - candidates[labels]).sum(axis=1) / np.sqrt(columns)
-            move = float(min(most, max(quantile(steps, weights), quiet, least)))
+            move = float(min(most, max(quantile(steps, weights, near), quiet, least)))
         expected = float(weights @ np.minimum(squares / square**2, 1.0) / weights.sum())
         return Radii(move, square, expected)
 
@@ -178,8 +187,8 @@ def sketch_of_moments(
     return Sketch(middle, one * rows, one * variance.sum(), variance / variance.sum(), one * np.inf)
 
 
-def quantile(values: Array, weights: Array) -> float:
+def quantile(values: Array, weights: Array, near: float) -> float:
     """The value below which the rows that the sketch counts as near lie."""
     order = np.argsort(values)
     below = np.cumsum(weights[order])
-    return float(values[order][np.searchsorted(below, NEAR * below[-1])])
+    return float(values[order][np.searchsorted(below, near * below[-1])])
