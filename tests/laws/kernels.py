@@ -28,11 +28,14 @@ from cloister.kernels import (
     FitSums,
     Histogram,
     Kernel,
+    LiftedSums,
     LowOrderMarginals,
     Marginals,
     MissingCounts,
     Modes,
     Moments,
+    Projected,
+    Projection,
     PrototypeSums,
     PrototypeVotes,
     Rows,
@@ -90,6 +93,35 @@ def clipped_sums(draw: st.DrawFn) -> Case:
     columns = draw(st.integers(1, 4))
     clip = draw(st.sampled_from([Euclidean, Taxicab]))(draw(st.integers(1, 3 * HALF)))
     return Case(ClippedSums(draw(points(columns)), clip, draw(st.integers(1, 3 * HALF)), whole_grid(columns)), columns)
+
+
+@st.composite
+def projections(draw: st.DrawFn) -> Projection:
+    """A few directions of -1, 0 and 1; with a shift, places are rounded down."""
+    columns = draw(st.integers(1, 4))
+    signs = draw(hnp.arrays(np.int8, (draw(st.integers(1, 3)), columns), elements=st.integers(-1, 1)))
+    clip = draw(st.sampled_from([BoxClip((HALF,) * columns), BallClip(HALF, columns)]))
+    return Projection(signs, clip, draw(st.integers(0, 3)))
+
+
+@st.composite
+def projected(draw: st.DrawFn) -> Case:
+    """Sums of whole places: they move by all that the projection's clip allows."""
+    projection = draw(projections())
+    directions, columns = projection.signs.shape
+    inner = st.sampled_from([CenterSums(draw(points(directions)), projection.clip), Moments(projection.clip, directions)])
+    return Case(Projected(draw(inner), projection), columns, projection.within)
+
+
+@st.composite
+def lifted_sums(draw: st.DrawFn) -> Case:
+    projection = draw(projections())
+    directions, columns = projection.signs.shape
+    centers = draw(points(columns))
+    places = draw(hnp.arrays(np.int32, (len(centers), directions), elements=st.integers(-HALF, HALF)))
+    clip = draw(st.sampled_from([Euclidean, Taxicab]))(draw(st.integers(1, 3 * HALF)))
+    sums = ClippedSums(centers, clip, draw(st.integers(1, 3 * HALF)), projection.within)
+    return Case(LiftedSums(sums, projection, places), columns, projection.within)
 
 
 @st.composite
@@ -239,6 +271,8 @@ KERNELS: dict[str, Callable[[], st.SearchStrategy[Case]]] = {
     "Histogram": histogram,
     "CenterSums": center_sums,
     "ClippedSums": clipped_sums,
+    "Projected": projected,
+    "LiftedSums": lifted_sums,
     "ClippedCost": lambda: st.one_of(clipped_cost(), prototype_cost()),
     "Marginals": marginals,
     "PrototypeVotes": prototype_votes,

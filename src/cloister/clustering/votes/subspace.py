@@ -51,8 +51,8 @@ SUBSPACE_COLUMNS = 8
 COLUMNS_FROM = 17  # in fewer columns a subspace of 8 saves little
 # cells a cluster that a round in all columns can afford: more need no subspace, at fewer a lift does not stand out of its noise
 LEAST_AFFORDABLE, MOST_AFFORDABLE = 0.4, 1.25
-VOTES_PART = Fraction(6, 10)  # of the rounds of seeding; the others lift
 # by the norm of the noise
+VOTES_PART = {"L2": Fraction(6, 10), "L1": Fraction(5, 10)}  # of the rounds of seeding; the others lift
 SUBSPACE_CELLS = {"L2": (4, 3, 2), "L1": (4, 3)}  # cells a cluster in each round
 LIFTS = {"L2": 2, "L1": 1}
 CELL_SIGNAL = 1.0  # rows a cell over the length of its noise, in clipping radii
@@ -110,8 +110,8 @@ def plan_subspace(clusters: int, people: float, seeding: Spend, moments: Fractio
     """How seeding in a subspace shares what seeding has, of which the moments get a part; the total is the same as without."""
     norm = norm_of(seeding)
     cells, lifts = SUBSPACE_CELLS[norm], LIFTS[norm]
-    votes = part_of(seeding, (1 - moments) * VOTES_PART / len(cells))
-    lift = part_of(seeding, (1 - moments) * (1 - VOTES_PART) / lifts)
+    votes = part_of(seeding, (1 - moments) * VOTES_PART[norm] / len(cells))
+    lift = part_of(seeding, (1 - moments) * (1 - VOTES_PART[norm]) / lifts)
     columns = SUBSPACE_COLUMNS
     affordable = people / (CELL_SIGNAL * sqrt(columns) * sum_noise(votes, columns, neighbours))
     counts = tuple(int(max(clusters, min(c * clusters, affordable, max(MOST_CELLS, 4 * clusters)))) for c in cells)
