@@ -28,12 +28,15 @@ from cloister.kernels import (
     FitSums,
     Histogram,
     Kernel,
+    LiftedSums,
     LowOrderMarginals,
     Marginals,
     MissingCounts,
     Modes,
     Moments,
     NearestVotes,
+    Projected,
+    Projection,
     PrototypeSums,
     PrototypeVotes,
     Rows,
@@ -92,6 +95,35 @@ def clipped_sums(draw: st.DrawFn) -> Case:
     centers = draw(points(columns))
     lengths = hnp.arrays(np.int64, len(centers), elements=st.integers(1, 3 * HALF))
     return Case(ClippedSums(centers, draw(lengths), draw(st.booleans()), draw(lengths), whole_grid(columns)), columns)
+
+
+@st.composite
+def projections(draw: st.DrawFn) -> Projection:
+    """A few directions of -1, 0 and 1; with a shift, places are rounded down."""
+    columns = draw(st.integers(1, 4))
+    signs = draw(hnp.arrays(np.int8, (draw(st.integers(1, 3)), columns), elements=st.integers(-1, 1)))
+    clip = draw(st.sampled_from([BoxClip((HALF,) * columns), BallClip(HALF, columns)]))
+    return Projection(signs, clip, draw(st.integers(0, 3)))
+
+
+@st.composite
+def projected(draw: st.DrawFn) -> Case:
+    """Sums of whole places: they move by all that the projection's clip allows."""
+    projection = draw(projections())
+    directions, columns = projection.signs.shape
+    inner = st.sampled_from([CenterSums(draw(points(directions)), projection.clip), Moments(projection.clip, directions)])
+    return Case(Projected(draw(inner), projection), columns, projection.within)
+
+
+@st.composite
+def lifted_sums(draw: st.DrawFn) -> Case:
+    projection = draw(projections())
+    directions, columns = projection.signs.shape
+    centers = draw(points(columns))
+    places = draw(hnp.arrays(np.int32, (len(centers), directions), elements=st.integers(-HALF, HALF)))
+    lengths = hnp.arrays(np.int64, len(centers), elements=st.integers(1, 3 * HALF))
+    sums = ClippedSums(centers, draw(lengths), draw(st.booleans()), draw(lengths), projection.within)
+    return Case(LiftedSums(sums, projection, places), columns, projection.within)
 
 
 @st.composite
@@ -242,6 +274,8 @@ KERNELS: dict[str, Callable[[], st.SearchStrategy[Case]]] = {
     "Histogram": histogram,
     "CenterSums": center_sums,
     "ClippedSums": clipped_sums,
+    "Projected": projected,
+    "LiftedSums": lifted_sums,
     "DistanceBands": distance_bands,
     "NearestVotes": nearest_votes,
     "Marginals": marginals,

@@ -26,7 +26,7 @@ from cloister.clustering.votes import fit as votes_fit
 from cloister.clustering.votes import plan as votes_plan
 from cloister.encode import Grid
 from cloister.errors import UsageError
-from cloister.kernels import CenterSums, ClippedSums, Moments, Sensitivity, Summary
+from cloister.kernels import CenterSums, ClippedSums, LiftedSums, Moments, Projected, Sensitivity, Summary
 from cloister.kernels.base import Change
 from cloister.privacy import events
 from cloister.privacy.budgets import ApproxDP, PureDP
@@ -225,6 +225,29 @@ def test_a_secret_sample_is_audited(whom: Any, budget: Any) -> None:
     assert 0 < found.losses.rate < 0.5
     assert any(step.on_sample for step in found.steps)
     assert LARGE > 60_000
+
+
+@pytest.mark.parametrize("budget", [PureDP(1), ApproxDP(1, "1e-6")])
+@pytest.mark.parametrize("whom", [BY_ROW, BY_PERSON], ids=str)
+def test_seeding_in_a_subspace_is_audited(monkeypatch: pytest.MonkeyPatch, whom: Any, budget: Any) -> None:
+    """Where rows vote in random directions, a row's loss adds up to what is claimed and no more."""
+    monkeypatch.setattr(votes_plan, "pays", lambda *_: True)
+    for tables in list(worst_neighbours(whom))[::6]:
+        found = audit_verb("cluster votes", whom, budget, tables).audit
+        assert found.holds
+    assert {"subspace moments", "lift 1"} <= {step.name for step in found.steps}
+
+
+@pytest.mark.parametrize("budget", [PureDP(1), ApproxDP(1, "1e-6")])
+@pytest.mark.parametrize("kernel", [Projected, LiftedSums])
+def test_a_halved_sensitivity_in_a_subspace_is_found(monkeypatch: pytest.MonkeyPatch, kernel: type, budget: Any) -> None:
+    """Planted: a kernel of the subspace that states half of how far a row moves it."""
+    monkeypatch.setattr(votes_plan, "pays", lambda *_: True)
+    fit = ClusterRequest(n_clusters=2, budget=budget, bounds=(0, 1), random_state=0).fit
+    assert all(replay(fit, (ONE_MORE, CROWD), seed=seed).holds for seed in range(WALKS))
+    monkeypatch.setattr(kernel, "sensitivity", halved(kernel))
+    findings = [finding for seed in range(WALKS) for finding in replay(fit, (ONE_MORE, CROWD), seed=seed).findings]
+    assert any("its event pays for" in finding for finding in findings)
 
 
 def test_an_error_that_a_row_decides_is_found() -> None:

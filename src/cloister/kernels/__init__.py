@@ -12,6 +12,7 @@ from cloister.kernels.low_order import LowOrderMarginals
 from cloister.kernels.missing import MissingCounts
 from cloister.kernels.moments import Moments
 from cloister.kernels.morton import LeafSums, MortonKeys
+from cloister.kernels.projected import LiftedSums, Projected, Projection
 from cloister.kernels.prototypes import Marginals, PrototypeSums, PrototypeVotes
 from cloister.kernels.report_tables import ReportTables
 from cloister.kernels.tables import TableCounts
@@ -33,6 +34,7 @@ __all__ = [
     "Kernel",
     "Labels",
     "LeafSums",
+    "LiftedSums",
     "LowOrderMarginals",
     "Marginals",
     "MissingCounts",
@@ -41,6 +43,8 @@ __all__ = [
     "MortonKeys",
     "NearestVotes",
     "NestedCells",
+    "Projected",
+    "Projection",
     "PrototypeSums",
     "PrototypeVotes",
     "ReportTables",

@@ -135,10 +135,13 @@ class ClippedSums:
         return {"counts": (k,), "sums": self.centers.shape, "squares": (k,)}
 
     def fold(self, rows: Encoded) -> Summary:
+        return self.add_up(rows, *find_nearest(rows, self.centers))
+
+    def add_up(self, rows: Encoded, labels: NDArray[np.int32], distances: NDArray[np.float64]) -> Summary:
+        """The summary of rows that vote for these centres, at these exact squared distances from them."""
         counts = np.zeros(len(self.centers), dtype=np.int64)
         squares = np.zeros(len(self.centers), dtype=np.int64)
         sums = np.zeros(self.centers.shape, dtype=np.int64)
-        labels, distances = find_nearest(rows, self.centers)
         clipping = (self.radii, self.taxicab, self.reaches**2, self.shifts)
         loops = nearest_loops(rows.numbers.shape[1])
         loops.add_clipped(rows.numbers, self.centers, labels, distances, clipping, counts, sums, squares)

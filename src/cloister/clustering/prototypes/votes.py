@@ -41,7 +41,7 @@ from cloister.clustering.prototypes.plan import (
 from cloister.clustering.prototypes.refining import Refined, clip_of, refine, round_kernel, round_weights, start_of
 from cloister.clustering.task import Task
 from cloister.clustering.terms import buy_size
-from cloister.clustering.votes.fit import Door
+from cloister.clustering.votes.door import Door
 from cloister.clustering.votes.plan import FEWEST_ROWS
 from cloister.kernels import PrototypeVotes
 from cloister.privacy.mechanisms import Spend, calibrate, norm_of, part_of

@@ -3,7 +3,7 @@
 Privacy
 -------
 Released: the noisy number of rows (add-remove only); where bounds are not public, noisy histograms of each column (`bounds`);
-noisy sums and sums of squares of each column; in every round the noisy votes for each candidate, the sums of the clipped moves
+noisy sums and sums of squares of each column, in many columns of a few public directions too (`subspace`); in every round the noisy votes for each candidate, the sums of the clipped moves
 from it, and the capped squared distances; at last the loss (`loss_step`). Neighbours: both relations. Sensitivity:
 `kernels.Moments`, `kernels.ClippedSums`; a row votes once, whatever the number of candidates and columns.
 Budget: `votes.plan`, the same total for every number of rows. Candidates, radii, the sketch of the table between rounds,
@@ -19,7 +19,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import log
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +32,7 @@ from cloister.clustering.progress import Progress
 from cloister.clustering.task import Task
 from cloister.clustering.terms import buy_size
 from cloister.clustering.votes.bounds import estimate_bounds
+from cloister.clustering.votes.door import Door, LiftedVotes, ProjectedRows
 from cloister.clustering.votes.look import (
     Ballot,
     first_points,
@@ -50,9 +50,18 @@ from cloister.clustering.votes.plan import (
     lloyd_rounds,
     plan_votes,
 )
-from cloister.clustering.votes.sketch import Round, Sketch, sketch_of_moments
-from cloister.kernels import Kernel, Moments, NearestVotes, Sensitivity, Summary
-from cloister.privacy.mechanisms import Mechanism, Released, Spend, calibrate, norm_of, part_of
+from cloister.clustering.votes.sketch import NEAR, Round, Sketch, sketch_of_moments
+from cloister.clustering.votes.subspace import (
+    NEAR_IN_LIFTS,
+    NEAR_IN_SUBSPACE,
+    SubspacePlan,
+    draw_projection,
+    lift,
+    pool_counts,
+    projected_domain,
+)
+from cloister.kernels import Moments, NearestVotes
+from cloister.privacy.mechanisms import Spend, calibrate, norm_of, part_of
 from cloister.privacy.plan import Plan
 from cloister.schema import Neighbours
 from cloister.vault import Vault
@@ -60,13 +69,6 @@ from cloister.vault import Vault
 __all__ = ["Votes"]
 
 FALSE_CELLS = 0.3  # empty cells that pass for full ones in a seeding round, to be expected at most
-
-
-class Door(Protocol):
-    """What measures: the vault, or a secret sample in it."""
-
-    def sensitivity(self, kernel: Kernel) -> Sensitivity: ...
-    def measure(self, kernel: Kernel, mechanism: Mechanism, step: str) -> Released[Summary]: ...
 
 
 class Votes:
@@ -100,6 +102,8 @@ class Votes:
         domain = task.domain or self._estimate_domain(vault, task, plan, rows, progress)
         most = task.clusters or max(2, plan.cells[-1] // 2)
         search = Search(domain, task.terms.neighbours, most, table, random, progress)
+        if plan.subspace is not None:
+            search = replace(search, near=NEAR_IN_LIFTS, pools_counts=True)
         if plan.rate < 1:
             with vault.sample("seeding", plan.rate) as sample:
                 sketch = search.seed(sample, plan)
@@ -120,7 +124,7 @@ class Votes:
             centers,
             sketch.weights,
             errors,
-            len(plan.cells) + rounds,
+            plan.rounds + rounds,
             table.rows,
             loss=loss,
             choices=dict(frozen.choices),
@@ -175,21 +179,14 @@ class Search:
     table: RowEstimate
     random: PublicChance
     progress: Progress
+    near: float = NEAR  # part of the rows that a clipping radius leaves alone
+    pools_counts: bool = False  # whether noisy counts of the clusters are drawn towards equal ones
 
     def seed(self, door: Door, plan: VotesPlan) -> Sketch:
         """From the moments of the columns to a sketch with as many cells as the budget carries."""
-        self.progress("moments")
-        kernel = Moments(self.domain.clip, len(self.domain.halves))
-        released = door.measure(kernel, calibrate(door.sensitivity(kernel), plan.moments), "moments")
-        unit = 2.0**kernel.shift
-        sketch = sketch_of_moments(
-            released.value["sums"].astype(np.float64),
-            released.value["squares"].astype(np.float64) * unit,
-            released.deviation["sums"],
-            released.deviation["squares"] * unit,
-            self.table.rows * float(plan.rate),
-            self.domain,
-        )
+        if plan.subspace is not None:
+            return self.seed_in_subspace(door, plan.subspace, plan.rate)
+        sketch = self.moments(door, plan.moments, plan.rate, "moments")
         if plan.votes_alone:
             return self.look(door, sketch, plan)
         for i, cells in enumerate(plan.cells):
@@ -197,6 +194,37 @@ class Search:
             step = RoundStep(f"votes {i + 1}", cells, plan.seeding, plan.rate, plan.seeding_counts, plan.is_clear, explores)
             sketch = self.round(door, sketch, step)
         return sketch
+
+    def seed_in_subspace(self, door: Door, plan: SubspacePlan, rate: Fraction) -> Sketch:
+        """Clusters found in a few random directions, then lifted into all columns."""
+        whole = self.moments(door, plan.moments, rate, "moments")
+        projection = draw_projection(self.domain, plan.columns, self.random)
+        inside = replace(self, domain=projected_domain(projection), near=NEAR_IN_SUBSPACE, pools_counts=False)
+        projected = ProjectedRows(door, projection)
+        sketch = inside.moments(projected, plan.moments, rate, "subspace moments")
+        for i, cells in enumerate(plan.cells):
+            sketch = inside.round(projected, sketch, RoundStep(f"votes {i + 1}", cells, plan.votes, rate))
+        places = inside.domain.put(sketch.candidates(self.clusters, self.clusters, inside.domain, self.random))
+        lifted = lift(places.astype(np.float64), whole, projection, self.domain)
+        voting = LiftedVotes(door, projection, places)
+        for i in range(plan.lifts):
+            lifted = self.round(voting, lifted, RoundStep(f"lift {i + 1}", self.clusters, plan.lift, rate))
+        return lifted
+
+    def moments(self, door: Door, spend: Spend, rate: Fraction, step: str) -> Sketch:
+        """One cell: the noisy mean and variance of each column."""
+        self.progress(step)
+        kernel = Moments(self.domain.clip, len(self.domain.halves))
+        released = door.measure(kernel, calibrate(door.sensitivity(kernel), spend), step)
+        unit = 2.0**kernel.shift
+        return sketch_of_moments(
+            released.value["sums"].astype(np.float64),
+            released.value["squares"].astype(np.float64) * unit,
+            released.deviation["sums"],
+            released.deviation["squares"] * unit,
+            self.table.rows * float(rate),
+            self.domain,
+        )
 
     def look(self, door: Door, sketch: Sketch, plan: VotesPlan) -> Sketch:
         """Two rounds of votes alone: over the whole domain, then where rows are."""
@@ -233,7 +261,7 @@ class Search:
         candidates = self.domain.put(places)
         places, columns = candidates.astype(np.float64), candidates.shape[1]
         noise = sum_noise(step.spend, columns, self.neighbours, step.counted)
-        radii = sketch.radii(places, table.rows * rate, noise, norm, self.domain, self.random)
+        radii = sketch.radii(places, table.rows * rate, noise, norm, self.domain, self.random, self.near)
         kernel = round_kernel(candidates, radii.move, radii.square, norm, self.domain.clip)
         weights = round_weights(columns, norm, self.neighbours, step.counted)
         mechanism = calibrate(door.sensitivity(kernel), step.spend, weights)
@@ -249,5 +277,7 @@ class Search:
             released.deviation["squares"] * kernel.square_units,
         )
         self.sharpen(votes.counts, votes.count_noise**2, rate)
+        if self.pools_counts and len(candidates) == self.clusters:
+            votes = pool_counts(votes, table.rows * rate)
         mark = mechanism.tail("counts", log(max(1.0, len(candidates) / (2 * FALSE_CELLS)))) if step.is_clear else None
         return sketch.update(votes, table.rows * rate, self.clusters, self.domain, mark)

@@ -12,6 +12,7 @@ The number of rows is bought first with a pure epsilon (a fiftieth); under repla
   - else rounds of votes with clipped sums: 8, 6, 4 and 2 cells a cluster (Gaussian) or 8 and 4 (Laplace), twice as many where
     they stand out twice as clearly, fewer where a cell's rows would not stand out of the noise (rows a cell >= 1.5 sqrt d times
     the noise of a sum), at most 512 or 4 a cluster. All seeding rounds get the same, as much as one of the fewest of Lloyd;
+- in many columns, where clusters would not stand out of that noise, seeding spends the same in a subspace (`votes.subspace`);
 - Lloyd: two rounds or more (Laplace: one or more), up to five while their noise stays far below the loss;
 - 2% for the loss.
 
@@ -35,6 +36,7 @@ from cloister.clustering.loss_step import LOSS_SHARE, check_loss, expected_error
 from cloister.clustering.task import Task
 from cloister.clustering.terms import Terms
 from cloister.clustering.votes.bounds import BOUNDS_PARTS, bounds_share
+from cloister.clustering.votes.subspace import COLUMNS_FROM, SubspacePlan, check_subspace, pays, plan_subspace
 from cloister.kernels import Moments, ValueCounts
 from cloister.privacy.budgets import ApproxDP, Budget, PureDP
 from cloister.privacy.events import Event, SampledEvent
@@ -102,6 +104,12 @@ class VotesPlan:
     votes_alone: bool  # whether seeding rounds release votes alone; else clipped sums too
     is_clear: bool  # whether the usual number of cells stands out of the noise: then false ones are told from full ones
     explores: bool  # whether some candidates of the first round lie anywhere in the domain
+    subspace: SubspacePlan | None = None  # how seeding spends the same in a subspace; None: it runs in all columns
+
+    @property
+    def rounds(self) -> int:
+        """The rounds before those of Lloyd."""
+        return len(self.subspace.cells) + self.subspace.lifts if self.subspace else len(self.cells)
 
     @property
     def seeding_counts(self) -> float:
@@ -115,10 +123,11 @@ class VotesPlan:
 
     def steps(self, lloyd_rounds: int) -> tuple[PlannedStep, ...]:
         """Every step's charge; so many rounds of Lloyd are to be expected."""
-        seeding = (
+        in_all_columns = (
             event_of("moments", self.moments),
             *(event_of(f"votes {i + 1}", self.seeding) for i in range(len(self.cells))),
         )
+        seeding = self.subspace.events() if self.subspace else in_all_columns
         bounds: list[Event] = []
         if self.bounds is not None:
             bounds = [event_of(f"bounds {i + 1}", part_of(self.bounds, part)) for i, part in enumerate(BOUNDS_PARTS)]
@@ -184,6 +193,8 @@ def explain_choices(task: Task, plan: VotesPlan, rows: float) -> dict[str, str]:
         choices["bounds"] = "found inside the budget, since none were given"
     if plan.rate < 1:
         choices["seeding"] = f"on a secret sample of about {float(plan.rate) * rows:,.0f} rows, since the table is large"
+    if plan.subspace is not None:
+        choices["seeding"] = "; ".join([*([choices["seeding"]] if "seeding" in choices else []), plan.subspace.explain()])
     return choices
 
 
@@ -193,7 +204,9 @@ def expectations(task: Task, plan: VotesPlan, rows: float, clusters: int, rounds
     people = rows / task.terms.rows_each
     sampled = people * float(plan.rate)
     expect = {"seeding": f"moments, then votes over {', '.join(str(c) for c in plan.cells)} candidates"}
-    for i, cells in enumerate(plan.cells):
+    if plan.subspace is not None:
+        expect = plan.subspace.expect(clusters, columns, sampled, neighbours)
+    for i, cells in enumerate(plan.cells if plan.subspace is None else ()):
         if plan.votes_alone:
             error = vote_noise(task.terms, plan.seeding) * cells / sampled
             expect[f"votes {i + 1}"] = f"{cells} candidates, the votes of each +-{min(error, 1):.1%}"
@@ -253,7 +266,8 @@ def plan_summing(task: Task, rows: float) -> VotesPlan:
     rate = sample_rate(rows, clusters or MOST_AUTO, terms.neighbours)
     on_sample = parts.on_sample(rate)
     each = part_of(on_sample, (1 - parts.moments_part) / len(usual))
-    affordable = affordable_cells(rows * float(rate) / terms.rows_each, len(task.names), each, terms.neighbours)
+    people = rows * float(rate) / terms.rows_each
+    affordable = affordable_cells(people, len(task.names), each, terms.neighbours)
     most = clusters or most_clusters(affordable)
     wanted = [max(min(c * most, affordable), min(2 * c * most, affordable / 2)) for c in usual]
     cells = tuple(int(max(most, min(c, max(MOST_CELLS, 4 * most)))) for c in wanted)
@@ -268,6 +282,9 @@ def plan_summing(task: Task, rows: float) -> VotesPlan:
         votes_alone=False,
         is_clear=affordable >= usual[0] * most,
         explores=cells[0] >= 2 * usual[0] * most,
+        subspace=plan_subspace(clusters, people, on_sample, parts.moments_part, terms.neighbours)
+        if clusters and pays(clusters, len(task.names), affordable)
+        else None,
     )
 
 
@@ -350,6 +367,10 @@ def check_plan(task: Task, make: Callable[[Task, float], VotesPlan]) -> None:
     else:
         for counted in (SEEDING_COUNTS, 1.0):
             check_round(domain, terms, part_of(plan.seeding, least), 2 * domain.radius, counted)
+    if task.clusters and columns >= COLUMNS_FROM:
+        seeding = part_of(plan.moments, 1 + len(plan.cells) * amount_of(plan.seeding) / amount_of(plan.moments))
+        moments = amount_of(plan.moments) / amount_of(seeding)
+        check_subspace(domain, terms, plan_subspace(task.clusters, FEWEST_ROWS, seeding, moments, terms.neighbours), least)
     for counted in (LLOYD_COUNTS, 1.0):
         spend = part_of(plan.lloyd, Fraction(1, task.rounds or MOST_LLOYD))
         check_round(domain, terms, spend, 2 * domain.radius, counted)

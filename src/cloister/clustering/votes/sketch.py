@@ -13,7 +13,7 @@ from cloister.clustering.seeding.point_search import search_centers
 from cloister.clustering.seeding.points_kmeans import best_of_restarts, nearest
 from cloister.privacy.mechanisms import Norm
 
-__all__ = ["Radii", "Round", "Sketch", "draw_uniform", "sketch_of_moments"]
+__all__ = ["NEAR", "Radii", "Round", "Sketch", "draw_uniform", "sketch_of_moments"]
 
 Array = NDArray[np.float64]
 
@@ -92,8 +92,17 @@ class Sketch:
             )
         return best_of_restarts(points, weights, wanted, random, restarts=1, iterations=CANDIDATE_ITERATIONS)
 
-    def radii(self, candidates: Array, rows: float, noise: float, norm: Norm, domain: Domain, random: PublicChance) -> Radii:
-        """Clipping radii: as far from its candidate as four fifths of the rows lie, if the sketch is right.
+    def radii(
+        self,
+        candidates: Array,
+        rows: float,
+        noise: float,
+        norm: Norm,
+        domain: Domain,
+        random: PublicChance,
+        near: float = NEAR,
+    ) -> Radii:
+        """Clipping radii: as far from its candidate as four fifths of the rows lie (`near`), if the sketch is right.
 
         Each candidate has its own, in proportion to the root of the mean square around it. All grow, up to no clipping at all,
         while the noise they bring stays below a small part of the loss: clipping biases a mean where rows have a long tail to one
@@ -109,7 +118,7 @@ class Sketch:
         typical = max(np.sqrt(loss), 1e-300)
 
         def radius_of(lengths: Array) -> Array:
-            return np.asarray(np.clip(np.maximum(quantile(lengths, weights) / typical * widths, quiet), least, most))
+            return np.asarray(np.clip(np.maximum(quantile(lengths, weights, near) / typical * widths, quiet), least, most))
 
         move = square = radius_of(np.sqrt(squares))
         if norm == "L1":
@@ -210,8 +219,8 @@ def own_widths(labels: NDArray[np.intp], squares: Array, weights: Array, candida
     return np.sqrt(np.where(is_known, means, typical))
 
 
-def quantile(values: Array, weights: Array) -> float:
+def quantile(values: Array, weights: Array, near: float) -> float:
     """The value below which the rows that the sketch counts as near lie."""
     order = np.argsort(values)
     below = np.cumsum(weights[order])
-    return float(values[order][np.searchsorted(below, NEAR * below[-1])])
+    return float(values[order][np.searchsorted(below, near * below[-1])])
