@@ -4,8 +4,8 @@ Privacy
 -------
 Released: the noisy number of rows (add-remove only); where bounds are not public, noisy histograms of each column (`bounds`);
 noisy sums and sums of squares of each column, in many columns of a few public directions too (`subspace`); in every round the
-noisy votes for each candidate and, but for the first rounds in few columns (`look`), the sums of the clipped moves from it and the
-capped squared distances; at last the loss (`loss_step`). Neighbours: both relations. Sensitivity: `kernels.Moments`,
+noisy votes for each candidate and, but for the first rounds in few columns (`look`), the sums of the clipped moves from it and
+the capped squared distances; at last the loss (`loss_step`). Neighbours: both relations. Sensitivity: `kernels.Moments`,
 `kernels.NearestVotes`, `kernels.ClippedSums`, in directions `kernels.projected`; a row votes once, whatever the number of
 candidates and columns. Budget: `votes.plan`, the same total for every number of rows. Candidates, radii, the sketch of the table
 between rounds, shrinkage, the number of clusters and the centres are post-processing of what was released before; the random
