@@ -6,9 +6,9 @@ The number of rows is bought first with a pure epsilon (a fiftieth); under repla
 - bounds: 17% of a column, 2% more for each other one, a third at most; only where they are not public (`bounds`);
 - seeding: the moments of each column (4%), then one of two ways to find the cells that hold the rows:
 
-  - up to three columns, if at least 4 candidates a column stand out of the noise: two rounds of votes alone, over as many
-    candidates as have on average three times the noise in rows, at most 512 or 8 a cluster (`look`). Seeding gets 8 parts,
-    Lloyd 3. With a delta the noise is Gaussian or Laplace, whichever is smaller;
+  - up to three columns, if 4 candidates a column and one a cluster stand out of the noise: two rounds of votes alone, over as
+    many candidates as have on average three times the noise in rows, at most 512 or 8 a cluster (`look`). Seeding gets 8
+    parts, Lloyd 3. With a delta the noise is Gaussian or Laplace, whichever is smaller;
   - else rounds of votes with clipped sums: 8, 6, 4 and 2 cells a cluster (Gaussian) or 8 and 4 (Laplace), twice as many where
     they stand out twice as clearly, fewer where a cell's rows would not stand out of the noise (rows a cell >= 1.5 sqrt d times
     the noise of a sum), at most 512 or 4 a cluster. All seeding rounds get the same, as much as one of the fewest of Lloyd;
@@ -227,7 +227,7 @@ def after_size(task: Task, rows: float) -> VotesPlan:
     """
     if len(task.names) <= LOOK_COLUMNS:
         plan = plan_looking(task, rows)
-        if plan.cells[0] >= LOOK_SIDE ** len(task.names):
+        if plan.cells[0] >= max(LOOK_SIDE ** len(task.names), task.clusters or 0):
             return plan
     return plan_summing(task, rows)
 
@@ -241,8 +241,7 @@ def plan_looking(task: Task, rows: float) -> VotesPlan:
     on_sample = parts.on_sample(rate)
     each = part_of(on_sample, (1 - parts.moments_part) / LOOK_ROUNDS)
     standing_out = rows * float(rate) / (LOOK_SIGNAL * vote_noise(terms, each))
-    cells = int(min(standing_out, max(MOST_CELLS, LOOK_CELLS * clusters)))
-    cells = max(task.clusters or 2, cells)
+    cells = max(2, int(min(standing_out, max(MOST_CELLS, LOOK_CELLS * clusters))))
     return VotesPlan(
         rate,
         parts.bounds,
