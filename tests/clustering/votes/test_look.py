@@ -43,7 +43,7 @@ def bad_fits(X: np.ndarray) -> int:
 def test_small_clusters_are_found_beside_large_ones() -> None:
     """At most 4 bad fits of 8.
 
-    Of 200 fits 0 were bad; at a chance of 2% each, 5 of 8 are bad with a chance below 2e-7.
+    Of 100 fits none was bad; at a chance of 2% each, 5 of 8 are bad with a chance below 2e-7.
     """
     assert bad_fits(unbalanced()) <= MOST_BAD
 
