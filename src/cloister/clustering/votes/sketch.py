@@ -112,7 +112,9 @@ class Sketch:
         labels, squares = nearest(points, candidates)
         loss = float(weights @ squares / weights.sum())
         columns = candidates.shape[1]
-        quiet = np.sqrt(QUIET * loss / columns) * rows / (noise * len(candidates))
+        mass = np.bincount(labels, weights=weights, minlength=len(candidates)) / weights.sum()
+        # (m,): at these radii the noise of each candidate adds the same to the loss, of small ones too
+        quiet = np.sqrt(QUIET * loss * mass / (columns * len(candidates))) * rows / noise
         widths = own_widths(labels, squares, weights, len(candidates))  # (m,)
         least, most = max(1.0, 1e-4 * domain.radius), 2 * domain.radius
         typical = max(np.sqrt(loss), 1e-300)
