@@ -9,7 +9,7 @@ import pytest
 
 from cloister.encode import Encoded
 from cloister.errors import UsageError
-from cloister.kernels import BallClip, BoxClip, Clip, ClippedSums, Euclidean, LiftedSums, Projection, Summary
+from cloister.kernels import BallClip, BoxClip, Clip, ClippedSums, LiftedSums, Projection, Summary
 
 HALF = 2**19
 DIRECTIONS, COLUMNS = 8, 64
@@ -55,7 +55,8 @@ def test_lifted_rows_vote_by_their_projection() -> None:
     """A row adds its move from the centre that its projection is nearest to, though another centre is nearer in all columns."""
     projection = Projection(np.array([[1, 0]], np.int8), BoxClip((100, 100)))
     centers = np.array([[0, 90], [50, 0]], np.int32)
-    kernel = LiftedSums(ClippedSums(centers, Euclidean(1000), 1000, projection.within), projection, centers[:, :1])
+    far = np.full(len(centers), 1000)
+    kernel = LiftedSums(ClippedSums(centers, far, False, far, projection.within), projection, centers[:, :1])
     summary: Summary = pickle.loads(pickle.dumps(kernel)).fold(encoded(np.array([[10, -40]])))
     assert summary["counts"].tolist() == [1, 0]
     assert summary["sums"].tolist() == [[10, -130], [0, 0]]
@@ -68,7 +69,8 @@ def test_what_cannot_be_exact_is_refused() -> None:
     with pytest.raises(UsageError, match="too fine for exact projections"):
         Projection(SIGNS, wide)
     small = Projection(SIGNS, BoxClip((100,) * COLUMNS))
-    sums = ClippedSums(np.zeros((2, COLUMNS), np.int32), Euclidean(1), 1, small.within)
+    ones = np.ones(2, np.int64)
+    sums = ClippedSums(np.zeros((2, COLUMNS), np.int32), ones, False, ones, small.within)
     with pytest.raises(UsageError, match="needs a centre"):
         LiftedSums(sums, small, np.zeros((1, DIRECTIONS), np.int32))
     with pytest.raises(UsageError, match="too fine for exact distances"):

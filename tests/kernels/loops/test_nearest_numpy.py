@@ -35,7 +35,7 @@ def test_plain_loops_give_the_same_integers(seed: int) -> None:
     n, d, k = int(random.integers(0, 200)), int(random.integers(1, 6)), int(random.integers(1, 9))
     rows = random.integers(-half, half, (n, d), dtype=np.int32, endpoint=True)
     centers = random.integers(-half, half, (k, d), dtype=np.int32, endpoint=True)
-    radius, cap, shift = int(random.integers(1, 2 * half)), int(random.integers(1, 4 * half**2)), int(random.integers(0, 8))
+    radii, caps, shifts = (random.integers(least, most, k) for least, most in ((1, 2 * half), (1, 4 * half**2), (0, 8)))
     outcomes = []
     for module in (nearest, nearest_numpy):
         labels, squares = np.empty(n, np.int32), np.empty(n)
@@ -46,7 +46,7 @@ def test_plain_loops_give_the_same_integers(seed: int) -> None:
         outcome += [counts, sums]
         for taxicab in (False, True):
             counts, sums, spreads = np.zeros(k, np.int64), np.zeros((k, d), np.int64), np.zeros(k, np.int64)
-            module.add_clipped(rows, centers, labels, squares, (radius, taxicab, cap, shift), counts, sums, spreads)
+            module.add_clipped(rows, centers, labels, squares, (radii, taxicab, caps, shifts), counts, sums, spreads)
             outcome += [counts, sums, spreads]
         outcomes.append(outcome)
     for one, other in zip(*outcomes, strict=True):

@@ -116,7 +116,11 @@ class Votes:
         vault.choose("lloyd", rounds)
         spend = part_of(plan.lloyd, Fraction(1, rounds))
         for i in range(rounds):
-            sketch = search.round(vault, sketch, RoundStep(f"lloyd {i + 1}", clusters, spend, counted=plan.lloyd_counts))
+            sketch = search.round(
+                vault,
+                sketch,
+                RoundStep(f"lloyd {i + 1}", clusters, spend, counted=plan.lloyd_counts, is_clear=plan.is_clear),
+            )
         centers = domain.put(sketch.means)
         loss = measure_loss(vault, MeasuredCenters(domain, centers, table.rows), plan.loss, progress)
         errors = np.repeat(sketch.errors[:, None], len(task.names), axis=1)
@@ -262,7 +266,7 @@ class Search:
         candidates = self.domain.put(places)
         places, columns = candidates.astype(np.float64), candidates.shape[1]
         noise = sum_noise(step.spend, columns, self.neighbours, step.counted)
-        radii = sketch.radii(places, table.rows * rate, noise, norm, self.domain, self.random, self.near)
+        radii = sketch.radii(places, table.rows * rate, noise, norm, self.domain, self.random, self.near, step.is_clear)
         kernel = round_kernel(candidates, radii.move, radii.square, norm, self.domain.clip)
         weights = round_weights(columns, norm, self.neighbours, step.counted)
         mechanism = calibrate(door.sensitivity(kernel), step.spend, weights)

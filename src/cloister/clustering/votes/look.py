@@ -167,5 +167,6 @@ def weigh_cells(points: PublicPoints, first: Ballot, second: Ballot, shape: Arra
     spreads = np.maximum(spreads, float(np.median(spreads[held > 0])) * 1e-3)
     error = np.sqrt(second.variance)
     errors = np.sqrt(spreads / len(shape)) * np.maximum(1.0, error / np.maximum(rows, 1.0))
+    rows = np.maximum(rows, 1.0)  # also where noise left nothing at all
     kept: list[Array] = [part[keep].astype(np.float64) for part in (means, rows, spreads, errors)]
     return Sketch(kept[0], kept[1], kept[2], shape, kept[3])

@@ -236,7 +236,7 @@ def plan_looking(task: Task, rows: float) -> VotesPlan:
     """Cells from votes alone, with the noise that is smaller."""
     terms, clusters = task.terms, task.clusters or MOST_AUTO
     budget = quieter_budget(terms)
-    parts = Parts.of(task, budget, LOOK_SHARE)
+    parts = BudgetCut.of(task, budget, LOOK_SHARE)
     rate = sample_rate(rows, clusters, terms.neighbours)
     on_sample = parts.on_sample(rate)
     each = part_of(on_sample, (1 - parts.moments_part) / LOOK_ROUNDS)
@@ -261,7 +261,7 @@ def plan_summing(task: Task, rows: float) -> VotesPlan:
     terms, clusters = task.terms, task.clusters
     norm = norm_of(whole_spend(terms.budget, terms.budget.epsilon))
     usual, least = SEED_CELLS[norm], LEAST_LLOYD[norm]
-    parts = Parts.of(task, terms.budget, Fraction(len(usual), len(usual) + least))
+    parts = BudgetCut.of(task, terms.budget, Fraction(len(usual), len(usual) + least))
     rate = sample_rate(rows, clusters or MOST_AUTO, terms.neighbours)
     on_sample = parts.on_sample(rate)
     each = part_of(on_sample, (1 - parts.moments_part) / len(usual))
@@ -288,7 +288,7 @@ def plan_summing(task: Task, rows: float) -> VotesPlan:
 
 
 @dataclass(frozen=True, slots=True)
-class Parts:
+class BudgetCut:
     """How a budget is cut before the number of rows is known."""
 
     budget: Budget
@@ -300,7 +300,7 @@ class Parts:
     loss: Spend
 
     @classmethod
-    def of(cls, task: Task, budget: Budget, seeding: Fraction) -> Parts:
+    def of(cls, task: Task, budget: Budget, seeding: Fraction) -> BudgetCut:
         """Seeding and Lloyd share what bounds, moments and loss leave."""
         left = budget.epsilon - (task.terms.size_epsilon or 0)
         whole = whole_spend(budget, left)

@@ -101,12 +101,14 @@ class Sketch:
         domain: Domain,
         random: PublicChance,
         near: float = NEAR,
+        is_clear: bool = True,
     ) -> Radii:
         """Clipping radii: as far from its candidate as four fifths of the rows lie (`near`), if the sketch is right.
 
-        Each candidate has its own, in proportion to the root of the mean square around it. All grow, up to no clipping at all,
-        while the noise they bring stays below a small part of the loss: clipping biases a mean where rows have a long tail to one
-        side, and as epsilon grows the round becomes one of plain Lloyd. `noise` is the deviation of a sum's coordinate in radii.
+        Where cells stand out of the noise each candidate has its own, in proportion to the root of the mean square around it. All
+        grow, up to no clipping at all, while the noise they bring stays below a small part of the loss: clipping biases a mean
+        where rows have a long tail to one side, and as epsilon grows the round becomes one of plain Lloyd. `noise` is the
+        deviation of a sum's coordinate in radii.
         """
         points, weights = self.draw(max(FEWEST_DRAWN, POINTS_PER_RADIUS * len(candidates)), domain, random)
         labels, squares = nearest(points, candidates)
@@ -115,9 +117,9 @@ class Sketch:
         mass = np.bincount(labels, weights=weights, minlength=len(candidates)) / weights.sum()
         # (m,): at these radii the noise of each candidate adds the same to the loss, of small ones too
         quiet = np.sqrt(QUIET * loss * mass / (columns * len(candidates))) * rows / noise
-        widths = own_widths(labels, squares, weights, len(candidates))  # (m,)
         least, most = max(1.0, 1e-4 * domain.radius), 2 * domain.radius
         typical = max(np.sqrt(loss), 1e-300)
+        widths = own_widths(labels, squares, weights, len(candidates)) if is_clear else np.full(len(candidates), typical)
 
         def radius_of(lengths: Array) -> Array:
             return np.asarray(np.clip(np.maximum(quantile(lengths, weights, near) / typical * widths, quiet), least, most))
