@@ -2,7 +2,8 @@
 
 Both give the same numbers, to the last bit, so the choice is about time alone. Loading numba and compiled code takes
 longer than a small job does. The rule: the twin, as long as numba is not loaded for another reason and a pass over the
-table is less work than loading. So a small job never loads numba, and a large one loses little.
+table is less work than loading. So a small job never loads numba (but where people are
+protected, see below), and a large one loses little.
 
 A worker without numba says so with `allow_compiled(False)`. Where numba is there but cannot be used (it does not know the
 installed NumPy, or its settings make no sense) the twin is taken too: a loop runs after a charge, and must not fail then.
