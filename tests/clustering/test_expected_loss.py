@@ -98,7 +98,7 @@ def test_a_wish_that_cannot_be_carried_is_said_with_what_would_carry_it() -> Non
     assert "clusters are lost in the noise" in model.plan(5000, 2).rows()[-1]["expect"]
     for carried in (cl.KMeans(15, 0.16, (0, 1)).plan(5000, 2), model.plan(7600, 2), cl.KMeans(9, 0.1, (0, 1)).plan(5000, 2)):
         assert "too little" not in carried.choices
-    for lost in (cl.KMeans(15, 0.19, (0, 1)).plan(5000, 2), model.plan(9000, 2), cl.KMeans(8, 0.1, (0, 1)).plan(5000, 2)):
+    for lost in (cl.KMeans(15, 0.15, (0, 1)).plan(5000, 2), model.plan(7400, 2), cl.KMeans(10, 0.1, (0, 1)).plan(5000, 2)):
         assert "too little" in lost.choices
 
 

@@ -92,7 +92,7 @@ def gamma_quantile(shape: float, z: float) -> float:
     """A quantile of a gamma variable of mean 1 (Wilson and Hilferty 1931), z the normal one.
 
     >>> round(gamma_quantile(1.0, 0.8416), 2)  # exact: ln 5 = 1.609
-    1.61
+    1.6
     """
     spread = 1 / (9 * shape)
     return float(max(0.0, 1 - spread + z * sqrt(spread)) ** 3)
