@@ -53,6 +53,17 @@ def test_what_leaks_outright_is_refuted(leak: Any) -> None:
     assert audit(leak, ([1.0], []), claimed=1, runs=400).largest_loss > 2
 
 
+def test_what_always_gives_the_same_is_not_refuted() -> None:
+    """A constant tells nothing apart, and nor do runs that only differ after the event was to be chosen."""
+    found = audit(lambda rows: [1.0, 2.0], ([1.0], []), claimed=1, runs=200)
+    assert found.holds
+    assert found.largest_loss == 0
+    assert "every run gave the same" in str(found)
+    calls = iter(range(400))
+    late = audit(lambda rows: float(next(calls) == 399), ([1.0], []), claimed=1, runs=200)
+    assert late.holds
+
+
 def test_a_shift_of_many_numbers_is_seen_along_their_difference() -> None:
     """No single one of 50 numbers tells enough; their weighted sum does."""
     found = audit(lambda rows: RANDOM.normal(len(rows), 3, 50), ([1.0], []), claimed=1, runs=4000)

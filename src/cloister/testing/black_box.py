@@ -111,7 +111,10 @@ def attack(
     outputs = [[numbers_of(outcome(mechanism, table)) for _ in range(runs)] for table in neighbours]
     one, two = as_arrays(*outputs)
     half, epsilon, delta = runs // 2, float(claimed.epsilon), float(claimed.delta)
-    event, likelier = choose_event(one[:half], two[:half], delta)
+    chosen = choose_event(one[:half], two[:half], delta)
+    if chosen is None:
+        return BlackBoxAudit(epsilon, delta, 0.0, confidence, runs, "every run gave the same")
+    event, likelier = chosen
     counts = event.happens(one[half:]), event.happens(two[half:])
     if likelier == "second":
         counts = counts[1], counts[0]
@@ -169,8 +172,8 @@ def as_arrays(one: list[tuple[float, ...]], two: list[tuple[float, ...]]) -> tup
     return padded(one), padded(two)
 
 
-def choose_event(one: Array, two: Array, delta: float) -> tuple[DistinguishingEvent, str]:
-    """The event that bounds epsilon best on these runs, and on which of the tables it is likelier."""
+def choose_event(one: Array, two: Array, delta: float) -> tuple[DistinguishingEvent, str] | None:
+    """The event that bounds epsilon best on these runs, and on which of the tables it is likelier; None where none differ."""
     best: tuple[float, DistinguishingEvent, str] | None = None
     for direction, words in directions(one, two):
         values, others = np.sort(one @ direction), np.sort(two @ direction)
@@ -184,8 +187,7 @@ def choose_event(one: Array, two: Array, delta: float) -> tuple[DistinguishingEv
                 if best is None or bounds[i] > best[0]:
                     event = DistinguishingEvent(direction, float(levels[i]), side, f"{words} {side} {levels[i]:.6g}")
                     best = float(bounds[i]), event, likelier
-    assert best is not None
-    return best[1], best[2]
+    return None if best is None else (best[1], best[2])
 
 
 def directions(one: Array, two: Array) -> Iterator[tuple[Array, str]]:
