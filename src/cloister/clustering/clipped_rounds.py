@@ -6,6 +6,7 @@ Votes and the hybrid both consist of such rounds. A row votes for its nearest ca
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from math import sqrt
 
 import numpy as np
@@ -18,7 +19,7 @@ from cloister.kernels.clipped import worst_reach
 from cloister.privacy.mechanisms import Norm, Spend, calibrate, norm_of
 from cloister.schema import Neighbours
 
-__all__ = ["check_round", "round_kernel", "round_weights", "sum_noise"]
+__all__ = ["USUAL_WEIGHTS", "RoundWeights", "check_round", "round_kernel", "size_noise", "round_weights", "sum_noise"]
 
 THETA, PHI = 1.0, 0.15  # precision of sums : counts : squares = sqrt d : THETA : PHI
 REPLACED_SQUARES = 0.03  # of the precision under replace-one
@@ -28,20 +29,34 @@ UNIT_RADIUS = 1 << 20
 Radius = float | NDArray[np.float64]  # of all candidates, or of each
 
 
-def round_weights(columns: int, norm: Norm, neighbours: Neighbours, counted: float = 1.0) -> dict[str, str]:
+@dataclass(frozen=True, slots=True)
+class RoundWeights:
+    """What counts and squares weigh beside sums.
+
+    Under Gaussian noise counts weigh `THETA` at least, and under replace-one too all weights are fixed.
+    """
+
+    counts: float = 1.0
+    squares: float = PHI
+
+
+USUAL_WEIGHTS = RoundWeights()
+
+
+def round_weights(columns: int, norm: Norm, neighbours: Neighbours, weights: RoundWeights = USUAL_WEIGHTS) -> dict[str, str]:
     """How the sums, counts and squares of a round share its spend.
 
     Under replace-one with Gaussian noise there are two worst cases. A row that keeps its vote costs sums + squares / 2. A row
     that changes its vote moves the sums by half of that (squared), and costs sums / 2 + counts + squares. The weights make
-    the two equal, so the counts cost nothing extra. `counted` is the weight of counts under Laplace noise.
+    the two equal, so the counts cost nothing extra.
     """
     if norm == "L2" and neighbours is Neighbours.REPLACE_ONE:
         sums, counts, squares = 1 - REPLACED_SQUARES, (1 - 3 * REPLACED_SQUARES) / 2, 2 * REPLACED_SQUARES
     elif norm == "L2":
-        sums, squares = sqrt(columns), PHI
-        counts = max(THETA, LEAST_COUNT_SHARE * (sums + THETA + squares))
+        sums, squares = sqrt(columns), weights.squares
+        counts = max(THETA, weights.counts, LEAST_COUNT_SHARE * (sums + THETA + squares))
     else:
-        sums, counts, squares = (columns / THETA) ** (2 / 3), counted, PHI
+        sums, counts, squares = (columns / THETA) ** (2 / 3), weights.counts, weights.squares
     return {"counts": f"{counts:.9f}", "sums": f"{sums:.9f}", "squares": f"{squares:.9f}"}
 
 
@@ -55,7 +70,7 @@ def round_kernel(candidates: NDArray[np.int32], move: Radius, square: Radius, no
     return ClippedSums(candidates, radii, norm == "L1", reaches, within)
 
 
-def check_round(domain: Domain, terms: Terms, spend: Spend, radius: float, counted: float = 1.0) -> None:
+def check_round(domain: Domain, terms: Terms, spend: Spend, radius: float, weights: RoundWeights = USUAL_WEIGHTS) -> None:
     """Refuse, before a charge, a round whose noise could not be drawn or whose distances would not be exact.
 
     Centres in the farthest corner, moves clipped to this many grid steps and the worst reach up to as many are the worst that a
@@ -65,13 +80,22 @@ def check_round(domain: Domain, terms: Terms, spend: Spend, radius: float, count
     corners = domain.put(np.repeat(domain.halves[None], 2, axis=0).astype(np.float64))
     reach = worst_reach(max(1, round(radius)))
     kernel = round_kernel(corners, np.array([1.0, radius]), np.array([1.0, reach]), norm, domain.clip)
-    calibrate(terms.sensitivity(kernel), spend, round_weights(columns, norm, terms.neighbours, counted))
+    calibrate(terms.sensitivity(kernel), spend, round_weights(columns, norm, terms.neighbours, weights))
 
 
-def sum_noise(spend: Spend, columns: int, neighbours: Neighbours, counted: float = 1.0) -> float:
+def size_noise(terms: Terms, spend: Spend, columns: int, weights: RoundWeights = USUAL_WEIGHTS) -> float:
+    """The deviation of one count of a round, in rows."""
+    norm = norm_of(spend)
+    origin, within = np.zeros((1, columns), dtype=np.int32), BoxClip((1,) * columns)
+    kernel = round_kernel(origin, UNIT_RADIUS, UNIT_RADIUS, norm, within)
+    shares = round_weights(columns, norm, terms.neighbours, weights)
+    return calibrate(terms.sensitivity(kernel), spend, shares).deviation()["counts"]
+
+
+def sum_noise(spend: Spend, columns: int, neighbours: Neighbours, weights: RoundWeights = USUAL_WEIGHTS) -> float:
     """The deviation of one coordinate of a round's sums, in clipping radii."""
     norm = norm_of(spend)
     origin, within = np.zeros((1, columns), dtype=np.int32), BoxClip((1,) * columns)
     kernel = round_kernel(origin, UNIT_RADIUS, UNIT_RADIUS, norm, within)
-    mechanism = calibrate(kernel.sensitivity(neighbours), spend, round_weights(columns, norm, neighbours, counted))
+    mechanism = calibrate(kernel.sensitivity(neighbours), spend, round_weights(columns, norm, neighbours, weights))
     return mechanism.deviation()["sums"] / UNIT_RADIUS

@@ -25,7 +25,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cloister.clustering.chance import PublicChance
-from cloister.clustering.clipped_rounds import round_kernel, round_weights, sum_noise
+from cloister.clustering.chosen_clusters import BY_SCORE
+from cloister.clustering.clipped_rounds import (
+    USUAL_WEIGHTS,
+    RoundWeights,
+    round_kernel,
+    round_weights,
+    size_noise,
+    sum_noise,
+)
 from cloister.clustering.domain import Domain, from_bounds, widen_narrow
 from cloister.clustering.fitted import Fitted
 from cloister.clustering.loss_step import MeasuredCenters, measure_loss
@@ -36,11 +44,12 @@ from cloister.clustering.votes.bounds import estimate_bounds
 from cloister.clustering.votes.door import Door, LiftedVotes, ProjectedRows
 from cloister.clustering.votes.look import (
     Ballot,
+    cells_of,
     first_points,
     place_again,
     place_candidates,
-    points_in_full_cells,
-    weigh_cells,
+    points_in_regions,
+    weigh_points,
 )
 from cloister.clustering.votes.plan import (
     FEWEST_ROWS,
@@ -51,7 +60,7 @@ from cloister.clustering.votes.plan import (
     lloyd_rounds,
     plan_votes,
 )
-from cloister.clustering.votes.sketch import NEAR, Round, Sketch, sketch_of_moments
+from cloister.clustering.votes.sketch import NEAR, QUIET, QUIET_LOOK, RadiusRule, Round, Sketch, sketch_of_moments
 from cloister.clustering.votes.subspace import (
     NEAR_IN_LIFTS,
     NEAR_IN_SUBSPACE,
@@ -78,6 +87,7 @@ class Votes:
     name = "votes"
     seedings = ()
     has_schedule = False
+    cluster_rule = BY_SCORE
 
     def __init__(self, name: str = "votes") -> None:
         pass
@@ -101,7 +111,7 @@ class Votes:
         frozen = frozen_plan(task, plan, rows)
         vault.follow(frozen)
         domain = task.domain or self._estimate_domain(vault, task, plan, rows, progress)
-        most = task.clusters or max(2, plan.cells[-1] // 2)
+        most = task.clusters or plan.most_clusters
         search = Search(domain, task.terms.neighbours, most, table, random, progress)
         if plan.subspace is not None:
             search = replace(search, near=NEAR_IN_LIFTS, pools_counts=True)
@@ -119,7 +129,14 @@ class Votes:
             sketch = search.round(
                 vault,
                 sketch,
-                RoundStep(f"lloyd {i + 1}", clusters, spend, counted=plan.lloyd_counts, is_clear=plan.is_clear),
+                RoundStep(
+                    f"lloyd {i + 1}",
+                    clusters,
+                    spend,
+                    weights=plan.lloyd_weights,
+                    is_clear=plan.is_clear,
+                    quiet=QUIET_LOOK if plan.votes_alone else QUIET,
+                ),
             )
         centers = domain.put(sketch.means)
         loss = measure_loss(vault, MeasuredCenters(domain, centers, table.rows), plan.loss, progress)
@@ -133,6 +150,7 @@ class Votes:
             table.rows,
             loss=loss,
             choices=dict(frozen.choices),
+            size_error=None if search.pools_counts else size_noise(task.terms, spend, len(task.names), plan.lloyd_weights),
         )
 
     @staticmethod
@@ -169,9 +187,10 @@ class RoundStep:
     cells: int
     spend: Spend
     rate: Fraction = Fraction(1)
-    counted: float = 1.0  # weight of counts under Laplace noise
+    weights: RoundWeights = USUAL_WEIGHTS  # how counts and squares share its spend with sums
     is_clear: bool = False  # whether a cell's rows stand out of the noise
     explores: bool = False
+    quiet: float = QUIET  # part of the loss that noise may add for a wider radius
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,7 +215,7 @@ class Search:
             return self.look(door, sketch, plan)
         for i, cells in enumerate(plan.cells):
             explores = i == 0 and plan.explores
-            step = RoundStep(f"votes {i + 1}", cells, plan.seeding, plan.rate, plan.seeding_counts, plan.is_clear, explores)
+            step = RoundStep(f"votes {i + 1}", cells, plan.seeding, plan.rate, plan.seeding_weights, plan.is_clear, explores)
             sketch = self.round(door, sketch, step)
         return sketch
 
@@ -232,14 +251,17 @@ class Search:
         )
 
     def look(self, door: Door, sketch: Sketch, plan: VotesPlan) -> Sketch:
-        """Two rounds of votes alone: over the whole domain, then where rows are."""
-        rows = self.table.rows * float(plan.rate)
-        first, second = plan.cells
-        points = first_points(sketch, first, self.domain, self.random)
-        one = self.vote(door, place_candidates(points, first, self.random), "votes 1", plan)
-        points = points_in_full_cells(points, one, rows, self.domain, self.random)
-        two = self.vote(door, place_again(points, one, second, self.random), "votes 2", plan)
-        return weigh_cells(points, one, two, sketch.shape)
+        """Rounds of votes alone: over the whole domain, then where rows are."""
+        points = first_points(sketch, plan.cells[0], self.domain, self.random)
+        candidates = place_candidates(points, plan.cells[0], self.random)
+        before = self.vote(door, candidates, "votes 1", plan)
+        for i, cells in enumerate(plan.cells[1:], 2):
+            rows = self.table.rows * float(plan.rate)
+            inside = points_in_regions(points, before, rows, self.domain, self.random)
+            after = self.vote(door, place_again(inside, before, cells, self.random), f"votes {i}", plan)
+            weighed = weigh_points(inside, before, after)
+            points, before = weighed.points, after
+        return cells_of(weighed, after, sketch.shape)
 
     def vote(self, door: Door, places: NDArray[np.float64], step: str, plan: VotesPlan) -> Ballot:
         """One round of votes for these candidates."""
@@ -265,11 +287,12 @@ class Search:
         places = sketch.candidates(step.cells, self.clusters, self.domain, self.random, step.explores)
         candidates = self.domain.put(places)
         places, columns = candidates.astype(np.float64), candidates.shape[1]
-        noise = sum_noise(step.spend, columns, self.neighbours, step.counted)
-        radii = sketch.radii(places, table.rows * rate, noise, norm, self.domain, self.random, self.near, step.is_clear)
+        noise = sum_noise(step.spend, columns, self.neighbours, step.weights)
+        rule = RadiusRule(self.near, step.is_clear, step.quiet)
+        radii = sketch.radii(places, table.rows * rate, noise, norm, self.domain, self.random, rule)
         kernel = round_kernel(candidates, radii.move, radii.square, norm, self.domain.clip)
-        weights = round_weights(columns, norm, self.neighbours, step.counted)
-        mechanism = calibrate(door.sensitivity(kernel), step.spend, weights)
+        shares = round_weights(columns, norm, self.neighbours, step.weights)
+        mechanism = calibrate(door.sensitivity(kernel), step.spend, shares)
         released = door.measure(kernel, mechanism, step.name)
         votes = Round(
             places,

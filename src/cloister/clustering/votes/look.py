@@ -2,14 +2,15 @@
 
 In few columns the whole domain can be looked at. Half of the first candidates follow the moments of the columns, half are spread
 over the domain, and rows only vote: a vote costs less than a move, so many more candidates stand out of the noise. The second
-candidates lie where the first votes say that rows are; a cell that has hardly more votes than noise gives is asked again as it
-is, and dropped unless it has half as many again. At last every public point is weighted such that both sets of votes come out as
-they were released, each by its noise (non-negative least squares).
+candidates lie where the first votes say that rows are. A tail is thin: none of its cells stands out of the noise, but many of
+them together do, so cells that do not are joined with their neighbours and tested again. A cell that has hardly more votes than
+noise gives is asked again as it is, and dropped unless it has half as many again. At last every public point is weighted such
+that the last two sets of votes come out as they were released, each by its noise (non-negative least squares).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from math import log
 
 import numpy as np
@@ -23,15 +24,18 @@ from cloister.privacy.mechanisms import Mechanism
 
 __all__ = [
     "Ballot",
+    "PointsInRegions",
     "PublicPoints",
+    "cells_of",
     "first_points",
     "place_again",
     "place_candidates",
-    "points_in_full_cells",
-    "weigh_cells",
+    "points_in_regions",
+    "weigh_points",
 ]
 
 Array = NDArray[np.float64]
+Indices = NDArray[np.intp]
 
 POINTS = 20_000  # public points that stand for the domain, or so many a candidate:
 POINTS_PER_CANDIDATE = 20
@@ -40,10 +44,13 @@ PLACING_ITERATIONS = 6
 UNIFORM = 0.5  # part of the first points that is spread over the domain
 KEPT = 0.9  # part of the rows whose cells are kept in any case, the largest first
 FALSE_CELLS = 0.3  # further cells that are kept though they are empty, to be expected at most
+JOINED = (9, 27)  # cells that are joined on average, where alone they do not stand out
+FALSE_JOINED = 0.01  # of these, empty ones to be expected at most
 SURE = 3.0  # times what noise explains: such a cell is not asked again
 FEWEST_POINTS = 8  # of a kept cell
 JITTER = 0.5  # of a cell's width: how far a repeated point is moved, inside its cell
 WEIGHING = 60  # iterations
+STEP_SPREAD = 1 / 12  # mean square of a column within a step of the grid: no cell is narrower
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +59,6 @@ class PublicPoints:
 
     places: Array  # (n, d)
     weights: Array  # (n,)
-    cells: NDArray[np.intp] = field(default_factory=lambda: np.empty(0, np.intp))  # (n,) the first candidate of each, if any
-    doubtful: NDArray[np.intp] = field(default_factory=lambda: np.empty(0, np.intp))  # first candidates to be asked again
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +74,7 @@ class Ballot:
         """Of the noise of one count."""
         return self.mechanism.deviation()["counts"] ** 2
 
-    def full(self, rows: float) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    def full(self, rows: float) -> tuple[Indices, Indices]:
         """Candidates that have rows, and those among them that are to be asked again.
 
         The largest counts up to nine tenths of the rows are full; so are all that noise hardly explains: `FALSE_CELLS` empty ones
@@ -83,6 +88,61 @@ class Ballot:
         if not is_full.any():
             return order[:1], order[:0]
         return order[is_full], order[is_full & ~is_large & (counts < SURE * mark)]
+
+    def joined(self, left: Indices, random: PublicChance) -> list[Indices]:
+        """Groups of neighbouring candidates, none of which stands out, that do so together."""
+        groups: list[Indices] = []
+        for size in JOINED:
+            wanted = len(left) // size
+            if not wanted:
+                break
+            places = self.candidates[left]
+            centers = best_of_restarts(places, np.ones(len(left)), wanted, random, restarts=1, iterations=PLACING_ITERATIONS)
+            labels, _ = nearest(places, centers)
+            sizes = np.bincount(labels, minlength=wanted)
+            counts = np.bincount(labels, weights=self.counts[left], minlength=wanted)
+            exponent = log(max(1.0, len(JOINED) * wanted / (2 * FALSE_JOINED)))
+            marks = {int(cells): self.mechanism.tail("counts", exponent, int(cells)) for cells in np.unique(sizes) if cells}
+            full = [group for group in range(wanted) if sizes[group] and counts[group] > marks[int(sizes[group])]]
+            groups += [left[labels == group] for group in full]
+            left = left[~np.isin(labels, full)]
+        return groups
+
+
+@dataclass(frozen=True, slots=True)
+class Regions:
+    """Where the first votes say that rows are: cells of one candidate each, and joined ones of several."""
+
+    owners: Indices  # (m,) the region of each candidate; -1: no rows are seen there
+    counts: Array  # (r,) released
+    joined: Indices  # (r,) how many candidates a region has
+    doubtful: Indices  # candidates that are asked again
+
+    @classmethod
+    def of(cls, ballot: Ballot, rows: float, random: PublicChance) -> Regions:
+        """Cells that stand out by themselves first, then what stands out when it is joined."""
+        full, doubtful = ballot.full(rows)
+        left = np.setdiff1d(np.arange(len(ballot.counts)), full)
+        groups = [*full[:, None], *ballot.joined(left, random)]
+        owners = np.full(len(ballot.counts), -1)
+        for region, group in enumerate(groups):
+            owners[group] = region
+        counts = np.array([ballot.counts[group].sum() for group in groups])
+        return cls(owners, counts, np.array([len(group) for group in groups]), doubtful)
+
+
+@dataclass(frozen=True, slots=True)
+class PointsInRegions:
+    """Public points where rows are, each in its region."""
+
+    points: PublicPoints
+    regions: Regions
+    region_of: Indices  # (n,)
+
+    def kept(self, keep: NDArray[np.bool_]) -> PointsInRegions:
+        """Some of the points."""
+        some = PublicPoints(self.points.places[keep], self.points.weights[keep])
+        return PointsInRegions(some, self.regions, self.region_of[keep])
 
 
 def first_points(sketch: Sketch, candidates: int, domain: Domain, random: PublicChance) -> PublicPoints:
@@ -102,70 +162,84 @@ def place_candidates(points: PublicPoints, wanted: int, random: PublicChance) ->
     return best_of_restarts(places, np.ones(len(places)), wanted, random, restarts=1, iterations=PLACING_ITERATIONS)
 
 
-def place_again(points: PublicPoints, ballot: Ballot, wanted: int, random: PublicChance) -> Array:
-    """Candidates in the full cells of a ballot; at the end the doubtful ones as they were."""
-    is_sure = ~np.isin(points.cells, points.doubtful)
-    sure = PublicPoints(points.places[is_sure], points.weights[is_sure])
-    candidates = place_candidates(sure, max(1, wanted - len(points.doubtful)), random)
-    return np.concatenate([candidates, ballot.candidates[points.doubtful]])
+def place_again(inside: PointsInRegions, ballot: Ballot, wanted: int, random: PublicChance) -> Array:
+    """Candidates where the first votes say that rows are; at the end the doubtful ones as they were."""
+    doubtful = inside.regions.doubtful
+    sure = inside.kept(~np.isin(inside.region_of, inside.regions.owners[doubtful]))
+    candidates = place_candidates(sure.points, max(1, wanted - len(doubtful)), random)
+    return np.concatenate([candidates, ballot.candidates[doubtful]])
 
 
-def points_in_full_cells(
+def points_in_regions(
     points: PublicPoints, ballot: Ballot, rows: float, domain: Domain, random: PublicChance
-) -> PublicPoints:
-    """As many points again, only in cells that have rows, and in each by its count."""
-    labels, squares = nearest(points.places, ballot.candidates)
-    held = np.bincount(labels, minlength=len(ballot.counts))
-    radii = np.sqrt(np.bincount(labels, weights=squares, minlength=len(held)) / np.maximum(held, 1))
-    full, doubtful = ballot.full(rows)
-    counts = np.maximum(ballot.counts[full], 1.0)
-    times = np.maximum(FEWEST_POINTS, np.rint(len(labels) * counts / counts.sum())).astype(np.int64)
-    cells = np.repeat(full, times)
-    by_cell, starts = np.argsort(labels, kind="stable"), np.concatenate([[0], np.cumsum(held)[:-1]])
-    some = by_cell[np.minimum(starts[cells] + (random.random(len(cells)) * held[cells]).astype(np.int64), len(labels) - 1)]
-    base = np.where(held[cells][:, None] > 0, points.places[some], ballot.candidates[cells])
-    columns = base.shape[1]
-    width = np.where(held > 0, radii, np.median(radii[held > 0])) / np.sqrt(columns)
-    steps = random.standard_normal(base.shape) * (JITTER * width[cells])[:, None]  # public: points, not noise
+) -> PointsInRegions:
+    """As many points again, only where rows are, and in each region by its count."""
+    regions = Regions.of(ballot, rows, random)
+    nearest_candidates, squares = nearest(points.places, ballot.candidates)
+    labels = regions.owners[nearest_candidates]
+    inside = np.flatnonzero(labels >= 0)
+    labels, places, squares = labels[inside], points.places[inside], squares[inside]
+    total = len(regions.counts)
+    held = np.bincount(labels, minlength=total)
+    radii = np.sqrt(np.bincount(labels, weights=squares, minlength=total) / np.maximum(held, 1))
+    counts = np.maximum(regions.counts, 1.0)
+    times = np.maximum(FEWEST_POINTS, np.rint(len(points.places) * counts / counts.sum())).astype(np.int64)
+    region_of = np.repeat(np.arange(total), times)
+    by_region, starts = np.argsort(labels, kind="stable"), np.concatenate([[0], np.cumsum(held)[:-1]])
+    drawn = starts[region_of] + (random.random(len(region_of)) * held[region_of]).astype(np.int64)
+    first_candidate = np.unique(regions.owners, return_index=True)[1][-total:]
+    base = ballot.candidates[first_candidate[region_of]]
+    if len(labels):
+        some = by_region[np.minimum(drawn, len(labels) - 1)]
+        base = np.where(held[region_of][:, None] > 0, places[some], base)
+    width = np.where(held > 0, radii, np.median(radii[held > 0]) if held.any() else 0.0) / np.sqrt(base.shape[1])
+    steps = random.standard_normal(base.shape) * (JITTER * width[region_of])[:, None]  # public: points, not noise
     moved = domain.put(base + steps).astype(np.float64)
-    inside = nearest(moved, ballot.candidates)[0] == cells
-    places = np.where(inside[:, None], moved, base)
-    return PublicPoints(places, np.repeat(counts / times, times), cells, doubtful)
+    stays = regions.owners[nearest(moved, ballot.candidates)[0]] == region_of
+    moved = np.where(stays[:, None], moved, base)
+    return PointsInRegions(PublicPoints(moved, np.repeat(counts / times, times)), regions, region_of)
 
 
-def without_refuted(points: PublicPoints, first: Ballot, second: Ballot) -> PublicPoints:
+def without_refuted(inside: PointsInRegions, first: Ballot, second: Ballot) -> PointsInRegions:
     """The points but for those of doubtful cells which, asked again, do not have half of their votes."""
-    again = second.counts[len(second.counts) - len(points.doubtful) :]
-    refuted = points.doubtful[again < first.counts[points.doubtful] / 2]
-    kept = ~np.isin(points.cells, refuted)
-    return replace(points, places=points.places[kept], weights=points.weights[kept], cells=points.cells[kept])
+    doubtful = inside.regions.doubtful
+    again = second.counts[len(second.counts) - len(doubtful) :]
+    refuted = doubtful[again < first.counts[doubtful] / 2]
+    return inside.kept(~np.isin(inside.region_of, inside.regions.owners[refuted]))
 
 
-def weigh_cells(points: PublicPoints, first: Ballot, second: Ballot, shape: Array) -> Sketch:
-    """The cells of the second votes with the rows that both votes say they have."""
-    points = without_refuted(points, first, second)
-    columns = [(points.cells, first), (nearest(points.places, second.candidates)[0], second)]
-    weights = points.weights
-    wanted = sum(np.maximum(ballot.counts, 0.0)[cells] / ballot.variance for cells, ballot in columns)
+def weigh_points(inside: PointsInRegions, before: Ballot, after: Ballot) -> PointsInRegions:
+    """The points with the rows that the votes before and after say they stand for."""
+    inside = without_refuted(inside, before, after)
+    weights, regions = inside.points.weights, inside.regions
+    votes = [
+        (inside.region_of, regions.counts, before.variance * regions.joined),
+        (nearest(inside.points.places, after.candidates)[0], after.counts, np.full(len(after.counts), after.variance)),
+    ]
+    wanted = sum((np.maximum(counts, 0.0) / variances)[of] for of, counts, variances in votes)
     for _ in range(WEIGHING):  # multiplicative updates of non-negative least squares: Lee and Seung 2001
         said = sum(
-            np.bincount(cells, weights=weights, minlength=len(ballot.counts))[cells] / ballot.variance
-            for cells, ballot in columns
+            (np.bincount(of, weights=weights, minlength=len(counts)) / variances)[of] for of, counts, variances in votes
         )
         weights = weights * wanted / np.maximum(said, 1e-300)
-    labels, squares = columns[1][0], ((points.places - second.candidates[columns[1][0]]) ** 2).sum(axis=1)
-    cells = len(second.counts)
+    return replace(inside, points=PublicPoints(inside.points.places, weights))
+
+
+def cells_of(inside: PointsInRegions, last: Ballot, shape: Array) -> Sketch:
+    """The cells of the last votes, as the points in them say."""
+    places, weights = inside.points.places, inside.points.weights
+    labels = nearest(places, last.candidates)[0]
+    squares = ((places - last.candidates[labels]) ** 2).sum(axis=1)
+    cells = len(last.counts)
     rows = np.bincount(labels, weights=weights, minlength=cells).astype(np.float64)
     held = np.bincount(labels, minlength=cells)
-    means = np.stack([np.bincount(labels, weights=x, minlength=cells) for x in points.places.T], axis=1)
-    means = np.asarray(
-        np.where(held[:, None] > 0, means / np.maximum(held, 1)[:, None], second.candidates), dtype=np.float64
-    )
+    means = np.stack([np.bincount(labels, weights=x, minlength=cells) for x in places.T], axis=1)
+    means = np.asarray(np.where(held[:, None] > 0, means / np.maximum(held, 1)[:, None], last.candidates), dtype=np.float64)
     spreads = np.bincount(labels, weights=squares, minlength=cells) / np.maximum(held, 1)
     keep = rows > 0.5
     keep = keep if keep.any() else rows >= rows.max()
-    spreads = np.maximum(spreads, float(np.median(spreads[held > 0])) * 1e-3)
-    error = np.sqrt(second.variance)
+    spreads = np.maximum(spreads, max(float(np.median(spreads[held > 0])) * 1e-3, len(shape) * STEP_SPREAD))
+    error = np.sqrt(last.variance)
     errors = np.sqrt(spreads / len(shape)) * np.maximum(1.0, error / np.maximum(rows, 1.0))
     rows = np.maximum(rows, 1.0)  # also where noise left nothing at all
     kept: list[Array] = [part[keep].astype(np.float64) for part in (means, rows, spreads, errors)]

@@ -7,8 +7,9 @@ The number of rows is bought first with a pure epsilon (a fiftieth); under repla
 - seeding: the moments of each column (4%), then one of two ways to find the cells that hold the rows:
 
   - up to three columns, if 4 candidates a column and one a cluster stand out of the noise: two rounds of votes alone, over as
-    many candidates as have on average three times the noise in rows, at most 512 or 8 a cluster (`look`). Seeding gets 8
-    parts, Lloyd 3. With a delta the noise is Gaussian or Laplace, whichever is smaller;
+    many candidates as have on average three times the noise in rows, at most 512 or 8 a cluster (`look`); three rounds where
+    so many stand out even then. Seeding gets 8 parts, Lloyd 3. With a delta the noise is Gaussian or Laplace, whichever is
+    smaller;
   - else rounds of votes with clipped sums: 8, 6, 4 and 2 cells a cluster (Gaussian) or 8 and 4 (Laplace), twice as many where
     they stand out twice as clearly, fewer where a cell's rows would not stand out of the noise (rows a cell >= 1.5 sqrt d times
     the noise of a sum), at most 512 or 4 a cluster. All seeding rounds get the same, as much as one of the fewest of Lloyd;
@@ -29,13 +30,14 @@ from math import sqrt
 
 import numpy as np
 
-from cloister.clustering.clipped_rounds import check_round, sum_noise
+from cloister.clustering.chosen_clusters import BY_SCORE, planned_clusters
+from cloister.clustering.clipped_rounds import RoundWeights, check_round, sum_noise
 from cloister.clustering.domain import from_bounds
-from cloister.clustering.expected_loss import NoisyRound, lost_clusters, said_ratio
+from cloister.clustering.expected_loss import TOO_LITTLE, NoisyRound, lost_clusters, said_ratio
 from cloister.clustering.loss_step import LOSS_SHARE, check_loss, expected_error
 from cloister.clustering.task import Task
 from cloister.clustering.terms import Terms
-from cloister.clustering.votes.bounds import BOUNDS_PARTS, bounds_share
+from cloister.clustering.votes.bounds import BOUNDS_PARTS, bounds_share, explain_bounds
 from cloister.clustering.votes.subspace import COLUMNS_FROM, SubspacePlan, check_subspace, pays, plan_subspace
 from cloister.kernels import Moments, ValueCounts
 from cloister.privacy.budgets import ApproxDP, Budget, PureDP
@@ -78,11 +80,16 @@ LOOK_SIDE = 4  # if so many candidates a column stand out
 LOOK_SIGNAL = 3.0  # rows a candidate, in deviations of the noise of a vote
 LOOK_CELLS = 8  # candidates a cluster at most, if they are more than MOST_CELLS
 LOOK_ROUNDS = 2
+LOOK_AGAIN = (
+    3  # rounds, if as many candidates as there may be stand out then too: each sees what the last one did more finely
+)
 LOOK_LOST = 3.0  # deviations of a vote that count as one of a sum when clusters are told lost
 LOOK_SHARE = Fraction(8, 11)  # of seeding by votes alone; the rest is Lloyd's
 CELL_SIGNAL = 1.5
-# the weight of counts in a round under Laplace noise: many cells are told apart by them, and moves of found clusters are short
-SEEDING_COUNTS, LLOYD_COUNTS = 2.5, 0.5
+# Many cells are told apart by their counts, a cell that two clusters share by its squares, and moves of found clusters are
+# short. By whether cells stand out of the noise.
+SEEDING_WEIGHTS = {True: RoundWeights(2.5, 0.3), False: RoundWeights(1.0, 0.3)}
+LLOYD_WEIGHTS = {True: RoundWeights(0.5), False: RoundWeights()}
 SAMPLE_ROWS, SAMPLE_ROWS_PER_CLUSTER, SAMPLE_FROM = 20_000, 500, 3
 RATE_BITS = 32
 SAMPLED_PART = Fraction(1, 2**20)  # of a precision: a deviation that is 1024 times as large
@@ -107,19 +114,24 @@ class VotesPlan:
     subspace: SubspacePlan | None = None  # how seeding spends the same in a subspace; None: it runs in all columns
 
     @property
+    def most_clusters(self) -> int:
+        """The most clusters that are tried where their number is chosen here."""
+        return min(MOST_AUTO, max(2, self.cells[-1] // 2))
+
+    @property
     def rounds(self) -> int:
         """The rounds before those of Lloyd."""
         return len(self.subspace.cells) + self.subspace.lifts if self.subspace else len(self.cells)
 
     @property
-    def seeding_counts(self) -> float:
-        """The weight of counts in a seeding round."""
-        return SEEDING_COUNTS if self.is_clear else 1.0
+    def seeding_weights(self) -> RoundWeights:
+        """How a seeding round shares its spend."""
+        return SEEDING_WEIGHTS[self.is_clear]
 
     @property
-    def lloyd_counts(self) -> float:
-        """The weight of counts in a round of Lloyd."""
-        return LLOYD_COUNTS if self.is_clear else 1.0
+    def lloyd_weights(self) -> RoundWeights:
+        """How a round of Lloyd shares its spend."""
+        return LLOYD_WEIGHTS[self.is_clear]
 
     def steps(self, lloyd_rounds: int) -> tuple[PlannedStep, ...]:
         """Every step's charge; so many rounds of Lloyd are to be expected."""
@@ -144,18 +156,20 @@ def plan_votes(task: Task, rows: float) -> Plan:
 def frozen_plan(task: Task, plan: VotesPlan, rows: float) -> Plan:
     """What is fixed once the number of rows is known: all but how many rounds Lloyd has where clusters are counted on the way."""
     terms = task.terms
-    clusters = task.clusters or plan.cells[-1] // 2
+    clusters = task.clusters or plan.most_clusters
     rounds = lloyd_rounds(task, plan, rows, clusters)
     size = terms.size_epsilon
     steps = (*([event_of("size", size)] if size else []), *plan.steps(rounds))
     facts = {"rows": round(rows), "columns": len(task.names), "clusters": task.clusters or "auto"}
     choices = explain_choices(task, plan, rows)
-    missing = seeding_round(task, plan, rows, clusters).missing if task.clusters else 0.0
-    lost = lost_clusters(missing, clusters, rows, terms.budget)
+    if not task.clusters:
+        choices |= planned_clusters(max(2, clusters), BY_SCORE, clusters)
+    missing = seeding_round(task, plan, rows, clusters).missing
+    lost = lost_clusters(missing, clusters, rows, terms.budget) if task.clusters else None
     if lost:
-        choices["too little"] = lost
+        choices[TOO_LITTLE] = lost
     expect = expectations(task, plan, rows, clusters, rounds)
-    ratio = said_ratio(last_round(task, plan, rows, clusters, rounds), not lost)
+    ratio = said_ratio(last_round(task, plan, rows, clusters, rounds), not lost, missing * rows / clusters)
     expect["loss"] = f"{ratio}; {expected_error(terms, plan.loss, rows)}"
     return Plan(terms.budget, terms.neighbours, steps, expect, facts, choices, terms.protected)
 
@@ -163,7 +177,7 @@ def frozen_plan(task: Task, plan: VotesPlan, rows: float) -> Plan:
 def seeding_round(task: Task, plan: VotesPlan, rows: float, clusters: int) -> NoisyRound:
     """A round of seeding that looks for so many clusters of equal size."""
     people, columns = rows / task.terms.rows_each * float(plan.rate), len(task.names)
-    noise = sum_noise(plan.seeding, columns, task.terms.neighbours, plan.seeding_counts)
+    noise = sum_noise(plan.seeding, columns, task.terms.neighbours, plan.seeding_weights)
     if plan.votes_alone:
         people, noise = rows * float(plan.rate), LOOK_LOST * vote_noise(task.terms, plan.seeding) / sqrt(columns)
     return NoisyRound(people, columns, clusters, noise, norm_of(plan.seeding))
@@ -172,7 +186,7 @@ def seeding_round(task: Task, plan: VotesPlan, rows: float, clusters: int) -> No
 def last_round(task: Task, plan: VotesPlan, rows: float, clusters: int, rounds: int) -> NoisyRound:
     """The last round of Lloyd, whose noise is in the centres."""
     spend, columns = part_of(plan.lloyd, Fraction(1, rounds)), len(task.names)
-    noise = sum_noise(spend, columns, task.terms.neighbours, plan.lloyd_counts)
+    noise = sum_noise(spend, columns, task.terms.neighbours, plan.lloyd_weights)
     return NoisyRound(rows / task.terms.rows_each, columns, clusters, noise, norm_of(spend))
 
 
@@ -190,7 +204,8 @@ def explain_choices(task: Task, plan: VotesPlan, rows: float) -> dict[str, str]:
             "from votes with clipped sums, since there are too many columns or too few rows to look everywhere"
         )
     if task.domain is None:
-        choices["bounds"] = "found inside the budget, since none were given"
+        assert plan.bounds is not None, "a plan without a domain buys one"
+        choices["bounds"] = explain_bounds(task.terms.sensitivity(ValueCounts((1,) * len(task.names))), plan.bounds, rows)
     if plan.rate < 1:
         choices["seeding"] = f"on a secret sample of about {float(plan.rate) * rows:,.0f} rows, since the table is large"
     if plan.subspace is not None:
@@ -211,9 +226,9 @@ def expectations(task: Task, plan: VotesPlan, rows: float, clusters: int, rounds
             error = vote_noise(task.terms, plan.seeding) * cells / sampled
             expect[f"votes {i + 1}"] = f"{cells} candidates, the votes of each +-{min(error, 1):.1%}"
         else:
-            error = sum_noise(plan.seeding, columns, neighbours, plan.seeding_counts) * cells / sampled
+            error = sum_noise(plan.seeding, columns, neighbours, plan.seeding_weights) * cells / sampled
             expect[f"votes {i + 1}"] = f"{cells} candidates, each +-{min(error, 1):.2%} of its clipping radius"
-    error = sum_noise(part_of(plan.lloyd, Fraction(1, rounds)), columns, neighbours, plan.lloyd_counts) * clusters / people
+    error = sum_noise(part_of(plan.lloyd, Fraction(1, rounds)), columns, neighbours, plan.lloyd_weights) * clusters / people
     for i in range(rounds):
         expect[f"lloyd {i + 1}"] = f"centres +-{min(error, 1):.2%} of their clipping radius"
     return expect
@@ -239,14 +254,18 @@ def plan_looking(task: Task, rows: float) -> VotesPlan:
     parts = BudgetCut.of(task, budget, LOOK_SHARE)
     rate = sample_rate(rows, clusters, terms.neighbours)
     on_sample = parts.on_sample(rate)
-    each = part_of(on_sample, (1 - parts.moments_part) / LOOK_ROUNDS)
-    standing_out = rows * float(rate) / (LOOK_SIGNAL * vote_noise(terms, each))
-    cells = max(2, int(min(standing_out, max(MOST_CELLS, LOOK_CELLS * clusters))))
+    most = max(MOST_CELLS, LOOK_CELLS * clusters)
+    for rounds in (LOOK_AGAIN, LOOK_ROUNDS):
+        each = part_of(on_sample, (1 - parts.moments_part) / rounds)
+        standing_out = rows * float(rate) / (LOOK_SIGNAL * vote_noise(terms, each))
+        if standing_out >= most:
+            break
+    cells = max(2, int(min(standing_out, most)))
     return VotesPlan(
         rate,
         parts.bounds,
         part_of(on_sample, parts.moments_part),
-        (cells,) * LOOK_ROUNDS,
+        (cells,) * rounds,
         each,
         parts.lloyd,
         parts.loss,
@@ -362,17 +381,17 @@ def check_plan(task: Task, make: Callable[[Task, float], VotesPlan]) -> None:
         calibrate(terms.sensitivity(ValueCounts((1,) * columns)), part_of(plan.bounds, min(BOUNDS_PARTS)))
     calibrate(terms.sensitivity(Moments(domain.clip, columns)), part_of(plan.moments, least))
     if plan.votes_alone:
-        calibrate(terms.counting(), part_of(plan.seeding, least))
+        calibrate(terms.counting(), part_of(plan.seeding, least * Fraction(LOOK_ROUNDS, LOOK_AGAIN)))
     else:
-        for counted in (SEEDING_COUNTS, 1.0):
-            check_round(domain, terms, part_of(plan.seeding, least), 2 * domain.radius, counted)
+        for weights in SEEDING_WEIGHTS.values():
+            check_round(domain, terms, part_of(plan.seeding, least), 2 * domain.radius, weights)
     if task.clusters and columns >= COLUMNS_FROM:
         seeding = part_of(plan.moments, 1 + len(plan.cells) * amount_of(plan.seeding) / amount_of(plan.moments))
         moments = amount_of(plan.moments) / amount_of(seeding)
         check_subspace(domain, terms, plan_subspace(task.clusters, FEWEST_ROWS, seeding, moments, terms.neighbours), least)
-    for counted in (LLOYD_COUNTS, 1.0):
+    for weights in LLOYD_WEIGHTS.values():
         spend = part_of(plan.lloyd, Fraction(1, task.rounds or MOST_LLOYD))
-        check_round(domain, terms, spend, 2 * domain.radius, counted)
+        check_round(domain, terms, spend, 2 * domain.radius, weights)
     check_loss(domain, terms, plan.loss)
 
 
@@ -424,7 +443,7 @@ def lloyd_rounds(task: Task, plan: VotesPlan, rows: float, clusters: int) -> int
         return task.rounds
     whole, columns = plan.lloyd, len(task.names)
     norm, quiet = norm_of(whole), QUIET_LOOK if plan.votes_alone else QUIET
-    noise = sum_noise(whole, columns, task.terms.neighbours, plan.lloyd_counts)
+    noise = sum_noise(whole, columns, task.terms.neighbours, plan.lloyd_weights)
     of_one_round = columns * (3 * noise * clusters * task.terms.rows_each / rows) ** 2
     fitting = [t for t in range(1, MOST_LLOYD + 1) if of_one_round * t ** (1 if norm == "L2" else 2) <= quiet]
     return max([LEAST_LLOYD[norm], *fitting])

@@ -13,7 +13,7 @@ from cloister.clustering.seeding.point_search import search_centers
 from cloister.clustering.seeding.points_kmeans import best_of_restarts, nearest
 from cloister.privacy.mechanisms import Norm
 
-__all__ = ["NEAR", "Radii", "Round", "Sketch", "draw_uniform", "sketch_of_moments"]
+__all__ = ["NEAR", "QUIET", "QUIET_LOOK", "Radii", "RadiusRule", "Round", "Sketch", "draw_uniform", "sketch_of_moments"]
 
 Array = NDArray[np.float64]
 
@@ -24,8 +24,19 @@ CANDIDATE_ITERATIONS = 6  # of one search for candidates: they need not be the b
 NEAR = 0.8  # part of the rows, as the sketch expects them, that a clipping radius leaves alone
 FEWEST_NEAR = 3  # points of a candidate from which its own radius follows
 LARGE = 0.9  # part of the rows whose cells are kept in any case, the largest first
-QUIET = 0.004  # noise below this part of the loss does not matter: it may buy a wider radius
-UNEXPLAINED = 0.1  # of a cell's mean square that its own move may not explain away
+QUIET = 0.001  # noise below this part of the loss does not matter: it may buy a wider radius
+QUIET_LOOK = 0.004  # the same after votes alone, whose cells follow tails that clipping would cut
+ROUNDING = 1e-9  # of the whole squared error: less is none
+UNEXPLAINED = 0.3  # of a cell's mean square that its own move may not explain away
+
+
+@dataclass(frozen=True, slots=True)
+class RadiusRule:
+    """How far a round may look."""
+
+    near: float = NEAR  # part of the rows that a radius leaves alone
+    is_clear: bool = False  # whether a cell's rows stand out of the noise: then each candidate has a radius of its own
+    quiet: float = QUIET  # part of the loss that noise may add for a wider radius
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,14 +111,13 @@ class Sketch:
         norm: Norm,
         domain: Domain,
         random: PublicChance,
-        near: float = NEAR,
-        is_clear: bool = True,
+        rule: RadiusRule,
     ) -> Radii:
-        """Clipping radii: as far from its candidate as four fifths of the rows lie (`near`), if the sketch is right.
+        """Clipping radii: as far from its candidate as four fifths of the rows lie (`rule.near`), if the sketch is right.
 
         Where cells stand out of the noise each candidate has its own, in proportion to the root of the mean square around it. All
-        grow, up to no clipping at all, while the noise they bring stays below a small part of the loss: clipping biases a mean
-        where rows have a long tail to one side, and as epsilon grows the round becomes one of plain Lloyd. `noise` is the
+        grow, up to no clipping at all, while the noise they bring stays below a part of the loss (`rule.quiet`): clipping biases
+        a mean where rows have a long tail to one side, and as epsilon grows the round becomes one of plain Lloyd. `noise` is the
         deviation of a sum's coordinate in radii.
         """
         points, weights = self.draw(max(FEWEST_DRAWN, POINTS_PER_RADIUS * len(candidates)), domain, random)
@@ -116,13 +126,17 @@ class Sketch:
         columns = candidates.shape[1]
         mass = np.bincount(labels, weights=weights, minlength=len(candidates)) / weights.sum()
         # (m,): at these radii the noise of each candidate adds the same to the loss, of small ones too
-        quiet = np.sqrt(QUIET * loss * mass / (columns * len(candidates))) * rows / noise
+        affordable = np.sqrt(rule.quiet * loss * mass / (columns * len(candidates))) * rows / noise
         least, most = max(1.0, 1e-4 * domain.radius), 2 * domain.radius
         typical = max(np.sqrt(loss), 1e-300)
-        widths = own_widths(labels, squares, weights, len(candidates)) if is_clear else np.full(len(candidates), typical)
+        widths = (
+            own_widths(labels, squares, weights, len(candidates)) if rule.is_clear else np.full(len(candidates), typical)
+        )
 
         def radius_of(lengths: Array) -> Array:
-            return np.asarray(np.clip(np.maximum(quantile(lengths, weights, near) / typical * widths, quiet), least, most))
+            return np.asarray(
+                np.clip(np.maximum(quantile(lengths, weights, rule.near) / typical * widths, affordable), least, most)
+            )
 
         move = square = radius_of(np.sqrt(squares))
         if norm == "L1":
@@ -172,17 +186,20 @@ class Sketch:
     def suggest_clusters(self, most: int, random: PublicChance) -> int:
         """How many clusters the cells fall into: the fewest within 5% of the best Calinski-Harabasz score.
 
-        The cells' own spreads count as distance within a cluster. Free, since the cells are released.
+        The cells' own spreads count as distance within a cluster. Free, since the cells are released. Cells in one
+        place fall into the fewest.
         """
         total_weight = self.weights.sum()
         inside = float(self.weights @ self.spreads)
         middle = self.weights @ self.means / total_weight
         total = float(self.weights @ ((self.means - middle) ** 2).sum(axis=1)) + inside
+        if total <= 0:
+            return 2
         scores = {}
         for clusters in range(2, max(3, min(most, len(self.means)) + 1)):
             wanted = min(clusters, len(self.means))
             centers = search_centers(self.means, self.weights, wanted, random).centers
-            within = float(self.weights @ nearest(self.means, centers)[1]) + inside
+            within = max(float(self.weights @ nearest(self.means, centers)[1]) + inside, ROUNDING * total)
             scores[clusters] = (total - within) / (clusters - 1) / (within / max(total_weight - clusters, 1.0))
         best = max(scores.values())
         return min(clusters for clusters, score in scores.items() if score >= best - 0.05 * abs(best))
