@@ -17,7 +17,7 @@ from cloister.parameters import check_reach
 from cloister.schema.cell_format import PLAIN, CellFormat
 from cloister.schema.value_steps import ValueSteps
 
-__all__ = ["Ball", "Domain", "Lattice", "check_scale", "from_bounds", "widen_narrow", "with_categories"]
+__all__ = ["Ball", "Domain", "Lattice", "check_scale", "distance_unit", "from_bounds", "widen_narrow", "with_categories"]
 
 GRID_BITS = 19  # a column spans 2**20 grid steps: squared distances stay exact in float64 up to 8,192 columns
 EXACT_BITS = 52
@@ -190,6 +190,11 @@ def from_bounds(
     return Domain(Encoding(grids), BoxClip(tuple(int(h) for h in halves)), halves, unit)
 
 
+def distance_unit(domain: Domain, scale: str | None) -> str:
+    """What a squared distance is counted in."""
+    return "squared column widths" if scale == "bounds" and not domain.is_ball else "squared units of the data"
+
+
 def default_places(
     defaults: Sequence[float] | None, middles: NDArray[np.float64], steps: NDArray[np.float64], halves: NDArray[np.int64]
 ) -> list[int]:
@@ -212,7 +217,8 @@ def widen_narrow(low: NDArray[np.float64], high: NDArray[np.float64]) -> tuple[N
     For bounds that are estimated inside the budget: after a charge nothing is refused.
     """
     least = (high - low).max() / half_width(len(low)) * (1 + 1e-6)
-    short = np.maximum(0.0, least - (high - low)) / 2
+    rounding = np.spacing(np.maximum(np.abs(low), np.abs(high)) + least)  # of the ends that are returned
+    short = np.where(high - low < least, (least - (high - low)) / 2 + rounding, 0.0)
     return low - short, high + short
 
 
@@ -230,9 +236,9 @@ def half_width(columns: int) -> int:
 
 def pair(bounds: Any, columns: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Low and high of every column."""
-    if columns > 1 and isinstance(bounds, list) and all(isinstance(pair, tuple) and len(pair) == 2 for pair in bounds):
+    if is_pair_a_column(bounds, columns):
         raise UsageError(
-            "bounds is a list of pairs. Give one pair instead: (lows, highs), each one number or one a column, such as "
+            "bounds has one pair a column. Give one pair instead: (lows, highs), each one number or one a column, such as "
             "([0, 0], [110, 250000])."
         )
     try:
@@ -250,10 +256,31 @@ def pair(bounds: Any, columns: int) -> tuple[NDArray[np.float64], NDArray[np.flo
     return low, high
 
 
+def is_pair_a_column(bounds: Any, columns: int) -> bool:
+    """Whether bounds are (low, high) of each column by itself: a list of tuples, or what can be nothing else.
+
+    >>> is_pair_a_column(((0, 100), (0, 100)), 2)
+    True
+    >>> is_pair_a_column([[0, 0], [110, 250_000]], 2)
+    False
+    """
+    try:
+        pairs = np.asarray(bounds, dtype=np.float64)  # (d, 2)
+    except (ValueError, TypeError, OverflowError):
+        return False
+    if columns < 2 or pairs.shape != (columns, 2):
+        return False
+    tuples = isinstance(bounds, list) and all(isinstance(pair, tuple) for pair in bounds)
+    return columns > 2 or tuples or bool((pairs[:, 0] < pairs[:, 1]).all() and (pairs[0] >= pairs[1]).any())
+
+
 def spread(value: Any, columns: int, what: str) -> NDArray[np.float64]:
     """One finite number a column, from one number or one a column."""
     try:
-        numbers = np.broadcast_to(np.asarray(value, dtype=np.float64), (columns,))
+        given = np.asarray(value, dtype=np.float64)
+        numbers = np.broadcast_to(given, (columns,) if given.ndim == 0 else given.shape)
+        if numbers.shape != (columns,):
+            raise ValueError
     except (ValueError, TypeError, OverflowError):
         raise UsageError(f"{what} must be one number, or one for each of the {columns} columns.") from None
     if not np.isfinite(numbers).all():
