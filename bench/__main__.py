@@ -6,7 +6,7 @@ import importlib
 import sys
 
 ALL = [
-    "foundations", "kmeans_speed", "kmeans_quality", "kmeans_tails", "found_bounds", "point_search", "spark",
+    "foundations", "kmeans_speed", "kmeans_quality", "kmeans_tails", "measured_loss", "found_bounds", "point_search", "spark",
     "synopsis", "magic", "mixed", "anonymize", "risk", "audit", "collect", "collect_service", "microaggregation",
     "microdata", "microdata_marginals",
 ]  # fmt: skip

@@ -23,6 +23,7 @@ class Loss:
     mean: float
     error: float  # standard error of the mean, from the noise
     cap: float  # rows whose squared distance is larger add nothing
+    at_most: float  # the mean of all rows, in 19 cases of 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,3 +39,4 @@ class Fitted:
     loss: Loss | None = None
     choices: dict[str, str] = field(default_factory=dict)
     modes: Modes | None = None  # the categories of the centres, (k, c); None: there are none
+    size_error: float | None = None  # the noise's deviation in each size; None: it is not one number, or not known

@@ -7,7 +7,8 @@ Sensitivity: a row is in one band. Budget: 2%, one step. Up to which band they a
 
 A band's noise grows with its distance, so the bands above all rows are nothing but noise, and are left out. Added up are
 
-- all bands up to the highest that stands out of the noise (alone, or with those above it, by four deviations),
+- all bands up to the highest that stands out of the noise, alone or with its neighbours (`TOGETHER`),
+- at least until half of the rows are seen: a row adds half of its band's end or more, so the bands of all rows add up to that,
 - at least up to eight times the mean that comes of it (`LEAST_REACH`),
 - one more after a band that adds 8% of the mean and twice its own noise: there may be a tail,
 - and more while the noise stays below half a percent of the mean: as epsilon grows nothing is left out.
@@ -16,9 +17,11 @@ What a loss leaves out
 ----------------------
 Rows beyond the last band add nothing. Of normal clusters at most 5% of the loss lies beyond eight times its mean in one
 column, 0.3% in two and less in more: P(chi-squared with d + 2 degrees > 8 d). It may be far more where few rows lie far away, too
-few to stand out of the noise: of columns with a log-normal tail a third of the loss. The certificate says up to where rows were
-counted. Where no band stands out all are added up: then the loss is without bias, and its standard error says that it is noise.
-The standard error is the bands' noise; that of the number of rows comes on top, and is about a tenth of it.
+few to stand out of the noise: of columns with a log-normal tail a third of the loss, of a cluster without a centre nearly all
+of it. So the certificate says up to where rows were counted, and what the loss of all rows is at most (`Loss.at_most`): all bands
+together, without bias, and 1.645 deviations of their noise. Where no band stands out all are added up: then the standard error
+says that the loss is noise. The standard error is the bands' noise; that of the number of rows comes on top, and is about a
+tenth of it.
 """
 
 from __future__ import annotations
@@ -41,7 +44,10 @@ from cloister.vault import Vault
 __all__ = ["LOSS_SHARE", "MeasuredCenters", "check_loss", "estimate_loss", "expected_error", "measure_loss"]
 
 LOSS_SHARE = Fraction(2, 100)  # of the budget
-SURE = 4.0  # deviations by which bands stand out: of empty ones with Laplace noise fewer than 2 in 1,000 do
+SURE = 4.5  # deviations by which bands stand out: of empty ones with Laplace noise fewer than 1 in 1,000 do
+TOGETHER = (1, 2, 4)  # neighbouring bands that are tested together
+LEAST_PART = 0.5  # of its band's end that a row adds
+MOST = 1.645  # normal quantile of 0.95
 LEAST_REACH = 8.0  # rows up to at least this many times the mean are counted
 STEEP = 0.08  # more bands are counted after one that adds more than this part of the mean, and twice its noise
 QUIET = 0.005  # more bands are counted while the noise stays below this part of the mean
@@ -112,15 +118,32 @@ def estimate_loss(bands: NDArray[np.float64], noise: float, rows: float) -> Loss
     edges = 2.0 ** np.arange(1, len(bands) + 1)
     means = np.cumsum(bands * edges) / rows
     errors = np.sqrt(np.cumsum((noise * edges) ** 2)) / rows
-    above = np.cumsum(bands[::-1])[::-1]  # of each band and those above it
-    doubts = SURE * noise * np.sqrt(np.arange(len(bands), 0, -1))
-    seen = np.flatnonzero(above > doubts)
-    is_at_centres = rows / 2 > doubts[0]  # half of the rows would be seen, wherever they were: they lie on their centres
-    last = int(seen[-1]) if len(seen) else 0 if is_at_centres else len(bands) - 1
+    last = last_seen(bands, noise, rows)
     is_needed = edges < LEAST_REACH * (means + errors)
     is_needed |= bands * edges / rows > np.maximum(STEEP * means, 2 * noise * edges / rows)
     is_needed[:-1] |= errors[1:] <= QUIET * means[:-1]
     while last < len(bands) - 1 and is_needed[last]:  # one band more than this
         last += 1
     mean, error, cap = float(means[last]), float(errors[last]), float(edges[last])
-    return Loss(min(max(0.0, mean), cap), error, cap)
+    most = max(mean, float(means[-1])) + MOST * float(errors[-1])
+    return Loss(min(max(0.0, mean), cap), error, cap, min(max(0.0, most), float(edges[-1])))
+
+
+def last_seen(bands: NDArray[np.float64], noise: float, rows: float) -> int:
+    """The highest band that rows are seen in, alone or with its neighbours, or up to which half of them are seen.
+
+    Neighbours count up to the last of them where only together they stand out, and where no band above them does so.
+    """
+    count, seen = len(bands), 0
+    below = np.concatenate([[0.0], np.cumsum(bands)])
+    stands_out = np.zeros(count, dtype=bool)  # from this band on, some neighbours together
+    for together in TOGETHER:
+        sums = below[together:] - below[:-together]
+        starts = np.flatnonzero(sums > SURE * noise * sqrt(together))
+        if len(starts) and not stands_out[starts[-1] :].any():
+            seen = max(seen, int(starts[-1]) + together - 1)
+        stands_out[starts] = True
+    if not stands_out.any():  # half of all rows would be seen, wherever they were: then they lie on their centres
+        return 0 if LEAST_PART * rows > SURE * noise * sqrt(count) else count - 1
+    enough = np.flatnonzero(below[1:] >= LEAST_PART * rows)
+    return max(seen, int(enough[0]) if len(enough) else count - 1)
