@@ -42,6 +42,7 @@ __all__ = [
     "DataError",
     "EngineError",
     "LedgerError",
+    "LostClusters",
     "NotChecked",
     "PlanError",
     "ReleaseFailed",
@@ -215,6 +216,10 @@ class UntoldLedger(UserWarning):
 
 class UnprotectedColumns(UserWarning):
     """Columns were published as they are because their holder said so."""
+
+
+class LostClusters(UserWarning):
+    """Clusters were released, and there were more than so many rows and so much budget tell apart from the noise."""
 
 
 class UnsignedRelease(UserWarning):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -13,10 +14,14 @@ from typer.testing import CliRunner
 
 import cloister as cl
 from cloister.cli import app
+from cloister.clustering.clusters import loss_words
+from cloister.clustering.domain import from_bounds
 from cloister.clustering.request import ClusterRequest
 from cloister.errors import SinkError, UsageError
+from cloister.report.terminal import text
 from cloister.sinks import file_hash
 from cloister.testing import seeded_noise
+from cloister.vault import Vault
 
 FLAGS = ["--columns", "x,y", "--bounds", "0,1", "--k", "2", "--epsilon", "1", "--method", "lloyd"]
 
@@ -107,3 +112,36 @@ def test_a_small_clustering_loads_neither_scikit_learn_nor_pandas(table: Path, t
     assert (tmp_path / "out" / "release.json").exists()
     loaded = set(done.stdout.partition("loaded ")[2].split())
     assert not {"sklearn", "pandas", "sqlalchemy", "pyspark"} & loaded
+
+
+@pytest.mark.parametrize(("mean", "error", "is_told"), [(0.0, 0.53, False), (0.1, 0.1, False), (0.2, 0.1, True)])
+def test_a_loss_that_is_nothing_but_noise_is_called_so(mean: float, error: float, is_told: bool) -> None:
+    """Where the error is as large as the loss the words say that it was not measured, and keep the figures."""
+    loss = {"mean_squared_distance": mean, "standard_error": error, "unit": "squared column widths"}
+    words = loss_words(loss, from_bounds(["x"], (0, 1), "bounds"))
+    assert words.startswith("not measurable at this budget") is not is_told
+    assert f"{mean:.4g} +- {error:.2g} squared column widths (a width is 1)" in words
+
+
+@pytest.mark.parametrize("budget", [cl.PureDP(2), cl.ApproxDP(2, 1e-6)], ids=["pure", "approx"])
+@pytest.mark.parametrize("options", [{}, {"method": "lloyd"}, {"method": "lloyd", "tolerance": 50, "max_iter": 4}])
+@pytest.mark.parametrize("neighbours", ["add-remove", "replace-one"])
+def test_the_error_of_sizes_is_that_of_the_last_counts(
+    monkeypatch: pytest.MonkeyPatch, budget: cl.PureDP | cl.ApproxDP, options: dict[str, Any], neighbours: str
+) -> None:
+    """The certificate has the deviation of the counts that the sizes were released from, and the words show it."""
+    measured: list[float] = []
+    measure = Vault.measure
+
+    def measure_and_keep(*args: Any, **kwargs: Any) -> Any:
+        released = measure(*args, **kwargs)
+        if {"counts", "sums"} <= set(released.deviation):
+            measured.append(released.deviation["counts"])
+        return released
+
+    monkeypatch.setattr(Vault, "measure", measure_and_keep)
+    rows = np.random.default_rng(0).normal([[0.2, 0.2]] * 500 + [[0.8, 0.8]] * 500, 0.05)
+    model = cl.KMeans(2, budget, (0, 1), neighbours=neighbours, **options).fit(rows)
+    error = model.release_.result["size_standard_error"]
+    assert error == pytest.approx(measured[-1], rel=1e-5)
+    assert f"(sizes are noisy: +- {error:,.2g})" in text(model._clusters.describe())

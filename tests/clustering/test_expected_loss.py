@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from math import log
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 
 import cloister as cl
 from cloister.clustering.expected_loss import SEARCHED, NoisyRound, added_by_noise, gamma_quantile, lost_clusters
+from cloister.errors import LostClusters
 from cloister.privacy.budgets import Budget
 from cloister.testing import seeded_noise
 
@@ -93,8 +95,10 @@ def test_a_wish_that_cannot_be_carried_is_said_with_what_would_carry_it() -> Non
     """Each of the ways that a plan names makes a plan without the warning; a little less does not."""
     model = cl.KMeans(15, 0.1, (0, 1))
     words = model.plan(5000, 2).choices["too little"]
-    assert words.startswith("clusters of about 333 rows are lost in the noise, and the budget is charged all the same;")
-    assert words.endswith("epsilon 0.16, 7,600 rows or 9 clusters would carry it")
+    assert words == (
+        "15 clusters are too many for about 5,000 rows at epsilon 0.1: most centres will be noise. "
+        "Enough would be: epsilon 0.16, 7,600 rows or 9 clusters."
+    )
     assert "clusters are lost in the noise" in model.plan(5000, 2).rows()[-1]["expect"]
     for carried in (cl.KMeans(15, 0.16, (0, 1)).plan(5000, 2), model.plan(7600, 2), cl.KMeans(9, 0.1, (0, 1)).plan(5000, 2)):
         assert "too little" not in carried.choices
@@ -106,11 +110,14 @@ def test_a_wish_that_cannot_be_carried_is_said_with_what_would_carry_it() -> Non
 @pytest.mark.parametrize("budget", [cl.PureDP("0.05"), cl.ApproxDP("0.05", 1e-6)], ids=["pure", "approx"])
 def test_a_fit_says_so_too_once_the_number_of_rows_is_known(method: str, budget: Budget) -> None:
     """In the choices of the certificate; what it names as carrying it is enough, also with a delta."""
-    release = cl.KMeans(40, budget, (0, 1), method).fit(np.random.default_rng(0).random((3000, 2))).release_
+    with pytest.warns(LostClusters) as warned:
+        release = cl.KMeans(40, budget, (0, 1), method).fit(np.random.default_rng(0).random((3000, 2))).release_
     words = release.parameters["choices"]["too little"]
-    assert "the budget is charged all the same" in words
+    assert "most centres will be noise" in words
+    assert [str(warning.message) for warning in warned] == [words]
+    assert warned[0].filename == __file__
     words = cl.KMeans(40, budget, (0, 1), method).plan(3000, 2).choices["too little"]
-    enough = words.split("; epsilon ")[1].split(",")[0]
+    enough = words.split(": epsilon ")[1].split(",")[0]
     more = cl.PureDP(enough) if not budget.delta else cl.ApproxDP(enough, 1e-6)
     assert "too little" not in cl.KMeans(40, more, (0, 1), method).plan(3000, 2).choices
 
@@ -120,6 +127,47 @@ def test_clusters_that_stand_out_bring_no_warning() -> None:
     assert lost_clusters(1.0, 8, 1000, cl.PureDP(1)) is None
     assert lost_clusters(1.001, 8, 1000, cl.PureDP(1)) is not None
     assert lost_clusters(1e4, 1, 10, cl.ApproxDP(1, 1e-9)) is not None
+
+
+@pytest.mark.parametrize(
+    ("missing", "clusters", "rows", "ways"),
+    [
+        (1.001, 8, 1000, "epsilon 1.1, 1,100 rows or 7 clusters"),
+        (1.001, 8, 5060, "epsilon 1.1, 5,600 rows or 7 clusters"),  # 5,100 is what there is
+        (30, 8, 1000, "30,000 rows"),
+        (30, 64, 1000, "30,000 rows or 2 clusters"),
+    ],
+)
+def test_what_is_named_as_enough_is_more_than_there_is(missing: float, clusters: int, rows: float, ways: str) -> None:
+    """Rounded away from what was given, without an epsilon that protects nobody or a number of rows that is there already."""
+    words = lost_clusters(missing, clusters, rows, cl.PureDP(1))
+    assert words is not None
+    assert words.split("Enough would be: ")[1] == f"{ways}."
+
+
+def test_a_table_of_almost_no_rows_is_not_called_empty() -> None:
+    """About 1 row: a noisy number of rows may be any number."""
+    words = lost_clusters(1e9, 3, 0.2, cl.PureDP(1))
+    assert words == "3 clusters are too many for about 1 row at epsilon 1: most centres will be noise. " + (
+        "Enough would be: 200,000,000 rows."
+    )
+    assert lost_clusters(1e12, 1, 10, cl.PureDP(1)) == (
+        "1 cluster is too much for about 10 rows at epsilon 1: most centres will be noise."
+    )
+
+
+def test_a_fit_that_is_carried_does_not_warn() -> None:
+    """No warning of any category."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        cl.KMeans(2, 5, (0, 1)).fit(np.random.default_rng(0).random((3000, 2)))
+
+
+def test_a_warning_takes_no_release_away() -> None:
+    """Where warnings are errors the fit, which is charged, is there all the same."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert cl.KMeans(40, 0.05, (0, 1)).fit(np.random.default_rng(0).random((500, 2))).cluster_centers_.shape == (40, 2)
 
 
 def test_more_rows_and_less_noise_bring_the_loss_closer() -> None:

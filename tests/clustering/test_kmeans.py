@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -239,3 +240,36 @@ def test_a_plan_with_other_types_is_told_in_a_sentence(wrong: dict[str, object])
     """`plan("file")` was a raw TypeError."""
     with pytest.raises(UsageError):
         cl.KMeans(2, bounds=(0, 1)).plan(**wrong)
+
+
+def test_a_plan_without_columns_asks_for_them() -> None:
+    """Bounds with one number a column say how many there are; otherwise d does."""
+    with pytest.raises(UsageError, match="Say how many columns: d=2"):
+        cl.KMeans(3, 1, (0, 1)).plan(n=1000)
+    assert cl.KMeans(3, 1, ([0, 0], [1, 1])).plan(n=1000).facts["columns"] == 2
+    assert cl.KMeans(3, 1, (0, 1), columns=["a", "b", "c"]).plan(n=1000).facts["columns"] == 3
+
+
+@pytest.mark.parametrize(
+    ("bounds", "columns", "told"),
+    [
+        (((0, 100), (0, 100)), 2, "one pair a column"),
+        (((0, 100), (0, 100), (0, 1)), 3, "one pair a column"),
+        ([(0, 100), (0, 100)], 2, "one pair a column"),
+        (np.array([[0, 1], [0, 1], [0, 1]]), 3, "one pair a column"),
+        (([0, 0], [1]), 2, "one for each of the 2 columns"),
+        (([0], [1, 1]), 2, "one for each of the 2 columns"),
+        (([0, 0, 0], [1, 1, 1]), 2, "one for each of the 2 columns"),
+    ],
+)
+def test_bounds_of_another_form_are_refused_with_the_right_one(bounds: Any, columns: int, told: str) -> None:
+    """Pairs by column and lists of different lengths; nothing is read."""
+    with pytest.raises(UsageError, match=told):
+        cl.KMeans(3, 1, bounds).plan(1000, columns)
+
+
+def test_bounds_by_column_are_lows_and_highs() -> None:
+    """What is a valid pair of lows and highs is taken as that."""
+    assert cl.KMeans(3, 1, ((0, 1), (2, 3))).plan(1000, 2).keeps_budget()
+    assert cl.KMeans(3, 1, ([0], [1])).plan(1000, 1).keeps_budget()
+    assert cl.KMeans(3, 1, (0, [1, 2])).plan(1000, 2).keeps_budget()

@@ -72,7 +72,7 @@ def test_cells_are_a_better_start_than_a_packing(seeding: str) -> None:
 def test_ten_columns_start_from_a_tree() -> None:
     """Beyond three columns the cells are those of a tree."""
     release = lloyd(seeding="canopy").fit(heaps(4000, 10)).release_
-    assert "tree synopsis" in release.parameters["choices"]["start"]
+    assert "a synopsis (tree)" in release.parameters["choices"]["start"]
     assert release.adds_up()
 
 

@@ -85,7 +85,7 @@ def test_what_is_released_under_an_audit_is_not_private() -> None:
 
 def test_what_both_tables_are_refused_for_is_raised() -> None:
     """There is nothing to audit."""
-    with pytest.raises(UsageError, match="needs bounds"):
+    with pytest.raises(UsageError, match="needs public bounds"):
         audit(ClusterRequest(n_clusters=2, method="lloyd").fit, (ONE_MORE, CROWD))
 
 

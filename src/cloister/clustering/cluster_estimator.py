@@ -16,6 +16,7 @@ from cloister.clustering.clusters import Clusters
 from cloister.clustering.progress import Progress, silent
 from cloister.clustering.request import ClusterRequest
 from cloister.clustering.scores.score_report import ScoreReport
+from cloister.errors import UsageError
 from cloister.parameters import check_names, check_whole, without_passwords
 from cloister.privacy.plan import Plan
 from cloister.privacy.release import Release
@@ -56,11 +57,12 @@ class ClusterEstimator(ClusterMixin, BaseEstimator):
 
     def plan(self, n: int, d: int | None = None, names: Sequence[str] | None = None) -> Plan:
         """What a fit of about n rows and d columns would spend and what to expect of it; no row is read."""
-        rows = check_whole(n, "the number of rows", 0)
-        columns = check_names(names, "names") or [
-            f"x{j}" for j in range(0 if d is None else check_whole(d, "d", 1, MOST_PLANNED))
-        ]
-        return self._request().plan(rows, columns)
+        rows, request = check_whole(n, "the number of rows", 0), self._request()
+        count = request.count_columns() if d is None else check_whole(d, "d", 1, MOST_PLANNED)
+        columns = check_names(names, "names") or [f"x{j}" for j in range(count)]
+        if not columns and request.columns is None and request.facts is None:
+            raise UsageError("nothing says how many columns there are. Say how many columns: d=2, or name them.")
+        return request.plan(rows, columns)
 
     def predict(self, X: Any) -> Any:
         """The nearest centre of each row, for whoever holds the rows. It is not a private release.

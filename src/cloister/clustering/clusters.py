@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cloister.clustering.domain import Domain
+from cloister.clustering.expected_loss import TOO_LITTLE
 from cloister.clustering.inputs import read_to_label
 from cloister.clustering.scores.score_clusters import Centers, score_clusters
 from cloister.clustering.scores.score_report import ScoreReport
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
 __all__ = ["Clusters"]
 
 SHOWN = 8  # columns on a terminal
+WIDTHS_SHOWN = 4
+FAR = 2.0  # times the measured loss that it may at most be: from here on it is said
 ESTIMATORS = {"kprototypes": "KPrototypes", "kmodes": "KModes"}
 LABELS = "labels.parquet"
 LABELS_STAMP = {"cloister": "for the holder only: labels are not a private release"}
@@ -85,6 +88,12 @@ class Clusters:
         return self.domain.records(self.places, None if self.modes is None else self.modes.codes)
 
     @property
+    def warning(self) -> str | None:
+        """That there are more clusters than stand out of the noise, as far as the released number of rows says; else None."""
+        warning: str | None = self.release_.parameters["choices"].get(TOO_LITTLE)
+        return warning
+
+    @property
     def n_features_in_(self) -> int:
         """How many columns were clustered."""
         return len(self.domain.columns)
@@ -125,21 +134,31 @@ class Clusters:
         centers = Centers(self.domain, self.places, self.modes)
         return score_clusters(X, centers, truth, engine=self.engine, table=table, ledger=ledger)
 
-    def describe(self) -> Document:
-        """The centres, a row each, and what was chosen on the way."""
+    def describe(self, *, with_warning: bool = True) -> Document:
+        """The centres, a row each, what was chosen on the way, and at last, if wanted, what is to be warned of."""
         names = list(map(str, self.domain.columns))
         rows = [
             [str(i), f"{size:,.0f}", *(v if isinstance(v, str) else coordinate_text(v) for v in center[:SHOWN])]
             for i, (size, center) in enumerate(zip(self.cluster_sizes_, self.records, strict=True))
         ]
-        title = f"{len(rows)} private clusters (sizes are noisy)"
+        error = self.release_.result.get("size_standard_error")
+        title = f"{len(rows)} private clusters (sizes are noisy{'' if error is None else f': +- {error:,.2g}'})"
         blocks: list[Block] = [TextTable.of(["cluster", "size", *names[:SHOWN]], rows, title=title, align="right")]
         if len(names) > SHOWN:
             blocks.append(Sentence(f"... and {len(names) - SHOWN} columns more in centers.csv"))
-        blocks += [Fact(name, choice) for name, choice in self.release_.parameters["choices"].items()]
+        choices = self.release_.parameters["choices"]
+        blocks += [Fact(name, choice) for name, choice in choices.items() if name != TOO_LITTLE]
         if loss := self.release_.result.get("loss"):
-            blocks.append(Fact("loss", loss_words(loss)))
+            blocks.append(Fact("loss", loss_words(loss, self.domain)))
+        if with_warning and self.warning is not None:
+            blocks.append(Fact("warning", self.warning))
         return Document((Section(tuple(blocks)),), title="Private clusters")
+
+    def with_choices(self, choices: Mapping[str, str]) -> Clusters:
+        """The same clusters, whose certificate says more of what was chosen: of released values, which is free."""
+        parameters = self.release_.parameters
+        told = {**parameters, "choices": {**parameters["choices"], **choices}}
+        return dataclasses.replace(self, release_=self.release_.derived(parameters=told))
 
     def _repr_html_(self) -> str:
         return notebook.html(self.describe())
@@ -186,9 +205,28 @@ class Clusters:
         pq.write_table(pa.table({"cluster": self.label(X)}).replace_schema_metadata(LABELS_STAMP), path)
 
 
-def loss_words(loss: Mapping[str, Any]) -> str:
-    """The loss of a certificate in words: with its error where it was measured on rows."""
-    mean, unit = f"{loss['mean_squared_distance']:.4g}", loss["unit"]
+def loss_words(loss: Mapping[str, Any], domain: Domain) -> str:
+    """The loss of a certificate in words: with its error where it was measured on rows, and what its unit is.
+
+    A loss that is smaller than its error tells nothing, and is not shown as if it did.
+    """
+    mean, unit = f"{loss['mean_squared_distance']:.4g}", f"{loss['unit']}{unit_widths(loss['unit'], domain)}"
     if "standard_error" not in loss:
         return f"{mean} {unit}, of the cells of the synopsis"
-    return f"{mean} +- {loss['standard_error']:.2g} {unit}"
+    told = f"{mean} +- {loss['standard_error']:.2g} {unit}"
+    if loss["standard_error"] >= loss["mean_squared_distance"]:
+        return f"not measurable at this budget ({told})"
+    most = loss.get("at_most", 0.0)  # certificates of before have none
+    far = f"; rows far from every centre may raise it to {most:.2g}" if most > FAR * loss["mean_squared_distance"] else ""
+    return f"{told}{far}; compare it only under the same bounds"
+
+
+def unit_widths(unit: str, domain: Domain) -> str:
+    """How wide the columns are that a distance is counted in; nothing where it is in the data's own units."""
+    if "column widths" not in unit:
+        return ""
+    widths = [(grid.name, f"{2 * grid.half * grid.step:,.6g}") for grid in domain.encoding.numbers]
+    if len({width for _, width in widths}) == 1:
+        return f" (a width is {widths[0][1]})"
+    more = ", ..." if len(widths) > WIDTHS_SHOWN else ""
+    return f" (widths: {', '.join(f'{name} {width}' for name, width in widths[:WIDTHS_SHOWN])}{more})"

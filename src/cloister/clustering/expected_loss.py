@@ -27,8 +27,9 @@ from math import ceil, sqrt
 from cloister.privacy.budgets import Budget
 from cloister.privacy.mechanisms import Norm, amount_of, whole_spend
 
-__all__ = ["NoisyRound", "Ratio", "added_by_noise", "lost_clusters", "said_ratio"]
+__all__ = ["TOO_LITTLE", "NoisyRound", "Ratio", "added_by_noise", "lost_clusters", "said_ratio"]
 
+TOO_LITTLE = "too little"  # the choice of a plan, and of a certificate, that says so
 NEAR = 0.8416  # normal quantile of 0.8: rows within the clipping radius
 TAIL = 1.6449  # normal quantile of 0.95
 SQUARES = {"L2": 2.0, "L1": 5.0}  # relative variance of the square of a draw, by the norm of its noise: normal, Laplace
@@ -36,6 +37,8 @@ LEAST = 0.0005  # radii grow until noise adds this part of the loss
 SAVED, SEARCHED = 0.7, 0.005  # by shrinking moves; by the search, of the loss
 SEEDS = {"L2": 1.5, "L1": 3.0}  # noise and what is left of the seeds' error, over noise alone
 MOST_EPSILON = 1000.0  # looked for
+MOST_TOLD_EPSILON, MOST_TOLD_ROWS = 20.0, 1e10  # more is no advice
+MOSTLY_LOST = 4 / 3  # times too much noise, from where fits of made-up tables had several times the loss (docs/kmeans.md)
 STANDS_OUT = {"L2": 3.0, "L1": 4.0}  # rows of a cluster over sqrt(d) deviations of a sum: fewer are lost
 
 
@@ -98,13 +101,16 @@ def gamma_quantile(shape: float, z: float) -> float:
     return float(max(0.0, 1 - spread + z * sqrt(spread)) ** 3)
 
 
-def said_ratio(last: NoisyRound, is_found: bool) -> str:
-    """The loss to expect, in the words of a plan."""
+def said_ratio(last: NoisyRound, is_found: bool, smallest: float) -> str:
+    """The loss to expect, in the words of a plan; `smallest`: the rows at which a cluster stands out of the noise."""
     if not is_found:
         return "several times the non-private loss: clusters are lost in the noise"
     ratio = last.ratio
     digits = 3 if ratio.high < 1.02 else 2
-    return f"{ratio.low:.{digits}f} to {ratio.high:.{digits}f} times the non-private loss, if all clusters are found"
+    return (
+        f"{ratio.low:.{digits}f} to {ratio.high:.{digits}f} times the non-private loss, if all clusters are found "
+        f"(those of fewer than about {rounded_up(smallest)} rows may be missed)"
+    )
 
 
 def lost_clusters(missing: float, clusters: int, rows: float, budget: Budget) -> str | None:
@@ -114,14 +120,32 @@ def lost_clusters(missing: float, clusters: int, rows: float, budget: Budget) ->
     """
     if missing <= 1:
         return None
-    fewer = int(clusters / missing)
-    ways = [f"epsilon {rounded_up(epsilon_for(budget, missing))}", f"{rounded_up(rows * missing)} rows"]
-    if fewer:
+    wish = "1 cluster is too much" if clusters == 1 else f"{clusters:,} clusters are too many"
+    size = max(1, int(rounded(rows)))
+    lost = "most centres will be noise" if missing > MOSTLY_LOST else "some clusters will be lost in the noise"
+    ways = enough(missing, clusters, rows, budget)
+    said = f"{wish} for about {size:,} {'row' if size == 1 else 'rows'} at {budget}: {lost}."
+    if not ways:
+        return said
+    return f"{said} Enough would be: {' or '.join(filter(None, [', '.join(ways[:-1]), ways[-1]]))}."
+
+
+def enough(missing: float, clusters: int, rows: float, budget: Budget) -> list[str]:
+    """What would make clusters stand out, each by itself and rounded away from what there is; none that nobody would do."""
+    ways = []
+    if (epsilon := epsilon_for(budget, missing)) <= MOST_TOLD_EPSILON:
+        ways.append(f"epsilon {rounded_up(epsilon)}")
+    if (more := rows * missing) <= MOST_TOLD_ROWS:
+        told = rounded_up(more)
+        ways.append(f"{rounded_up(more * 1.1) if told == rounded_up(rounded(rows)) else told} rows")
+    if fewer := int(clusters / missing):
         ways.append("1 cluster" if fewer == 1 else f"{fewer:,} clusters")
-    return (
-        f"clusters of about {rows / clusters:,.0f} rows are lost in the noise, and the budget is charged all the same; "
-        f"{', '.join(ways[:-1])} or {ways[-1]} would carry it"
-    )
+    return ways
+
+
+def rounded(number: float) -> float:
+    """The nearest number of two digits."""
+    return float(f"{number:.1e}")
 
 
 def epsilon_for(budget: Budget, times: float) -> float:

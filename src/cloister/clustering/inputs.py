@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +16,7 @@ from cloister.sources.python_tables import from_rows, is_unnamed
 from cloister.sources.stated_names import StatedNames, is_place
 from cloister.vault import open_data
 
-__all__ = ["Input", "read_input", "read_to_label"]
+__all__ = ["Input", "named_columns", "read_input", "read_to_label"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +41,16 @@ class Input:
         """
         others = {*getattr(self.data, "untold", ()), *getattr(self.data, "nested", ())}
         return tuple(name for name in self.texts if name not in others)
+
+
+def named_columns(columns: Sequence[str] | Input) -> Input:
+    """What a plan is made for: data that is opened and not read, or names alone.
+
+    Privacy: names keep their class. Those of a first line may be data, and no message quotes them (`column_names.FirstLine`).
+    """
+    if isinstance(columns, Input):
+        return columns
+    return Input(None, columns if isinstance(columns, tuple) else tuple(columns))
 
 
 def read_input(X: Any, engine: Any, names: StatedNames = NOTHING_STATED) -> Input:

@@ -33,17 +33,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cloister.clustering.chance import PublicChance
-from cloister.clustering.domain import Domain
-from cloister.clustering.expected_loss import added_by_noise, lost_clusters
+from cloister.clustering.chosen_clusters import BY_DISTANCE, planned_clusters
+from cloister.clustering.domain import Domain, distance_unit
+from cloister.clustering.expected_loss import TOO_LITTLE, added_by_noise, lost_clusters
 from cloister.clustering.fitted import Fitted
 from cloister.clustering.lloyd_start import LLOYD_SEEDINGS, find_start
 from cloister.clustering.loss_step import MeasuredCenters, check_loss, expected_error, measure_loss
 from cloister.clustering.progress import Progress
 from cloister.clustering.schedules import Schedule, Split, check_parts, find_schedule
-from cloister.clustering.synopsis.cell_clusters import Estimate
+from cloister.clustering.synopsis.cell_clusters import MOST_CLUSTERS, Estimate
 from cloister.clustering.synopsis.shapes import ANY_ROWS
 from cloister.clustering.task import Task
-from cloister.errors import UsageError
+from cloister.errors import UsageError, by_door
 from cloister.kernels import CenterSums, Sensitivity
 from cloister.privacy.budgets import Budget
 from cloister.privacy.mechanisms import Mechanism, Norm, Spend, amount_of, event_of, explain_noise, norm_of, part_of
@@ -75,19 +76,20 @@ class LastNoise:
         """That of a planned round."""
         domain, noise = domain_of(task), step.mechanism.deviation()
         width = 2 * float(np.max(domain.halves))
-        error = hypot(noise["sums"] / width, noise["counts"] / sqrt(12)) / max(1.0, rows / clusters)
-        return cls(error, width * domain.unit, len(domain.halves), clusters, rows)
+        error = hypot(noise["sums"] / width, noise["counts"] / sqrt(12)) * clusters / max(1.0, rows)
+        return cls(error, width * domain.unit, len(domain.halves), clusters, max(1.0, rows))
 
-    def said(self, norm: Norm) -> str:
+    def said(self, norm: Norm, unit: str) -> str:
         """What it adds to the loss, in the words of a plan."""
         mean, most = added_by_noise(self.error * self.width, self.columns, self.clusters, norm)
-        return f"{mean:.2g} more than without noise (up to {most:.2g} in 19 fits of 20)"
+        added = f"{mean:.2g} {unit} more than without noise (up to {most:.2g} in 19 fits of 20)"
+        return f"{added}; a start that leads astray may cost many times that"
 
     def warning(self, budget: Budget) -> dict[str, str]:
         """That centres are off by a quarter of the distance at which so many fill the bounds, or by more."""
         missing = 4 * self.error * self.clusters ** (1 / self.columns)
         lost = lost_clusters(missing, self.clusters, self.rows, budget)
-        return {"too little": lost} if lost else {}
+        return {TOO_LITTLE: lost} if lost else {}
 
 
 class Lloyd:
@@ -96,6 +98,7 @@ class Lloyd:
     name = "lloyd"
     seedings = LLOYD_SEEDINGS
     has_schedule = True
+    cluster_rule = BY_DISTANCE
 
     def __init__(self, name: str = "lloyd") -> None:
         pass
@@ -104,8 +107,9 @@ class Lloyd:
         """Refuse, before a charge, what can be known to be wrong without the rows."""
         if task.domain is None:
             raise UsageError(
-                'method "lloyd" needs bounds and a number of clusters: its start is laid over the bounds. Give both, or use '
-                'method "votes".'
+                'method "lloyd" needs public bounds: its start is laid over them. Give '
+                f"{by_door('bounds=(low, high)', '--bounds LOW,HIGH')} or a schema, "
+                'or use method "votes", which finds bounds inside the budget.'
             )
         start = find_start(task)
         start.check()
@@ -126,9 +130,12 @@ class Lloyd:
         clusters = task.clusters or EXPECTED_CLUSTERS
         expect = {**expect, **{step.name: step.expect for step in rounds}}
         noise = LastNoise.of(task, rounds[-1], rows, clusters)
-        expect["loss"] = f"{noise.said(norm_of(spend))}; {expected_error(terms, start.loss(), rows)}"
+        added = noise.said(norm_of(spend), distance_unit(domain_of(task), task.scale))
+        expect["loss"] = f"{added}; {expected_error(terms, start.loss(), rows)}"
         facts = {"rows": round(rows), "columns": len(task.names), "clusters": task.clusters or "auto"}
-        choices = {**explain_choices(task), **noise.warning(terms.budget)}
+        choices = {**explain_choices(task), **(noise.warning(terms.budget) if task.clusters else {})}
+        if not task.clusters:
+            choices |= planned_clusters(MOST_CLUSTERS, BY_DISTANCE, clusters)
         return Plan(terms.budget, terms.neighbours, steps, expect, facts, choices, terms.protected)
 
     def fit(self, vault: Vault, task: Task, random: PublicChance, progress: Progress) -> Fitted:
@@ -142,20 +149,32 @@ class Lloyd:
         choices = {**explain_choices(task), **({"grid": " ".join(started.notes)} if started.notes else {})}
         noise = LastNoise.of(task, steps[-1], started.rows, len(estimate.centers))
         choices |= noise.warning(task.terms.budget)
-        taken = 0
+        taken, size_error = 0, steps[-1].mechanism.deviation()["counts"]
         for step in steps:
             before, estimate = estimate, measure_round(vault, domain, estimate, step, progress)
             taken += 1
             if taken < len(steps) and has_settled(task, domain, before, estimate):
+                size_error = step.mechanism.deviation()["counts"]
                 names = vault.stop("round")
                 choices["stopped"] = f"after {step.name}, in which no centre moved as far as {task.tolerance:g}"
                 if last := last_round(task, start.rest(), len(steps), taken):
                     choices["stopped"] += f"; {last.name} took the epsilon of {', '.join(names)}"
                     estimate = measure_round(vault, domain, estimate, last, progress)
+                    size_error = last.mechanism.deviation()["counts"]
                     taken += 1
                 break
         loss = measure_loss(vault, MeasuredCenters(domain, estimate.centers, started.rows), start.loss(), progress)
-        return Fitted(domain, estimate.centers, estimate.sizes, estimate.errors, taken, started.rows, loss, choices)
+        return Fitted(
+            domain,
+            estimate.centers,
+            estimate.sizes,
+            estimate.errors,
+            taken,
+            started.rows,
+            loss,
+            choices,
+            size_error=size_error,
+        )
 
 
 def domain_of(task: Task) -> Domain:
@@ -173,6 +192,7 @@ def explain_choices(task: Task) -> dict[str, str]:
     """What was chosen, with the reason; public."""
     schedule = task.schedule or OWN_SCHEDULE
     choices = {
+        "method": "Lloyd, with noisy counts and sums of whole clusters",
         "noise": explain_noise(task.terms.budget),
         "start": find_start(task).words(),
         "schedule": f"{schedule}, counts and sums: {schedule_of(task).split}",

@@ -183,9 +183,8 @@ class CellStart:
 
     def words(self) -> str:
         """What was bought, and what it was clustered from."""
-        bought = (
-            f"{self.seeding}, of the cells of a {shape_for(len(self.task.names))} synopsis for {CELLS_PART} of the budget"
-        )
+        shape = shape_for(len(self.task.names))
+        bought = f"{self.seeding}, of the cells of a synopsis ({shape}) for {CELLS_PART} of the budget"
         return f"{bought} ({self.task.evolution.words()})" if self.seeding == "evolution" else bought
 
     def find(self, vault: Vault, random: PublicChance, progress: Progress) -> Started:

@@ -47,9 +47,10 @@ def check_method_seeding(name: str, seeding: Any) -> None:
         raise unknown_choice("seeding", seeding, known)
     seedings = find_method(name).seedings
     if not seedings:
+        able = [method for method in METHODS if seeding in find_method(method).seedings]
         raise UsageError(
             f'method "{name}" finds its start by itself and takes no seeding. Leave {by_door("", "--")}seeding out, or use '
-            'method "lloyd".'
+            f'a method that starts from "{seeding}": {", ".join(able)}.'
         )
     if seeding not in seedings:
         raise UsageError(f'method "{name}" does not start from "{seeding}". Choose one of: {", ".join(seedings)}.')

@@ -41,6 +41,11 @@ class Method(Protocol):
         ...
 
     @property
+    def cluster_rule(self) -> str:
+        """How it chooses the number of clusters where that is left to it, in words."""
+        ...
+
+    @property
     def name(self) -> str:
         """The name in the certificate."""
         ...

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 
 from cloister.clustering.chance import public_chance
+from cloister.clustering.chosen_clusters import chosen_clusters
 from cloister.clustering.clusters import Clusters
-from cloister.clustering.domain import Domain, check_scale, from_bounds
+from cloister.clustering.domain import Domain, check_scale, distance_unit, from_bounds
 from cloister.clustering.fitted import Fitted, Loss
-from cloister.clustering.inputs import Input
+from cloister.clustering.inputs import Input, named_columns
 from cloister.clustering.method_options import check_method_options
 from cloister.clustering.methods import Method, find_method
 from cloister.clustering.missing_step import MissingStep, rest_of
@@ -21,7 +22,7 @@ from cloister.clustering.progress import Progress, silent
 from cloister.clustering.seeding.evolution_options import evolution_options
 from cloister.clustering.table_request import TableRequest
 from cloister.clustering.task import Task
-from cloister.errors import UsageError
+from cloister.errors import LostClusters, UsageError, warn_of_release
 from cloister.parameters import check_progress, check_whole
 from cloister.privacy.notes import missing_note
 from cloister.privacy.plan import Plan
@@ -121,13 +122,37 @@ class ClusterRequest(TableRequest):
             return None
         return from_bounds(columns.names, columns.bounds, self.scale, columns.defaults, columns.forms, columns.lattices)
 
-    def plan(self, rows: float, names: Sequence[str]) -> Plan:
-        """What a fit of about so many rows of these columns would spend and what to expect of it; no row is read."""
-        columns = Input(None, tuple(names))
+    def plan(self, rows: float, names: Sequence[str] | Input) -> Plan:
+        """What a fit of about so many rows of these columns would spend and what to expect of it; no row is read.
+
+        Of data that is opened (`read`) it refuses what a fit would refuse before its charge.
+        """
+        columns = named_columns(names)
         request = self.settled(columns)
         task = request.task(columns)
+        request.check_readable(columns, task.encoding)
         plan = self.find_method().plan(task, rows)
         return MissingStep(task, request.terms).before(plan) if self.count_missing else plan
+
+    def note_before_charge(self, rows: Input) -> str | None:
+        """What becomes of cells that are no numbers, where nothing but the user's word says that columns hold numbers.
+
+        Privacy: it follows from the kind of file and from public facts, whatever the rows are.
+        """
+        task = self.settled(rows).task(rows)
+        self.check_readable(rows, task.encoding)  # what is refused is refused without it
+        untold = untold_columns(rows, task, self.facts)
+        if not untold:
+            return None
+        if task.domain is None:
+            place = "0 while the bounds are found, then as the middle of them"
+        else:
+            middles = {f"{float(task.domain.encoding.defaults[name]):,.6g}" for name in untold}
+            place = middles.pop() if len(middles) == 1 else "the middle of its bounds"
+        return (
+            f"Columns are read as numbers; what is not one counts as {place}. "
+            "With a schema, cloister schema FILE --schema SCHEMA --check counts such cells."
+        )
 
     def read(self, data: Any) -> Input:
         """The user's data. What can be refused without it is refused first: opening it may start Spark."""
@@ -149,7 +174,10 @@ class ClusterRequest(TableRequest):
         with request.open_vault(rows, task.encoding, purpose) as vault:
             missing = MissingStep(task, request.terms).measure(vault, progress) if self.count_missing else None
             fitted = method.fit(vault, task, random, progress)
-            return request._release(vault, task, method, fitted, missing, untold_note(rows, task, request.facts))
+            clusters = request._release(vault, task, method, fitted, missing, untold_note(rows, task, request.facts))
+        if clusters.warning is not None:
+            warn_of_release(clusters.warning, LostClusters, 3)
+        return clusters
 
     def _release(
         self, vault: Vault, task: Task, method: Method, fitted: Fitted, missing: dict[str, Any] | None, more: Sequence[str]
@@ -165,13 +193,10 @@ class ClusterRequest(TableRequest):
             "shape": domain.shape,
             "scale": None if domain.is_ball else self.scale,
             "rounds": fitted.rounds,
-            "choices": {**fitted.choices, **found_choices(task, fitted)},
+            "choices": {**fitted.choices, **found_choices(task, method, fitted)},
             "defaults": domain.encoding.defaults,
         }
-        square, unit = (
-            domain.unit**2,
-            "squared column widths" if parameters["scale"] == "bounds" else "squared units of the data",
-        )
+        square, unit = domain.unit**2, distance_unit(domain, self.scale)
         errors = fitted.errors * domain.lengths()  # (k, d)
         if fitted.modes is not None:
             parameters["domains"] = {codes.name: list(codes.domain) for codes in domain.categories}
@@ -184,6 +209,8 @@ class ClusterRequest(TableRequest):
             "sizes": fitted.sizes.tolist(),
             "standard_errors": [[float(f"{e:.6g}") if np.isfinite(e) else None for e in row] for row in errors],
         }
+        if fitted.size_error is not None:
+            result["size_standard_error"] = float(f"{fitted.size_error:.6g}")
         notes = (*self.notes(domain.encoding, fitted.rows), *more)
         if task.domain is None:
             notes = (*notes, "While the bounds were estimated, missing and unreadable values counted as 0.")
@@ -212,26 +239,38 @@ def loss_figures(loss: Loss, square: float, unit: str) -> dict[str, Any]:
         "mean_squared_distance": loss.mean * square,
         "standard_error": loss.error * square,
         "counted_up_to": loss.cap * square,
+        "at_most": loss.at_most * square,
         "unit": unit,
     }
 
 
 def untold_note(rows: Input, task: Task, facts: Schema | None) -> tuple[str, ...]:
     """That nothing but the user's word says that the columns of a file of text are numbers: its columns have no types."""
-    untold = [name for name in task.names if facts is None or name not in facts]
-    if not untold or getattr(rows.data, "typed", True):
+    untold = untold_columns(rows, task, facts)
+    if not untold:
         return ()
     listed = ", ".join(f'"{one_line(name)}"' for name in untold[:MOST_SHOWN]) + (", ..." if len(untold) > MOST_SHOWN else "")
     return (f"No schema says that these columns of a text file are numbers: {listed}. Each cell was read as one.",)
 
 
-def found_choices(task: Task, fitted: Fitted) -> dict[str, str]:
-    """What was found inside the budget, in words: bounds that are far off are seen at once."""
-    found, domain = {}, fitted.domain
+def untold_columns(rows: Input, task: Task, facts: Schema | None) -> list[str]:
+    """The columns of a file of text that no schema describes: nothing but the user's word says that they are numbers."""
+    if getattr(rows.data, "typed", True):
+        return []
+    return [name for name in task.names if facts is None or name not in facts]
+
+
+def found_choices(task: Task, method: Method, fitted: Fitted) -> dict[str, str]:
+    """What was found inside the budget, in words: bounds and a number of clusters that are far off are seen at once."""
+    found: dict[str, str] = {} if task.clusters else chosen_clusters(len(fitted.centers), method.cluster_rule)
+    domain = fitted.domain
     if task.domain is None:
         ends = [f"{name} {coordinate_text(low)} to {coordinate_text(high)}" for name, (low, high) in named_bounds(domain)]
         more = f", and {len(ends) - MOST_SHOWN:,} more" if len(ends) > MOST_SHOWN else ""
-        found["bounds"] = f"found inside the budget: {', '.join(ends[:MOST_SHOWN])}{more}"
+        caveat = "".join(
+            fitted.choices.get("bounds", "").partition("; ")[1:]
+        )  # what the plan said of them (`explain_bounds`)
+        found["bounds"] = f"found inside the budget: {', '.join(ends[:MOST_SHOWN])}{more}{caveat}"
     if fitted.modes is not None and domain.encoding.numbers and not task.gammas:
         gamma = float(fitted.modes.weights[0]) * domain.unit**2
         found["gamma"] = f"{gamma:.4g}, from the released marginals, so that an average column counts the same"

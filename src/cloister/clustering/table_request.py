@@ -92,9 +92,18 @@ class TableRequest:
             return data
         return read_input(data, self.engine, stated_names(self.schema, self.columns, self.bounds))
 
+    def count_columns(self) -> int:
+        """How many columns bounds with one number a column are for; 0 where nothing says it."""
+        return 0 if self.columns is not None or self.schema is not None else stated_names(None, None, self.bounds).count or 0
+
     def choose_columns(self, rows: Input) -> NumberColumns:
         """The columns to work on, with the bounds that are known of them."""
         return choose_columns(rows, self.schema, self.columns, self.bounds)
+
+    def check_readable(self, rows: Input, encoding: Encoding) -> None:
+        """Refuse opened data that a vault would not take; of names alone nothing is known."""
+        if rows.data is not None:
+            Vault.check(rows.data, encoding, engine=self.engine, unit=self.terms.unit)
 
     def open_vault(self, rows: Input, encoding: Encoding, purpose: str) -> Vault:
         """A vault over the rows, with this request's budget; entering it charges the ledger."""

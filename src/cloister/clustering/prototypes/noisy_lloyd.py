@@ -64,6 +64,7 @@ class PrototypeLloyd:
     name = "lloyd"
     seedings = ()
     has_schedule = True
+    cluster_rule = "none: it is refused"  # `check`: a number must be given
 
     def __init__(self, name: str = "lloyd") -> None:
         pass

@@ -19,6 +19,7 @@ from math import log
 
 import numpy as np
 
+from cloister.clustering.chosen_clusters import BY_SCORE, planned_clusters
 from cloister.clustering.domain import Domain
 from cloister.clustering.loss_step import LOSS_SHARE, check_loss, expected_error
 from cloister.clustering.prototypes.refining import check_round, round_deviation
@@ -133,6 +134,8 @@ def frozen_plan(task: Task, plan: SearchPlan, rows: float) -> Plan:
         choices["seeding"] = f"on a secret sample of about {float(plan.rate) * rows:,.0f} rows, since the table is large"
     if not task.gammas:
         choices["gamma"] = "from the released marginals, so that an average column counts the same"
+    if not task.clusters:
+        choices |= planned_clusters(min(MOST_AUTO, plan.cells), BY_SCORE, clusters)
     expect = {f"votes {i + 1}": f"{plan.cells} candidates" for i in range(VOTE_ROUNDS)}
     expect |= {f"round {i + 1}": expected_of_round(task, part_of(plan.rounds, Fraction(1, rounds))) for i in range(rounds)}
     expect["loss"] = expected_error(terms, plan.loss, rows)

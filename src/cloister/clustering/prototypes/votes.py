@@ -20,6 +20,7 @@ from fractions import Fraction
 import numpy as np
 
 from cloister.clustering.chance import PublicChance
+from cloister.clustering.chosen_clusters import BY_SCORE
 from cloister.clustering.domain import Domain
 from cloister.clustering.fitted import Fitted
 from cloister.clustering.loss_step import MeasuredCenters, measure_loss
@@ -57,6 +58,7 @@ class PrototypeSearch:
     name = "votes"
     seedings = ()
     has_schedule = False
+    cluster_rule = BY_SCORE
 
     def __init__(self, name: str = "votes") -> None:
         pass

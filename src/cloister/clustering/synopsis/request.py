@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from cloister.clustering.domain import Domain, from_bounds
-from cloister.clustering.inputs import Input
+from cloister.clustering.inputs import Input, named_columns
 from cloister.clustering.progress import Progress, silent
 from cloister.clustering.synopsis.files import fingerprint
 from cloister.clustering.synopsis.shapes import ANY_ROWS, MOST_CELLS, Shape, ShapeOptions, find_shape
@@ -58,11 +58,16 @@ class SynopsisRequest(TableRequest):
         self.shape.check(domain, self.terms)
         return domain
 
-    def plan(self, rows: int, names: Sequence[str]) -> Plan:
-        """What a synopsis of about so many rows of these columns would spend; no row is read and nothing is charged."""
-        columns = Input(None, tuple(names))
+    def plan(self, rows: int, names: Sequence[str] | Input) -> Plan:
+        """What a synopsis of about so many rows of these columns would spend; no row is read and nothing is charged.
+
+        Of data that is opened (`read`) it refuses what a release would refuse before its charge.
+        """
+        columns = named_columns(names)
         request = self.settled(columns)
-        return self.shape.plan(request.domain(columns), request.terms, rows)
+        domain = request.domain(columns)
+        request.check_readable(columns, domain.encoding)
+        return self.shape.plan(domain, request.terms, rows)
 
     def release(self, data: Any, progress: Progress = silent) -> Synopsis:
         """Charge the budget, release the cells in the vault, and hand them out."""

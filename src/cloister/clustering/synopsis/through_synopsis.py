@@ -20,6 +20,7 @@ from fractions import Fraction
 import numpy as np
 
 from cloister.clustering.chance import PublicChance
+from cloister.clustering.chosen_clusters import BY_DISTANCE, planned_clusters
 from cloister.clustering.clipped_rounds import check_round, round_kernel, round_weights
 from cloister.clustering.domain import Domain
 from cloister.clustering.fitted import Fitted
@@ -50,6 +51,7 @@ class ThroughSynopsis:
 
     seedings = SEEDINGS
     has_schedule = False
+    cluster_rule = BY_DISTANCE
     refining = Fraction(0)  # the part of the budget for rounds on the rows
 
     def __init__(self, name: str) -> None:
@@ -118,7 +120,8 @@ class ThroughSynopsis:
         seeding = self.seeding(task)
         if task.evolution != OWN_EVOLUTION:
             seeding += f": {task.evolution.words()}"
-        return {"method": method, "seeding": seeding}
+        counted = {} if task.clusters else planned_clusters(MOST_CLUSTERS, BY_DISTANCE)
+        return {"method": method, "seeding": seeding, **counted}
 
     def fit(self, vault: Vault, task: Task, random: PublicChance, progress: Progress) -> Fitted:
         """Release a synopsis inside an open vault and cluster it; then refine the centres, where there are rounds for it."""
