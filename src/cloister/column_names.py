@@ -17,6 +17,12 @@ UNLISTED = (
 )
 
 
+ONE_COLUMN = (
+    " The first line was read as one column: those of a text file are told apart by a comma, a semicolon, a tab or a vertical "
+    "bar, and not by blanks."
+)
+
+
 class FirstLine(tuple[str, ...]):
     """The names in the first line of a CSV file, which is data if the file has no header.
 
@@ -40,7 +46,8 @@ def missing_column(
     """
     if isinstance(names, FirstLine) and not any(other in names for other in wanted):
         # not even one that differs in its case alone: "HIV" in a first line may be what somebody has
-        hint = nearest_name(name, [other for other in described if other != name]) or UNLISTED
+        near = nearest_name(name, [other for other in described if other != name])
+        hint = near or (ONE_COLUMN if len(names) == 1 else "") + UNLISTED
     else:
         listed = f" Its columns: {', '.join(names[:MOST_LISTED])}." if names else ""
         hint = nearest_name(name, names) or listed

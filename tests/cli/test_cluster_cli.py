@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -11,6 +12,7 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
+from pyarrow import csv
 from typer.testing import CliRunner
 
 from cloister.cli import app
@@ -195,12 +197,40 @@ def test_without_a_standard_error_a_clustering_is_made(people: Path, tmp_path: P
 
 def test_clusters_lost_in_the_noise_are_told_of_before_the_charge(people: Path, tmp_path: Path) -> None:
     """With --rows before a row is read, and the fit goes on; the loss is shown with its error."""
-    words = ["cluster", people, "--k", 9, "--epsilon", 0.05, "--columns", "age", "--bounds", "0,100"]
+    words = ["cluster", people, "--k", 40, "--epsilon", 0.05, "--columns", "age", "--bounds", "0,100"]
     code, text = run(*words, "--rows", 1000, "--out", tmp_path / "out")
     assert code == 0, text
-    assert "Too little for epsilon 0.05: clusters of about 111 rows are lost in the noise" in text
+    told = "Warning: 40 clusters are too many for about"
+    assert text.startswith(f"{told} 1,000 rows at epsilon 0.05: most centres will be noise. Enough would be: epsilon")
     assert "squared column widths" in text
-    assert "Too little for" not in run(*words, "--rows", 1_000_000, "--out", tmp_path / "other")[1]
+    assert text.splitlines()[-1].startswith(told)  # of the released number of rows
+    assert "Too little" not in text
+    assert not run(*words, "--rows", 1_000_000, "--out", tmp_path / "other")[1].startswith("Warning")
+
+
+def test_a_dry_run_says_that_clusters_are_too_many_and_nothing_of_a_charge(people: Path) -> None:
+    """The sentence is that of a fit; nothing is charged here."""
+    words = ["cluster", people, "--k", 9, "--epsilon", 0.05, "--columns", "age", "--bounds", "0,100", "--rows", 1000]
+    text = run(*words, "--dry-run")[1]
+    assert "too little: 9 clusters are too many for about 1,000 rows at epsilon 0.05" in text
+    assert "charged all the same" not in text
+
+
+@pytest.mark.parametrize("rows", ["abc", "10,000", "0", "-5", "1e4", ""])
+def test_a_number_of_rows_that_is_none_is_refused_in_plain_words(people: Path, rows: str) -> None:
+    """With the name of the flag and an example."""
+    for verb in (["cluster", people, "--k", 2, "--columns", "age"], ["synopsis", people], ["microdata", people]):
+        code, text = run(*verb, "--epsilon", 1, "--rows", rows, "--dry-run")
+        assert code == 2
+        assert "--rows" in text
+        assert "such as 10000" in " ".join(text.replace("│", " ").split())
+
+
+def test_help_says_what_becomes_of_too_few_rows() -> None:
+    """They are warned of; nothing is refused."""
+    text = " ".join(run("cluster", "--help")[1].replace("│", " ").split())
+    assert "warns before the charge" in text
+    assert "is refused before a charge" not in text
 
 
 LLOYD = ["--k", 2, "--epsilon", 5, "--columns", "age", "--bounds", "0,100", "--method", "lloyd"]
@@ -256,3 +286,105 @@ def test_a_synopsis_has_no_rounds(people: Path, tmp_path: Path) -> None:
     code, text = run("cluster", "--synopsis", "s.parquet", "--k", 2, "--schedule", "equal", "--out", tmp_path / "out")
     assert code == 2
     assert "Drop --schedule" in " ".join(text.split())
+
+
+def test_a_number_of_clusters_that_was_chosen_is_told_with_its_reason(people: Path, tmp_path: Path) -> None:
+    """The plan says which numbers are tried and for which its figures are; the result says which was chosen, and why."""
+    words = ["cluster", people, "--k", "auto", "--epsilon", 0.3, "--columns", "age", "--bounds", "0,100"]
+    plan = run(*words, "--rows", 1000, "--dry-run")[1]
+    told = re.search(
+        r"clusters: 2 to ([0-9]+) are tried on the released cells, .*; the figures here are for ([0-9]+)\n", plan
+    )
+    assert told is not None
+    assert told[1] == told[2]
+    code, text = run(*words, "--out", tmp_path / "out")
+    assert code == 0, text
+    count = len((tmp_path / "out" / "centers.csv").read_text().splitlines()) - 1
+    why = f"{count}, chosen from the released cells: the fewest within 5% of the best Calinski-Harabasz score"
+    assert f"Clusters: {why}" in text
+    assert json.loads((tmp_path / "out" / "release.json").read_text())["parameters"]["choices"]["clusters"] == why
+
+
+def test_a_chosen_number_of_clusters_of_a_synopsis_is_told(people: Path, tmp_path: Path) -> None:
+    """Both where it is released on the way and where it was released before; the certificate verifies."""
+    facts = [people, "--epsilon", 5, "--columns", "age", "--bounds", "0,100"]
+    assert "2 to 30 are tried" in run("cluster", *facts, "--k", "auto", "--method", "tree", "--dry-run")[1]
+    lloyd = run("cluster", *facts, "--k", "auto", "--method", "lloyd", "--seeding", "canopy", "--dry-run")[1]
+    assert "the figures here are for 8" in lloyd
+    text = run("cluster", *facts, "--k", "auto", "--method", "tree", "--out", tmp_path / "one")[1]
+    assert "chosen from the released cells: where the distance" in text
+    assert run("synopsis", *facts, "--out", tmp_path / "cells.parquet")[0] == 0
+    text = run("cluster", "--synopsis", tmp_path / "cells.parquet", "--k", "auto", "--out", tmp_path / "two")[1]
+    assert "chosen from the released cells: where the distance" in text
+    assert run("verify", tmp_path / "two")[0] == 0
+
+
+def test_the_words_of_lloyd(people: Path, tmp_path: Path) -> None:
+    """Its plan says in which unit noise adds to the loss and that the start may cost more; its result names the method."""
+    plan = run("cluster", people, *LLOYD, "--dry-run")[1]
+    assert "squared column widths more than without noise" in plan
+    assert "a start that leads astray may cost many times that" in plan
+    assert "Method: Lloyd, with noisy counts" in run("cluster", people, *LLOYD, "--out", tmp_path / "out")[1]
+    assert "a synopsis (adaptive-grid)" in run("cluster", people, *LLOYD, "--seeding", "canopy", "--dry-run")[1]
+    code, text = run("cluster", people, "--k", 2, "--epsilon", 5, "--columns", "age", "--method", "lloyd", "--dry-run")
+    assert code == 2
+    assert "needs public bounds" in text
+    assert "both" not in text
+
+
+def test_a_seeding_that_is_refused_names_the_methods_that_take_it(people: Path) -> None:
+    """All of them; packing is of lloyd alone."""
+    words = ["cluster", people, "--k", 2, "--epsilon", 1, "--columns", "age", "--bounds", "0,100", "--dry-run"]
+    assert 'a method that starts from "packing": lloyd.' in run(*words, "--seeding", "packing")[1]
+    told = run(*words, "--seeding", "canopy")[1].split('starts from "canopy": ')[1]
+    assert {"lloyd", "tree", "hybrid"} <= set(told.strip(" .\n").split(", "))
+
+
+def test_a_file_whose_columns_blanks_tell_apart_is_explained(tmp_path: Path) -> None:
+    """Its header is one column; nothing of it is quoted."""
+    path = tmp_path / "blanks.csv"
+    path.write_text("secret y\n1 2\n")
+    code, text = run("cluster", path, "--k", 2, "--epsilon", 1, "--columns", "x,y", "--dry-run")
+    assert code == 2
+    assert "The first line was read as one column" in text
+    assert "a comma, a semicolon, a tab or a vertical bar" in text
+    assert "secret" not in text
+
+
+def test_a_plan_says_how_small_a_cluster_may_be(people: Path) -> None:
+    """As many rows as would make one cluster stand out by the rule of "too little"."""
+    words = ["cluster", people, "--k", 4, "--epsilon", 1, "--columns", "age,income", "--bounds", "0,100", "--dry-run"]
+    assert "(those of fewer than about 76 rows may be missed)" in run(*words)[1]
+
+
+def test_what_becomes_of_cells_that_are_no_numbers_is_said_before_the_charge(people: Path, tmp_path: Path) -> None:
+    """In one line for a file of text without a schema, whatever its rows are; not where a schema or types describe them."""
+    words = ["--k", 2, "--epsilon", 5, "--columns", "age"]
+    place = {"0,100": "50", "-10,10": "0", None: "0 while the bounds are found, then as the middle of them"}
+    for i, (bounds, told) in enumerate(place.items()):
+        flags = ["--bounds", bounds] if bounds else []
+        text = run("cluster", people, *words, *flags, "--out", tmp_path / f"out{i}")[1]
+        assert text.startswith(
+            f"Columns are read as numbers; what is not one counts as {told}. With a schema, cloister schema "
+        )
+    told = "Columns are read as numbers"
+    assert told not in run("cluster", people, *words, "--schema", people.with_suffix(".toml"), "--out", tmp_path / "a")[1]
+    pq.write_table(csv.read_csv(people, parse_options=csv.ParseOptions(delimiter=";")), tmp_path / "people.parquet")
+    assert told not in run("cluster", tmp_path / "people.parquet", *words, "--out", tmp_path / "b")[1]
+    assert told not in run("cluster", people, *words, "--bounds", "0,1", "--table", "none", "--dry-run")[1]
+
+
+def test_the_loss_is_shown_with_its_unit(people: Path, tmp_path: Path) -> None:
+    """The widths that were used, and that losses under other bounds are no comparison."""
+    words = ["cluster", people, "--k", 2, "--epsilon", 100]
+    facts = ["--columns", "age", "--bounds", "0,100"]
+    text = run(*words, *facts, "--out", tmp_path / "a")[1]
+    assert re.search(
+        r"Loss: 0\.\S+ \+- \S+ squared column widths \(a width is 100\)(; rows far from every centre may raise it to \S+)?; "
+        "compare it only under the same bounds",
+        text,
+    )
+    text = run(*words, "--schema", people.with_suffix(".toml"), "--out", tmp_path / "b")[1]
+    assert "squared column widths (widths: age 100, income 10,000); " in text
+    text = run(*words, *facts, "--scale", "none", "--out", tmp_path / "c")[1]
+    assert "squared units of the data; " in text

@@ -78,7 +78,8 @@ def test_k_auto_takes_what_the_synopsis_suggests(folder: Path) -> None:
 
 def test_a_plan_reads_no_rows(folder: Path) -> None:
     """--dry-run prints the steps of a synopsis."""
-    assert "level 1" in run("synopsis", folder / "points.csv", "--epsilon", 1, "--bounds", "0,100", "--dry-run")
+    words = ["synopsis", folder / "points.csv", "--columns", "x,y", "--epsilon", 1, "--bounds", "0,100"]
+    assert "level 1" in run(*words, "--dry-run")
 
 
 @pytest.mark.parametrize(

@@ -34,7 +34,15 @@ from cloister.cli import (
     verify,
 )
 from cloister.cli.help_text import hide_types
-from cloister.errors import CloisterError, UnprotectedColumns, UnsignedRelease, UntoldLedger, at_shell, out_of_memory
+from cloister.errors import (
+    CloisterError,
+    LostClusters,
+    UnprotectedColumns,
+    UnsignedRelease,
+    UntoldLedger,
+    at_shell,
+    out_of_memory,
+)
 from cloister.interrupts import handle_interrupts
 from cloister.report.one_line import escape_controls, one_line
 from cloister.stopped_commands import begin_command, charges_made, describe_charges, describe_stop
@@ -62,6 +70,7 @@ class Verbs(TyperGroup):
         try:
             with at_shell(), warnings.catch_warnings():
                 warnings.simplefilter("ignore", UntoldLedger)  # `write_release` tries again, and says it in its own words
+                warnings.simplefilter("ignore", LostClusters)  # `cluster` says it last, where it is seen
                 warnings.simplefilter("always", UnsignedRelease)
                 warnings.simplefilter("always", UnprotectedColumns)
                 warnings.showwarning = partial(_show_warning, warnings.showwarning, set())

@@ -19,6 +19,7 @@ from cloister.report.terminal import print_document
 
 if TYPE_CHECKING:
     from cloister.clustering.clusters import Clusters
+    from cloister.clustering.inputs import Input
     from cloister.clustering.request import ClusterRequest
     from cloister.privacy.budgets import Budget
     from cloister.privacy.plan import Plan
@@ -146,14 +147,17 @@ def cluster(
         show_plan(request, data, rows or 10_000, everywhere.as_json)
         return
     if rows is not None:
-        warn_before_charge(request.plan(rows, column_names(request, data)))  # or refuse what so many rows cannot carry
+        warn_before_charge(request.plan(rows, opened(request, data)))  # or refuse what so many rows cannot carry
     target = read_out(out)
     if labels:
         check_labels(request.engine)
     labelled = data if labels else None
     with reserved(target) as held, paid_result():
+        source = request.read(data)
+        if not everywhere.as_json and (note := request.note_before_charge(source)) is not None:
+            typer.echo(note, err=True)
         with output.progress(everywhere.as_json) as step:
-            clusters = request.fit(data, step)
+            clusters = request.fit(source, step)
         certificate = output.write_release(
             clusters.release_,
             request.ledger,
@@ -208,18 +212,24 @@ def cluster_synopsis(file: Path, k: str, seeding: str, evolution: dict[str, Any]
             raise UsageError(f"on {title} a synopsis is seeded by kmeans||, for a number of clusters. Give --k N.")
         return Synopsis.cluster_file(file, wanted, engine)
     released = Synopsis.load(file)
-    clusters = wanted if isinstance(wanted, int) else released.suggest_k().clusters
-    return released.cluster(clusters, seeding, evolution=evolution)
+    if isinstance(wanted, int):
+        return released.cluster(wanted, seeding, evolution=evolution)
+    from cloister.clustering.chosen_clusters import BY_DISTANCE, chosen_clusters
+
+    clusters = released.cluster(released.suggest_k().clusters, seeding, evolution=evolution)
+    return clusters.with_choices(chosen_clusters(len(clusters.places), BY_DISTANCE))
 
 
 def show(clusters: Clusters, certificate: Release, out: Path, has_labels: bool, as_json: bool) -> None:
     """The result for a person, or for a program."""
     if as_json:
         output.print_json({"out": str(out), **json.loads(certificate.to_json())})
-        return
-    show_result(clusters, out)
-    if has_labels:
-        output.print_line(f"For the holder only, keep it here: {out}/labels.parquet")
+    else:
+        show_result(clusters, out)
+        if has_labels:
+            output.print_line(f"For the holder only, keep it here: {out}/labels.parquet")
+    if clusters.warning is not None:
+        output.print_warning(clusters.warning)
 
 
 def read_clusters(text: str) -> int | str:
@@ -258,24 +268,24 @@ def read_evolution(text: str | None) -> dict[str, Any] | None:
 
 def show_plan(request: ClusterRequest, data: list[str], rows: int, as_json: bool) -> None:
     """Print what a fit would spend."""
-    plan = request.plan(rows, column_names(request, data))
+    plan = request.plan(rows, opened(request, data))
     output.print_plan(plan, as_json, rows)
     if not as_json and (refusal := foreseen_refusal(request, plan.budget)):
         typer.echo(f"It would be refused: {refusal}")
 
 
 def warn_before_charge(plan: Plan) -> None:
-    """Say, on the error stream, that clusters of so many rows are lost in the noise; whoever still wants them has them."""
+    """Say that clusters of so many rows are lost in the noise; whoever still wants them has them."""
     if lost := plan.choices.get("too little"):
-        typer.echo(f"Too little for {plan.budget}: {lost}.", err=True)
+        output.print_warning(lost)
 
 
-def column_names(request: ClusterRequest, data: list[str]) -> Sequence[str]:
-    """The columns of the data; no cluster is started to read the names of columns that are named already."""
-    from cloister.vault import engine_traits, open_data
+def opened(request: ClusterRequest, data: list[str]) -> Input | Sequence[str]:
+    """The data as a fit opens it; no cluster is started to read the names of columns that are named already."""
+    from cloister.vault import engine_traits
 
     known = None if engine_traits(request.engine, data).opens_at_once else request.columns
-    return known or open_data(data, request.engine).names
+    return known or request.read(data)
 
 
 def pick_kind(model: str, facts: Schema | None, columns: str | None) -> str:
@@ -327,5 +337,5 @@ def foreseen_refusal(request: ClusterRequest, budget: Budget) -> str | None:
 
 def show_result(clusters: Clusters, out: Path) -> None:
     """The centres and the guarantee, for a person."""
-    print_document(clusters.describe())
+    print_document(clusters.describe(with_warning=False))
     output.print_release(clusters.release_, f"{out}/centers.csv, {out}/release.json")

@@ -42,16 +42,26 @@ NeighbourRelation = Annotated[
     Literal["add-remove", "replace-one"] | None, typer.Option(help="Which tables must not be told apart.")
 ]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Print the plan; read no row and charge nothing.")]
+
+
+def read_rows(text: str | int) -> int:
+    """How many rows to expect: typer hands over the default as it is, and shows what is raised with the name of the flag."""
+    if not re.fullmatch(r"0*[1-9][0-9]{0,14}", str(text).strip()):
+        raise typer.BadParameter("give a whole number of at least 1, such as 10000.")
+    return int(text)
+
+
 ExpectedRows = Annotated[
-    int, typer.Option("--rows", metavar="N", min=1, help="With --dry-run: about how many rows to expect.")
+    int, typer.Option("--rows", metavar="N", parser=read_rows, help="With --dry-run: about how many rows to expect.")
 ]
 RowsBeforehand = Annotated[
     int | None,
     typer.Option(
         "--rows",
         metavar="N",
-        min=1,
-        help="About how many rows to expect (--dry-run: 10000 if not said); what they cannot carry is refused before a charge.",
+        parser=read_rows,
+        help="About how many rows to expect (--dry-run: 10000 if not said). A run then warns before the charge if they are too "
+        "few for so many clusters.",
     ),
 ]
 Epsilon = Annotated[str | None, typer.Option(metavar="NUMBER", help="How much the release may reveal; smaller is safer.")]

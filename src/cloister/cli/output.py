@@ -21,7 +21,16 @@ if TYPE_CHECKING:
     from cloister.privacy.plan import Plan
     from cloister.privacy.release import Release
 
-__all__ = ["print_json", "print_line", "print_plan", "print_release", "progress", "write_release", "write_text"]
+__all__ = [
+    "print_json",
+    "print_line",
+    "print_plan",
+    "print_release",
+    "print_warning",
+    "progress",
+    "write_release",
+    "write_text",
+]
 
 T = TypeVar("T")
 
@@ -29,6 +38,15 @@ T = TypeVar("T")
 def print_line(text: str) -> None:
     """One line on standard output, whatever names of files and columns stand in it."""
     typer.echo(one_line(text))
+
+
+def print_warning(text: str) -> None:
+    """One line on the error stream, in the colour of a warning where that is a terminal."""
+    from rich.console import Console
+    from rich.text import Text
+
+    sys.stdout.flush()  # what was printed before stands before it
+    Console(stderr=True).print(Text(one_line(f"Warning: {text}"), style="bold yellow"), soft_wrap=True)
 
 
 def print_json(data: Any) -> None:

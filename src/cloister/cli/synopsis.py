@@ -92,7 +92,7 @@ def synopsis(
         **access.parameters(),
     )
     if dry_run:
-        output.print_plan(request.plan(rows, open_data(data, request.engine).names), everywhere.as_json, rows)
+        output.print_plan(request.plan(rows, request.read(data)), everywhere.as_json, rows)
         return
     if out is None:
         raise UsageError("where should the synopsis go? Give --out FILE.parquet, a file that does not exist yet.")

@@ -15,7 +15,7 @@ from cloister.engines.base import Backend, Engine
 from cloister.errors import SchemaError
 from cloister.schema.unit import Unit
 
-__all__ = ["empty_frames", "make_engine", "pass_over"]
+__all__ = ["empty_frames", "find_columns", "make_engine", "pass_over"]
 
 
 def make_engine(
@@ -26,6 +26,11 @@ def make_engine(
     `once`: the rows are gone through one time only. `as_text`: columns of Python objects are texts throughout, so that they
     can be written down; otherwise each of their cells is read by its own kind.
     """
+    return backend.make_engine(find_columns(data, encoding, backend, unit, as_text), encoding, unit, once)
+
+
+def find_columns(data: Any, encoding: Encoding, backend: Backend, unit: Unit | None = None, as_text: bool = False) -> Any:
+    """The opened data, whose columns are all there and hold one value a row; no row is read."""
     opened = backend.open_data(data)
     if not as_text and hasattr(opened, "keeping_kinds"):
         opened = opened.keeping_kinds()
@@ -62,7 +67,7 @@ def make_engine(
             f'column "{absent[0]}" is missing in a file of the dataset. Write all files with the same columns, or leave the '
             "file out."
         )
-    return backend.make_engine(opened, encoding, unit, once)
+    return opened
 
 
 @contextmanager

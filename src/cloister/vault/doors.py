@@ -56,7 +56,7 @@ from cloister.report.one_line import one_line
 from cloister.schema import Neighbours
 from cloister.schema.unit import Unit, rows_each
 from cloister.stopped_commands import remember_charge
-from cloister.vault.access import empty_frames, make_engine, pass_over
+from cloister.vault.access import empty_frames, find_columns, make_engine, pass_over
 from cloister.vault.booking import Booking
 from cloister.vault.followed_plan import FollowedPlan
 from cloister.vault.holder import Holder, Unprotected
@@ -132,6 +132,11 @@ class Vault:
         booking = Booking(table, ledger)
         backend = choose_engine(engine, data)
         return cls(encoding, lambda other: make_engine(data, other, backend, unit), terms, booking)
+
+    @staticmethod
+    def check(data: Any, encoding: Encoding, *, engine: EngineChoice = None, unit: Unit | None = None) -> None:
+        """Refuse data that `open` would refuse: a column that is not there, or that holds no single value a row."""
+        find_columns(data, encoding, choose_engine(engine, data), unit)
 
     def __enter__(self) -> Vault:
         terms = self._terms
