@@ -126,7 +126,7 @@ def test_a_loss_that_is_nothing_but_noise_is_called_so(mean: float, error: float
 @pytest.mark.parametrize("budget", [cl.PureDP(2), cl.ApproxDP(2, 1e-6)], ids=["pure", "approx"])
 @pytest.mark.parametrize("options", [{}, {"method": "lloyd"}, {"method": "lloyd", "tolerance": 50, "max_iter": 4}])
 @pytest.mark.parametrize("neighbours", ["add-remove", "replace-one"])
-def test_the_error_of_sizes_is_that_of_the_last_counts(
+def test_the_noise_of_sizes_is_that_of_the_last_counts(
     monkeypatch: pytest.MonkeyPatch, budget: cl.PureDP | cl.ApproxDP, options: dict[str, Any], neighbours: str
 ) -> None:
     """The certificate has the deviation of the counts that the sizes were released from, and the words show it."""
@@ -142,6 +142,6 @@ def test_the_error_of_sizes_is_that_of_the_last_counts(
     monkeypatch.setattr(Vault, "measure", measure_and_keep)
     rows = np.random.default_rng(0).normal([[0.2, 0.2]] * 500 + [[0.8, 0.8]] * 500, 0.05)
     model = cl.KMeans(2, budget, (0, 1), neighbours=neighbours, **options).fit(rows)
-    error = model.release_.result["size_standard_error"]
-    assert error == pytest.approx(measured[-1], rel=1e-5)
-    assert f"(sizes are noisy: +- {error:,.2g})" in text(model._clusters.describe())
+    noise = model.release_.result["size_noise"]
+    assert noise == pytest.approx(measured[-1], rel=1e-5)
+    assert f"(sizes are noisy: +- {noise:,.2g})" in text(model._clusters.describe())

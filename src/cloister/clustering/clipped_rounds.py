@@ -6,6 +6,7 @@ Votes and the hybrid both consist of such rounds. A row votes for its nearest ca
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import sqrt
 
@@ -14,12 +15,12 @@ from numpy.typing import NDArray
 
 from cloister.clustering.domain import Domain
 from cloister.clustering.terms import Terms
-from cloister.kernels import BoxClip, Clip, ClippedSums
+from cloister.kernels import BoxClip, Clip, ClippedSums, Sensitivity
 from cloister.kernels.clipped import worst_reach
 from cloister.privacy.mechanisms import Norm, Spend, calibrate, norm_of
 from cloister.schema import Neighbours
 
-__all__ = ["USUAL_WEIGHTS", "RoundWeights", "check_round", "round_kernel", "size_noise", "round_weights", "sum_noise"]
+__all__ = ["USUAL_WEIGHTS", "RoundWeights", "check_round", "count_noise", "round_kernel", "round_weights", "sum_noise"]
 
 THETA, PHI = 1.0, 0.15  # precision of sums : counts : squares = sqrt d : THETA : PHI
 REPLACED_SQUARES = 0.03  # of the precision under replace-one
@@ -83,13 +84,18 @@ def check_round(domain: Domain, terms: Terms, spend: Spend, radius: float, weigh
     calibrate(terms.sensitivity(kernel), spend, round_weights(columns, norm, terms.neighbours, weights))
 
 
-def size_noise(terms: Terms, spend: Spend, columns: int, weights: RoundWeights = USUAL_WEIGHTS) -> float:
-    """The deviation of one count of a round, in rows."""
+def count_noise(
+    sensitivity: Callable[[ClippedSums], Sensitivity],
+    spend: Spend,
+    columns: int,
+    neighbours: Neighbours,
+    weights: RoundWeights = USUAL_WEIGHTS,
+) -> float:
+    """The deviation of one count of a round, in rows; `sensitivity`: of a kernel, for a row or for a person."""
     norm = norm_of(spend)
     origin, within = np.zeros((1, columns), dtype=np.int32), BoxClip((1,) * columns)
     kernel = round_kernel(origin, UNIT_RADIUS, UNIT_RADIUS, norm, within)
-    shares = round_weights(columns, norm, terms.neighbours, weights)
-    return calibrate(terms.sensitivity(kernel), spend, shares).deviation()["counts"]
+    return calibrate(sensitivity(kernel), spend, round_weights(columns, norm, neighbours, weights)).deviation()["counts"]
 
 
 def sum_noise(spend: Spend, columns: int, neighbours: Neighbours, weights: RoundWeights = USUAL_WEIGHTS) -> float:

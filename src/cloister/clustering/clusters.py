@@ -141,8 +141,8 @@ class Clusters:
             [str(i), f"{size:,.0f}", *(v if isinstance(v, str) else coordinate_text(v) for v in center[:SHOWN])]
             for i, (size, center) in enumerate(zip(self.cluster_sizes_, self.records, strict=True))
         ]
-        error = self.release_.result.get("size_standard_error")
-        title = f"{len(rows)} private clusters (sizes are noisy{'' if error is None else f': +- {error:,.2g}'})"
+        noise = self.release_.result.get("size_noise")
+        title = f"{len(rows)} private clusters (sizes are noisy{'' if noise is None else f': +- {noise:,.2g}'})"
         blocks: list[Block] = [TextTable.of(["cluster", "size", *names[:SHOWN]], rows, title=title, align="right")]
         if len(names) > SHOWN:
             blocks.append(Sentence(f"... and {len(names) - SHOWN} columns more in centers.csv"))

@@ -39,4 +39,4 @@ class Fitted:
     loss: Loss | None = None
     choices: dict[str, str] = field(default_factory=dict)
     modes: Modes | None = None  # the categories of the centres, (k, c); None: there are none
-    size_error: float | None = None  # the noise's deviation in each size; None: it is not one number, or not known
+    size_noise: float | None = None  # its deviation in each size; None: it is not one number, or not known

@@ -149,18 +149,18 @@ class Lloyd:
         choices = {**explain_choices(task), **({"grid": " ".join(started.notes)} if started.notes else {})}
         noise = LastNoise.of(task, steps[-1], started.rows, len(estimate.centers))
         choices |= noise.warning(task.terms.budget)
-        taken, size_error = 0, steps[-1].mechanism.deviation()["counts"]
+        taken, size_noise = 0, steps[-1].mechanism.deviation()["counts"]
         for step in steps:
             before, estimate = estimate, measure_round(vault, domain, estimate, step, progress)
             taken += 1
             if taken < len(steps) and has_settled(task, domain, before, estimate):
-                size_error = step.mechanism.deviation()["counts"]
+                size_noise = step.mechanism.deviation()["counts"]
                 names = vault.stop("round")
                 choices["stopped"] = f"after {step.name}, in which no centre moved as far as {task.tolerance:g}"
                 if last := last_round(task, start.rest(), len(steps), taken):
                     choices["stopped"] += f"; {last.name} took the epsilon of {', '.join(names)}"
                     estimate = measure_round(vault, domain, estimate, last, progress)
-                    size_error = last.mechanism.deviation()["counts"]
+                    size_noise = last.mechanism.deviation()["counts"]
                     taken += 1
                 break
         loss = measure_loss(vault, MeasuredCenters(domain, estimate.centers, started.rows), start.loss(), progress)
@@ -173,7 +173,7 @@ class Lloyd:
             started.rows,
             loss,
             choices,
-            size_error=size_error,
+            size_noise=size_noise,
         )
 
 

@@ -19,7 +19,7 @@ Rows beyond the last band add nothing. Of normal clusters at most 5% of the loss
 column, 0.3% in two and less in more: P(chi-squared with d + 2 degrees > 8 d). It may be far more where few rows lie far away, too
 few to stand out of the noise: of columns with a log-normal tail a third of the loss, of a cluster without a centre nearly all
 of it. So the certificate says up to where rows were counted, and what the loss of all rows is at most (`Loss.at_most`): all bands
-together, without bias, and 1.645 deviations of their noise. Where no band stands out all are added up: then the standard error
+together, without bias, and 1.8 deviations of their noise. Where no band stands out all are added up: then the standard error
 says that the loss is noise. The standard error is the bands' noise; that of the number of rows comes on top, and is about a
 tenth of it.
 """
@@ -47,7 +47,7 @@ LOSS_SHARE = Fraction(2, 100)  # of the budget
 SURE = 4.5  # deviations by which bands stand out: of empty ones with Laplace noise fewer than 1 in 1,000 do
 TOGETHER = (1, 2, 4)  # neighbouring bands that are tested together
 LEAST_PART = 0.5  # of its band's end that a row adds
-MOST = 1.645  # normal quantile of 0.95
+MOST = 1.8  # deviations: 96% of normal or Laplace noise is less, and the noise of the number of rows comes on top
 LEAST_REACH = 8.0  # rows up to at least this many times the mean are counted
 STEEP = 0.08  # more bands are counted after one that adds more than this part of the mean, and twice its noise
 QUIET = 0.005  # more bands are counted while the noise stays below this part of the mean
@@ -124,6 +124,8 @@ def estimate_loss(bands: NDArray[np.float64], noise: float, rows: float) -> Loss
     is_needed[:-1] |= errors[1:] <= QUIET * means[:-1]
     while last < len(bands) - 1 and is_needed[last]:  # one band more than this
         last += 1
+    if means[last] <= errors[last] and not is_seen_anywhere(noise, rows, len(bands)):
+        last = len(bands) - 1  # what stands out is noise: among so many bands some does
     mean, error, cap = float(means[last]), float(errors[last]), float(edges[last])
     most = max(mean, float(means[-1])) + MOST * float(errors[-1])
     return Loss(min(max(0.0, mean), cap), error, cap, min(max(0.0, most), float(edges[-1])))
@@ -144,6 +146,11 @@ def last_seen(bands: NDArray[np.float64], noise: float, rows: float) -> int:
             seen = max(seen, int(starts[-1]) + together - 1)
         stands_out[starts] = True
     if not stands_out.any():  # half of all rows would be seen, wherever they were: then they lie on their centres
-        return 0 if LEAST_PART * rows > SURE * noise * sqrt(count) else count - 1
+        return 0 if is_seen_anywhere(noise, rows, count) else count - 1
     enough = np.flatnonzero(below[1:] >= LEAST_PART * rows)
     return max(seen, int(enough[0]) if len(enough) else count - 1)
+
+
+def is_seen_anywhere(noise: float, rows: float, bands: int) -> bool:
+    """Whether all rows would stand out of the noise in whatever bands they are."""
+    return LEAST_PART * rows > SURE * noise * sqrt(bands)

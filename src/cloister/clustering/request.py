@@ -209,8 +209,8 @@ class ClusterRequest(TableRequest):
             "sizes": fitted.sizes.tolist(),
             "standard_errors": [[float(f"{e:.6g}") if np.isfinite(e) else None for e in row] for row in errors],
         }
-        if fitted.size_error is not None:
-            result["size_standard_error"] = float(f"{fitted.size_error:.6g}")
+        if fitted.size_noise is not None:
+            result["size_noise"] = float(f"{fitted.size_noise:.6g}")
         notes = (*self.notes(domain.encoding, fitted.rows), *more)
         if task.domain is None:
             notes = (*notes, "While the bounds were estimated, missing and unreadable values counted as 0.")

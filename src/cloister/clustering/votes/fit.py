@@ -19,7 +19,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from math import log
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,9 +28,9 @@ from cloister.clustering.chosen_clusters import BY_SCORE
 from cloister.clustering.clipped_rounds import (
     USUAL_WEIGHTS,
     RoundWeights,
+    count_noise,
     round_kernel,
     round_weights,
-    size_noise,
     sum_noise,
 )
 from cloister.clustering.domain import Domain, from_bounds, widen_narrow
@@ -78,7 +77,10 @@ from cloister.vault import Vault
 
 __all__ = ["Votes"]
 
-FALSE_CELLS = 0.3  # empty cells that pass for full ones in a seeding round, to be expected at most
+ROWS_EACH = {
+    "L2": 6.0,
+    "L1": 12.0,
+}  # a candidate may expect, in deviations of the noise of a count: fewer would not stand out
 
 
 class Votes:
@@ -104,9 +106,9 @@ class Votes:
     def fit(self, vault: Vault, task: Task, random: PublicChance, progress: Progress) -> Fitted:
         """Run votes and clipped Lloyd inside an open vault."""
         size = task.terms.size_step(task.terms.size_epsilon)
-        rows = max(buy_size(vault, size, progress), FEWEST_ROWS)
         variance = size.mechanism.deviation()["counts"] ** 2 if size else 0.0
-        table = RowEstimate(rows, variance, task.terms.rows_each)
+        table = RowEstimate(buy_size(vault, size, progress), variance, task.terms.rows_each)
+        rows = table.rows
         plan = after_size(task, rows)
         frozen = frozen_plan(task, plan, rows)
         vault.follow(frozen)
@@ -139,7 +141,7 @@ class Votes:
                 ),
             )
         centers = domain.put(sketch.means)
-        loss = measure_loss(vault, MeasuredCenters(domain, centers, table.rows), plan.loss, progress)
+        loss = measure_loss(vault, MeasuredCenters(domain, centers, table.counted), plan.loss, progress)
         errors = np.repeat(sketch.errors[:, None], len(task.names), axis=1)
         return Fitted(
             domain,
@@ -150,7 +152,9 @@ class Votes:
             table.rows,
             loss=loss,
             choices=dict(frozen.choices),
-            size_error=None if search.pools_counts else size_noise(task.terms, spend, len(task.names), plan.lloyd_weights),
+            size_noise=None
+            if search.pools_counts
+            else count_noise(task.terms.sensitivity, spend, len(task.names), task.terms.neighbours, plan.lloyd_weights),
         )
 
     @staticmethod
@@ -167,15 +171,25 @@ class Votes:
 class RowEstimate:
     """What is known about the number of rows: every round's votes add up to it and sharpen it."""
 
-    rows: float
+    estimate: float
     variance: float
     each: int = 1  # rows of a person at most
+
+    @property
+    def rows(self) -> float:
+        """The number that plans and sketches are made for: of hardly any rows nothing else can be planned."""
+        return max(self.estimate, FEWEST_ROWS)
+
+    @property
+    def counted(self) -> float:
+        """The number that a mean is taken over."""
+        return max(self.estimate, 1.0)
 
     def sharpen(self, votes: float, variance: float) -> None:
         """Take in another estimate, weighed by its variance."""
         if self.variance == 0:
             return
-        self.rows = max(self.rows + self.variance / (self.variance + variance) * (votes - self.rows), FEWEST_ROWS)
+        self.estimate += self.variance / (self.variance + variance) * (votes - self.estimate)
         self.variance = self.variance * variance / (self.variance + variance)
 
 
@@ -214,7 +228,7 @@ class Search:
         if plan.votes_alone:
             return self.look(door, sketch, plan)
         for i, cells in enumerate(plan.cells):
-            explores = i == 0 and plan.explores
+            explores = i == 0 and plan.is_clear
             step = RoundStep(f"votes {i + 1}", cells, plan.seeding, plan.rate, plan.seeding_weights, plan.is_clear, explores)
             sketch = self.round(door, sketch, step)
         return sketch
@@ -284,11 +298,14 @@ class Search:
         self.progress(step.name)
         table, rate = self.table, float(step.rate)
         norm = norm_of(step.spend)
-        places = sketch.candidates(step.cells, self.clusters, self.domain, self.random, step.explores)
+        columns, rows_each = len(self.domain.halves), 0.0
+        if step.is_clear:
+            rows_each = ROWS_EACH[norm] * count_noise(door.sensitivity, step.spend, columns, self.neighbours, step.weights)
+        places = sketch.candidates(step.cells, self.clusters, self.domain, self.random, step.explores, rows_each)
         candidates = self.domain.put(places)
-        places, columns = candidates.astype(np.float64), candidates.shape[1]
+        places = candidates.astype(np.float64)
         noise = sum_noise(step.spend, columns, self.neighbours, step.weights)
-        rule = RadiusRule(self.near, step.is_clear, step.quiet)
+        rule = RadiusRule(self.near, step.is_clear, step.quiet, step.explores)
         radii = sketch.radii(places, table.rows * rate, noise, norm, self.domain, self.random, rule)
         kernel = round_kernel(candidates, radii.move, radii.square, norm, self.domain.clip)
         shares = round_weights(columns, norm, self.neighbours, step.weights)
@@ -303,9 +320,9 @@ class Search:
             released.deviation["counts"],
             released.deviation["sums"] / kernel.multipliers,
             released.deviation["squares"] * kernel.square_units,
+            mechanism if step.is_clear else None,
         )
         self.sharpen(votes.counts, votes.count_noise**2, rate)
         if self.pools_counts and len(candidates) == self.clusters:
             votes = pool_counts(votes, table.rows * rate)
-        mark = mechanism.tail("counts", log(max(1.0, len(candidates) / (2 * FALSE_CELLS)))) if step.is_clear else None
-        return sketch.update(votes, table.rows * rate, self.clusters, self.domain, mark)
+        return sketch.update(votes, table.rows * rate, self.clusters, self.domain, self.random)

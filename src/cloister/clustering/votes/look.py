@@ -2,10 +2,11 @@
 
 In few columns the whole domain can be looked at. Half of the first candidates follow the moments of the columns, half are spread
 over the domain, and rows only vote: a vote costs less than a move, so many more candidates stand out of the noise. The second
-candidates lie where the first votes say that rows are. A tail is thin: none of its cells stands out of the noise, but many of
-them together do, so cells that do not are joined with their neighbours and tested again. A cell that has hardly more votes than
-noise gives is asked again as it is, and dropped unless it has half as many again. At last every public point is weighted such
-that the last two sets of votes come out as they were released, each by its noise (non-negative least squares).
+candidates lie where the first votes say that rows are. A tail or a background is thin: none of its cells stands out of the noise,
+but many of them together do, so cells that do not are joined with more and more of their neighbours and tested again. A cell that
+has hardly more votes than noise gives is asked again as it is, and dropped unless it has half as many again; so are joined cells,
+by the second candidates that lie in them. At last every public point is weighted such that the last two sets of votes come out as
+they were released, each by its noise (non-negative least squares).
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from numpy.typing import NDArray
 from cloister.clustering.chance import PublicChance
 from cloister.clustering.domain import Domain
 from cloister.clustering.seeding.points_kmeans import best_of_restarts, nearest
+from cloister.clustering.votes.joined_cells import join_cells
 from cloister.clustering.votes.sketch import Sketch, draw_uniform
 from cloister.privacy.mechanisms import Mechanism
 
@@ -44,8 +46,8 @@ PLACING_ITERATIONS = 6
 UNIFORM = 0.5  # part of the first points that is spread over the domain
 KEPT = 0.9  # part of the rows whose cells are kept in any case, the largest first
 FALSE_CELLS = 0.3  # further cells that are kept though they are empty, to be expected at most
-JOINED = (9, 27)  # cells that are joined on average, where alone they do not stand out
-FALSE_JOINED = 0.01  # of these, empty ones to be expected at most
+JOINED = tuple(3**i for i in range(2, 8))  # cells that are joined on average, where fewer do not stand out
+FALSE_JOINED = 0.3  # of these, empty ones to be expected at most; they are asked again
 SURE = 3.0  # times what noise explains: such a cell is not asked again
 FEWEST_POINTS = 8  # of a kept cell
 JITTER = 0.5  # of a cell's width: how far a repeated point is moved, inside its cell
@@ -91,22 +93,7 @@ class Ballot:
 
     def joined(self, left: Indices, random: PublicChance) -> list[Indices]:
         """Groups of neighbouring candidates, none of which stands out, that do so together."""
-        groups: list[Indices] = []
-        for size in JOINED:
-            wanted = len(left) // size
-            if not wanted:
-                break
-            places = self.candidates[left]
-            centers = best_of_restarts(places, np.ones(len(left)), wanted, random, restarts=1, iterations=PLACING_ITERATIONS)
-            labels, _ = nearest(places, centers)
-            sizes = np.bincount(labels, minlength=wanted)
-            counts = np.bincount(labels, weights=self.counts[left], minlength=wanted)
-            exponent = log(max(1.0, len(JOINED) * wanted / (2 * FALSE_JOINED)))
-            marks = {int(cells): self.mechanism.tail("counts", exponent, int(cells)) for cells in np.unique(sizes) if cells}
-            full = [group for group in range(wanted) if sizes[group] and counts[group] > marks[int(sizes[group])]]
-            groups += [left[labels == group] for group in full]
-            left = left[~np.isin(labels, full)]
-        return groups
+        return join_cells(self.candidates, self.counts, left, JOINED, FALSE_JOINED, self.mechanism, random)
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,11 +188,17 @@ def points_in_regions(
 
 
 def without_refuted(inside: PointsInRegions, first: Ballot, second: Ballot) -> PointsInRegions:
-    """The points but for those of doubtful cells which, asked again, do not have half of their votes."""
-    doubtful = inside.regions.doubtful
+    """The points but for those of doubtful and joined cells which, asked again, do not have half of their votes."""
+    regions, doubtful = inside.regions, inside.regions.doubtful
     again = second.counts[len(second.counts) - len(doubtful) :]
-    refuted = doubtful[again < first.counts[doubtful] / 2]
-    return inside.kept(~np.isin(inside.region_of, inside.regions.owners[refuted]))
+    owners = regions.owners[nearest(second.candidates, first.candidates)[0]]
+    seen = owners >= 0
+    votes = np.bincount(owners[seen], weights=second.counts[seen], minlength=len(regions.counts))
+    refuted = [
+        regions.owners[doubtful[again < first.counts[doubtful] / 2]],
+        np.flatnonzero((regions.joined > 1) & (votes < regions.counts / 2)),
+    ]
+    return inside.kept(~np.isin(inside.region_of, np.concatenate(refuted)))
 
 
 def weigh_points(inside: PointsInRegions, before: Ballot, after: Ballot) -> PointsInRegions:

@@ -110,7 +110,6 @@ class VotesPlan:
     loss: Spend
     votes_alone: bool  # whether seeding rounds release votes alone; else clipped sums too
     is_clear: bool  # whether the usual number of cells stands out of the noise: then false ones are told from full ones
-    explores: bool  # whether some candidates of the first round lie anywhere in the domain
     subspace: SubspacePlan | None = None  # how seeding spends the same in a subspace; None: it runs in all columns
 
     @property
@@ -271,7 +270,6 @@ def plan_looking(task: Task, rows: float) -> VotesPlan:
         parts.loss,
         votes_alone=True,
         is_clear=True,
-        explores=True,
     )
 
 
@@ -299,7 +297,6 @@ def plan_summing(task: Task, rows: float) -> VotesPlan:
         parts.loss,
         votes_alone=False,
         is_clear=affordable >= usual[0] * most,
-        explores=cells[0] >= 2 * usual[0] * most,
         subspace=plan_subspace(clusters, people, on_sample, parts.moments_part, terms.neighbours)
         if clusters and pays(clusters, len(task.names), affordable)
         else None,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import log
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +12,8 @@ from cloister.clustering.chance import PublicChance
 from cloister.clustering.domain import Domain
 from cloister.clustering.seeding.point_search import search_centers
 from cloister.clustering.seeding.points_kmeans import best_of_restarts, nearest
-from cloister.privacy.mechanisms import Norm
+from cloister.clustering.votes.joined_cells import join_cells
+from cloister.privacy.mechanisms import Mechanism, Norm
 
 __all__ = ["NEAR", "QUIET", "QUIET_LOOK", "Radii", "RadiusRule", "Round", "Sketch", "draw_uniform", "sketch_of_moments"]
 
@@ -28,6 +30,9 @@ QUIET = 0.001  # noise below this part of the loss does not matter: it may buy a
 QUIET_LOOK = 0.004  # the same after votes alone, whose cells follow tails that clipping would cut
 ROUNDING = 1e-9  # of the whole squared error: less is none
 UNEXPLAINED = 0.3  # of a cell's mean square that its own move may not explain away
+FALSE_CELLS = 0.3  # empty cells that pass for full ones in a seeding round, to be expected at most
+JOINED, FALSE_JOINED = (2, 4, 8), 0.1  # cells that are joined where fewer do not stand out, and false ones to be expected
+CLIPPED, BEYOND = 0.5, 0.5  # a squared move, over its radius', from where rows may lie further out, and how far then
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +42,7 @@ class RadiusRule:
     near: float = NEAR  # part of the rows that a radius leaves alone
     is_clear: bool = False  # whether a cell's rows stand out of the noise: then each candidate has a radius of its own
     quiet: float = QUIET  # part of the loss that noise may add for a wider radius
+    explores: bool = False  # whether some candidates lie anywhere in the domain: their cells are wide
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +66,7 @@ class Round:
     count_noise: float
     sum_noise: Array  # (m,)
     square_noise: Array  # (m,)
+    mechanism: Mechanism | None = None  # of the counts' noise, where cells stand out of it: then false ones are told
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,20 +95,51 @@ class Sketch:
         points = self.means[cell] + steps * np.sqrt(self.shape) * np.sqrt(self.spreads[cell])[:, None]
         return domain.put(points).astype(np.float64), (share / times)[cell]
 
-    def candidates(self, wanted: int, clusters: int, domain: Domain, random: PublicChance, explores: bool = False) -> Array:
-        """Where to look next: so many candidates where the sketch expects rows; where it explores, some anywhere."""
+    def candidates(
+        self,
+        wanted: int,
+        clusters: int,
+        domain: Domain,
+        random: PublicChance,
+        explores: bool = False,
+        rows_each: float = 0.0,
+    ) -> Array:
+        """Where to look next: so many candidates where the sketch expects rows; where it explores, some anywhere.
+
+        Fewer, where a cell would be divided among candidates that may expect fewer than `rows_each` rows: none of them would
+        stand out of the noise, and what the cell has shown would be lost.
+        """
         if wanted == clusters and len(self.means) == clusters:
             return self.means
         if wanted == clusters and len(self.means) > clusters:
             return search_centers(self.means, self.weights, clusters, random).centers
         points, weights = self.draw(POINTS_PER_CELL * wanted, domain, random)
         if explores:
-            uniform = draw_uniform(len(points), domain, random)
-            points = np.concatenate([points, uniform])
-            weights = np.concatenate(
-                [(1 - UNIFORM) * weights / weights.sum(), np.full(len(uniform), UNIFORM / len(uniform))]
-            )
-        return best_of_restarts(points, weights, wanted, random, restarts=1, iterations=CANDIDATE_ITERATIONS)
+            points, weights = with_uniform(points, weights, domain, random)
+        placed = best_of_restarts(points, weights, wanted, random, restarts=1, iterations=CANDIDATE_ITERATIONS)
+        if explores or not rows_each or len(self.means) == 1:
+            return placed
+        fewer = self._undivided(placed, points, weights, rows_each, random)
+        return fewer if len(fewer) > clusters else placed
+
+    def _undivided(self, placed: Array, points: Array, weights: Array, rows_each: float, random: PublicChance) -> Array:
+        """The candidates, but in cells that have too few rows for theirs as many as the rows allow, and one at least."""
+        cells, inside = nearest(placed, self.means)[0], nearest(points, self.means)[0]
+        allowed = np.maximum(1, np.rint(self.weights / rows_each)).astype(np.int64)
+        crowded = np.bincount(cells, minlength=len(allowed)) > allowed
+        candidates = [placed[~crowded[cells]]]
+        for cell in np.flatnonzero(crowded):
+            here = inside == cell
+            if allowed[cell] == 1:
+                candidates.append(self.means[cell][None])
+            elif here.sum() > allowed[cell]:
+                few = best_of_restarts(
+                    points[here], weights[here], int(allowed[cell]), random, restarts=1, iterations=CANDIDATE_ITERATIONS
+                )
+                candidates.append(few)
+            else:
+                candidates.append(placed[cells == cell])
+        return np.concatenate(candidates)
 
     def radii(
         self,
@@ -129,9 +167,12 @@ class Sketch:
         affordable = np.sqrt(rule.quiet * loss * mass / (columns * len(candidates))) * rows / noise
         least, most = max(1.0, 1e-4 * domain.radius), 2 * domain.radius
         typical = max(np.sqrt(loss), 1e-300)
-        widths = (
-            own_widths(labels, squares, weights, len(candidates)) if rule.is_clear else np.full(len(candidates), typical)
-        )
+        widths = np.full(len(candidates), typical)
+        if rule.is_clear and rule.explores:
+            around, odds = with_uniform(points, weights, domain, random)
+            widths = own_widths(*nearest(around, candidates), odds, len(candidates))
+        elif rule.is_clear:
+            widths = own_widths(labels, squares, weights, len(candidates))
 
         def radius_of(lengths: Array) -> Array:
             return np.asarray(
@@ -144,34 +185,55 @@ class Sketch:
         expected = float(weights @ np.minimum(squares / square[labels] ** 2, 1.0) / weights.sum())
         return Radii(move, square, expected)
 
-    def update(self, votes: Round, rows: float, clusters: int, domain: Domain, mark: float | None = None) -> Sketch:
+    def update(self, votes: Round, rows: float, clusters: int, domain: Domain, random: PublicChance) -> Sketch:
         """The sketch after a round.
 
         A move is shrunk by its own noise, 1 - E|noise|^2 / |move|^2 and not below 0 (James and Stein). The mean square of
         all cells is drawn towards what the sketch expected by its noise, and each cell's towards that. Of more cells than
-        clusters those are kept that have rows: the largest, up to nine tenths of the rows, and all that pass the mark, which
-        noise hardly does: a false one may be far away, and take a centre from rows. Without a mark the largest are kept until
-        they add up to the rows.
+        clusters those are kept that have rows (`_full`).
+
+        Where cells stand out of the noise (`Round.mechanism`) a spread also has the noise that is left in the cell's mean, and
+        does not fall below half of the squared radius where the move is as long as that: its rows may lie far beyond, and with
+        a smaller radius the next round would not reach them either.
         """
         floor = np.maximum(votes.counts, max(2 * votes.count_noise, 1.0))
         moves = votes.sums / floor[:, None]
         lengths = (moves**2).sum(axis=1)
         noise = moves.shape[1] * (votes.sum_noise / floor) ** 2
-        kept = np.maximum(0.0, 1 - noise / np.maximum(lengths, 1e-300))
+        kept = np.maximum(0.0, lengths - noise) / np.maximum(lengths, 1e-300)
         means = domain.put(votes.candidates + kept[:, None] * moves).astype(np.float64)
         spreads = self._spreads(votes, rows, floor, kept**2 * lengths)
+        if votes.mechanism is not None:
+            radii = votes.radii.move**2
+            clipped = np.clip((kept * lengths / radii - CLIPPED) / (1 - CLIPPED), 0.0, 1.0)
+            spreads = np.maximum(spreads + kept * noise, BEYOND * radii * clipped)
         errors = votes.sum_noise / floor  # of the move before it is shrunk: a move shrunk to nothing is not exact
         if len(means) == clusters:
             return Sketch(means, np.maximum(votes.counts, 1.0), spreads, self.shape, errors)
+        cells = self._full(votes, means, rows, clusters, random)
+        return Sketch(means[cells], np.maximum(votes.counts[cells], 1.0), spreads[cells], self.shape, errors[cells])
+
+    @staticmethod
+    def _full(votes: Round, means: Array, rows: float, clusters: int, random: PublicChance) -> NDArray[np.intp]:
+        """The cells that have rows, the largest first.
+
+        Where cells stand out of the noise: the largest, up to nine tenths of the rows, all that noise hardly explains, since a
+        false one may be far away and take a centre from rows, and neighbours that stand out together. Elsewhere the largest until
+        they add up to the rows.
+        """
         order = np.argsort(-votes.counts, kind="stable")
         counts = votes.counts[order]
-        large = int(np.searchsorted(np.cumsum(counts), rows if mark is None else LARGE * rows)) + 1
-        large = max(large, clusters) if mark is None else large
-        passes = counts > (np.inf if mark is None else mark)
-        cells = order[((np.arange(len(order)) < large) | passes) & (counts > 0)]
+        if votes.mechanism is None:
+            large = max(int(np.searchsorted(np.cumsum(counts), rows)) + 1, clusters)
+            cells = order[(np.arange(len(order)) < large) & (counts > 0)]
+            return cells if len(cells) else order[:1]
+        mark = votes.mechanism.tail("counts", log(max(1.0, len(order) / (2 * FALSE_CELLS))))
+        large = int(np.searchsorted(np.cumsum(counts), LARGE * rows)) + 1
+        cells = order[((np.arange(len(order)) < large) | (counts > mark)) & (counts > 0)]
         cells = cells if len(cells) else order[:1]
-        weights = np.maximum(votes.counts[cells], 1.0)
-        return Sketch(means[cells], weights, spreads[cells], self.shape, errors[cells])
+        left = np.setdiff1d(order, cells)
+        joined = join_cells(means, votes.counts, left, JOINED, FALSE_JOINED, votes.mechanism, random)
+        return np.concatenate([cells, *(group[votes.counts[group] > 0] for group in joined)])
 
     def _spreads(self, votes: Round, rows: float, floor: Array, explained: Array) -> Array:
         """The mean squared distance of each cell's rows to its new mean."""
@@ -228,6 +290,13 @@ def sketch_of_moments(
 def draw_uniform(size: int, domain: Domain, random: PublicChance) -> Array:
     """So many points spread over the domain, in grid steps."""
     return domain.put(random.uniform(-1, 1, (size, len(domain.halves))) * domain.halves).astype(np.float64)  # public
+
+
+def with_uniform(points: Array, weights: Array, domain: Domain, random: PublicChance) -> tuple[Array, Array]:
+    """The points, and as many spread over the domain, which weigh `UNIFORM` of all."""
+    uniform = draw_uniform(len(points), domain, random)
+    odds = np.concatenate([(1 - UNIFORM) * weights / weights.sum(), np.full(len(uniform), UNIFORM / len(uniform))])
+    return np.concatenate([points, uniform]), odds
 
 
 def own_widths(labels: NDArray[np.intp], squares: Array, weights: Array, candidates: int) -> Array:
