@@ -42,6 +42,7 @@ PUBLIC = [
     "ApproxDP",
     "Ball",
     "CloisterError",
+    "Files",
     "Identifiability",
     "KMeans",
     "KModes",

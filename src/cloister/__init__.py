@@ -15,6 +15,7 @@ _HOMES = {  # public name -> its module, and after a colon its name there where 
     "ApproxDP": "cloister.privacy.budgets",
     "Ball": "cloister.clustering.domain",
     "CloisterError": "cloister.errors",
+    "Files": "cloister.file_options",
     "Identifiability": "cloister.privacy.budgets",
     "KMeans": "cloister.clustering.kmeans",
     "KModes": "cloister.clustering.kmodes",
@@ -41,6 +42,7 @@ __all__ = [
     "ApproxDP",
     "Ball",
     "CloisterError",
+    "Files",
     "Identifiability",
     "KMeans",
     "KModes",
@@ -76,6 +78,7 @@ if TYPE_CHECKING:
     from cloister.clustering.synopsis.request import synopsis
     from cloister.clustering.synopsis.synopsis import Synopsis
     from cloister.errors import CloisterError
+    from cloister.file_options import Files
     from cloister.microdata.microaggregation.microaggregation_estimator import Microaggregation
     from cloister.microdata.private.private_microdata import PrivateMicrodata
     from cloister.privacy.budgets import ApproxDP, Identifiability, PureDP

@@ -89,7 +89,7 @@ def test_a_record_reads_alike_in_any_company(tmp_path: Path) -> None:
 def one_column(path: Path, lines: list[bytes], end: bytes, window: int) -> list[bytes]:
     """The cells of a file of one column, as bytes, read in windows of this size."""
     path.write_bytes(end.join([b"x0", *lines, b""]))
-    batches = open_csv(find(path)[0], window).batches(["x0"])
+    batches = open_csv(find(path)[0], window=window).batches(["x0"])
     return [cell.encode() for batch in batches for cell in batch.column(0).to_pylist()]
 
 

@@ -89,7 +89,7 @@ def test_a_blank_line_is_a_row_of_a_file_with_one_column(tmp_path: Path, end: st
     expected = [[line] for line in lines]
     assert cells_of(path) == expected
     for window in range(8, 20):
-        source = open_csv(find(path)[0], window)
+        source = open_csv(find(path)[0], window=window)
         assert [list(row.values()) for batch in source.batches(["c"]) for row in batch.to_pylist()] == expected
 
 
@@ -177,7 +177,7 @@ def test_rows_do_not_depend_on_block_boundaries(tmp_path: Path, rows: list[list[
     file = io.StringIO()
     csv.writer(file, quoting=csv.QUOTE_ALL).writerows([["a", "b", "c"], *rows])
     path = written(tmp_path / "t.csv", file.getvalue())
-    source = open_csv(find(path)[0], window)
+    source = open_csv(find(path)[0], window=window)
     found = [list(row.values()) for batch in source.batches(source.names) for row in batch.to_pylist()]
     assert found == [(row + [None] * 3)[:3] for row in rows]  # type: ignore[operator]
 
@@ -305,7 +305,7 @@ ODD_STARTS = [
 def test_no_line_start_is_lost_wherever_a_run_begins(tmp_path: Path, lines: list[tuple[str, str]], window: int) -> None:
     """The fast reader and the slow one agree in every run, whatever stands at the starts of lines: a byte order mark too."""
     text = "".join(start + line for start, line in lines)
-    source = open_csv(find(written(tmp_path / "t.csv", "x,y\n" + text))[0], max(window, 24))
+    source = open_csv(find(written(tmp_path / "t.csv", "x,y\n" + text))[0], window=max(window, 24))
     slow = [
         [*row, *[None] * 2][:2]
         for run in source.grammar.runs(io.BytesIO(text.encode()), source.window)

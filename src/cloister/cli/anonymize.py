@@ -133,6 +133,7 @@ def anonymize(
             "--curve writes no table: drop --out, --k, --apply and --save-recoding, choose a k, then run it again."
         )
     where = access.parameters()
+    files = access.files(data)
     if apply is not None:
         if schema is not None:
             raise UsageError(
@@ -146,7 +147,7 @@ def anonymize(
                 "--keep-unique, the key of its pseudonyms and where to write."
             )
         assert out is not None
-        apply_saved(apply, data, out, k, pseudonymizing, where, everywhere.as_json)
+        apply_saved(apply, files, out, k, pseudonymizing, where, everywhere.as_json)
         return
     if k is None and curve is None:
         raise UsageError("how many rows should look alike? Give --k (10 is a common choice), or look at --curve first.")
@@ -165,13 +166,13 @@ def anonymize(
         **where,
     )
     if curve is not None:
-        show_curve(model, data, curve, everywhere.as_json)
+        show_curve(model, files, curve, everywhere.as_json)
     else:
         assert out is not None
-        publish(model, data, out, save_recoding, everywhere.as_json)
+        publish(model, files, out, save_recoding, everywhere.as_json)
 
 
-def publish(model: TopDownSpecialization, data: list[str], out: Path, save_recoding: Path | None, as_json: bool) -> None:
+def publish(model: TopDownSpecialization, data: Any, out: Path, save_recoding: Path | None, as_json: bool) -> None:
     """Write the table and, if it is asked for, its recoding."""
     from cloister.anonymization.writing.rewriting import format_of
     from cloister.sinks import certificate_path, reserved
@@ -194,7 +195,7 @@ def publish(model: TopDownSpecialization, data: list[str], out: Path, save_recod
 
 def apply_saved(
     recoding: Path,
-    data: list[str],
+    data: Any,
     out: Path,
     k: int | None,
     pseudonymizing: Pseudonymizing,
@@ -217,7 +218,7 @@ def apply_saved(
         show(release, ", ".join(f"{what} {number:,}" for what, number in release.result.items()), out, as_json)
 
 
-def show_curve(model: TopDownSpecialization, data: list[str], path: Path, as_json: bool) -> None:
+def show_curve(model: TopDownSpecialization, data: Any, path: Path, as_json: bool) -> None:
     """Loss and risk by k, as a table and a picture."""
     from cloister.anonymization.reporting.curve import curve
     from cloister.report.plot import check_drawable

@@ -81,7 +81,6 @@ def choose(
     from cloister.choosing.choose_privately import plan_choice
     from cloister.privacy.kept_releases import paid_result
     from cloister.sinks import reserved
-    from cloister.vault import open_data
 
     facts = flags.read_schema(schema)
     where = access.parameters()
@@ -92,12 +91,12 @@ def choose(
         "neighbours": neighbours,
     }
     if dry_run:
-        output.print_plan(plan_choice(open_data(data, where["engine"]).names, **terms), everywhere.as_json)
+        output.print_plan(plan_choice(access.column_names(data, facts), **terms), everywhere.as_json)
         return
     path = check_out(out)
     with reserved(path) as held, paid_result():
         with output.progress(everywhere.as_json) as step:
-            chosen = release_choice(data, **terms, **where, progress=step)
+            chosen = release_choice(access.files(data), **terms, **where, progress=step)
         assert chosen.release is not None
         as_data = {"out": str(path), **chosen.release.as_dict()}
         output.write_release(chosen.release, access.ledger, held.target, write=chosen.save, as_data=lambda: as_data)

@@ -119,7 +119,13 @@ def cluster(
         with reserved(target):
             clusters = cluster_synopsis(synopsis, k, seeding or "kmeans++", read_evolution(evolution), where["engine"])
             clusters = dataclasses.replace(clusters, ledger=access.ledger)
-            show(clusters, clusters.save(target, label=data), target, labels, everywhere.as_json)
+            show(
+                clusters,
+                clusters.save(target, label=access.files(data) if data else None),
+                target,
+                labels,
+                everywhere.as_json,
+            )
         return
     if not data:
         raise UsageError("what should be clustered? Give DATA, or --synopsis FILE.")
@@ -144,16 +150,17 @@ def cluster(
         **where,
     )
     if dry_run:
-        show_plan(request, data, rows or 10_000, everywhere.as_json)
+        show_plan(request, access.files(data), rows or 10_000, everywhere.as_json)
         return
     if rows is not None:
-        warn_before_charge(request.plan(rows, opened(request, data)))  # or refuse what so many rows cannot carry
+        warn_before_charge(
+            request.plan(rows, opened(request, access.files(data)))
+        )  # or refuse what so many rows cannot carry
     target = read_out(out)
     if labels:
         check_labels(request.engine)
-    labelled = data if labels else None
     with reserved(target) as held, paid_result():
-        source = request.read(data)
+        source = request.read(access.files(data))
         if not everywhere.as_json and (note := request.note_before_charge(source)) is not None:
             typer.echo(note, err=True)
         with output.progress(everywhere.as_json) as step:
@@ -162,7 +169,7 @@ def cluster(
             clusters.release_,
             request.ledger,
             held.target,
-            write=lambda path: clusters.save(path, label=labelled),
+            write=lambda path: clusters.save(path, label=source.data if labels else None),
             save=clusters.save,
             as_data=clusters.release_.as_dict,
         )
@@ -266,7 +273,7 @@ def read_evolution(text: str | None) -> dict[str, Any] | None:
     return options
 
 
-def show_plan(request: ClusterRequest, data: list[str], rows: int, as_json: bool) -> None:
+def show_plan(request: ClusterRequest, data: Any, rows: int, as_json: bool) -> None:
     """Print what a fit would spend."""
     plan = request.plan(rows, opened(request, data))
     output.print_plan(plan, as_json, rows)
@@ -280,7 +287,7 @@ def warn_before_charge(plan: Plan) -> None:
         output.print_warning(lost)
 
 
-def opened(request: ClusterRequest, data: list[str]) -> Input | Sequence[str]:
+def opened(request: ClusterRequest, data: Any) -> Input | Sequence[str]:
     """The data as a fit opens it; no cluster is started to read the names of columns that are named already."""
     from cloister.vault import engine_traits
 

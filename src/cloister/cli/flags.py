@@ -28,6 +28,7 @@ from cloister.errors import UsageError
 from cloister.sources.formats import format_names
 
 if TYPE_CHECKING:
+    from cloister.file_options import FileOptions
     from cloister.privacy.budgets import Budget
     from cloister.schema import Schema
 
@@ -195,13 +196,63 @@ class Spending:
 
 
 @dataclass(frozen=True)
-class Reading:
-    """Who reads the rows."""
+class FileFlags:
+    """How the files of DATA are written, where they do not say it themselves."""
+
+    file_names: Annotated[
+        str | None,
+        typer.Option(
+            "--names",
+            metavar="A,B",
+            help="The columns of files without a header line, in order. The word header: the first line has them.",
+        ),
+    ] = None
+    skip: Annotated[int | None, typer.Option(metavar="N", help="Title lines above the header, to pass over.")] = None
+    delimiter: Annotated[
+        str | None,
+        typer.Option(metavar="SIGN", help="comma, semicolon, tab or bar. Default: as the header line tells."),
+    ] = None
+    file_format: Annotated[
+        str | None, typer.Option("--format", metavar="NAME", help="csv or jsonl, for text whose name does not tell.")
+    ] = None
+
+    def options(self) -> FileOptions:
+        """What these flags say of files."""
+        from cloister.file_options import FileOptions
+
+        named = None if self.file_names is None else () if self.file_names.strip() == "header" else self._listed_names()
+        return FileOptions(names=named, skip=self.skip, delimiter=self.delimiter, format=self.file_format)
+
+    def _listed_names(self) -> tuple[str, ...]:
+        listed = tuple(name.strip() for name in (self.file_names or "").split(","))
+        if not all(listed):
+            raise UsageError("--names takes the name of every column, in the order of the file: --names age,sex.")
+        return listed
+
+    def files(self, data: list[str]) -> Any:
+        """DATA with what is said of it, as verbs take it."""
+        from cloister.file_options import NOTHING_SAID, Files
+
+        said = self.options()
+        return data if said == NOTHING_SAID else Files.of(data, said)
+
+
+@dataclass(frozen=True)
+class Reading(FileFlags):
+    """Who reads the rows, and how the files are written."""
 
     engine: Engine = None
     master: Master = None
     remote: Remote = None
     spark_conf: SparkConf = None
+
+    def column_names(self, data: list[str], facts: Schema | None, columns: list[str] | None = None) -> tuple[str, ...]:
+        """The columns of DATA, for a plan: no row is read."""
+        from cloister.sources.stated_names import names_stated
+        from cloister.vault import open_data
+
+        names: tuple[str, ...] = open_data(self.files(data), self.chosen_engine(), names_stated(facts, columns)).names
+        return names
 
     def chosen_engine(self) -> Any:
         """The engine that the flags mean together: a name, or the options of Spark."""

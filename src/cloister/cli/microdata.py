@@ -87,7 +87,11 @@ def microdata(
         refuse_flags(spending.flags() | {"--clusters": clusters, "--bins": bins, "--neighbours": neighbours})
         if k is None:
             raise UsageError("how many rows are averaged? Give --k (5 is a common choice).")
-        publish_averaged({"k": k, **grouping.parameters(), **shared}, data, out, dry_run, everywhere.as_json)
+        averaging = {"k": k, **grouping.parameters(), **shared}
+        if dry_run:
+            show_averaging(averaging, access.column_names(data, facts, shared["columns"]), everywhere.as_json)
+        else:
+            publish_averaged(averaging, access.files(data), out, everywhere.as_json)
         return
     if stated := grouping.stated():
         raise UsageError(f"--{next(iter(stated))} is for --method {MICROAGGREGATION}. Leave it out, or choose that method.")
@@ -103,11 +107,10 @@ def microdata(
         **shared,
     )
     if dry_run:
-        from cloister.vault import open_data
-
-        output.print_plan(request.plan(rows, open_data(data, request.engine).names), everywhere.as_json, rows)
+        names = access.column_names(data, facts, shared["columns"])
+        output.print_plan(request.plan(rows, names), everywhere.as_json, rows)
         return
-    publish_private(request, data, check_out(out), everywhere.as_json)
+    publish_private(request, access.files(data), check_out(out), everywhere.as_json)
 
 
 def refuse_flags(given: dict[str, object]) -> None:
@@ -128,7 +131,7 @@ def check_out(out: Path | None) -> Path:
     return out
 
 
-def publish_private(request: Any, data: list[str], path: Path, as_json: bool) -> None:
+def publish_private(request: Any, data: Any, path: Path, as_json: bool) -> None:
     """Make private rows and write them; what was paid for is kept until it is there."""
     from cloister.microdata.private.private_rows import format_of_rows
     from cloister.privacy.kept_releases import paid_result
@@ -152,22 +155,24 @@ def publish_private(request: Any, data: list[str], path: Path, as_json: bool) ->
         output.print_release(release, f"{path}, {certificate_path(path)}")
 
 
-def publish_averaged(parameters: dict[str, Any], data: list[str], out: Path | None, dry_run: bool, as_json: bool) -> None:
+def show_averaging(parameters: dict[str, Any], names: tuple[str, ...], as_json: bool) -> None:
+    """What would be averaged of columns of these names."""
+    from cloister.microdata.microaggregation.microaggregation_estimator import Microaggregation
+
+    plan = Microaggregation(**parameters).plan(names)
+    if as_json:
+        output.print_json(plan.as_dict())
+    else:
+        typer.echo(str(plan))
+        typer.echo("No row was read.")
+
+
+def publish_averaged(parameters: dict[str, Any], data: Any, out: Path | None, as_json: bool) -> None:
     """Average rows in groups of k and write them, for whoever holds them."""
     from cloister.microdata.microaggregation.microaggregation_estimator import Microaggregation
     from cloister.sinks import certificate_path, reserved
 
     model = Microaggregation(**parameters)
-    if dry_run:
-        from cloister.vault import open_data
-
-        plan = model.plan(open_data(data, model.engine).names)
-        if as_json:
-            output.print_json(plan.as_dict())
-        else:
-            typer.echo(str(plan))
-            typer.echo("No row was read.")
-        return
     path = check_out(out)
     model.request()
     with reserved(path, with_certificate=True):

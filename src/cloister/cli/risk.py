@@ -72,7 +72,7 @@ def risk(
     with output.progress(everywhere.as_json) as step:
         step("counting")
         report = assess(
-            data,
+            access.files(data),
             quasi,
             against=against,
             sensitive=sensitive or (),

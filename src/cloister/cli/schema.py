@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import errno
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from cloister.cli import flags
 from cloister.cli.output import print_json, print_line, write_text
 from cloister.errors import SchemaError, UsageError
+
+if TYPE_CHECKING:
+    from cloister.file_options import FileOptions
 
 EXAMPLE = (
     "Example: cloister schema people.csv -o people.toml; later: cloister schema people.csv --schema people.toml --check"
@@ -33,38 +37,40 @@ def schema(
     check: Annotated[
         bool, typer.Option("--check", help="Compare the data with --schema, strictly, for the holder's eyes only.")
     ] = False,
+    file: flags.FileFlags,
     everywhere: flags.Everywhere,
 ) -> None:
     """Draft a schema: kinds, roles and formats are guessed, bounds and domains are left blank for you to fill in."""
     if hierarchies is not None:
         if check or out is not None:
             raise UsageError("--hierarchies stands alone: drop --check and -o, or run them by themselves.")
-        write_hierarchies(data, facts, hierarchies, everywhere.as_json)
+        write_hierarchies(file.files(data), facts, hierarchies, everywhere.as_json)
         return
     if check:
         if facts is None:
             raise UsageError("what should the data be checked against? Give --schema FILE.")
         if out is not None:
             raise UsageError("--check writes no file. Drop -o, or drop --check to draft a schema.")
-        show_check(data, facts, everywhere.as_json)
+        show_check(file.files(data), facts, everywhere.as_json)
         return
     if facts is not None:
         raise UsageError(
             "--schema goes with --check or --hierarchies. Add one of them, or drop --schema to draft a new one."
         )
-    write_draft(data, out, everywhere.as_json)
+    write_draft(file.files(data), file.options(), out, everywhere.as_json)
 
 
-def write_draft(data: list[str], out: Path | None, as_json: bool) -> None:
+def write_draft(data: Any, said: FileOptions, out: Path | None, as_json: bool) -> None:
     """Guess a schema and write it as TOML."""
     from cloister.schema.drafts import draft, draft_text, find_likely_unit
     from cloister.sinks import check_free
     from cloister.sources.opening import open_source
+    from cloister.sources.stated_names import StatedNames
 
     if out is not None:
         check_free(out)
-    source = open_source(data)
-    guessed = draft(source)
+    source = open_source(data, StatedNames(keys_from_rows=True))
+    guessed = dataclasses.replace(draft(source), file=said)
     likely_unit = find_likely_unit(source, guessed)
     text = draft_text(guessed, likely_unit)
     if out is not None:
@@ -86,7 +92,7 @@ def write_draft(data: list[str], out: Path | None, as_json: bool) -> None:
             )
 
 
-def write_hierarchies(data: list[str], facts: str | None, folder: Path, as_json: bool) -> None:
+def write_hierarchies(data: Any, facts: str | None, folder: Path, as_json: bool) -> None:
     """Draft a hierarchy for every quasi-identifier: from the public facts of a schema, or else from the rows."""
     import numpy as np
     import pyarrow as pa
@@ -97,11 +103,13 @@ def write_hierarchies(data: list[str], facts: str | None, folder: Path, as_json:
     from cloister.schema.hierarchies import draft, draft_from_values
     from cloister.sinks import check_free, stage
     from cloister.sources.opening import open_source
+    from cloister.sources.stated_names import StatedNames, names_stated
     from cloister.vault import Vault
 
     check_free(folder)
-    source = open_source(data)
-    known = Schema.from_toml(facts) if facts else guess(source)
+    expected = Schema.from_toml(facts) if facts else None
+    source = open_source(data, names_stated(expected) if expected else StatedNames(keys_from_rows=True))
+    known = expected or guess(source)
     columns = [column for column in known.columns if column.role is Role.QUASI]
     if not columns:
         raise UsageError("no column is a quasi-identifier. Give columns the role in a schema, and pass it with --schema.")
@@ -152,14 +160,16 @@ def write_new(path: Path, text: str) -> None:
         raise UsageError("the name of a column is too long for a file. Rename the column, or leave it out.") from None
 
 
-def show_check(data: list[str], facts: str, as_json: bool) -> None:
+def show_check(data: Any, facts: str, as_json: bool) -> None:
     """Tell the holder what does not fit; exit code 1 if anything does not. Cells without a value are told, and no fault."""
     from cloister.schema import Schema
     from cloister.schema.check import STAMP, count_cells, find_problems
     from cloister.sources.opening import open_source
     from cloister.sources.ragged_rows import count_ragged
+    from cloister.sources.stated_names import names_stated
 
-    expected, source = Schema.from_toml(facts), open_source(data)
+    expected = Schema.from_toml(facts)
+    source = open_source(data, names_stated(expected))
     counts = count_cells(expected, source)
     ragged = count_ragged(source)
     problems = find_problems(expected, source, counts)

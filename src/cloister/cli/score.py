@@ -32,17 +32,21 @@ def score(
     from cloister.clustering.saved_clusters import load_clusters
     from cloister.clustering.scores.score_clusters import Centers, score_clusters
     from cloister.schema.cell_format import PLAIN
+    from cloister.sources.stated_names import names_stated
+    from cloister.vault import open_data
 
     facts = flags.read_schema(schema)
     saved = load_clusters(clusters, facts)
     where = access.parameters()
+    stated = names_stated(facts, [*saved.domain.columns, *([truth] if truth else [])])
+    rows = open_data(access.files(data), where["engine"], stated)
     if where["table"] is None:
         released = saved.release_.ledger or {}
         where["table"] = facts.table if facts is not None and facts.table is not None else released.get("table")
     form = facts[truth].kind.form if facts is not None and truth is not None and truth in facts else PLAIN
     with output.progress(everywhere.as_json) as step:
         step("scoring")
-        report = score_clusters(data, Centers(saved.domain, saved.places, saved.modes), truth, form=form, **where)
+        report = score_clusters(rows, Centers(saved.domain, saved.places, saved.modes), truth, form=form, **where)
     if everywhere.as_json:
         output.print_json(report.as_dict())
     else:

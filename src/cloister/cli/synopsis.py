@@ -72,7 +72,8 @@ def synopsis(
     from cloister.sinks import reserved
     from cloister.vault import open_data
 
-    if not any(spending.flags().values()) and all(Path(name).is_file() for name in data):
+    files = access.files(data)
+    if not any(spending.flags().values()) and all(Path(name).is_file() for name in data) and files is data:
         open_data(
             data, access.chosen_engine()
         )  # a synopsis that is to be asked is told how, before it is asked for an epsilon
@@ -92,7 +93,7 @@ def synopsis(
         **access.parameters(),
     )
     if dry_run:
-        output.print_plan(request.plan(rows, request.read(data)), everywhere.as_json, rows)
+        output.print_plan(request.plan(rows, request.read(files)), everywhere.as_json, rows)
         return
     if out is None:
         raise UsageError("where should the synopsis go? Give --out FILE.parquet, a file that does not exist yet.")
@@ -100,7 +101,7 @@ def synopsis(
         raise UsageError("a synopsis is a Parquet file. Give --out a name that ends in .parquet.")
     with reserved(out) as held, paid_result():
         with output.progress(everywhere.as_json) as step:
-            released = request.release(data, step)
+            released = request.release(files, step)
         certificate = output.write_release(
             released.release_,
             request.ledger,

@@ -68,7 +68,6 @@ def tabulate(
     from cloister.sinks import certificate_path, reserved
     from cloister.tabulation.tabulate import plan_table
     from cloister.tabulation.tabulate import tabulate as release_table  # the verb has that name too
-    from cloister.vault import open_data
 
     facts = flags.read_schema(schema)
     where = access.parameters()
@@ -79,12 +78,12 @@ def tabulate(
         "neighbours": neighbours,
     }
     if dry_run:
-        output.print_plan(plan_table(open_data(data, where["engine"]).names, **terms), everywhere.as_json)
+        output.print_plan(plan_table(access.column_names(data, facts), **terms), everywhere.as_json)
         return
     path = check_out(out)
     with reserved(path, with_certificate=is_csv(path)) as held, paid_result():
         with output.progress(everywhere.as_json) as step:
-            table = release_table(data, **terms, **where, progress=step)
+            table = release_table(access.files(data), **terms, **where, progress=step)
         assert table.release is not None
         rows = list(table.rows())
         as_data = {"out": str(path), "rows": rows, **table.release.as_dict()}

@@ -67,7 +67,7 @@ def read_to_label(X: Any, columns: tuple[str, ...], engine: Any, model: str = "K
     if isinstance(check_form(X), np.ndarray) and X.shape[1] != len(columns):
         raise UsageError(f"X has {X.shape[1]} features, but {model} is expecting {len(columns)} features as input.")
     if not is_unnamed(X):
-        return open_data(X, engine)
+        return open_data(X, engine, StatedNames(columns=columns))
     if isinstance(X, np.ndarray):
         return from_array(X, columns)
     width = len(columns)

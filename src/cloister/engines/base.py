@@ -165,7 +165,7 @@ class Backend(EngineTraits, Protocol):
         """What messages call such data, if only this engine reads it; the type alone says so."""
         ...
 
-    def open_data(self, data: Any) -> OpenedData:
+    def open_data(self, data: Any, names: StatedNames = NOTHING_STATED) -> OpenedData:
         """Find the data and the names of its columns."""
         ...
 
@@ -233,4 +233,4 @@ def open_data(data: Any, engine: EngineChoice = None, names: StatedNames = NOTHI
     `names`: what the call says of the columns of data that does not name its own, see `open_source`.
     """
     backend = choose_engine(engine, data)
-    return backend.open_data(open_source(data, names) if is_unnamed(data) else data)
+    return backend.open_data(open_source(data, names) if is_unnamed(data) else data, names)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from cloister.column_names import nearest_name
 from cloister.errors import SchemaError
+from cloister.file_options import NOTHING_SAID, FileOptions
 from cloister.parameters import check_path, check_text
 from cloister.schema import toml
 from cloister.schema.column import Column, Role
@@ -32,6 +33,8 @@ class Schema:
         The column that says whose row it is, when a person may have several rows.
     max_rows : int, optional
         At most so many rows of one unit are kept.
+    file : FileOptions
+        How the files of the table are written, where they do not say it themselves: without a header line, below a title.
     is_in_row_order : bool
         Whether the columns stand as in a row of the table. The short form of a schema lists numbers and categories apart, so that
         it cannot say which cell of a list or an array is which.
@@ -53,6 +56,7 @@ class Schema:
     neighbours: Neighbours | None = None
     unit: str | None = None
     max_rows: int | None = None
+    file: FileOptions = NOTHING_SAID
     is_in_row_order: bool = field(default=True, compare=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -124,6 +128,7 @@ class Schema:
             neighbours=self.neighbours,
             unit=self.unit,
             max_rows=self.max_rows,
+            file=self.file,
             is_in_row_order=self.is_in_row_order,
         )
         return toml.write(facts, hints, likely_unit)

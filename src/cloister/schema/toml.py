@@ -6,7 +6,7 @@ import json
 import re
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import fields, replace
 from datetime import date, datetime
 from enum import StrEnum
 from os import PathLike
@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import TypedDict, TypeVar
 
 from cloister.column_names import nearest_name
-from cloister.errors import SchemaError
+from cloister.errors import SchemaError, UsageError
+from cloister.file_options import NOTHING_SAID, FileOptions
 from cloister.schema.column import Column, Role
 from cloister.schema.kinds import Category, Date, Kind, Number, Text
 from cloister.schema.neighbours import Neighbours
@@ -22,7 +23,8 @@ from cloister.schema.strict_toml import read_toml
 
 __all__ = ["TableFacts", "parse", "read_text", "relocated", "toml_key", "toml_value", "write"]
 
-_TOP = ("table", "neighbours", "unit", "max_rows", "numbers", "categories", "columns")
+_TOP = ("table", "neighbours", "unit", "max_rows", "file", "numbers", "categories", "columns")
+_FILE = tuple(field.name for field in fields(FileOptions))
 _KEYS: dict[str, tuple[str, ...]] = {
     "number": ("bounds", "step", "default", "decimal", "thousands", "missing"),
     "category": ("domain", "hierarchy", "default", "other", "missing"),
@@ -66,6 +68,7 @@ class TableFacts(TypedDict):
     neighbours: Neighbours | None
     unit: str | None
     max_rows: int | None
+    file: FileOptions
     is_in_row_order: bool
 
 
@@ -96,6 +99,7 @@ def parse(text: str) -> TableFacts:
         neighbours=_one_of(document, "neighbours", Neighbours, "the schema"),
         unit=_typed(document, "unit", str, "the name of a column, in quotes"),
         max_rows=_typed(document, "max_rows", int, "a whole number"),
+        file=_file(document.get("file", {})),
         is_in_row_order=sum(bool(document.get(part)) for part in ("numbers", "categories", "columns")) <= 1,
     )
 
@@ -107,6 +111,7 @@ def write(facts: TableFacts, hints: bool = False, likely_unit: str | None = None
     """
     blocks = [
         "\n".join(_head(facts, hints, likely_unit)),
+        "\n".join(_file_block(facts["file"])),
         *("\n".join(_block(column, hints)) for column in facts["columns"]),
     ]
     return "\n\n".join(block for block in blocks if block) + "\n"
@@ -118,6 +123,17 @@ def relocated(columns: Iterable[Column], folder: Path) -> tuple[Column, ...]:
 
 
 # --- reading ---------------------------------------------------------------------------------------------------------
+
+
+def _file(facts: object) -> FileOptions:
+    """What is said of the table's files."""
+    if not isinstance(facts, dict):
+        raise SchemaError('file must be a table: [file] and its keys below, such as names = ["age", "sex"] or skip = 2.')
+    _refuse_unknown(facts, _FILE, "[file]")
+    try:
+        return FileOptions(**facts)
+    except UsageError as error:
+        raise SchemaError(f"[file]: {error}") from None
 
 
 def _column(name: str, facts: object) -> Column:
@@ -259,6 +275,13 @@ def _head(facts: TableFacts, hints: bool, likely_unit: str | None) -> Iterator[s
             yield f"# unit = {unit}  # its values repeat: if they say whose a row is, uncomment this and max_rows"
         elif hints:
             yield hint
+
+
+def _file_block(file: FileOptions) -> Iterator[str]:
+    """How the table's files are written, if that must be said."""
+    if file != NOTHING_SAID:
+        yield "[file]"
+        yield from (f"{key} = {toml_value(value)}" for key, value in file.stated().items())
 
 
 def _block(column: Column, hints: bool) -> Iterator[str]:

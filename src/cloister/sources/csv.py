@@ -16,7 +16,6 @@ The guarantee is about records as they are cut here, so a file must be quoted pr
 from __future__ import annotations
 
 import codecs
-import re
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -25,17 +24,15 @@ from typing import Any, Protocol
 import pyarrow as pa
 from pyarrow import csv
 
-from cloister.column_names import FirstLine
 from cloister.errors import SourceError
+from cloister.file_options import NOTHING_SAID, FileOptions
 from cloister.sources.places import NEVER_EMPTY
 from cloister.sources.records import WINDOW, Grammar, Readable, RecordRun
-from cloister.sources.source import BATCH_ROWS, distinct, present, retold
+from cloister.sources.source import BATCH_ROWS, present, retold
+from cloister.sources.text_head import PLAIN_HEAD, TextHead, pass_lines, read_head, read_text, stated_head
 
-__all__ = ["UTF16", "CsvSource", "is_blank", "open_csv", "read_header"]
+__all__ = ["UTF16", "CsvSource", "is_blank", "open_csv"]
 
-_DELIMITERS = ",;\t|"
-MOST_COLUMNS = 100_000
-LONGEST_NAME = 1_000  # characters
 _NO_DELIMITER = b"\x1f"  # where it stands, a file of one column is read slowly
 _SMALL = 1 << 15  # bytes that are read slowly without looking for the ragged line among them
 UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)  # what files in UTF-16 begin with
@@ -62,6 +59,7 @@ class CsvSource:
     grammar: Grammar
     names: tuple[str, ...]
     window: int = WINDOW
+    head: TextHead = PLAIN_HEAD  # what stands above the rows
     in_memory: bool = False
     typed: bool = False  # a CSV file does not say which of its columns are numbers
     is_utf16: bool = False
@@ -83,15 +81,20 @@ class CsvSource:
 
     def ragged_rows(self) -> int:
         """How many records have more or fewer fields than the header; for the holder."""
-        width = len(self.names)
         with retold(self.place.shown), self.place.stream() as file:
             return sum(
-                len(row) != width
+                self._is_ragged(row)
                 for run in self._runs(file)
                 for raw, table in (self._pieces(run.raw, [0]) if run.quoted else [(run.raw, None)])
                 if table is None
                 for row in self.grammar.rows(raw.decode("latin-1"), run.quoted)
             )
+
+    def _is_ragged(self, row: list[str]) -> bool:
+        """Whether cells are lacking or left out; behind the last name there may be blank ones, if the header has such."""
+        if len(row) == len(self.names):
+            return False
+        return len(row) != len(self.names) + self.head.unnamed or any(row[len(self.names) :])
 
     def _batches(self, places: list[int], names: list[str]) -> Iterator[pa.RecordBatch]:
         with retold(self.place.shown), self.place.stream() as file:
@@ -102,8 +105,8 @@ class CsvSource:
 
     def _runs(self, file: Readable) -> Iterator[RecordRun]:
         """The records below the header."""
-        headed = False
-        for run in self.grammar.runs(_text(file), self.window):
+        headed = not self.head.has_header
+        for run in self.grammar.runs(pass_lines(_text(file), self.head), self.window):
             if not headed:
                 headed, run = self._below_header(run)
             if run.raw:
@@ -141,7 +144,7 @@ class CsvSource:
         return bool(raw.strip(b"\r\n")) if self.grammar.delimiter else _NO_DELIMITER not in raw
 
     def _fast(self, raw: bytes, places: list[int]) -> pa.Table:
-        width = [str(place) for place in range(len(self.names))]
+        width = [str(place) for place in range(len(self.names) + self.head.unnamed)]
         chosen = [str(place) for place in places]
         # Arrow drops one byte order mark from the start of all it is given: with one of ours it never drops one of a row's
         marked = codecs.BOM_UTF8 + raw
@@ -171,12 +174,16 @@ class CsvSource:
         return pa.table(columns, names=[str(place) for place in places])
 
 
-def open_csv(place: Streamed, window: int = WINDOW) -> CsvSource:
-    """A source over a delimited text file; its header is read."""
+def open_csv(place: Streamed, options: FileOptions = NOTHING_SAID, window: int = WINDOW) -> CsvSource:
+    """A source over a delimited text file; its header is read, and where it is said to have none, nothing is."""
     with retold(place.shown), place.stream() as file:
         text = _text(file)
-        grammar, names = read_header(_first_line(text, window, place.shown), place.shown)
-    return CsvSource(place, grammar, names, window, is_utf16=isinstance(text, codecs.StreamRecoder))
+        is_utf16 = isinstance(text, codecs.StreamRecoder)
+        if options.names:
+            grammar, names, head = stated_head(place.shown, options)
+        else:
+            grammar, names, head = read_head(text, window, place.shown, options)
+    return CsvSource(place, grammar, names, window, head, is_utf16=is_utf16)
 
 
 def is_blank(place: Streamed) -> bool:
@@ -187,71 +194,6 @@ def is_blank(place: Streamed) -> bool:
             if piece.strip(b"\r\n"):
                 return False
     return not place.shown.lower().endswith(NEVER_EMPTY)
-
-
-def _first_line(stream: Readable, longest: int, shown: str) -> bytes:
-    """The first line that is not blank, without its end; nothing behind it is looked at."""
-    head = b""
-    while piece := stream.read(_SMALL):
-        head = (head + piece).lstrip(b"\r\n")
-        if line_end := re.search(rb"[\r\n]", head):
-            return head[: line_end.start()]
-        if len(head) >= longest:
-            raise SourceError(f"{shown}: the first line has no end within {longest:,} bytes. A table needs lines that end.")
-    return head
-
-
-def read_header(line: bytes, shown: str) -> tuple[Grammar, tuple[str, ...]]:
-    """How a file is written and what its columns are called, by its first line, without byte order mark and line end.
-
-    A quote that the line leaves open is refused: it would take rows into a name, and which ones their own quotes would say.
-    """
-    if not line:
-        raise SourceError(f"{shown}: the file is empty. It needs a header line with the names of its columns.")
-    grammar = Grammar(_delimiter(line))
-    if not grammar.whole(line + b"\n"):
-        raise SourceError(f"{shown}: a quote in the header line is not closed there. Names of columns hold no line breaks.")
-    fields = next(grammar.rows(line.decode("latin-1") + "\n"), [])
-    return grammar, _names([_read_text(field.encode("latin-1")) for field in fields], shown)
-
-
-def _names(header: list[str], shown: str) -> tuple[str, ...]:
-    names = [name.strip() for name in header]
-    if len(names) > MOST_COLUMNS:
-        raise SourceError(f"{shown}: the first line has more than {MOST_COLUMNS:,} fields. Check the delimiter of the file.")
-    if not any(names):
-        raise SourceError(f"{shown}: the header line cannot be read. Name the columns in the first line.")
-    for place, name in enumerate(names, 1):
-        if not name:
-            raise SourceError(f"{shown}: column {place} has no name in the header line. Name it, or remove the column.")
-    if _looks_like_a_row(names):
-        raise SourceError(f"{shown}: the first line looks like data, not like names. Add a header line above it.")
-    return FirstLine(distinct(names, shown))
-
-
-def _looks_like_a_row(names: list[str]) -> bool:
-    """Whether a header holds numbers other than rising whole ones (years, places), which people do use as names.
-
-    A file without a header would lose its first row and publish its values as the names of columns.
-    """
-    if any(len(name) > LONGEST_NAME for name in names):
-        return True
-    number = re.compile(r"[+-]?(\d++[.,]?\d*+|[.,]\d++)([eE][+-]?\d++)?", re.ASCII)
-    # a name of numbers only, parted by blanks, is a row of a file without any of the delimiters
-    numbers = [word for name in names if all(map(number.fullmatch, name.split())) for word in name.split()]
-    if not all(word.isdigit() for word in numbers):
-        return True
-    values = [int(word) for word in numbers]
-    return values != sorted(set(values))
-
-
-def _delimiter(line: bytes) -> str:
-    """The delimiter that stands most often in the header line, outside quotes; "" if there is none: one column."""
-    bare = re.sub(rb'"[^"]*("|$)', b"", line).decode("latin-1")
-    if not any(map(bare.count, _DELIMITERS)):
-        fields = next(Grammar(",").rows(line.decode("latin-1") + "\n"), [])  # a quote inside a name opens nothing
-        return "," if len(fields) > 1 else ""
-    return max(_DELIMITERS, key=bare.count)
 
 
 def _text(stream: Readable) -> Readable:
@@ -290,16 +232,5 @@ def _decoded(table: pa.Table) -> pa.Table:
     columns = []
     for column in table.columns:
         cells = column.cast(pa.binary(), safe=False).to_pylist()
-        columns.append(pa.array([None if cell is None else _read_text(cell) for cell in cells], pa.string()))
+        columns.append(pa.array([None if cell is None else read_text(cell) for cell in cells], pa.string()))
     return pa.table(columns, names=table.column_names)
-
-
-def _read_text(raw: bytes) -> str:
-    """The text of a cell, and no other cell's: a byte that Windows-1252 lacks is the control character of its number."""
-    try:
-        return raw.decode()
-    except UnicodeDecodeError:
-        return codecs.charmap_decode(raw, "strict", _WINDOWS_1252)[0]
-
-
-_WINDOWS_1252 = "".join(bytes([code]).decode("cp1252", "ignore") or chr(code) for code in range(256))  # as browsers read it

@@ -11,9 +11,13 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from cloister.errors import SourceError
+from cloister.file_options import FileOptions
+
 if TYPE_CHECKING:
     from cloister.sources.places import Place
     from cloister.sources.source import Source
+    from cloister.sources.stated_names import StatedNames
 
 __all__ = ["CSV", "FORMATS", "Format", "format_names"]
 
@@ -26,14 +30,32 @@ class Format:
     magic: bytes  # empty: text, which begins with anything
     module: str  # imported when the first file of the format is opened: its function `opener` takes a place, gives a source
     opener: str
+    takes: tuple[
+        str, ...
+    ] = ()  # the `FileOptions` that the opener takes, as a second argument; none: it has no such argument
+    takes_names: bool = False  # whether the opener needs to be told the columns: all that is stated is its third argument
 
-    def open(self, place: Place) -> Source:
-        """A source over a file of this format."""
-        opener: Callable[[Place], Source] = getattr(import_module(self.module), self.opener)
-        return opener(place)
+    def open(self, place: Place, said: FileOptions, stated: StatedNames) -> Source:
+        """A source over a file of this format.
+
+        What a call says (`said`) and the format has no use for is refused; what a schema says of such files is for others.
+        """
+        if unused := [option for option in said.stated() if option not in self.takes]:
+            raise SourceError(
+                f"{place.shown} is {_article(self.name)} {self.name} file, for which {unused[0]} means nothing. Leave it out."
+            )
+        opener: Callable[..., Source] = getattr(import_module(self.module), self.opener)
+        options = said.over(stated.file.only(self.takes))
+        if self.takes_names:
+            return opener(place, options, stated)
+        return opener(place, options) if self.takes else opener(place)
 
 
-CSV = Format("CSV", b"", "cloister.sources.csv", "open_csv")
+def _article(word: str) -> str:
+    return "an" if word[0] in "AEIO" else "a"
+
+
+CSV = Format("CSV", b"", "cloister.sources.csv", "open_csv", takes=("names", "skip", "delimiter", "format"))
 FORMATS = (
     Format("Parquet", b"PAR1", "cloister.sources.parquet", "open_parquet"),
     Format("Arrow", b"ARROW1", "cloister.sources.arrow", "open_arrow_file"),

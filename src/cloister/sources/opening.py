@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from cloister.errors import SourceError
+from cloister.file_options import NOTHING_SAID, FileOptions, Files
 from cloister.sources.columnar import ColumnarSource, from_dataset
 from cloister.sources.csv import is_blank
 from cloister.sources.in_memory import from_array, from_stream, from_table
@@ -19,11 +20,9 @@ from cloister.sources.places import Place, find_all
 from cloister.sources.python_tables import from_columns, from_rows, is_rows
 from cloister.sources.recognize import open_file
 from cloister.sources.source import Source, present
-from cloister.sources.stated_names import StatedNames
+from cloister.sources.stated_names import NOTHING_STATED, StatedNames
 
 __all__ = ["NOTHING_STATED", "SeveralSources", "open_source"]
-
-NOTHING_STATED = StatedNames()
 
 
 @dataclass(frozen=True)
@@ -83,7 +82,7 @@ def open_source(data: object, names: StatedNames = NOTHING_STATED) -> Source:
 
     Parameters
     ----------
-    data : path, URL, or a list of them; list of rows; dict of columns; NumPy array; frame; pyarrow table, reader, dataset
+    data : path, URL, or a list of them; Files; list of rows; dict of columns; NumPy array; frame; pyarrow table, reader, dataset
         A path may be a file, a folder or a glob. Rows of a list are lists, in the order of `names`, or dicts. Anything else
         needs the Arrow C stream (`__arrow_c_stream__`), as frames of pandas and Polars have it. A source is returned as it is.
     names : StatedNames, optional
@@ -110,12 +109,14 @@ def open_source(data: object, names: StatedNames = NOTHING_STATED) -> Source:
     >>> source.names
     ('x0', 'x1')
     """
+    if isinstance(data, Files):
+        return _several(_opened(find_all(data.paths), data, names))
     if isinstance(data, (str, os.PathLike)):
-        return _several(_opened(find_all([data])))
+        return _several(_opened(find_all([data]), NOTHING_SAID, names))
     if isinstance(data, (list, tuple)):
         if is_rows(data):
             return from_rows(data, names.of_rows(), names.of_narrow_rows())
-        return _several(_opened(find_all(data)))
+        return _several(_opened(find_all(data), NOTHING_SAID, names))
     return _open_in_memory(_unwrapped(data), names)
 
 
@@ -153,12 +154,12 @@ def _open_in_memory(data: object, names: StatedNames) -> Source:
     )
 
 
-def _opened(places: list[Place]) -> list[tuple[Place, Source]]:
+def _opened(places: list[Place], said: FileOptions, stated: StatedNames) -> list[tuple[Place, Source]]:
     """The files with their sources, without parts that hold nothing at all: a writer leaves such a part where it had no rows."""
     opened: list[tuple[Place, Source]] = []
     for place in places:
         try:
-            opened.append((place, open_file(place)))
+            opened.append((place, open_file(place, said, stated)))
         except SourceError:
             # the last chance of a folder whose parts are all blank is to say so
             if len(places) == 1 or not is_blank(place) or (place is places[-1] and not opened):

@@ -14,8 +14,9 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from cloister.errors import SourceError
+from cloister.file_options import NOTHING_SAID, FileOptions
 
-__all__ = ["BY_COLUMNS", "StatedNames", "is_place", "names_stated"]
+__all__ = ["BY_COLUMNS", "NOTHING_STATED", "StatedNames", "is_place", "names_stated"]
 
 BY_COLUMNS = 'Name them in the order of the rows: columns=["age", "pay"] (dicts are read by these names).'
 BY_SCHEMA = (
@@ -29,7 +30,13 @@ class ListedColumns(Protocol):
     """A schema, as far as it lists columns: schema and sources do not import each other."""
 
     @property
+    def names(self) -> tuple[str, ...]: ...
+
+    @property
     def row_names(self) -> tuple[str, ...] | None: ...
+
+    @property
+    def file(self) -> FileOptions: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +56,11 @@ class StatedNames:
     count: int | None = None  # how many there are, where bounds say so
     advice: str = BY_SCHEMA  # what to do where nothing is said
     has_unordered_schema: bool = False  # there is one that lists numbers and categories apart
+    described: tuple[str, ...] = ()  # the columns of the schema in any order
+    file: FileOptions = NOTHING_SAID  # what the schema says of the table's files
+    keys_from_rows: bool = (
+        False  # a draft for the holder may take the names from the first rows, where nothing else has them
+    )
 
     def of_rows(self) -> tuple[str, ...]:
         """The columns of a list of rows, in the order of cells in a row that is a list."""
@@ -85,6 +97,10 @@ class StatedNames:
                 raise self._unordered("an array")
         return _places(width)
 
+    def of_keys(self) -> tuple[str, ...]:
+        """The columns of rows that name each of their cells, as lines of JSON do: all that were described or named."""
+        return tuple(dict.fromkeys((*self.described, *(self.columns or ()))))
+
     def _unordered(self, subject: str) -> SourceError:
         return SourceError(
             "the short form of a schema lists numbers and categories apart, so that it is not known in which order "
@@ -103,6 +119,9 @@ class StatedNames:
         )
 
 
+NOTHING_STATED = StatedNames()
+
+
 def names_stated(schema: ListedColumns | None, columns: Sequence[str] | None = None, advice: str = BY_SCHEMA) -> StatedNames:
     """What a schema and the columns that a user names say of data that does not name its own."""
     return StatedNames(
@@ -110,6 +129,8 @@ def names_stated(schema: ListedColumns | None, columns: Sequence[str] | None = N
         None if schema is None else schema.row_names,
         advice=advice,
         has_unordered_schema=schema is not None and schema.row_names is None,
+        described=() if schema is None else schema.names,
+        file=NOTHING_SAID if schema is None else schema.file,
     )
 
 

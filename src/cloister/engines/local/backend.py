@@ -9,6 +9,7 @@ from cloister.engines.base import Backend
 from cloister.schema.unit import Unit
 from cloister.sources.opening import open_source
 from cloister.sources.source import Source
+from cloister.sources.stated_names import NOTHING_STATED, StatedNames
 
 if TYPE_CHECKING:
     from cloister.engines.local.engine import LocalEngine
@@ -32,9 +33,9 @@ class LocalBackend(Backend):
         """Nothing: data that no other engine claims is read here."""
         return None
 
-    def open_data(self, data: Any) -> Source:
+    def open_data(self, data: Any, names: StatedNames = NOTHING_STATED) -> Source:
         """A source, or whatever a source can be made of."""
-        return open_source(data)
+        return open_source(data, names)
 
     def make_engine(self, data: Source, encoding: Encoding, unit: Unit | None, once: bool) -> LocalEngine:
         """An engine over a source."""

@@ -11,6 +11,7 @@ from cloister.encode import Encoding
 from cloister.engines.base import Backend
 from cloister.engines.spark.options import Spark, is_spark_frame
 from cloister.schema.unit import Unit
+from cloister.sources.stated_names import NOTHING_STATED, StatedNames
 
 if TYPE_CHECKING:
     from cloister.engines.spark.engine import SparkEngine
@@ -36,11 +37,11 @@ class SparkBackend(Backend):
         is_claimed = is_spark_frame(data) or is_spark_frame(getattr(data, "frame", None))
         return "a Spark DataFrame" if is_claimed else None
 
-    def open_data(self, data: Any) -> SparkRows:
+    def open_data(self, data: Any, names: StatedNames = NOTHING_STATED) -> SparkRows:
         """Whatever Spark can read; a DataFrame stays in its own session."""
         from cloister.engines.spark.frames import open_spark
 
-        return open_spark(data, self._options)
+        return open_spark(data, self._options, names.file)
 
     def make_engine(self, data: SparkRows, encoding: Encoding, unit: Unit | None, once: bool) -> SparkEngine:
         """An engine over a DataFrame. It keeps encoded rows from the first fold on, and none for a count by key alone."""

@@ -31,8 +31,9 @@ from cloister.engines.spark.session import prepare
 from cloister.engines.spark.shipping import map_in_arrow
 from cloister.engines.spark.work import Batches, Guarded, Work
 from cloister.errors import DataError, SourceError
-from cloister.sources.csv import UTF16, CsvSource, read_header
+from cloister.sources.csv import UTF16, CsvSource
 from cloister.sources.records import WINDOW, Grammar, Readable, RecordRun
+from cloister.sources.text_head import SEP_LINE, TextHead, read_header
 
 __all__ = ["quoted", "read_csv", "shown_as"]
 
@@ -55,6 +56,7 @@ class CsvLayout:
 
     delimiter: str
     names: tuple[str, ...]
+    unnamed: int = 0  # fields behind the last name
 
 
 def read_csv(session: Any, paths: list[str]) -> Any:
@@ -148,13 +150,18 @@ def layout_of(line: bytes, shown: str) -> CsvLayout:
         raise SourceError(
             f"{shown}: the file is no text. If it is compressed, Spark must see it by the end of its name: .gz, .bz2, .zst."
         )
-    grammar, names = read_header(line.removeprefix(codecs.BOM_UTF8).strip(b"\r\n"), shown)
+    header = line.removeprefix(codecs.BOM_UTF8).strip(b"\r\n")
+    if SEP_LINE.fullmatch(header):
+        raise SourceError(
+            f"{shown}: the first line tells Excel the delimiter, which is not read on Spark. Remove it, or read it locally."
+        )
+    grammar, names, unnamed = read_header(header, shown)
     if not grammar.delimiter:
         raise SourceError(
             f"{shown}: a CSV file of one column is not read on Spark, which loses blank lines: they are rows without a value. "
             "Save it as Parquet, or read it locally."
         )
-    return CsvLayout(grammar.delimiter, names)
+    return CsvLayout(grammar.delimiter, names, unnamed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +181,9 @@ class Parse:
             # the first line of a file is passed over; a later piece gets one for it
             text = map(itemgetter(1), blocks)
             lines = chain([b"-\n"] if start else [], text if self.in_pieces else map(bytes_again, text))
-            yield from CsvSource(Lines(lines), grammar, layout.names).batches(self.names)
+            yield from CsvSource(Lines(lines), grammar, layout.names, head=TextHead(unnamed=layout.unnamed)).batches(
+                self.names
+            )
 
 
 def blocks_of(batches: Batches) -> Iterator[tuple[tuple[int, int], bytes]]:

@@ -17,6 +17,7 @@ from cloister.engines.spark.fault_messages import retold_opening
 from cloister.engines.spark.options import Spark, is_spark_frame
 from cloister.engines.spark.session import find_session
 from cloister.errors import SchemaError, SourceError, UsageError
+from cloister.file_options import NOTHING_SAID, FileOptions, Files
 from cloister.sources.file_sets import check_urls_once
 from cloister.sources.places import find_all
 from cloister.sources.source import distinct
@@ -53,22 +54,35 @@ class SparkRows:
         return self.frame.sparkSession
 
 
-def open_spark(data: Any, options: Spark) -> SparkRows:
-    """Open whatever Spark can read; a DataFrame stays in its own session."""
+def open_spark(data: Any, options: Spark, described: FileOptions = NOTHING_SAID) -> SparkRows:
+    """Open whatever Spark can read; a DataFrame stays in its own session. `described`: what a schema says of files of text."""
     if isinstance(data, SparkRows):
         return data
     if is_spark_frame(data):
         with retold_opening("the DataFrame"):
             return with_names(data, "the DataFrame", is_stored=False)
-    paths = [data] if isinstance(data, str | os.PathLike) else data
+    said = data if isinstance(data, Files) else NOTHING_SAID
+    paths = data.paths if isinstance(data, Files) else [data] if isinstance(data, str | os.PathLike) else data
     if not isinstance(paths, list | tuple) or not all(isinstance(path, str | os.PathLike) for path in paths) or not paths:
         raise UsageError(
             "the Spark engine reads Spark DataFrames, table names and files. For data in memory use the local engine."
         )
     names = [os.fspath(path) for path in paths]
+    check_unsaid(said)  # a schema may say it of files that the table was made of
+    if any(format_of(name) == "csv" for name in names):
+        check_unsaid(described)
     session = find_session(options, lambda: check_here(names, options))
     with retold_opening(names[0] if len(names) == 1 else f"{names[0]} and others"):
-        return read(session, names)
+        return read(session, names, described)
+
+
+def check_unsaid(said: FileOptions) -> None:
+    """Refuse what is said of files and Spark does not heed: here every file of text has a header line."""
+    for option in said.stated():
+        raise UsageError(
+            f"{option} is for files that are read here: on Spark a text file has a header line above its rows. Read it with the "
+            "local engine, or save it as Parquet."
+        )
 
 
 def check_here(names: list[str], options: Spark) -> None:
@@ -92,7 +106,7 @@ def with_names(frame: Any, shown: str, folders: Sequence[str] = (), *, is_stored
     return SparkRows(frame, distinct(frame.columns, shown), texts=tuple(texts), rounded=tuple(moments))
 
 
-def read(session: Any, names: list[str]) -> SparkRows:
+def read(session: Any, names: list[str], described: FileOptions = NOTHING_SAID) -> SparkRows:
     """A table or files."""
     formats = {format_of(name) for name in names}
     if formats == {None} and len(names) == 1 and "/" not in names[0] and session.catalog.tableExists(names[0]):
@@ -110,6 +124,7 @@ def read(session: Any, names: list[str]) -> SparkRows:
             'Parquet, or give a DataFrame read with types of your own: spark.read.schema("age int, pay double").json(...).'
         )
     if format == "csv":
+        check_unsaid(described)
         frame = read_csv(session, names)
         return SparkRows(frame, FirstLine(distinct(frame.columns, names[0])), typed=False)
     return read_typed(session, format, names)
