@@ -93,3 +93,39 @@ def test_a_file_in_utf16_is_refused_in_a_dry_run_as_in_a_run(tmp_path: Path) -> 
     planned = run("cluster", *words, "--dry-run")
     assert planned == run("cluster", *words, "--out", tmp_path / "out")
     assert "UTF-16" in planned[1]
+
+
+@pytest.mark.parametrize(
+    ("flags", "told"),
+    [
+        (("--by", "town"), 'column "town"'),
+        (("--by", "level", "--out", "t.xyz"), "is written as"),
+        (("--by", "level", "--out", "taken.csv"), "exists already"),
+        (("--by", "level", "--out", "no/such/t.csv"), "no/such"),
+        (("--by", "level", "--measures", "level"), "number with public bounds"),
+        (("--by", "level,grade", "--bins", "grade=300000"), "at most 262,144"),
+    ],
+)
+def test_a_dry_run_of_a_table_refuses_what_a_run_refuses(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, flags: tuple[str, ...], told: str
+) -> None:
+    """Names of outputs, columns and sizes; the sentence is the same."""
+    monkeypatch.chdir(folder)
+    Path("taken.csv").write_text("a\n1\n")
+    words = ("tabulate", "students.csv", *flags, "--epsilon", "1", "--schema", "students.toml")
+    planned = run(*words, "--dry-run")
+    assert planned == run(*words, *(() if "--out" in flags else ("--out", "t.csv")))
+    assert planned[0] != 0
+    assert told in planned[1]
+
+
+def test_types_that_no_cell_has_are_refused_in_a_dry_run_of_a_table(tmp_path: Path) -> None:
+    """A column of lists is no column of categories, as the file itself says."""
+    path = tmp_path / "table.parquet"
+    pq.write_table(pa.table({"x": [[1, 2]]}), path)
+    schema = tmp_path / "s.toml"
+    schema.write_text('[columns.x]\nkind = "category"\ndomain = ["a"]\n')
+    words = ("tabulate", path, "--by", "x", "--epsilon", "1", "--schema", schema)
+    planned = run(*words, "--dry-run")
+    assert planned == run(*words, "--out", tmp_path / "t.csv")
+    assert planned[0] != 0

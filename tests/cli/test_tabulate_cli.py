@@ -9,8 +9,8 @@ from pyarrow import csv
 from typer.testing import CliRunner
 
 from cloister.cli import app
-from cloister.cli.tabulate import describe
-from cloister.report.document import TextTable
+from cloister.report.document import Sentence, TextTable
+from cloister.tabulation.table_display import describe_rows
 
 
 def run(*words: object, code: int = 0) -> str:
@@ -68,14 +68,16 @@ def test_a_table_is_written_with_margins_and_sums(folder: Path) -> None:
     assert "steps add up" in run("verify", folder / "t.csv.release.json")
 
 
-def test_what_rounding_leaves_is_printed_as_0() -> None:
-    """1.2e-16 people beside 700 are none, and -0 is 0."""
+def test_a_cell_without_a_mean_is_shown_as_such() -> None:
+    """Intervals stand in one column, thousands are parted, and a number that is not there has a dash and a sentence."""
     rows = [
-        {"by": "a", "count": 700.25, "low": -0.0},
-        {"by": "b", "count": 1.2e-16, "low": 3e-5},
-        {"by": "*", "count": 1205330.0, "low": 0.0},
+        {"by": "a", "count": 1700, "standard_error": 1.41, "low": 1696, "high": 1703, "mean of x": 2.5},
+        {"by": "*", "count": 1, "standard_error": 1.41, "low": 0, "high": 4, "mean of x": None},
     ]
-    (section,) = describe(rows).sections
-    (table,) = section.blocks
+    (section,) = describe_rows(["by"], rows).sections
+    table, sentence = section.blocks
     assert isinstance(table, TextTable)
-    assert table.rows == (("a", "700.25", "0"), ("b", "0", "3e-05"), ("*", "1205330", "0"))
+    assert table.heads == ("by", "count", "std error", "95% interval", "mean of x")
+    assert table.rows == (("a", "1,700", "1.41", "1,696 to 1,703", "2.5"), ("*", "1", "1.41", "0 to 4", "-"))
+    assert isinstance(sentence, Sentence)
+    assert "too few rows" in sentence.text

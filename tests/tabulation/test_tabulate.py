@@ -226,7 +226,7 @@ def test_the_certificate_says_what_counts_and_sums_are() -> None:
     facts: dict[str, Any] = {"domains": {"c": ["a", "b", "e"]}, "bounds": {"x": (0, 1000)}}
     made = cl.tabulate(rows, ["c"], 0.1, measures=["x"], **facts)
     assert made.release is not None
-    assert any("need not be whole" in note for note in made.release.notes)
+    assert any("all are whole" in note for note in made.release.notes)
     assert any("below 0" in note for note in made.release.notes)
     plain = cl.tabulate(rows, ["c"], 1, **facts).release
     assert plain is not None

@@ -5,21 +5,22 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from cloister.cli import flags, output
 from cloister.errors import UsageError
-from cloister.report.document import Document, Section, Sentence, TextTable
 from cloister.report.terminal import print_document
+
+if TYPE_CHECKING:
+    from cloister.privacy.plan import Plan
+    from cloister.tabulation.request import TabulationRequest
 
 EXAMPLE = (
     "Example: cloister tabulate people.csv --by school,age --bins age=0:18:99 --epsilon 1 --schema people.toml --out t.csv"
 )
 
-SHOWN = 20  # rows on a terminal
-RESIDUE = 1e-12
 ENDINGS = (".csv", ".parquet", ".json")
 
 
@@ -29,8 +30,13 @@ class TableChoice:
 
     by: Annotated[str, typer.Option("--by", metavar="A,B", help="The columns that make the cells.")]
     measures: Annotated[str | None, typer.Option(metavar="X,Y", help="Numbers to sum in each cell.")] = None
+    means: Annotated[str | None, typer.Option(metavar="X,Y", help="Numbers whose mean is wanted in each cell.")] = None
     bins: Annotated[
-        list[str] | None, typer.Option(metavar="A=10", help="Bins: A=10 of equal width, edges A=0:18:65:100, or days.")
+        list[str] | None,
+        typer.Option(
+            metavar="A=10",
+            help="Bins: A=10 of equal width, edges A=0:18:65:100, days, or a period of dates such as A=month.",
+        ),
     ] = None
     margins: Annotated[
         bool | None, typer.Option("--margins/--no-margins", help="Spend on one-way margins too. Default: where it helps.")
@@ -44,6 +50,7 @@ class TableChoice:
         return {
             "by": flags.read_names(self.by),
             "measures": flags.read_names(self.measures),
+            "means": flags.read_names(self.means),
             "bins": read_bins(self.bins or []),
             "margins": self.margins,
             "count_missing": self.count_missing,
@@ -66,24 +73,19 @@ def tabulate(
     """Count rows by public categories or bins, privately, with totals and margins that agree with the cells."""
     from cloister.privacy.kept_releases import paid_result
     from cloister.sinks import certificate_path, reserved
-    from cloister.tabulation.tabulate import plan_table
-    from cloister.tabulation.tabulate import tabulate as release_table  # the verb has that name too
+    from cloister.tabulation.request import TabulationRequest
+    from cloister.tabulation.table_display import describe_rows
 
     facts = flags.read_schema(schema)
     where = access.parameters()
-    terms: dict[str, Any] = {
-        **choice.parameters(),
-        "budget": spending.budget(),
-        "schema": facts,
-        "neighbours": neighbours,
-    }
+    request = TabulationRequest(**choice.parameters(), budget=spending.budget(), schema=facts, neighbours=neighbours)
     if dry_run:
-        output.print_plan(plan_table(access.column_names(data, facts), **terms), everywhere.as_json)
+        output.print_plan(plan_of(request, access.files(data), where["engine"], out), everywhere.as_json)
         return
     path = check_out(out)
     with reserved(path, with_certificate=is_csv(path)) as held, paid_result():
         with output.progress(everywhere.as_json) as step:
-            table = release_table(access.files(data), **terms, **where, progress=step)
+            table = request.run(access.files(data), **where, progress=step)
         assert table.release is not None
         rows = list(table.rows())
         as_data = {"out": str(path), "rows": rows, **table.release.as_dict()}
@@ -91,8 +93,18 @@ def tabulate(
         if everywhere.as_json:
             output.print_json(as_data)
             return
-        print_document(describe(rows))
+        print_document(describe_rows(table.by, rows))
         output.print_release(table.release, f"{path}, {certificate_path(path)}" if is_csv(path) else f"{path}")
+
+
+def plan_of(request: TabulationRequest, data: Any, engine: Any, out: Path | None) -> Plan:
+    """What a run would spend; refuses what a run would refuse before its charge, as far as it is known where the table goes."""
+    from cloister.sinks import reserved
+
+    if out is None:
+        return request.dry_run(data, engine)
+    with reserved(check_out(out), with_certificate=is_csv(out)):
+        return request.dry_run(data, engine)
 
 
 def check_out(out: Path | None) -> Path:
@@ -110,12 +122,17 @@ def is_csv(path: Path) -> bool:
 
 
 def read_bins(texts: list[str]) -> dict[str, Any]:
-    """Bins from A=10, A=0:18:65:100 or A=1950-01-01,1970-01-01; edges are parted by colons or, without any, by commas."""
+    """Bins from A=10, A=0:18:65:100, A=month or A=1950-01-01,1970-01-01; edges are parted by colons or else by commas."""
+    from cloister.tabulation.day_bins import PERIODS
+
     bins: dict[str, Any] = {}
     for text in texts:
         name, _, ends = text.partition("=")
         if ":" in ends and "," in ends:
             raise UsageError("--bins: numbers are written with a point, such as 0.5, and edges are parted by colons.")
+        if ends.strip().lower() in PERIODS:
+            bins[name.strip()] = ends.strip().lower()
+            continue
         parts = [end.strip() for end in ends.split(":" if ":" in ends else ",")]
         try:
             edges: list[Any] = [float(part) for part in parts]
@@ -124,33 +141,7 @@ def read_bins(texts: list[str]) -> dict[str, Any]:
             if not all(re.search(r"[0-9].*[0-9]", part) for part in parts):
                 raise UsageError(
                     "--bins takes one column, and is given again for another: A=10 (bins of equal width), edges such as "
-                    "A=0:18:65:100, or days such as A=1950-01-01,1970-01-01."
+                    f"A=0:18:65:100, days such as A=1950-01-01,1970-01-01, or a period of dates ({', '.join(PERIODS)})."
                 ) from None
             bins[name.strip()] = parts  # days, as far as can be said without the schema
     return bins
-
-
-def describe(rows: list[dict[str, Any]]) -> Document:
-    """The first rows and the total."""
-    shown = rows[:SHOWN] if len(rows) <= SHOWN + 1 else [*rows[:SHOWN], rows[-1]]
-    residue = {  # what rounding leaves of 0 where other cells have so much
-        name: RESIDUE * max(abs(row[name]) for row in rows) for name, cell in rows[0].items() if isinstance(cell, float)
-    }
-    table = TextTable.of(
-        [str(name) for name in rows[0]],
-        [[cell_text(cell, residue.get(name, 0.0)) for name, cell in row.items()] for row in shown],
-        title="private table (every number is noisy; * adds a column up)",
-        align="left",
-    )
-    left_out = len(rows) - len(shown)
-    more = [Sentence(f"... and {left_out} rows more in the file; the last row is the total")] if left_out else []
-    return Document((Section((table, *more)),))
-
-
-def cell_text(cell: Any, residue: float) -> str:
-    """A cell as it is shown: numbers no longer than they are worth."""
-    if not isinstance(cell, float):
-        return str(cell)
-    if abs(cell) >= 1e6:
-        return f"{cell:.0f}"
-    return "0" if abs(cell) <= residue else f"{cell:.6g}"

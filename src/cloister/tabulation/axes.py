@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cloister.column_names import missing_column, nearest_name
 from cloister.encode import BinGrid, Codes, DayGrid, Encoding, Grid, MadeUp
@@ -19,10 +20,11 @@ from cloister.schema.value_steps import ValueSteps
 from cloister.tabulation.day_bins import cut_days, day_number
 from cloister.tabulation.number_bins import cut_numbers, has_bin_for_each_value
 
-__all__ = ["ALL", "Axis", "TableLayout", "axis_of", "lay_out"]
+__all__ = ["ALL", "Axis", "TableContents", "TableLayout", "axis_of", "lay_out"]
 
 ALL = "*"  # stands for a column that a margin adds up
 
+ADDED = ("sum of ", "mean of ", "median of ", "quantile ", "standard_error of ", "low of ", "high of ")  # names of its own
 HALF = 2**20  # grid steps from the middle of a summed number's bounds to their end
 AS_FLOAT32 = 2.0**-23  # how far from a number its float32 may lie, relative to it
 NEAR = 1e-3  # of a bin: no more than that counts as its upper edge
@@ -42,12 +44,26 @@ class Axis:
 
 
 @dataclass(frozen=True, slots=True)
+class TableContents:
+    """What a table says of numbers in each cell, beside the count: whose sums are wanted, and whose means."""
+
+    measures: tuple[str, ...] = ()
+    means: tuple[str, ...] = ()
+
+    @property
+    def summed(self) -> tuple[str, ...]:
+        """The columns whose sums are bought, each once."""
+        return tuple(dict.fromkeys((*self.measures, *self.means)))
+
+
+@dataclass(frozen=True, slots=True)
 class TableLayout:
     """A table's axes as the user ordered them, how rows are read, and in which order the kernel has the axes."""
 
     axes: tuple[Axis, ...]
     encoding: Encoding
-    measures: tuple[Grid, ...]
+    summed: tuple[Grid, ...]
+    contents: TableContents = TableContents()
     missing: tuple[str, ...] = ()  # the columns whose made-up values are counted
 
     @property
@@ -66,12 +82,22 @@ class TableLayout:
 
     @property
     def halves(self) -> tuple[int, ...]:
-        return tuple(measure.half for measure in self.measures)
+        return tuple(grid.half for grid in self.summed)
 
     @property
     def shape(self) -> tuple[int, ...]:
         """In the kernel's order."""
         return tuple(len(self.axes[i].labels) for i in self.kernel_order)
+
+    @property
+    def own_shape(self) -> tuple[int, ...]:
+        """In the user's order."""
+        return tuple(len(axis.labels) for axis in self.axes)
+
+    def in_own_order(self, cells: NDArray[Any]) -> NDArray[Any]:
+        """An array whose first axes are the kernel's, with the user's in their place."""
+        turn = np.argsort(self.kernel_order)
+        return cells.transpose(*turn, *range(len(turn), cells.ndim))
 
     def in_order(self, margins: Sequence[tuple[int, ...]]) -> list[tuple[int, ...]]:
         """The kernel's axes as the user's."""
@@ -80,7 +106,7 @@ class TableLayout:
 
 def lay_out(
     by: tuple[str, ...],
-    measures: tuple[str, ...],
+    contents: TableContents,
     bins: Mapping[str, Any],
     bounds: Mapping[str, tuple[float, float]],
     domains: Mapping[str, Sequence[str]],
@@ -92,7 +118,7 @@ def lay_out(
 
     Each of the many parameters is what a user of `tabulate` says by that name.
     """
-    check_names(by, measures, bins, names, () if schema is None else schema.names)
+    check_names(by, contents.summed, bins, names, () if schema is None else schema.names)
     axes: list[Axis] = []
     grids: list[Grid] = []
     categories: list[Codes] = []
@@ -107,11 +133,11 @@ def lay_out(
         raise UsageError(
             f'the domain of "{marked[0]}" holds "{ALL}", by which a table marks what it adds up. Rename that value first.'
         )
-    summed = tuple(measure_of(name, number_of(name, bounds, schema), grids) for name in measures)
-    check_one_kind(measures, categories)
+    summed = tuple(measure_of(name, number_of(name, bounds, schema), grids) for name in contents.summed)
+    check_one_kind(contents.summed, categories)
     flags = made_up_columns((*grids, *summed, *categories)) if count_missing else ()
     encoding = Encoding((*grids, *summed), (*categories, *flags))
-    return TableLayout(tuple(axes), encoding, summed, tuple(flag.name for flag in flags))
+    return TableLayout(tuple(axes), encoding, summed, contents, tuple(flag.name for flag in flags))
 
 
 def axis_of(name: str, kind: Number | Date | Category, wanted: Any) -> tuple[Axis, Grid | Codes]:
@@ -153,8 +179,7 @@ def check_names(
         if names and name not in names:
             raise missing_column(name, names, [*by, *measures], described=described)
     added_by_table = {"count", "standard_error", "low", "high"}
-    added_by_table |= {f"{what} of {name}" for what in ("sum", "standard_error") for name in measures}
-    if clash := [name for name in by if name in added_by_table]:
+    if clash := [name for name in by if name in added_by_table or name.startswith(ADDED)]:
         raise UsageError(f'a table has a column "{clash[0]}" of its own. Rename that of the data first.')
     if unknown := [name for name in bins if name not in by]:
         hint = nearest_name(unknown[0], by)

@@ -43,8 +43,7 @@ def cut_numbers(name: str, kind: Number, wanted: Any) -> tuple[list[float], tupl
             raise UsageError(f'bins of "{name}": at most {MOST_BINS:,} are possible. Use fewer.')
         if isinstance(wanted, bool) or count < 1:
             raise UsageError(f'bins of "{name}": give a number of bins of at least 1, or rising edges.')
-        first, last = (Fraction(repr(float(end))) for end in (low, high))  # as they are typed: -0.1 + 0.3 / 3 is 0
-        edges = [float(first + (last - first) * i / count) for i in range(count + 1)]
+        edges = equal_edges(kind, count)
     else:
         try:
             edges = [float(edge) for edge in wanted]
@@ -56,6 +55,21 @@ def cut_numbers(name: str, kind: Number, wanted: Any) -> tuple[list[float], tupl
     texts = edge_texts(edges)
     labels = [f"[{a}, {b})" for a, b in itertools.pairwise(texts)]
     return edges, (*labels[:-1], labels[-1][:-1] + "]")
+
+
+def equal_edges(kind: Number, count: int) -> list[float]:
+    """Edges of so many bins of equal width; of a column with a step they are values of it, where it has as many.
+
+    >>> equal_edges(Number((0, 99), step=1), 4), equal_edges(Number((0, 99)), 4)
+    ([0.0, 25.0, 50.0, 75.0, 99.0], [0.0, 24.75, 49.5, 74.25, 99.0])
+    """
+    assert kind.bounds is not None
+    first, last = (Fraction(repr(float(end))) for end in kind.bounds)  # as they are typed: -0.1 + 0.3 / 3 is 0
+    values = kind.worlds
+    if values is None or values < count:
+        return [float(first + (last - first) * i / count) for i in range(count + 1)]
+    step = Fraction(repr(kind.step))
+    return [*(float(first + values * i // count * step) for i in range(count)), float(last)]
 
 
 def edge_texts(edges: Sequence[float]) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""A private table as a value: counts and sums by cell, with margins that agree, errors, and files."""
+"""A private table as a value: counts and statistics by cell, with margins that agree, errors, frames and files."""
 
 from __future__ import annotations
 
@@ -19,18 +19,25 @@ from numpy.typing import NDArray
 from cloister.errors import DataError, UsageError
 from cloister.privacy.certificate_json import is_as_written
 from cloister.privacy.release import Release
+from cloister.report import notebook
+from cloister.report.document import Document
 from cloister.schema.strict_json import read_json
 from cloister.sinks import file_hashes, stage
 from cloister.sources.exact_parquet import has_only
 from cloister.sources.sound_batches import read_table
-from cloister.tabulation.axes import ALL, TableLayout
+from cloister.tabulation.axes import ALL
+from cloister.tabulation.cell_statistics import CellStatistic, CellSums, MarginCounts
 from cloister.tabulation.margins import Axes
+from cloister.tabulation.table_digits import significant
+from cloister.tabulation.table_display import describe_table, pivot_table
 
 __all__ = ["PrivateTable"]
 
 CERTIFICATE = "cloister.release"  # the key in a Parquet file's metadata
 MOST_COLUMNS = 8  # that make cells
 HALF_A_ROW = 0.5  # true counts are whole: without it a noise of less than a row would cover too little
+EXACT = 1e-3  # an error below which a count is known, such as a public number of rows
+COUNTED = ("count", "standard_error", "low", "high")
 Array = NDArray[np.float64]
 
 
@@ -42,52 +49,24 @@ class PrivateTable:
     ----------
     by : names of its columns
     labels : the values or bins of each
-    counts : array, one axis a column; not negative but not always whole, and every margin is a sum of it
-    fitted : array, the same before counts were made not negative: unbiased
-    sums : for each measure, an array of sums by cell; noise can take one below 0 or beyond what the bounds allow
+    counts : array of whole numbers, one axis a column; not negative, and every margin is a sum of it
+    fitted : array, the same before counts were made not negative and whole: unbiased
+    errors : the standard error of the counts, by which axes a margin keeps
+    statistics : what it says of numbers beside the counts, in the order of its columns
     release, release_ : Release, the certificate, under the name that every result of Cloister has it
 
-    `rows` says all of it with margins, total and 95% intervals; `save` writes it.
+    `rows` says all of it with margins, total and 95% intervals; `to_pandas`, `to_polars` and `to_arrow` hand that out as a
+    frame, `pivot` lays one number of it out in two ways, and `save` writes it.
     """
 
     by: tuple[str, ...]
     labels: tuple[tuple[str, ...], ...]
-    counts: Array
+    counts: NDArray[np.int64]
     fitted: Array
     errors: Mapping[Axes, float]
-    sums: Mapping[str, Array]
-    sum_errors: Mapping[str, Mapping[Axes, float]]
+    statistics: tuple[CellStatistic, ...]
     width: float  # standard deviations to either side of a 95% interval
     release: Release | None = None
-
-    @classmethod
-    def from_layout(
-        cls,
-        layout: TableLayout,
-        counts: Array,
-        fitted: Array,
-        errors: Mapping[Axes, float],
-        sums: Mapping[str, Array],
-        sum_errors: Mapping[str, Mapping[Axes, float]],
-        interval_width: float,
-    ) -> PrivateTable:
-        """From arrays in the kernel's order of axes, to the user's."""
-        order = layout.kernel_order
-        turn = np.argsort(order)
-
-        def renamed(table: Mapping[Axes, float]) -> dict[Axes, float]:
-            return {tuple(sorted(order[axis] for axis in kept)): error for kept, error in table.items()}
-
-        return cls(
-            tuple(axis.name for axis in layout.axes),
-            tuple(axis.labels for axis in layout.axes),
-            counts.transpose(turn),
-            fitted.transpose(turn),
-            renamed(errors),
-            {name: table.transpose(turn) for name, table in sums.items()},
-            {name: renamed(table) for name, table in sum_errors.items()},
-            interval_width,
-        )
 
     def certified(self, release: Release) -> PrivateTable:
         """The same with its certificate."""
@@ -99,42 +78,99 @@ class PrivateTable:
         return self.release
 
     @property
-    def total(self) -> float:
+    def total(self) -> int:
         """The number of rows, as the cells add up to it."""
-        return float(self.counts.sum())
+        return int(self.counts.sum())
 
-    def margin(self, *kept: str) -> Array:
+    @property
+    def sums(self) -> dict[str, Array]:
+        """For each measure, an array of sums by cell; noise can take one below 0 or beyond what the bounds allow."""
+        return {each.name: each.sums for each in self.statistics if isinstance(each, CellSums)}
+
+    @property
+    def sum_errors(self) -> dict[str, Mapping[Axes, float]]:
+        """For each measure the standard error of its sums, by which axes a margin keeps."""
+        return {each.name: each.errors for each in self.statistics if isinstance(each, CellSums)}
+
+    @property
+    def heads(self) -> tuple[str, ...]:
+        """The names of the columns that `rows` has."""
+        return (*self.by, *COUNTED, *(head for each in self.statistics for head in each.heads))
+
+    def margin(self, *kept: str) -> NDArray[np.int64]:
         """The counts by these columns alone: sums of the cells."""
         missing = [name for name in kept if name not in self.by]
         if missing:
             raise UsageError(f'the table has no column "{missing[0]}". Its columns: {", ".join(self.by)}.')
         axes = tuple(self.by.index(name) for name in kept)
-        summed: Array = self.counts.sum(axis=tuple(axis for axis in range(len(self.by)) if axis not in axes))
+        summed: NDArray[np.int64] = self.counts.sum(axis=tuple(axis for axis in range(len(self.by)) if axis not in axes))
         return summed.transpose(np.argsort(np.argsort(axes)))
 
     def rows(self) -> Iterator[dict[str, Any]]:
-        """Cells, then margins from large to small, then the total: counts and sums with errors and 95% intervals."""
-        axes = len(self.by)
+        """Cells, then margins from large to small, then the total: counts, sums and what else is there, with their errors."""
         for kept in sorted(self.errors, key=lambda kept: (-len(kept), kept)):
-            lost = tuple(axis for axis in range(axes) if axis not in kept)
-            counts, fitted = self.counts.sum(axis=lost), self.fitted.sum(axis=lost)
-            sums = {name: table.sum(axis=lost) for name, table in self.sums.items()}
-            reach = self.width * self.errors[kept] + HALF_A_ROW if self.errors[kept] > 1e-3 else 0.0
-            for place in np.ndindex(*(len(self.labels[axis]) for axis in kept)):
+            margin = self._margin_counts(kept)
+            columns = {
+                **self._counted(margin),
+                **{k: v for each in self.statistics for k, v in each.columns(margin).items()},
+            }
+            flat = {name: column.ravel().tolist() for name, column in columns.items()}
+            for row, place in enumerate(np.ndindex(*margin.counts.shape)):
                 names = dict.fromkeys(self.by, ALL)
                 names |= {self.by[axis]: self.labels[axis][i] for axis, i in zip(kept, place, strict=True)}
-                row: dict[str, Any] = {**names, "count": round(float(counts[place]), 3)}
-                row["standard_error"] = round(self.errors[kept], 3)
-                row["low"] = round(max(0.0, float(fitted[place]) - reach), 3)
-                row["high"] = round(max(0.0, float(fitted[place]) + reach), 3)
-                for name, table in sums.items():
-                    row[f"sum of {name}"] = float(table[place])
-                    row[f"standard_error of {name}"] = self.sum_errors[name][kept]
-                yield row
+                yield {**names, **{name: column[row] for name, column in flat.items()}}
+
+    def _margin_counts(self, kept: Axes) -> MarginCounts:
+        lost = tuple(axis for axis in range(len(self.by)) if axis not in kept)
+        added = prod(len(self.labels[axis]) for axis in lost)
+        return MarginCounts(kept, lost, self.counts.sum(axis=lost), self.fitted.sum(axis=lost), self.errors[kept], added)
+
+    def _counted(self, margin: MarginCounts) -> dict[str, NDArray[Any]]:
+        """Counts with errors and intervals; the ends are whole, since true counts are."""
+        reach = self.width * margin.error + HALF_A_ROW if margin.error > EXACT else HALF_A_ROW - EXACT
+        errors = np.full(margin.counts.shape, significant(margin.error) if margin.error > EXACT else 0.0)
+        low = np.maximum(0, np.ceil(margin.fitted - reach)).astype(np.int64)
+        high = np.maximum(0, np.floor(margin.fitted + reach)).astype(np.int64)
+        return dict(zip(COUNTED, (margin.counts, errors, low, high), strict=True))
+
+    def to_arrow(self) -> pa.Table:
+        """`rows` as an Arrow table; "*" stands for a column that is added up."""
+        return pa.Table.from_pylist(list(self.rows()), self.to_arrow_schema())
+
+    def to_arrow_schema(self) -> pa.Schema:
+        """The names and types of the columns of `to_arrow`: texts, whole counts, and numbers."""
+        kinds = dict.fromkeys(self.by, pa.string()) | dict.fromkeys(("count", "low", "high"), pa.int64())
+        return pa.schema([(name, kinds.get(name, pa.float64())) for name in self.heads])
 
     def frame(self) -> pa.Table:
-        """`rows` as an Arrow table; "*" stands for a column that is added up."""
-        return pa.Table.from_pylist(list(self.rows()))
+        """The same as `to_arrow`."""
+        return self.to_arrow()
+
+    def to_pandas(self) -> Any:
+        """`rows` as a pandas frame."""
+        return self.to_arrow().to_pandas()
+
+    def to_polars(self) -> Any:
+        """`rows` as a Polars frame; `polars.DataFrame(table)` gives the same."""
+        try:
+            import polars
+        except ImportError:
+            raise UsageError("Polars is not installed. Install it (pip install polars), or use to_arrow().") from None
+        return polars.from_arrow(self.to_arrow())
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        return self.to_arrow().__arrow_c_stream__(requested_schema)
+
+    def pivot(self, value: str = "count") -> pa.Table:
+        """One number of the table laid out in two ways: a column for each value of the last column of `by`, and "*" for all."""
+        return pivot_table(self, value)
+
+    def describe(self) -> Document:
+        """The first rows and the total, for a screen."""
+        return describe_table(self)
+
+    def _repr_html_(self) -> str:
+        return notebook.html(self.describe())
 
     def fingerprint(self) -> str:
         """A hash of the rows; the certificate holds it, so that a changed file is seen."""
@@ -219,7 +255,7 @@ def read_certificate(path: Path) -> Release | None:
         raise DataError(f"{path.name} was changed after it was written: its certificate is not as Cloister writes it.")
     if is_parquet:  # its certificate says how many rows it may have: a small file may hold billions
         is_long = pq.read_metadata(path).num_rows > most_rows(release)
-        if is_long or not has_only(path, (CERTIFICATE.encode(),), {pa.string(), pa.float64()}):
+        if is_long or not has_only(path, (CERTIFICATE.encode(),), {pa.string(), pa.float64(), pa.int64()}):
             raise DataError(f"{path.name} was changed after it was written: it holds more than the rows of its certificate.")
         rows = read_table(path).to_pylist()
     if release.result.get("rows_sha256") != hash_of_rows(rows):

@@ -27,7 +27,7 @@ from cloister.schema.stated_kinds import kind_of, number_of
 from cloister.schema.unit import Unit, unit_of
 from cloister.sinks import set_aside
 from cloister.sources.stated_names import BY_COLUMNS, names_stated
-from cloister.tabulation.axes import TableLayout, lay_out
+from cloister.tabulation.axes import TableContents, TableLayout, lay_out
 from cloister.tabulation.margins import Axes
 from cloister.tabulation.private_table import MOST_COLUMNS, PrivateTable
 from cloister.tabulation.settle import settle
@@ -38,12 +38,18 @@ __all__ = ["PlannedTable", "TabulationRequest"]
 MOST_CELLS = 2**18  # a table of so many takes seconds to write; of 4 million it took 101 s and 2.5 GB after the charge
 CELLS_WEIGHT, MARGIN_WEIGHT, SUM_WEIGHT = 2, 1, 2
 MISSING_WEIGHT = Fraction(1, 4)  # how many values were made up need not be known well
-COUNTS_NOTE = (
-    "Counts are estimates: none is negative and margins are exactly the sums of their cells, so they need not be whole."
-)
+COUNTS_NOTE = "Counts are estimates: none is negative, all are whole, and margins are exactly the sums of their cells."
 SUMS_NOTE = (
     "Sums are estimates without a limit: noise can take one below 0, or beyond what its count and the bounds allow, above all "
     "in small cells. Its standard error says how far."
+)
+CLIPPED_NOTE = (
+    "Values outside the bounds of their column count as the nearest bound: the first and the last bin hold them, whatever their "
+    "labels say."
+)
+MEANS_NOTE = (
+    "Means are noisy sums over noisy counts, clipped into the bounds of their column. A cell has none where its noisy count is "
+    "below three times its standard error, or where noise leaves as much doubt as the bounds do."
 )
 NUMBER_BYTES = 48  # of a number in a JSON file, with its name and the blanks before it
 WORTH = 16  # a margin is bought when each of its cells adds up more than so many cells
@@ -64,8 +70,9 @@ class PlannedTable:
         """How large its file can become: every cell and margin as JSON, which takes the most."""
         rows = prod(size + 1 for size in self.layout.shape)
         texts = sum(text_bytes(axis.name) + max(map(text_bytes, axis.labels)) for axis in self.layout.axes)
-        sums = sum(2 * text_bytes(measure.name) for measure in self.layout.measures)
-        numbers = 4 + 2 * len(self.layout.measures)
+        shown = (*self.layout.contents.measures, *self.layout.contents.means)
+        sums = sum(2 * text_bytes(name) for name in shown)
+        numbers = 4 + 2 * len(shown)
         return rows * (texts + sums + NUMBER_BYTES * numbers)
 
     def as_plan(self) -> Plan:
@@ -88,6 +95,7 @@ class TabulationRequest:
     by: Sequence[str]
     budget: Any = None  # None is refused
     measures: Sequence[str] = ()
+    means: Sequence[str] = ()
     bins: Mapping[str, Any] | None = None
     bounds: Mapping[str, tuple[float, float]] | None = None
     domains: Mapping[str, Sequence[str]] | None = None
@@ -105,11 +113,12 @@ class TabulationRequest:
         if not by:
             raise UsageError(f"which columns make the cells? Give {by_door('by=[...]', '--by A,B')}.")
         object.__setattr__(self, "by", by)
-        if isinstance(self.measures, str):
-            raise UsageError("measures is a list of columns. Give measures=[...].")
+        for what in ("measures", "means"):
+            if isinstance(getattr(self, what), str):
+                raise UsageError(f"{what} is a list of columns. Give {what}=[...].")
+            object.__setattr__(self, what, check_names(getattr(self, what), what))
         if self.neighbours is not None:
             check_text(self.neighbours, "neighbours")
-        object.__setattr__(self, "measures", check_names(self.measures, "measures"))
         if self.columns is not None:
             object.__setattr__(self, "columns", check_names(self.columns, "columns"))
         for what in ("bins", "bounds", "domains"):
@@ -123,6 +132,19 @@ class TabulationRequest:
         """What it would spend on a table with these columns; no row is read and nothing is charged."""
         return self.on(names).as_plan()
 
+    def dry_run(self, data: Any, engine: Any = None) -> Plan:
+        """The same for data that is opened as a run opens it; refuses what a run would refuse before its charge."""
+        rows, planned = self._open(data, engine)
+        Vault.check(rows, planned.layout.encoding, engine=engine, unit=planned.unit)
+        return planned.as_plan()
+
+    def _open(self, data: Any, engine: Any) -> tuple[Any, PlannedTable]:
+        """The data with the names of its columns, and the request fitted to them; room for the table is set aside."""
+        rows = open_data(data, engine, names_stated(self.schema, self.columns, BY_COLUMNS))
+        planned = self.on(rows.names)
+        set_aside(planned.most_bytes())
+        return rows, planned
+
     def run(
         self,
         data: Any,
@@ -134,11 +156,8 @@ class TabulationRequest:
     ) -> PrivateTable:
         """Make the table in one pass over the rows; under replace-one, where their number is public, another pass counts them."""
         progress = check_progress(progress)
-        stated = names_stated(self.schema, self.columns, BY_COLUMNS)
-        rows = open_data(data, engine, stated)
-        planned = self.on(rows.names)
+        rows, planned = self._open(data, engine)
         layout, kernel = planned.layout, planned.kernel
-        set_aside(planned.most_bytes())
         with Vault.open(
             rows,
             layout.encoding,
@@ -165,19 +184,24 @@ class TabulationRequest:
             parameters = {
                 "by": list(self.by),
                 "measures": list(self.measures),
+                **({"means": list(self.means)} if self.means else {}),
                 "bins": {axis.name: list(axis.labels) for axis in layout.axes if axis.edges is not None},
                 "cells": prod(kernel.cells.shape),
                 "bought_margins": [[layout.axes[axis].name for axis in kept] for kept in layout.in_order(kernel.margins)],
                 "defaults": layout.encoding.defaults,
             }
-            result: dict[str, Any] = {"total": float(counted.counts.sum()), "rows_sha256": counted.fingerprint()}
+            result: dict[str, Any] = {"total": counted.total, "rows_sha256": counted.fingerprint()}
             notes: tuple[str, ...] = (
                 *guarantee_notes(planned.budget, planned.unit, result["total"]),
                 defaults_note(layout.encoding.defaults),
                 COUNTS_NOTE,
             )
-            if layout.measures:
+            if layout.edges:
+                notes = (*notes, CLIPPED_NOTE)
+            if self.measures:
                 notes = (*notes, SUMS_NOTE)
+            if self.means:
+                notes = (*notes, MEANS_NOTE)
             if layout.missing:
                 counts = missing_counts(layout.missing, released.value["missing"], released.deviation["missing"])
                 result["missing"] = counts
@@ -186,9 +210,10 @@ class TabulationRequest:
 
     def on(self, names: Sequence[str]) -> PlannedTable:
         """The request fitted to a table with these columns."""
+        contents = TableContents(tuple(self.measures), tuple(self.means))
         layout = lay_out(
-            tuple(self.by), tuple(self.measures), self.bins or {}, self.bounds or {}, self.domains or {}, self.schema,
-            names, self.count_missing,
+            tuple(self.by), contents, self.bins or {}, self.bounds or {}, self.domains or {}, self.schema, names,
+            self.count_missing,
         )  # fmt: skip
         budget = settle_worlds(as_budget(self.budget), *self._known())
         neighbours = relation(budget, self.neighbours or (self.schema.neighbours if self.schema else None))
@@ -199,7 +224,9 @@ class TabulationRequest:
     def _known(self) -> tuple[dict[str, Kind | None], dict[str, tuple[float, float]]]:
         """What is publicly known of the columns that are counted and summed, and the bounds that the call gives numbers."""
         bounds, domains = self.bounds or {}, self.domains or {}
-        kinds: dict[str, Kind | None] = {name: number_of(name, bounds, self.schema) for name in self.measures}
+        kinds: dict[str, Kind | None] = {
+            name: number_of(name, bounds, self.schema) for name in (*self.measures, *self.means)
+        }
         kinds |= {name: kind_of(name, bounds, domains, self.schema) for name in self.by}
         stated: dict[str, tuple[float, float]] = {}
         for name, kind in kinds.items():

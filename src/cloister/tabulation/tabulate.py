@@ -27,6 +27,7 @@ def tabulate(
     budget: Any = None,
     *,
     measures: Sequence[str] = (),
+    means: Sequence[str] = (),
     bins: Mapping[str, Any] | None = None,
     bounds: Mapping[str, tuple[float, float]] | None = None,
     domains: Mapping[str, Sequence[str]] | None = None,
@@ -51,6 +52,9 @@ def tabulate(
         What the table may reveal; it must be said. A plain number is an epsilon with delta = 0.
     measures : list of str
         Numbers to sum in each cell; they need public bounds.
+    means : list of str
+        Numbers whose mean is wanted in each cell: what was bought of their sums, over the counts. One that is in `measures`, too,
+        costs nothing more. A cell with too few rows beside the noise has None.
     bins : dict, optional
         For a number column in `by`: how many bins of equal width, or edges that cut its bounds. Default: one bin for each
         value of its step when there are at most 50, else 10. For a date column: how many, or days that cut its bounds, such as
@@ -84,7 +88,7 @@ def tabulate(
     (2,)
     """
     request = TabulationRequest(
-        by, budget, measures=measures, bins=bins, bounds=bounds, domains=domains, margins=margins, schema=schema,
+        by, budget, measures=measures, means=means, bins=bins, bounds=bounds, domains=domains, margins=margins, schema=schema,
         neighbours=neighbours, count_missing=count_missing, columns=columns,
     )  # fmt: skip
     return request.run(data, table=table, ledger=ledger, engine=engine, progress=progress)
