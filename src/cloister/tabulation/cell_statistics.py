@@ -76,8 +76,8 @@ class CellSums:
 class CellMeans:
     """The means of a number, clipped into its bounds.
 
-    A cell has one where its count is at least three times the count's standard error, and where the noise of its sum leaves less doubt
-    than the bounds do: at most the deviation of a number that is anywhere between them, their width / sqrt 12.
+    A cell has one where its count is at least three times the count's standard error, and where the noise of its sum leaves less
+    doubt than the bounds do: at most the deviation of a number that is anywhere between them, their width / sqrt 12.
 
     Its standard error (delta method): a mean is center + s / n, so its variance is (var s + (s / n)^2 var n) / n^2.
     """
