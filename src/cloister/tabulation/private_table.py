@@ -20,7 +20,7 @@ from cloister.errors import DataError, UsageError
 from cloister.privacy.certificate_json import is_as_written
 from cloister.privacy.release import Release
 from cloister.report import notebook
-from cloister.report.document import Document
+from cloister.report.document import Document, Section, Sentence
 from cloister.schema.strict_json import read_json
 from cloister.sinks import file_hashes, stage
 from cloister.sources.exact_parquet import has_only
@@ -29,7 +29,7 @@ from cloister.tabulation.axes import ALL
 from cloister.tabulation.cell_statistics import CellStatistic, CellSums, MarginCounts
 from cloister.tabulation.margins import Axes
 from cloister.tabulation.table_digits import significant
-from cloister.tabulation.table_display import describe_table, pivot_table
+from cloister.tabulation.table_display import describe_rows, pivot_rows
 
 __all__ = ["PrivateTable"]
 
@@ -135,12 +135,9 @@ class PrivateTable:
 
     def to_arrow(self) -> pa.Table:
         """`rows` as an Arrow table; "*" stands for a column that is added up."""
-        return pa.Table.from_pylist(list(self.rows()), self.to_arrow_schema())
-
-    def to_arrow_schema(self) -> pa.Schema:
-        """The names and types of the columns of `to_arrow`: texts, whole counts, and numbers."""
         kinds = dict.fromkeys(self.by, pa.string()) | dict.fromkeys(("count", "low", "high"), pa.int64())
-        return pa.schema([(name, kinds.get(name, pa.float64())) for name in self.heads])
+        schema = pa.schema([(name, kinds.get(name, pa.float64())) for name in self.heads])
+        return pa.Table.from_pylist(list(self.rows()), schema)
 
     def frame(self) -> pa.Table:
         """The same as `to_arrow`."""
@@ -163,11 +160,13 @@ class PrivateTable:
 
     def pivot(self, value: str = "count") -> pa.Table:
         """One number of the table laid out in two ways: a column for each value of the last column of `by`, and "*" for all."""
-        return pivot_table(self, value)
+        return pivot_rows(self.by, self.labels[-1], self.to_arrow(), value)
 
     def describe(self) -> Document:
-        """The first rows and the total, for a screen."""
-        return describe_table(self)
+        """The first rows, the total and the guarantee, for a screen."""
+        (shown,) = describe_rows(self.by, list(self.rows())).sections
+        guarantee = [] if self.release is None else [Sentence(f"{self.release.guarantee}")]
+        return Document((Section((*shown.blocks, *guarantee)),), title=f"Private table by {', '.join(self.by)}")
 
     def _repr_html_(self) -> str:
         return notebook.html(self.describe())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pyarrow as pa
 
@@ -12,22 +12,10 @@ from cloister.errors import UsageError
 from cloister.report.document import Document, Section, Sentence, TextTable
 from cloister.tabulation.axes import ALL
 
-if TYPE_CHECKING:
-    from cloister.tabulation.private_table import PrivateTable
-
-__all__ = ["describe_rows", "describe_table", "pivot_table"]
+__all__ = ["describe_rows", "pivot_rows"]
 
 SHOWN = 20  # rows on a screen
 NO_NUMBER = "-"  # a cell with too few rows for one
-
-
-def describe_table(table: PrivateTable) -> Document:
-    """The first rows and the total; in a notebook under a title."""
-    rows = list(table.rows())
-    shown = describe_rows(table.by, rows)
-    guarantee = [] if table.release is None else [Sentence(f"{table.release.guarantee}")]
-    title = f"Private table by {', '.join(table.by)}"
-    return Document((Section((*shown.sections[0].blocks, *guarantee)),), title=title)
 
 
 def describe_rows(by: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> Document:
@@ -74,19 +62,18 @@ def _text(number: float | None) -> str:
     return f"{number:,.12g}" if 1e-4 <= abs(number) < 1e15 else f"{number:.6g}"
 
 
-def pivot_table(table: PrivateTable, value: str) -> pa.Table:
-    """A number of the table: a row for each cell of all columns but the last, a column for each value of that, and "*"."""
-    *front, last = table.by
-    choices = [name for name in table.heads if name not in table.by]
+def pivot_rows(by: Sequence[str], labels: Sequence[str], rows: pa.Table, value: str) -> pa.Table:
+    """A number of a table: a row for each cell of all columns but the last, a column for each label of that, and "*"."""
+    *front, last = by
+    choices = [name for name in rows.column_names if name not in by]
     if value not in choices:
         raise UsageError(f'the table has no number "{value}".{nearest_name(value, choices)}')
-    labels = (*table.labels[-1], ALL)
-    if clash := [name for name in front if name in labels]:
+    if clash := [name for name in front if name in (*labels, ALL)]:
         raise UsageError(f'a value of "{last}" is called "{clash[0]}", as a column is. Put another column last in by.')
     lines: dict[tuple[str, ...], dict[str, Any]] = {}
-    for row in table.rows():
+    for row in rows.select([*by, value]).to_pylist():
         line = lines.setdefault(tuple(row[name] for name in front), {name: row[name] for name in front})
         line[row[last]] = row[value]
-    number = table.to_arrow_schema().field(value).type
-    schema = pa.schema([*((name, pa.string()) for name in front), *((label, number) for label in labels)])
+    number = rows.schema.field(value).type
+    schema = pa.schema([*((name, pa.string()) for name in front), *((label, number) for label in (*labels, ALL))])
     return pa.Table.from_pylist(list(lines.values()), schema)
