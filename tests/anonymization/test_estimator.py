@@ -321,10 +321,10 @@ def test_a_blank_is_no_diverse_value(tmp_path: Path) -> None:
 
 def test_minimality_is_noted_for_global_recodings_with_guards(tmp_path: Path) -> None:
     """With guards a global recoding too shows what was not published finer."""
-    settings: dict[str, Any] = {"sensitive": "salary"}
+    settings: dict[str, Any] = {"sensitive": "salary", "scope": "global"}
     guarded = model(l_diversity=2, **settings).publish(people(), tmp_path / "guarded.csv")
     assert any("Minimality" in note for note in guarded.notes)
-    plain = model().publish(people(), tmp_path / "plain.csv")
+    plain = model(scope="global").publish(people(), tmp_path / "plain.csv")
     assert not any("inimality" in note for note in plain.notes)
 
 
@@ -468,13 +468,17 @@ def test_the_made_up_pupils(tmp_path: Path) -> None:
 
     write_pupils(tmp_path / "pupils")
     table, facts = tmp_path / "pupils" / "pupils.csv", {"k": 10, "schema": tmp_path / "pupils" / "pupils.toml"}
-    whole = cl.TopDownSpecialization(**facts, hierarchies=tmp_path / "pupils" / "trees")
+    whole = cl.TopDownSpecialization(**facts, hierarchies=tmp_path / "pupils" / "trees", scope="global")
     whole.publish(table, tmp_path / "whole.csv")
     kept = {column.name: len(column.labels) for column in whole.summary_.columns}
     assert kept == {"sex": 2, "system": 3, "level": 1, "state": 12, "region": 4}
     few = cl.TopDownSpecialization(**facts, hierarchies=tmp_path / "pupils" / "trees", suppression=0.01)
     few.publish(table, tmp_path / "few.csv")
     assert few.summary_.loss < 0.25 * whole.summary_.loss
+    finest = cl.TopDownSpecialization(**facts, hierarchies=tmp_path / "pupils" / "trees")
+    finest.publish(table, tmp_path / "finest.csv")
+    assert finest.release_.parameters["scope"] == "local"
+    assert finest.summary_.loss < few.summary_.loss
 
 
 @pytest.mark.parametrize("k", [1, 0, -1, True, 1.5, "2", None])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from cloister.anonymization.publish import publish_table
@@ -33,9 +33,9 @@ class TopDownSpecialization(Parameters):
         What a step should gain. Default: "class" with a target, else "loss".
     suppression : float, default 0
         Share of the rows that may be suppressed.
-    scope : {"global", "local"}, default "global"
-        global: a value is published the same in every row. local: every row as finely as some k rows allow; no row is
-        lost, published values overlap.
+    scope : {"local", "global"}, optional
+        local: every row as finely as some k rows allow; no row is lost, published values overlap. global: a value is published
+        the same in every row. Default: local; global where rows may be suppressed, or a target or another gain is asked for.
     sensitive : str or list of str, optional
         The columns that guards of sensitive values look at. Default: as the schema says, when a guard needs one.
     l_diversity, entropy_l_diversity : number, optional
@@ -51,6 +51,15 @@ class TopDownSpecialization(Parameters):
         Further guards; column i of a guard is the i-th of `sensitive`.
     target : str, optional
         The column that the table should still predict.
+    weights : mapping of str to float, optional
+        How much a quasi-identifier counts beside the others: 5 protects it, 0.2 gives it up first. Default: 1, or as the
+        schema says (`weight`).
+    most_levels : mapping of str to int, optional
+        The highest level of its hierarchy that a column may be published as; its values are level 0, ``*`` is the last.
+        Default: any, or as the schema says (`most_level`).
+    widest : mapping of str to float, optional
+        The widest interval that a column of numbers or dates (in days) may be published as; ``*`` has no width. An open
+        interval counts up to the outermost cut. Default: any, or as the schema says (`widest`).
     identifiers : list of str, optional
         Columns to drop. Default: as the schema says. Any other column that is named like an identifier is refused until the
         schema or a parameter names it; an empty list says that there are no identifiers.
@@ -101,7 +110,7 @@ class TopDownSpecialization(Parameters):
         hierarchies: Any = None,
         gain: str | None = None,
         suppression: float = 0.0,
-        scope: str = "global",
+        scope: str | None = None,
         sensitive: str | Sequence[str] | None = None,
         l_diversity: int | None = None,
         entropy_l_diversity: float | None = None,
@@ -111,6 +120,9 @@ class TopDownSpecialization(Parameters):
         k_map: int | None = None,
         guards: Sequence[Guard] = (),
         target: str | None = None,
+        weights: Mapping[str, float] | None = None,
+        most_levels: Mapping[str, int] | None = None,
+        widest: Mapping[str, float] | None = None,
         identifiers: Sequence[str] | None = None,
         keep_unique: Sequence[str] = (),
         pseudonyms: Sequence[str] = (),
@@ -137,6 +149,9 @@ class TopDownSpecialization(Parameters):
         self.k_map = k_map
         self.guards = guards
         self.target = target
+        self.weights = weights
+        self.most_levels = most_levels
+        self.widest = widest
         self.identifiers = identifiers
         self.keep_unique = keep_unique
         self.pseudonyms = pseudonyms

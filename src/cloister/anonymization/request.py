@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from cloister.anonymization.searching.gains import Gain
 from cloister.anonymization.searching.guards import GUARDS, ClassGuard, Guard, as_class_guard, sensitive_guards
+from cloister.anonymization.searching.limits import ColumnLimit
+from cloister.anonymization.wishes import read_wishes
 from cloister.anonymization.writing.rewriting import read_key
 from cloister.column_names import flag_hint, missing_column
 from cloister.errors import SchemaError, UsageError
@@ -18,7 +20,7 @@ from cloister.schema.drafts import is_record_name, role_of_name
 
 __all__ = ["Request", "Settings", "read_request"]
 
-SCOPES = ("global", "local")
+SCOPES = ("local", "global")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,7 +32,7 @@ class Settings:
     hierarchies: Any = None
     gain: str | None = None
     suppression: float = 0.0
-    scope: str = "global"
+    scope: str | None = None
     sensitive: str | Sequence[str] | None = None
     l_diversity: int | None = None
     entropy_l_diversity: float | None = None
@@ -40,6 +42,9 @@ class Settings:
     k_map: int | None = None
     guards: Sequence[Guard] = ()
     target: str | None = None
+    weights: Mapping[str, float] | None = None
+    most_levels: Mapping[str, int] | None = None
+    widest: Mapping[str, float] | None = None
     identifiers: Sequence[str] | None = None
     keep_unique: Sequence[str] = ()
     pseudonyms: Sequence[str] = ()
@@ -61,10 +66,13 @@ class Request:
     gain: Gain
     suppression: float
     scope: str
+    scope_reason: str  # why it is global, where nobody named a scope; else empty
     sensitive: tuple[str, ...]
     guards: tuple[ClassGuard, ...]  # beside k-anonymity
     ordered: bool
     target: str | None
+    weights: tuple[float, ...]  # of the quasi-identifiers in the gain, 1 on average
+    limits: tuple[ColumnLimit, ...]  # of the quasi-identifiers
     dropped: tuple[str, ...]
     named: tuple[str, ...]  # columns that the user named, which must be there
     keep_unique: tuple[str, ...]  # columns that may be published although their values are nearly unique
@@ -166,17 +174,17 @@ def read_request(settings: Settings) -> Request:
     schema = settings.schema
     if schema is not None and not isinstance(schema, Schema):
         schema = Schema.from_toml(schema)
-    if not isinstance(settings.scope, str) or settings.scope not in SCOPES:
-        raise unknown_choice("scope", settings.scope, SCOPES)
+    scope, scope_reason = _scope(settings)
     quasi = _names(settings.quasi, "quasi") or _with_role(schema, Role.QUASI)
     if not quasi:
         raise UsageError(
             "which columns are quasi-identifiers? Name them (--quasi age,sex), or give them the role in a schema."
         )
     target = settings.target
-    gain = _gain(settings.gain, target, settings.scope)
-    suppression = _suppression(settings.suppression, settings.scope)
+    gain = _gain(settings.gain, target, scope)
+    suppression = _suppression(settings.suppression, scope)
     sensitive, guards = _guards(settings, schema)
+    wishes = read_wishes(quasi, schema, settings.weights, settings.most_levels, settings.widest)
     pseudonyms = _names(settings.pseudonyms, "pseudonyms")
     identifiers = _names(settings.identifiers, "identifiers")
     person = schema.unit if schema is not None else None
@@ -191,16 +199,18 @@ def read_request(settings: Settings) -> Request:
     named = (*named, *([target] if target else []), *([person] if person else []))
     choices = {
         "k": k,
-        "scope": settings.scope,
+        "scope": scope,
         "gain": str(gain),
         "suppression": suppression,
         "guards": [str(guard) for guard in guards],
         "target": target,
         "shuffled": bool(settings.shuffle),
+        **wishes.choices,
     }
     return Request(
-        k=k, quasi=quasi, gain=gain, suppression=suppression, scope=settings.scope, sensitive=sensitive,
-        guards=guards, ordered=settings.ordered and settings.t_closeness is not None, target=target, dropped=dropped,
+        k=k, quasi=quasi, gain=gain, suppression=suppression, scope=scope, scope_reason=scope_reason,
+        sensitive=sensitive, guards=guards, ordered=settings.ordered and settings.t_closeness is not None, target=target,
+        weights=wishes.weights, limits=wishes.limits, dropped=dropped,
         named=named, keep_unique=(*keep_unique, *sensitive, *_with_role(schema, Role.SENSITIVE)),
         identifiers=None if settings.identifiers is None else identifiers, pseudonyms=pseudonyms,
         key=_key(settings, pseudonyms), shuffle=bool(settings.shuffle), schema=schema, person=person,
@@ -211,11 +221,26 @@ def read_request(settings: Settings) -> Request:
     )  # fmt: skip
 
 
+def _scope(settings: Settings) -> tuple[str, str]:
+    """The scope, and, where nobody named one and local recoding cannot do what is asked for, why it is the global one."""
+    if settings.scope is not None:
+        if not isinstance(settings.scope, str) or settings.scope not in SCOPES:
+            raise unknown_choice("scope", settings.scope, SCOPES)
+        return settings.scope, ""
+    needs_global = {
+        "rows may be suppressed": settings.suppression != 0,
+        "the table should still predict a target": settings.target is not None,
+        "a gain other than loss is asked for": settings.gain is not None and settings.gain != Gain.LOSS,
+    }
+    reason = next((what for what, is_asked in needs_global.items() if is_asked), None)
+    return ("local", "") if reason is None else ("global", f"The scope is global, since {reason}.")
+
+
 def _suppression(share: Any, scope: str) -> float:
     if isinstance(share, bool) or not isinstance(share, (int, float)) or not 0 <= share < 1:
         raise UsageError("the share of suppressed rows must be at least 0 and below 1.")
     if scope == "local" and share > 0:
-        raise UsageError("local recoding loses no row: drop the suppression, or choose the global scope.")
+        raise UsageError("local recoding loses no row: drop the suppression, or choose the global scope (--scope global).")
     return float(share)
 
 
@@ -229,11 +254,18 @@ def _key(settings: Settings, pseudonyms: Sequence[str]) -> bytes:
 
 def _gain(gain: str | None, target: str | None, scope: str) -> Gain:
     if gain is None:
-        return Gain.CLASS if target is not None and scope == "global" else Gain.LOSS
+        if target is not None and scope == "local":
+            raise UsageError(
+                "local recoding follows the loss alone, and no target. Drop the target, or choose the global scope "
+                "(--scope global)."
+            )
+        return Gain.LOSS if target is None else Gain.CLASS
     if not isinstance(gain, str) or gain not in list(Gain):
         raise unknown_choice("gain", gain, Gain)
     if scope == "local" and gain != Gain.LOSS:
-        raise UsageError("local recoding follows the loss alone. Drop the gain, or choose the global scope.")
+        raise UsageError(
+            "local recoding follows the loss alone. Drop the gain, or choose the global scope (--scope global)."
+        )
     if gain == Gain.CLASS and target is None:
         raise UsageError("the class gain needs a target: the column that the table should still predict.")
     if target is not None and gain != Gain.CLASS:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -36,13 +37,43 @@ class Searching:
         float, typer.Option("--suppress", metavar="SHARE", help="Share of the rows that may be suppressed.")
     ] = 0.0
     scope: Annotated[
-        Literal["global", "local"],
-        typer.Option(help="global: a value reads the same in every row; local: finer, overlapping."),
-    ] = "global"
+        Literal["local", "global"] | None,
+        typer.Option(
+            help="local (the default): every row as finely as some k rows allow, labels overlap; global: a value reads the same "
+            "in every row (the default with --suppress, --target, --gain and --save-recoding)."
+        ),
+    ] = None
+
+    weight: Annotated[
+        list[str] | None,
+        typer.Option("--weight", metavar="A=5", help="How much a column counts beside the others (1); may be given again."),
+    ] = None
+    most_level: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--most-level",
+            metavar="A=1",
+            help="The highest level of its hierarchy that a column may be published as (0: its values); may be given again.",
+        ),
+    ] = None
+    widest: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--widest",
+            metavar="A=20",
+            help="The widest interval that a column of numbers or dates (days) may be published as; may be given again.",
+        ),
+    ] = None
 
     def parameters(self) -> dict[str, Any]:
-        """As parameters of the estimator, which have the names of the fields."""
-        return {**vars(self), "quasi": read_list(self.quasi)}
+        """As parameters of the estimator, which have the names of most fields."""
+        return {
+            **{name: getattr(self, name) for name in ("hierarchies", "gain", "suppression", "scope")},
+            "quasi": read_list(self.quasi),
+            "weights": read_numbers("--weight", self.weight),
+            "most_levels": read_numbers("--most-level", self.most_level),
+            "widest": read_numbers("--widest", self.widest),
+        }
 
 
 @dataclass(frozen=True)
@@ -243,6 +274,25 @@ def read_list(text: str | None) -> list[str] | None:
     if text is None:
         return None
     return [] if text == "none" else flags.read_names(text)
+
+
+def read_numbers(flag: str, texts: list[str] | None) -> dict[str, float] | None:
+    """Numbers by column, from COLUMN=NUMBER; whole ones are whole."""
+    if not texts:
+        return None
+    numbers: dict[str, float] = {}
+    for text in texts:
+        name, _, number = text.rpartition("=")
+        try:
+            value = float(number)
+        except ValueError:
+            value = math.nan
+        if not name.strip() or math.isnan(value):
+            raise UsageError(f"{flag} takes a column and a number, such as {flag} age=5; give it again for another column.")
+        if name.strip() in numbers:
+            raise UsageError(f"{flag} names a column twice. Give each of them once.")
+        numbers[name.strip()] = int(value) if value.is_integer() else value
+    return numbers
 
 
 def show(release: Release, summary: str, out: Path, as_json: bool) -> None:

@@ -31,6 +31,8 @@ _KEYS: dict[str, tuple[str, ...]] = {
     "date": ("bounds", "default", "format", "missing"),
     "text": (),
 }
+_OF_COLUMNS = ("kind", "role", "weight", "most_level", "widest")  # of every kind
+_WISHES = _OF_COLUMNS[2:]
 _SHORT = {"numbers": "bounds", "categories": "values"}  # what the short form of a column states
 _FORMATS = ("decimal", "thousands", "format", "missing")  # a draft guesses them from a look at the rows
 _TABLE_HINTS = {
@@ -146,14 +148,14 @@ def _column(name: str, facts: object) -> Column:
     if not isinstance(word, str) or word not in _KEYS:
         hint = nearest_name(word, _KEYS) if isinstance(word, str) else ""
         raise SchemaError(f"{where}: kind must be one of {', '.join(_KEYS)}.{hint}")
-    known = ("kind", "role", *_KEYS[word])
+    known = (*_OF_COLUMNS, *_KEYS[word])
     _refuse_unknown(facts, known, f"{where} (a {word})")
     role = _one_of(facts, "role", Role, where)
     try:
-        kind = _READERS[word]({key: value for key, value in facts.items() if key not in ("kind", "role")})
+        kind = _READERS[word]({key: value for key, value in facts.items() if key not in _OF_COLUMNS})
     except SchemaError as error:
         raise SchemaError(f"{where}: {error}") from None
-    return Column(name, kind, role or Role.OTHER)
+    return Column(name, kind, role or Role.OTHER, **{key: facts[key] for key in _WISHES if key in facts})
 
 
 def _short_forms(document: Mapping[str, object]) -> Iterator[Column]:
@@ -243,6 +245,8 @@ def _refuse_unknown(facts: Mapping[str, object], known: tuple[str, ...], where: 
 def _hint_at_key(key: str, known: tuple[str, ...]) -> str:
     """The known key that was probably meant, or where this one belongs."""
     owners = [f"a {word}" for word, keys in _KEYS.items() if key in keys]
+    if key in _OF_COLUMNS and known == _TOP:
+        return " It is a key of a column: put it below [columns.NAME]."
     if owners and known == _TOP:
         return f" It is a key of a column: put it below [columns.NAME] of {' or '.join(owners)}."
     if owners:
@@ -298,6 +302,9 @@ def _block(column: Column, hints: bool) -> Iterator[str]:
             yield _HINTS[word, key]
     if column.role is not Role.OTHER or column.guessed:
         yield f'role = "{column.role}"{note}'
+    for key in _WISHES:
+        if (wish := getattr(column, key)) is not None:
+            yield f"{key} = {toml_value(wish)}"
 
 
 def toml_value(value: object) -> str:

@@ -21,6 +21,8 @@ from cloister.anonymization.counting.mixed_cells import check_on_step, check_one
 from cloister.anonymization.counting.quasi_columns import column_from_values
 from cloister.anonymization.counting.scale import Scale
 from cloister.anonymization.request import Request
+from cloister.anonymization.searching.limits import check_limit
+from cloister.schema import Date, Number, Schema
 from cloister.schema.hierarchies import Hierarchy
 from cloister.schema.hierarchies.of_columns import read_hierarchies
 from cloister.sinks.column_types import check_have_text
@@ -51,6 +53,9 @@ def open_tables(request: Request, X: Any, purpose: str, format: str | None = Non
     table = Vault.holding(rows, purpose=purpose, engine=request.engine, table=request.table, ledger=request.ledger)
     fitted = request.on(table.names)
     hierarchies = read_hierarchies(fitted.hierarchies, fitted.quasi, table.names, fitted.schema)
+    for limit in fitted.limits:  # of other columns the rows must be counted first
+        if limit.is_set and (limit.name in hierarchies or _is_ordered(limit.name, fitted.schema)):
+            check_limit(limit, hierarchies.get(limit.name))
     population = None
     if fitted.population is not None:
         everybody = open_data(fitted.population, fitted.engine, stated)
@@ -61,6 +66,10 @@ def open_tables(request: Request, X: Any, purpose: str, format: str | None = Non
         check_header(table.names, written, format)
     table.record()
     return OpenedTables(fitted, table, hierarchies, population)
+
+
+def _is_ordered(name: str, schema: Schema | None) -> bool:
+    return schema is not None and name in schema and isinstance(schema[name].kind, Number | Date)
 
 
 def count_tables(opened: OpenedTables) -> CountedTable:

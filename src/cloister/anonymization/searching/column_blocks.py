@@ -6,6 +6,7 @@ tree has one way, into its children; a block of ordered codes has one way for ea
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -145,6 +146,12 @@ class BinColumn:
             return self._interval(0, m), Block(self._column, 1, np.array([m], np.int32), "", 0.0)
         low, high = int(block.codes[0]), int(block.codes[-1]) + 1
         return self._interval(low, low + way + 1), self._interval(low + way + 1, high)
+
+    def parted(self, borders: Sequence[int]) -> list[Block]:
+        """The intervals of bins between borders, and the nulls."""
+        m = self._bins.count
+        nulls = [Block(self._column, 1, np.array([m], np.int32), "", 0.0)] if self._bins.has_null else []
+        return [*(self._interval(low, high) for low, high in itertools.pairwise(borders)), *nulls]
 
     def squares(self, block: Block) -> NDArray[np.float64]:
         """Squared distance of each code to the middle of the block, over the squared range of the column."""

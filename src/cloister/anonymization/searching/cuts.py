@@ -68,6 +68,7 @@ class Workspace:
         guards: Sequence[ClassGuard],
         gain: Gain,
         allowed: int,
+        weights: Sequence[float] = (),
     ) -> None:
         self.rows = rows
         self.columns = columns
@@ -78,20 +79,41 @@ class Workspace:
         # rows alone are counted while weighing; whatever else must hold is checked when a candidate is taken
         self.guards: list[ClassGuard] = [KAnonymity(k), *guards] if rows.persons is not None else list(guards)
         self.total = rows.total
+        self.weights = np.array(weights) if weights else np.ones(len(columns))  # (q,) of mean 1
+        self.is_weighted = bool((self.weights != 1).any())
         self._one_class = np.zeros(len(rows.codes), np.int32)
 
     def root(self) -> Cut | None:
         """Everything in one class; None if even that breaks a guard."""
-        blocks = tuple(column.root for column in self.blocks)
-        block = np.repeat(np.arange(len(blocks), dtype=np.int32), np.diff(self.offsets))
+        return self.start([column.root for column in self.blocks])
+
+    def start(self, blocks: Sequence[Block]) -> Cut | None:
+        """The cut of some blocks, which hold every code once; None if it breaks a guard beyond what may be suppressed."""
+        block = np.empty(int(self.offsets[-1]), np.int32)
         within = np.zeros(len(block), np.int32)
-        for each in blocks:
+        for at, each in enumerate(blocks):
+            block[self.offsets[each.column] + each.codes] = at
             within[self.offsets[each.column] + each.codes] = each.within if each.slots else 0
-        tuples = np.arange(len(self.rows.codes))
-        cut = Cut(blocks, block, within, tuples, np.array([0, len(tuples)]), 0, 0.0)
-        if self.total < self.k or not self._passing(cut.labels, 1, tuples).all():
+        parted = [j for j in range(len(self.blocks)) if sum(each.column == j for each in blocks) > 1]
+        block_of = block[self.flat[:, parted]]  # (t, parted columns)
+        rows = np.lexsort(block_of.T[::-1]) if parted else np.arange(len(self.rows.codes))
+        begins = (np.diff(block_of[rows], axis=0) != 0).any(axis=1)
+        starts = np.concatenate([[0], np.flatnonzero(begins) + 1, [len(rows)]])
+        cut = Cut(tuple(blocks), block, within, rows, starts, 0, 0.0)
+        if self.total < self.k:
             return None
-        return replace(cut, by_code=self._by_code(cut, cut.rows, cut.starts))
+        sizes = np.add.reduceat(self.rows.counts[rows], starts[:-1])
+        holds = (sizes >= self.k) & self._passing(cut.labels, len(sizes), rows)
+        if not holds.all():
+            cut = replace(cut, lost=int(sizes[~holds].sum()))
+            if cut.lost > self.allowed or not holds.any():
+                return None
+            rows = rows[holds[cut.labels]]
+            starts = np.concatenate([[0], np.cumsum(np.diff(starts)[holds])])
+        loss = np.array([each.loss for each in blocks])
+        kept = (self.weights * (1 - loss[block[self.flat[rows]]])).sum(axis=1) @ self.rows.counts[rows]
+        worth = float(kept) / (self.total * len(self.blocks)) if parted else 0.0
+        return replace(cut, rows=rows, starts=starts, worth=worth, by_code=self._by_code(cut, rows, starts))
 
     def weigh(self, cut: Cut) -> Candidates:
         """The gain of everything that could be specialized next."""
@@ -104,6 +126,8 @@ class Workspace:
         costs = loss_costs(blocks)
         if self.gain is Gain.DISTANCE:
             costs = square_costs(blocks, self.blocks, self._count_codes(cut))
+        if self.is_weighted:
+            costs = costs.weighted(self.weights[column], slots, ways)
         # for the loops to fill in: rows lost, smallest class made, smallest class now; then fall of cost, rise of entropy
         lost, low, floor = (
             np.zeros(ways.sum(), np.int64),
@@ -127,6 +151,8 @@ class Workspace:
         block = np.repeat(np.arange(len(blocks)), ways)
         way = np.arange(ways.sum()) - first_candidate[block]
         information = self._information(cut, lost, relief, spread, block)
+        if self.is_weighted and self.gain in (Gain.ENTROPY, Gain.CLASS):
+            information = information * self.weights[column[block]]
         # a block that no row is in changes nothing: a calendar of a century has thousands of them, each a free step
         held = np.flatnonzero(floor[block] != _NO_CLASS)
         block, way, lost, low, information = block[held], way[held], lost[held], low[held], information[held]

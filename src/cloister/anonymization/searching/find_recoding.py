@@ -25,6 +25,7 @@ class SearchResult:
     is_starred: bool  # whether suppressed rows stay, published as *
     loss: float
     reason: str  # why the search stopped
+    losses: tuple[float, ...]  # of each column
 
 
 def find_recoding(request: Request, counted: CountedTable) -> SearchResult:
@@ -32,9 +33,12 @@ def find_recoding(request: Request, counted: CountedTable) -> SearchResult:
     if request.scope == "local":
         from cloister.anonymization.searching.localize import localize  # here: it loads numba
 
-        local = localize(counted, request.k, guards=request.guards)
+        local = localize(counted, request.k, guards=request.guards, weights=request.weights, limits=request.limits)
         reason = f"every row is in a class that cannot be split without breaking k = {request.k}"
         reason += " or another guard" if request.guards else ""
-        return SearchResult(local.recoding, local.labels, 0, False, local.loss, f"{reason}.")
-    end = specialize(counted, request.k, gain=request.gain, suppression=request.suppression, guards=request.guards)
-    return SearchResult(end.recoding, end.labels, end.suppressed, end.is_starred, end.loss, end.reason)
+        return SearchResult(local.recoding, local.labels, 0, False, local.loss, f"{reason}.", local.losses)
+    end = specialize(
+        counted, request.k, gain=request.gain, suppression=request.suppression, guards=request.guards,
+        weights=request.weights, limits=request.limits,
+    )  # fmt: skip
+    return SearchResult(end.recoding, end.labels, end.suppressed, end.is_starred, end.loss, end.reason, end.losses)

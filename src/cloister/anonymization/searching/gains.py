@@ -41,6 +41,11 @@ class Costs:
     left: NDArray[np.float64]  # (candidates,)
     right: NDArray[np.float64]  # (candidates,)
 
+    def weighted(self, weights: NDArray[np.float64], slots: NDArray[np.int64], ways: NDArray[np.int64]) -> Costs:
+        """The costs by the weight of the column of each block, which has so many slots and ways."""
+        by_way = np.repeat(weights, ways)
+        return Costs(self.before * weights, self.after * np.repeat(weights, slots), self.left * by_way, self.right * by_way)
+
 
 _ZERO = np.zeros(1)
 

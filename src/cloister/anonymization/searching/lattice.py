@@ -61,8 +61,8 @@ def vectors_by_cost(costs: Sequence[NDArray[np.float64]], limit: int = LIMIT) ->
     return vectors[np.argsort(total, kind="stable")]
 
 
-def binary_tree(bins: CutBins, counts: NDArray[np.float64]) -> Hierarchy:
-    """A tree over bins: every interval is halved where its rows are, until single bins are left."""
+def binary_tree(bins: CutBins, counts: NDArray[np.float64], borders: Sequence[int] = ()) -> Hierarchy:
+    """A tree over bins: every interval is halved where its rows are, until single bins are left; first between `borders`."""
     m = bins.count
     spans = [(code, code + 1) for code in range(m)]
     above: dict[tuple[int, int], tuple[int, int]] = {}
@@ -73,7 +73,8 @@ def binary_tree(bins: CutBins, counts: NDArray[np.float64]) -> Hierarchy:
         low, high = span = open_spans.pop(0)
         inner.append(span)
         half = (below[low] + below[high]) / 2
-        cut = int(np.clip(np.argmin(np.abs(below[low + 1 : high] - half)) + low + 1, low + 1, high - 1))
+        places = np.array([at for at in borders if low < at < high] or range(low + 1, high))
+        cut = int(places[np.argmin(np.abs(below[places] - half))])
         for part in ((low, cut), (cut, high)):
             above[part] = span
             if part[1] - part[0] > 1:

@@ -36,6 +36,14 @@ from cloister.anonymization.searching.lattice import (
     loss_by_values,
     vectors_by_cost,
 )
+from cloister.anonymization.searching.limits import (
+    ColumnLimit,
+    allowed_nodes,
+    check_limit,
+    limits_refusal,
+    parts_of,
+    reaches_too_far,
+)
 from cloister.anonymization.searching.make_recoding import make_local
 from cloister.anonymization.searching.specialize import refusal
 from cloister.anonymization.writing.recoding import Recoding
@@ -56,16 +64,25 @@ class Localization:
     recoding: Recoding
     labels: NDArray[np.int64]  # (t,) the class of each tuple; perhaps -1 for one that only the population holds
     loss: float  # mean over rows and columns
+    losses: tuple[float, ...]  # of each column
 
 
-def localize(table: CountedTable, k: int, *, guards: Sequence[ClassGuard] = (), share: float = SHARE) -> Localization:
+def localize(
+    table: CountedTable,
+    k: int,
+    *,
+    guards: Sequence[ClassGuard] = (),
+    share: float = SHARE,
+    weights: Sequence[float] = (),
+    limits: Sequence[ColumnLimit] = (),
+) -> Localization:
     """Recode a counted table locally, by rounds.
 
     Parameters
     ----------
     table : CountedTable
         Ordered columns are put into bins, which are halved where their rows are.
-    k, guards
+    k, guards, weights, limits
         As in `specialize`.
     share : float
         Share of the rows left that a round must finish at least.
@@ -86,20 +103,45 @@ def localize(table: CountedTable, k: int, *, guards: Sequence[ClassGuard] = (), 
     if rows.total < k or not passing(all_guards, whole, 1, rows).all():
         raise Unattainable(refusal(rows, all_guards))
     leaf_counts = [np.bincount(rows.codes[:, j], rows.counts, c.leaves).astype(np.float64) for j, c in enumerate(columns)]
-    trees = [binary_tree(c, n) if isinstance(c, CutBins) else c for c, n in zip(columns, leaf_counts, strict=True)]
+    limits = limits or [ColumnLimit(name) for name in grid.names]
+    trees = [_tree(*of) for of in zip(columns, leaf_counts, limits, strict=True)]
     losses = [loss_by_places(t, c) if isinstance(c, CutBins) else t.loss for t, c in zip(trees, columns, strict=True)]
-    work = _Classes(rows, trees, losses, k, all_guards)
+    losses = [loss * weight for loss, weight in zip(losses, weights or np.ones(len(trees)), strict=True)]
+    work = _Classes(rows, trees, losses, k, all_guards, [_allowed(*of) for of in zip(trees, columns, limits, strict=True)])
+    work.check_cells(limits, all_guards)
     costs = [level_costs(loss, level, n) for loss, level, n in zip(losses, work.levels, leaf_counts, strict=True)]
     labels = work.joined(work.refined(work.adopted(work.by_rounds(vectors_by_cost(costs), share))))
     nodes = work.shared(labels)
     told = [loss_by_values(t, c) if isinstance(c, CutBins) else t.loss for t, c in zip(trees, columns, strict=True)]
-    lost = sum(loss[nodes[labels, j]] for j, loss in enumerate(told))  # (t,)
-    loss = float(lost @ rows.counts) / len(trees) / rows.total
+    lost = [float(loss[nodes[labels, j]] @ rows.counts) / rows.total for j, loss in enumerate(told)]  # (q,)
     is_first = np.append(True, (rows.codes[1:] != rows.codes[:-1]).any(axis=1))  # a tuple may have several sensitive values
     recoding = make_local(grid, trees, rows.codes[is_first], labels[is_first], nodes)
     in_table_order = np.empty_like(labels)
     in_table_order[order] = labels
-    return Localization(recoding, in_table_order, loss)
+    return Localization(recoding, in_table_order, float(np.mean(lost)), tuple(lost))
+
+
+def _tree(column: Hierarchy | CutBins, counts: NDArray[np.float64], limit: ColumnLimit) -> Hierarchy:
+    """The tree of a column; intervals of bins are parted where a limit wants it before they are halved."""
+    check_limit(limit, column if isinstance(column, Hierarchy) else None)
+    if isinstance(column, Hierarchy):
+        return column
+    return binary_tree(column, counts, () if limit.widest is None else parts_of(column, counts, limit)[0])
+
+
+def _allowed(tree: Hierarchy, column: Hierarchy | CutBins, limit: ColumnLimit) -> NDArray[np.bool_]:
+    """Which nodes a column may be published as."""  # (nodes,)
+    if not limit.is_set:
+        return np.ones(len(tree.nodes), bool)
+    if isinstance(column, Hierarchy):
+        return allowed_nodes(tree, limit)
+    m = column.count
+    low, high = np.full(len(tree.nodes), m), np.zeros(len(tree.nodes), np.int64)  # blanks reach nowhere
+    low[:m], high[:m] = np.arange(m), np.arange(1, m + 1)
+    for node, above in enumerate(tree.parent[:-1].tolist()):  # a parent comes after its children
+        low[above], high[above] = min(low[above], low[node]), max(high[above], high[node])
+    too_far = [high[at] > 0 and reaches_too_far(limit, column, int(low[at]), int(high[at])) for at in range(len(tree.nodes))]
+    return ~np.array(too_far, bool)
 
 
 class _Classes:
@@ -112,15 +154,31 @@ class _Classes:
         losses: Sequence[NDArray[np.float64]],
         k: int,
         guards: Sequence[ClassGuard],
+        are_allowed: Sequence[NDArray[np.bool_]],
     ) -> None:
         self.rows, self.trees, self.k = rows, trees, k
         self.guards = guards if len(guards) > 1 or rows.persons is not None else ()  # counts of rows are always checked
-        self.levels = [tree.levels for tree in trees]
+        self.levels = [_levels(tree, allowed) for tree, allowed in zip(trees, are_allowed, strict=True)]
         self.paths = [_paths(tree) for tree in trees]
-        self.losses = losses
+        self.losses = [np.where(allowed, loss, np.inf) for allowed, loss in zip(are_allowed, losses, strict=True)]
+        tops = [level[-1][rows.codes[:, j]] for j, level in enumerate(self.levels)]  # the coarsest labels of each tuple
+        self.tops = [top.astype(np.int64) for top in tops]
+        self.is_limited = not all(allowed.all() for allowed in are_allowed)
+        self.cell_of = np.zeros(len(rows.codes), np.int64)  # only tuples of one cell may share a class
+        if self.is_limited:
+            self.cell_of = np.unique(np.column_stack(tops), axis=0, return_inverse=True)[1].ravel()
         starts = np.append(True, (rows.codes[1:] != rows.codes[:-1]).any(axis=1))
         tuple_of = np.cumsum(starts) - 1  # those who hold a tuple, in the table and in the population, have one class
         self._is_held = (np.bincount(tuple_of, rows.counts) > 0)[tuple_of]
+
+    def check_cells(self, limits: Sequence[ColumnLimit], guards: Sequence[ClassGuard]) -> None:
+        """Refuse limits under which some rows are like too few others even in the coarsest labels."""
+        if not self.is_limited:
+            return
+        number = int(self.cell_of.max()) + 1
+        is_held = sizes(self.cell_of, number, self.rows.counts) > 0
+        if not (passing(guards, self.cell_of, number, self.rows) | ~is_held).all():
+            raise limits_refusal(limits, self.tops, self.rows, guards)
 
     def by_rounds(self, vectors: NDArray[np.int16], share: float) -> NDArray[np.int64]:
         """The class of each tuple, -1 for what is left in the end."""
@@ -152,6 +210,14 @@ class _Classes:
             labels[left[is_done]] = classed + renamed
             classed += len(kept)
             left = left[~is_done]
+        return self._by_cells(labels, left, classed) if self.is_limited else labels
+
+    def _by_cells(self, labels: NDArray[np.int64], left: NDArray[np.int64], classed: int) -> NDArray[np.int64]:
+        """The same with a class for each cell whose rows are all left: then every tuple has one in its cell to join."""
+        cells = self.cell_of[left]
+        is_whole = np.isin(cells, self.cell_of[self.rows.counts > 0]) & ~np.isin(cells, self.cell_of[labels >= 0])
+        if is_whole.any():
+            labels[left[is_whole]] = classed + np.unique(self.cell_of[left[is_whole]], return_inverse=True)[1]
         return labels
 
     def shared(self, labels: NDArray[np.int64]) -> NDArray[np.int32]:
@@ -188,7 +254,8 @@ class _Classes:
             code, count = self.rows.codes[tuples[0]], self.rows.counts[tuples].sum()
             joined_loss = sum(cost[leaf][nodes[:, j]] for j, (cost, leaf) in enumerate(zip(costs, code, strict=True)))
             rise = joined_loss * (size + count) - total
-            for best in np.argsort(rise, kind="stable")[:_TRIES] if self.guards else [np.argmin(rise)]:
+            near = np.argsort(rise, kind="stable")[:_TRIES] if self.guards else np.array([np.argmin(rise)])
+            for best in near[np.isfinite(rise[near])]:
                 members = np.append(np.flatnonzero(labels == best), tuples)
                 if not self.guards or passing(self.guards, members * 0, 1, self.rows.take(members)).all():
                     labels[tuples] = best
@@ -198,13 +265,23 @@ class _Classes:
                     break
         if (labels[lone] >= 0).all():
             return labels
-        # all classes together hold the guards, so some of the nearest do
-        number, nearest = 1, np.argsort(rise, kind="stable")
+        for cell in np.unique(self.cell_of[lone[labels[lone] < 0]]):
+            self._merge_in_cell(labels, int(cell), rise)
+        is_classed = labels >= 0
+        labels[is_classed] = np.unique(labels[is_classed], return_inverse=True)[1]  # numbered without gaps
+        return labels
+
+    def _merge_in_cell(self, labels: NDArray[np.int64], cell: int, rise: NDArray[np.float64]) -> None:
+        """Join what is left of a cell with the nearest of its classes: all of them together hold the guards, so some do."""
+        is_own = self.cell_of == cell
+        own = np.unique(labels[is_own & (labels >= 0)])
+        number, nearest = 1, own[np.argsort(rise[own], kind="stable")]
         while True:
-            joined = (labels < 0) | np.isin(labels, nearest[:number])
-            if passing(self.guards, np.zeros(joined.sum(), np.int64), 1, self.rows.take(np.flatnonzero(joined))).all():
-                labels[joined] = nearest[0]
-                return np.unique(labels, return_inverse=True)[1]  # numbered without gaps
+            joined = is_own & ((labels < 0) | np.isin(labels, nearest[:number]))
+            members = np.flatnonzero(joined)
+            if passing(self.guards, np.zeros(len(members), np.int64), 1, self.rows.take(members)).all():
+                labels[joined] = nearest[0] if len(nearest) else labels.max() + 1
+                return
             number *= 2
 
     def joined(self, labels: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -227,7 +304,7 @@ class _Classes:
                 break
             labels[own] = np.where(holds[labels[own]], (np.cumsum(holds) - 1)[labels[own]], -1)
             labels = self.adopted(labels)
-        return np.zeros_like(labels)  # everything is one class, which holds the guards
+        return self.cell_of.copy()  # each cell (without limits: everything) is one class, which holds the guards
 
     def refined(self, labels: NDArray[np.int64]) -> NDArray[np.int64]:
         """Split every class along its best column, again and again, as long as all parts hold the guards."""
@@ -256,6 +333,15 @@ class _Classes:
             class_of = np.unique(class_of * (most + 1) + part_of + 1, return_inverse=True)[1]
             labels = labels.copy()
             labels[own] = class_of
+
+
+def _levels(tree: Hierarchy, are_allowed: NDArray[np.bool_]) -> NDArray[np.int32]:
+    """The node of each leaf at every level up to those that are allowed."""  # (levels, leaves)
+    levels = tree.levels
+    for above in range(1, len(levels)):
+        levels[above] = np.where(are_allowed[levels[above]], levels[above], levels[above - 1])
+    is_new = np.append(True, (levels[1:] != levels[:-1]).any(axis=1))
+    return levels if are_allowed.all() else levels[is_new]
 
 
 def _paths(tree: Hierarchy) -> NDArray[np.int32]:

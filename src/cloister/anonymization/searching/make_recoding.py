@@ -17,6 +17,7 @@ from __future__ import annotations
 import hmac
 import itertools
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,11 +27,21 @@ from cloister.anonymization.counting.public_grid import word
 from cloister.anonymization.counting.put_on_grid import GridTable
 from cloister.anonymization.counting.scale import CutBins
 from cloister.anonymization.searching.column_blocks import Block
+from cloister.anonymization.searching.limits import ColumnLimit, reaches_too_far
 from cloister.anonymization.writing.recoding import STAR, RecodedColumn, Recoding
 from cloister.privacy.signing import host_key
 from cloister.schema.hierarchies import Hierarchy
 
-__all__ = ["make_global", "make_local"]
+__all__ = ["GlobalRecoding", "make_global", "make_local"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GlobalRecoding:
+    """The recoding of a cut, and what each label of each column loses: (values under it - 1) / (values - 1)."""
+
+    recoding: Recoding
+    losses: tuple[NDArray[np.float64], ...]
+    too_wide: tuple[str, ...]  # columns with labels that reach over gaps and pass a limit
 
 
 def make_global(
@@ -41,8 +52,9 @@ def make_global(
     *,
     is_starred: bool,
     may_remove: bool,
-) -> tuple[Recoding, list[NDArray[np.float64]]]:
-    """The recoding of a cut, and what each label of each column loses: (values under it - 1) / (values - 1).
+    limits: Sequence[ColumnLimit] = (),
+) -> GlobalRecoding:
+    """The recoding of a cut.
 
     Parameters
     ----------
@@ -55,8 +67,10 @@ def make_global(
         Whether the others are published as ``*``.
     may_remove : bool
         Whether the search was allowed to remove rows: then the labels of ordered hierarchies leave no gaps either.
+    limits : sequence of ColumnLimit, optional
+        How far each column may be generalised: labels that reach over gaps may pass that.
     """
-    recoded, losses = [], []
+    recoded, losses, too_wide = [], [], []
     classes = np.empty((len(samples), len(table.names)), np.int32)
     for j, (name, column) in enumerate(zip(table.names, table.columns, strict=True)):
         own_blocks = sorted((block for block in blocks if block.column == j), key=lambda block: int(block.codes.min()))
@@ -75,8 +89,31 @@ def make_global(
             made = _recode_tree(name, column, of, labels)
         recoded.append(made)
         losses.append(loss)
+        if limits and limits[j].is_set and _passes_limit(limits[j], column, own_blocks, shown, may_remove=may_remove):
+            too_wide.append(name)
     members = np.arange(len(classes), dtype=np.int32)
-    return Recoding(tuple(recoded), classes, members, classes, is_starred), losses
+    recoding = Recoding(tuple(recoded), classes, members, classes, is_starred)
+    return GlobalRecoding(recoding, tuple(losses), tuple(too_wide))
+
+
+def _passes_limit(
+    limit: ColumnLimit,
+    column: Hierarchy | CutBins,
+    blocks: Sequence[Block],
+    shown: NDArray[np.int64],
+    *,
+    may_remove: bool,
+) -> bool:
+    """Whether a label that shows, and reaches over blocks that do not, passes a limit."""
+    if column.edges is None or (isinstance(column, Hierarchy) and not may_remove):
+        return False
+    m = len(column.edges) - 1
+    spans = [(int(block.codes.min()), int(block.codes.max()) + 1) for block in blocks]
+    tiles = _tiles(limit.name, spans, shown, column.edges)
+    return any(
+        rows and high <= m and (low, high) != span and reaches_too_far(limit, column, low, high)
+        for span, (low, high), rows in zip(spans, tiles, shown, strict=True)
+    )
 
 
 def make_local(

@@ -22,9 +22,11 @@ from numpy.typing import NDArray
 from cloister.anonymization.counting.count_table import CountedTable
 from cloister.anonymization.counting.put_on_grid import GridTable, put_on_grid
 from cloister.anonymization.counting.tuple_counts import TupleCounts
+from cloister.anonymization.searching.coarsest import coarsest_blocks
 from cloister.anonymization.searching.cuts import Candidates, Cut, Workspace
 from cloister.anonymization.searching.gains import Gain
 from cloister.anonymization.searching.guards import ClassGuard, Diversity, KAnonymity, passing
+from cloister.anonymization.searching.limits import ColumnLimit, limits_refusal
 from cloister.anonymization.searching.make_recoding import make_global
 from cloister.anonymization.writing.recoding import STAR, Recoding
 from cloister.errors import Unattainable, UsageError
@@ -45,6 +47,8 @@ class Specialization:
     steps: int
     reason: str  # why the search stopped
     loss: float  # mean over rows and columns of (values under the label - 1) / (values - 1); a suppressed row counts 1
+    losses: tuple[float, ...]  # the same of each column
+    too_wide: tuple[str, ...]  # columns with labels that reach over gaps and pass a limit
 
 
 def specialize(
@@ -55,6 +59,8 @@ def specialize(
     suppression: float = 0.0,
     guards: Sequence[ClassGuard] = (),
     beam: int = BEAM,
+    weights: Sequence[float] = (),
+    limits: Sequence[ColumnLimit] = (),
 ) -> Specialization:
     """Find a k-anonymous recoding of a counted table.
 
@@ -70,11 +76,15 @@ def specialize(
         What every class must hold beside k-anonymity.
     beam : int
         How many cuts are followed at once, with suppression or the loss gain.
+    weights : sequence of float, optional
+        How much each column counts in the gain, 1 on average.
+    limits : sequence of ColumnLimit, optional
+        How far each column may be generalised.
 
     Raises
     ------
-    UsageError
-        If even the table as a whole breaks a guard.
+    Unattainable
+        If even the table as a whole breaks a guard, or the coarsest labels within the limits do.
 
     Privacy
     -------
@@ -89,42 +99,72 @@ def specialize(
     grid = put_on_grid(table, k)
     order = grid.rows.order()
     ordered = grid.take(order)
-    may_remove = suppression > 0
-    end = _search(ordered, k, gain, suppression, guards, beam, may_remove)
-    if end.suppressed and not end.is_starred and not output_holds(end.labels, ordered.rows, k, guards):
-        # removed rows change the distribution that t-closeness compares with: search again without suppression
-        end = _search(ordered, k, gain, 0.0, guards, beam, may_remove)
+    search = _Search(ordered, k, gain, guards, beam, suppression > 0, weights, limits)
+    end = search.run(suppression)
+    if end.suppressed and (end.too_wide or not (end.is_starred or output_holds(end.labels, ordered.rows, k, guards))):
+        # removed rows change the distribution that t-closeness compares with, and labels reach over the gaps that they leave:
+        # search again without suppression
+        end = search.run(0.0)
+    if end.too_wide:
+        raise Unattainable(
+            f'where rows may be suppressed, the labels of column "{end.too_wide[0]}" reach over the gaps that they leave, and '
+            "pass its limit. Relax the limit, or drop the suppression."
+        )
     labels = np.empty_like(end.labels)
     labels[order] = end.labels
     return replace(end, labels=labels)
 
 
-def _search(
-    table: GridTable,
-    k: int,
-    gain: Gain,
-    suppression: float,
-    guards: Sequence[ClassGuard],
-    beam: int,
-    may_remove: bool,
-) -> Specialization:
-    """The better end of the greedy path and the beam; `may_remove` says whether rows might have been suppressed."""
-    rows = table.rows
-    fixed = [guard.against(rows) for guard in guards]
-    work = Workspace(rows, table.columns, k, fixed, gain, math.floor(suppression * rows.total + 1e-9))
-    root = work.root()
-    if root is None:
-        raise Unattainable(refusal(rows, [KAnonymity(k), *fixed]))
-    cut = _greedy(work, root)
-    starts = [root]
-    if gain in (Gain.LOSS, Gain.DISTANCE) and work.allowed:
-        for start in _without_blanks(work, root):
-            end = _greedy(work, start)
-            if end.worth > cut.worth:
-                cut, starts = end, [root, start]
-    if beam > 1 and (gain is Gain.LOSS or suppression > 0):
-        cut = max([cut, *(_beam(work, start, beam) for start in starts)], key=lambda end: end.worth)
-    return _finished(work, cut, table, may_remove)
+@dataclass(frozen=True, slots=True, eq=False)
+class _Search:
+    """A table and what its recoding must hold."""
+
+    table: GridTable
+    k: int
+    gain: Gain
+    guards: Sequence[ClassGuard]
+    beam: int
+    may_remove: bool  # whether rows might have been suppressed
+    weights: Sequence[float]
+    limits: Sequence[ColumnLimit]
+
+    def run(self, suppression: float) -> Specialization:
+        """The better end of the greedy path and the beam, from the better start."""
+        rows = self.table.rows
+        fixed = [guard.against(rows) for guard in self.guards]
+        allowed = math.floor(suppression * rows.total + 1e-9)
+        work = Workspace(rows, self.table.columns, self.k, fixed, self.gain, allowed, self.weights)
+        root = work.root()
+        if root is None:
+            raise Unattainable(refusal(rows, [KAnonymity(self.k), *fixed]))
+        roots = self._within_limits(work) if any(limit.is_set for limit in self.limits) else [root]
+        cut = max((self._best_end(work, start, suppression > 0) for start in roots), key=lambda end: end.worth)
+        return _finished(work, cut, self.table, self.may_remove, self.limits)
+
+    def _within_limits(self, work: Workspace) -> list[Cut]:
+        """The cuts that are as coarse as the limits allow; refused if there is none that holds the guards."""
+        rows = self.table.rows
+        ways = coarsest_blocks(work.blocks, self.table.columns, rows, self.limits)
+        starts = [start for blocks in ways if (start := work.start(blocks)) is not None]
+        if not starts:
+            block = np.empty(int(work.offsets[-1]), np.int64)
+            for at, each in enumerate(ways[0]):
+                block[work.offsets[each.column] + each.codes] = at
+            guards = [KAnonymity(self.k), *(guard for guard in work.guards if not isinstance(guard, KAnonymity))]
+            raise limits_refusal(self.limits, list(block[work.flat].T), rows, guards)
+        return starts if self.gain is Gain.LOSS else starts[:1]  # only of losses the worth of starts can be compared
+
+    def _best_end(self, work: Workspace, root: Cut, suppresses: bool) -> Cut:
+        cut = _greedy(work, root)
+        starts = [root]
+        if self.gain in (Gain.LOSS, Gain.DISTANCE) and work.allowed:
+            for start in _without_blanks(work, root):
+                end = _greedy(work, start)
+                if end.worth > cut.worth:
+                    cut, starts = end, [root, start]
+        if self.beam > 1 and (self.gain is Gain.LOSS or suppresses):
+            cut = max([cut, *(_beam(work, start, self.beam) for start in starts)], key=lambda end: end.worth)
+        return cut
 
 
 def _without_blanks(work: Workspace, root: Cut) -> Iterator[Cut]:
@@ -211,7 +251,9 @@ def _taken(work: Workspace, cut: Cut, candidates: Candidates, i: int) -> Cut | f
     return frozenset() if step.lost > cut.lost and step.worth <= cut.worth else step
 
 
-def _finished(work: Workspace, cut: Cut, table: GridTable, may_remove: bool) -> Specialization:
+def _finished(
+    work: Workspace, cut: Cut, table: GridTable, may_remove: bool, limits: Sequence[ColumnLimit]
+) -> Specialization:
     rows = work.rows
     labels = np.full(len(rows.codes), -1, np.int64)
     labels[cut.rows] = cut.labels
@@ -219,14 +261,19 @@ def _finished(work: Workspace, cut: Cut, table: GridTable, may_remove: bool) -> 
     holds = [KAnonymity(work.k), *work.guards]
     is_starred = bool(len(left_out)) and _hold_together(rows, left_out, holds)
     samples = cut.rows[cut.starts[:-1]]
-    recoding, losses = make_global(table, cut.blocks, cut.rows, samples, is_starred=is_starred, may_remove=may_remove)
+    made = make_global(table, cut.blocks, cut.rows, samples, is_starred=is_starred, may_remove=may_remove, limits=limits)
+    recoding, losses = made.recoding, made.losses
     if is_starred:  # a class published as * throughout, as where that is a value of the data, is one with the starred rows
         looks_starred = np.array([set(texts) == {STAR} for texts in recoding.published(np.arange(len(samples)))], bool)
         is_starred = _hold_together(rows, np.append(left_out, cut.rows[looks_starred[cut.labels]]), holds)
         recoding = replace(recoding, is_starred=is_starred)
-    lost = sum(loss[recoding.classes[labels[cut.rows], j]] for j, loss in enumerate(losses))  # (t',) over all columns
-    loss = (float(lost @ rows.counts[cut.rows]) / len(losses) + cut.lost) / max(work.total, 1)
-    return Specialization(recoding, labels, cut.lost, is_starred, cut.steps, _reason(work, cut), loss)
+    counts, classes = rows.counts[cut.rows], recoding.classes[labels[cut.rows]]
+    lost = np.array([loss[classes[:, j]] @ counts for j, loss in enumerate(losses)]) + cut.lost  # (q,)
+    by_column = lost / max(work.total, 1)
+    reason, loss = _reason(work, cut), float(by_column.mean())
+    return Specialization(
+        recoding, labels, cut.lost, is_starred, cut.steps, reason, loss, tuple(by_column.tolist()), made.too_wide
+    )
 
 
 def _hold_together(rows: TupleCounts, tuples: NDArray[np.int64], guards: Sequence[ClassGuard]) -> bool:
