@@ -128,7 +128,7 @@ def test_a_table_under_labels_with_blanks_is_published(tmp_path: Path) -> None:
     table = pa.table({"a": ["x"] * 2 + ["y"] * 4 + ["z"] * 6})
     made = TopDownSpecialization(k=5, quasi=["a"], hierarchies={"a": path})
     made.publish(table, tmp_path / "out.csv")
-    assert made.summary_.columns[0].labels == ("north", "z")
+    assert made.summary_.columns[0].labels == ("z", "north")
 
 
 def test_floats_keep_their_digits(tmp_path: Path) -> None:
