@@ -20,13 +20,15 @@ from cloister.errors import UsageError
 from cloister.parameters import check_names, check_whole, without_passwords
 from cloister.privacy.plan import Plan
 from cloister.privacy.release import Release
+from cloister.report.picture import Picture
+from cloister.report.plotted import PlottedByColumn
 
 __all__ = ["ClusterEstimator"]
 
 MOST_PLANNED = 100_000  # columns of a plan
 
 
-class ClusterEstimator(ClusterMixin, BaseEstimator):
+class ClusterEstimator(PlottedByColumn, ClusterMixin, BaseEstimator):
     """An estimator whose parameters are the fields of a request."""
 
     engine: Any
@@ -83,6 +85,10 @@ class ClusterEstimator(ClusterMixin, BaseEstimator):
         They are not a private release. `truth`: the column of X that holds the true class of each row, or the classes themselves.
         """
         return self._result().score_report(X, truth)
+
+    def pictures(self, columns: Sequence[str] | None = None) -> tuple[Picture, ...]:
+        """The released clusters as plain data of pictures; `plot` draws them. `columns`: those whose pairs are shown."""
+        return self._result().pictures(columns)
 
     def save(self, path: str | PathLike[str], *, label: Any = None) -> Release:
         """Write a new folder with centers.csv and release.json, as `cloister cluster` does.

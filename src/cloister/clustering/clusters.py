@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cloister.clustering.cluster_pictures import cluster_pictures
 from cloister.clustering.domain import Domain
 from cloister.clustering.expected_loss import TOO_LITTLE
 from cloister.clustering.inputs import read_to_label
@@ -22,6 +23,8 @@ from cloister.kernels import Labels, Modes
 from cloister.privacy.release import Release
 from cloister.report import notebook
 from cloister.report.document import Block, Document, Fact, Section, Sentence, TextTable
+from cloister.report.picture import Picture
+from cloister.report.plotted import PlottedByColumn
 from cloister.schema.numerals import coordinate_text
 from cloister.sinks import file_hash, stage
 from cloister.vault import Vault
@@ -40,7 +43,7 @@ LABELS_STAMP = {"cloister": "for the holder only: labels are not a private relea
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Clusters:
+class Clusters(PlottedByColumn):
     """Centres, noisy sizes and the certificate: released values only.
 
     Attributes
@@ -153,6 +156,16 @@ class Clusters:
         if with_warning and self.warning is not None:
             blocks.append(Fact("warning", self.warning))
         return Document((Section(tuple(blocks)),), title="Private clusters")
+
+    def pictures(self, columns: Sequence[str] | None = None) -> tuple[Picture, ...]:
+        """The centres in pairs of columns (those named, or those that tell them apart), their profile, their categories."""
+        errors = self.standard_errors_
+        if errors is not None:  # in the order of all columns, without a number for categories
+            places = [self.domain.columns.index(grid.name) for grid in self.domain.encoding.numbers]
+            errors = errors[:, places]
+            errors = np.where(np.isfinite(errors), errors, 2 * self.domain.halves * self.domain.lengths())  # anywhere
+        centers, noise = self.domain.decode(self.places), self.release_.result.get("size_noise")
+        return cluster_pictures(self.domain, centers, self.cluster_sizes_, errors, self.modes, noise, columns)
 
     def with_choices(self, choices: Mapping[str, str]) -> Clusters:
         """The same clusters, whose certificate says more of what was chosen: of released values, which is free."""

@@ -68,13 +68,14 @@ def load_clusters(path: str | PathLike[str], schema: Schema | None = None) -> Cl
         sizes = np.array(release.result["sizes"], dtype=np.float64)
         places = domain.put((centers - domain.decode(np.zeros_like(centers))) / domain.lengths())
         is_whole = sizes.shape == (len(centers),) and written_centers(domain, sizes, records) == read_rows(folder / CENTERS)
+        errors = errors_of(release.result.get("standard_errors"), len(centers), len(domain.columns))
         is_inside = bool((np.abs(domain.decode(places) - centers) <= domain.lengths()).all())
     except (KeyError, TypeError, ValueError, AttributeError, ArithmeticError, csv.Error):
         is_whole = is_inside = False
     if not is_whole or not is_inside:
         raise DataError(f"{path} contradicts itself: its centres are not those of its certificate. Do not rely on it.")
     loss = release.result.get("loss", {}).get("mean_squared_distance")  # older certificates have none of some methods
-    return Clusters(domain, places, sizes, release, loss_=loss, modes=modes)
+    return Clusters(domain, places, sizes, release, standard_errors_=errors, loss_=loss, modes=modes)
 
 
 def domain_of_release(release: Release, schema: Schema | None) -> Domain:
@@ -105,6 +106,16 @@ def numbers_of(records: list[list[Any]], domain: Domain) -> NDArray[np.float64]:
     places = [domain.columns.index(grid.name) for grid in domain.encoding.numbers]
     rows = [[record[place] for place in places] for record in records]
     return np.array(rows, dtype=np.float64).reshape(len(records), len(places))
+
+
+def errors_of(lines: Any, k: int, columns: int) -> NDArray[np.float64] | None:
+    """The noise's part in each coordinate, (k, columns); of clusters of a synopsis a certificate has none."""
+    if lines is None:
+        return None
+    errors = np.array([[np.nan if error is None else float(error) for error in line] for line in lines])
+    if errors.shape != (k, columns) or (errors < 0).any():
+        raise ValueError
+    return errors
 
 
 def modes_of(records: list[list[Any]], domain: Domain, gamma: Any) -> Modes:

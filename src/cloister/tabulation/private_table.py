@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 from os import PathLike
@@ -21,6 +21,8 @@ from cloister.privacy.certificate_json import is_as_written
 from cloister.privacy.release import Release
 from cloister.report import notebook
 from cloister.report.document import Document, Section, Sentence
+from cloister.report.picture import Picture
+from cloister.report.plotted import PlottedByColumn
 from cloister.schema.strict_json import read_json
 from cloister.sinks import file_hashes, stage
 from cloister.sources.exact_parquet import has_only
@@ -30,6 +32,7 @@ from cloister.tabulation.cell_statistics import CellStatistic, CellSums, MarginC
 from cloister.tabulation.margins import Axes
 from cloister.tabulation.table_digits import significant
 from cloister.tabulation.table_display import describe_rows, pivot_rows
+from cloister.tabulation.table_pictures import MarginCells, table_pictures
 
 __all__ = ["PrivateTable"]
 
@@ -42,7 +45,7 @@ Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class PrivateTable:
+class PrivateTable(PlottedByColumn):
     """A released table.
 
     Attributes
@@ -170,6 +173,21 @@ class PrivateTable:
 
     def _repr_html_(self) -> str:
         return notebook.html(self.describe())
+
+    def pictures(self, columns: Sequence[str] | None = None) -> tuple[Picture, ...]:
+        """Bars with 95% intervals of each column, and a heat map of two. `columns`: which, default all of them."""
+        asked = [columns] if isinstance(columns, str) else list(self.by if columns is None else dict.fromkeys(columns))
+        self.margin(*asked)  # refuses a column that is not there
+        pair = self.margin(*asked) if len(asked) == 2 else None
+        columns_shown = [self._margin_cells(self.by.index(name)) for name in asked]
+        return table_pictures(columns_shown, pair)
+
+    def _margin_cells(self, axis: int) -> MarginCells:
+        """The one-way margin of a column, as `rows` has it."""
+        margin = self._margin_counts((axis,))
+        found = {**self._counted(margin), **{k: v for each in self.statistics for k, v in each.columns(margin).items()}}
+        numbers = {name: tuple(column.tolist()) for name, column in found.items()}
+        return MarginCells(self.by[axis], self.labels[axis], numbers, tuple(each.heads for each in self.statistics), self.width)
 
     def fingerprint(self) -> str:
         """A hash of the rows; the certificate holds it, so that a changed file is seen."""

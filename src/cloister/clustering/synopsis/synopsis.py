@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from typing import Any
@@ -22,9 +22,12 @@ from cloister.clustering.seeding.weighted import cluster_points
 from cloister.clustering.synopsis.files import Contents, as_printed, load, load_about, read_printed, save
 from cloister.clustering.synopsis.noisy_cells import Cells, log_densities
 from cloister.clustering.synopsis.queries import Count, count_in, draw_rows, kept_weights, read_box, with_rim
+from cloister.clustering.synopsis.synopsis_pictures import synopsis_pictures
 from cloister.errors import UsageError
 from cloister.parameters import check_flag, check_text, check_whole
 from cloister.privacy.release import Release
+from cloister.report.picture import Picture
+from cloister.report.plotted import PlottedByColumn
 from cloister.vault import Vault
 
 __all__ = ["Synopsis"]
@@ -35,7 +38,7 @@ NOT_SIGNED = "The synopsis was read from a file that is not signed: nothing vouc
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Synopsis:
+class Synopsis(PlottedByColumn):
     """Cells of the domain with noisy counts, released once; a value, and a file.
 
     Attributes
@@ -169,6 +172,10 @@ class Synopsis:
         parts = {"low": decode(self.cells.lower), "high": decode(self.cells.upper), "point": decode(self.cells.points)}
         columns = {f"{name} {part}": parts[part][:, j] for j, name in enumerate(self.columns) for part in parts}
         return pa.table({**columns, "count": self.cells.counts, "standard error": np.sqrt(self.cells.variances)})
+
+    def pictures(self, columns: Sequence[str] | None = None) -> tuple[Picture, ...]:
+        """How many rows lie where: a heat map of two columns, and each column by itself. `columns`: which, default the first."""
+        return synopsis_pictures(self.cells, self.weights(), self.domain, columns)
 
     def save(self, path: str | PathLike[str]) -> Release:
         """Write the synopsis with its certificate to one new Parquet file; returns the certificate."""

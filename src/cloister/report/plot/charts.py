@@ -1,49 +1,47 @@
-"""Charts and pages of panels as pictures: the one module that knows matplotlib."""
+"""Charts, and pages of panels, as pictures."""
 
 from __future__ import annotations
 
 from itertools import zip_longest
 from os import PathLike
-from pathlib import Path
 from typing import Any
 
-from cloister.errors import UsageError
 from cloister.report.document import Chart
 from cloister.report.panels import BarPanel, HeatPanel, HistogramPanel, Page, Panel
+from cloister.report.plot.drawable import check_drawable
+from cloister.report.plot.look import COLORS, clean_axes, look, share_text, short
 
-__all__ = ["check_drawable", "draw", "draw_page"]
+__all__ = ["draw", "draw_chart", "draw_page", "draw_panel", "draw_square"]
 
-FORMATS = (".png", ".svg")
-LEFT_STYLES = (("o-", "tab:blue"), ("D-", "tab:green"))
-RIGHT_STYLES = (("s--", "tab:red"), ("^:", "tab:orange"))
-PANEL_COLORS = {"original": "tab:blue", "release": "tab:orange"}
-OTHER_COLOR = "tab:green"
+LEFT_STYLES = (("o-", COLORS[0]), ("D-", COLORS[2]))
+RIGHT_STYLES = (("s--", COLORS[1]), ("^:", COLORS[4]))
+PANEL_COLORS = {"original": COLORS[0], "release": COLORS[1]}
+OTHER_COLOR = COLORS[2]
 FEWEST_BARS = 4  # that a panel has room for: two words alone would be as wide as the panel
 ACROSS = 4  # panels in a line of a page
 PANEL_SIZE = (3.4, 2.3)  # inches
 LAST_HEIGHT = 4.6  # inches: the line of the heat map
-LONGEST_WORD, LONGEST_TITLE = 16, 38
+LONGEST_WORD, LONGEST_TITLE, LONGEST_PAGE_TITLE = 16, 38, 100
 LEAST_HEAT = 0.5  # where the scale of colours ends at least, so that pages can be compared
 
 
-def check_drawable(path: str | PathLike[str]) -> None:
-    """Refuse a picture that cannot be drawn, before a row is read."""
-    if Path(path).suffix.lower() not in FORMATS:
-        raise UsageError(f"a picture is drawn as {' or '.join(FORMATS)}. Name the file so.")
-    try:
-        import matplotlib  # noqa: F401
-    except ModuleNotFoundError:
-        raise UsageError("drawing a picture needs matplotlib. Install it: pip install 'cloister[plots]'.") from None
-
-
 def draw(chart: Chart, path: str | PathLike[str]) -> None:
-    """Draw a chart as PNG or SVG, by the name of the file."""
+    """Draw a chart as PNG, SVG or PDF, by the name of the file."""
     check_drawable(path)
     from matplotlib.figure import Figure
+
+    with look():
+        figure = Figure(figsize=(7, 4.2), layout="constrained")
+        axes = figure.subplots()
+        draw_chart(axes, chart)
+        axes.set_title(chart.title, loc="center", fontsize=11)
+        figure.savefig(path, dpi=120)
+
+
+def draw_chart(left: Any, chart: Chart) -> None:
+    """Series over the same points, on one axis or two."""
     from matplotlib.ticker import FuncFormatter, NullLocator
 
-    figure = Figure(figsize=(7, 4.2), layout="constrained")
-    left = figure.subplots()
     sides = [(left, chart.left, LEFT_STYLES, False)]
     if chart.right is not None:
         # the later axes are drawn above the earlier ones
@@ -58,13 +56,13 @@ def draw(chart: Chart, path: str | PathLike[str]) -> None:
             axes.yaxis.set_major_formatter(FuncFormatter(lambda number, _, write=axis.format: write(number)))
         else:
             axes.set_ylim(bottom=0)
-    left.set(xlabel=chart.x.label, title=chart.title, xscale="log" if chart.x.is_log else "linear")
+    left.set(xlabel=chart.x.label, xscale="log" if chart.x.is_log else "linear")
     left.set_xticks(chart.points, [chart.x.format(point) for point in chart.points])
     left.xaxis.set_minor_locator(NullLocator())
     lines = [line for axes, *_ in sides for line in axes.get_lines()]
-    figure.legend(lines, [str(line.get_label()) for line in lines], loc="outside lower center", ncols=3, frameon=False)
-    left.grid(alpha=0.3)
-    figure.savefig(path, dpi=120)
+    names = [str(line.get_label()) for line in lines]
+    left.figure.legend(lines, names, loc="outside lower center", ncols=3)
+    clean_axes(left)
 
 
 def draw_page(page: Page, path: str | PathLike[str]) -> None:
@@ -72,33 +70,37 @@ def draw_page(page: Page, path: str | PathLike[str]) -> None:
     check_drawable(path)
     from matplotlib.figure import Figure
 
-    lines = max(1, -(-len(page.panels) // ACROSS))
-    heights = [PANEL_SIZE[1] * lines, LAST_HEIGHT]
-    figure = Figure(figsize=(PANEL_SIZE[0] * ACROSS, sum(heights) + 0.8), layout="constrained")
-    parts: Any = figure.subfigures(2, 1, height_ratios=heights)
-    above, below = parts
-    drawn = []
-    for axes, panel in zip_longest(above.subplots(lines, ACROSS).flat, page.panels):
-        if panel is None:
-            axes.set_axis_off()
-            continue
-        _draw_panel(axes, panel)
-        drawn.append(axes)
-    if drawn:
-        lines_and_names = drawn[0].get_legend_handles_labels()
-        above.legend(*lines_and_names, loc="outside upper center", ncols=len(lines_and_names[1]), frameon=False)
-    places = below.subplots(1, 1 if page.heat is None else 2, squeeze=False)[0]
-    if page.heat is not None:
-        _draw_heat(below, places[0], page.heat)
-    _draw_panel(places[-1], page.last)
-    places[-1].set_ylabel("share of rows", fontsize=8)
-    places[-1].legend(frameon=False, fontsize=8)
-    figure.suptitle(page.title)
-    figure.savefig(path, dpi=110)
+    with look():
+        lines = max(1, -(-len(page.panels) // ACROSS))
+        heights = [PANEL_SIZE[1] * lines, LAST_HEIGHT]
+        figure = Figure(figsize=(PANEL_SIZE[0] * ACROSS, sum(heights) + 0.8), layout="constrained")
+        parts: Any = figure.subfigures(2, 1, height_ratios=heights)
+        above, below = parts
+        drawn = []
+        for axes, panel in zip_longest(above.subplots(lines, ACROSS).flat, page.panels):
+            if panel is None:
+                axes.set_axis_off()
+                continue
+            draw_panel(axes, panel)
+            axes.set_title(short(panel.title, LONGEST_TITLE), fontsize=9)
+            drawn.append(axes)
+        if drawn:
+            lines_and_names = drawn[0].get_legend_handles_labels()
+            above.legend(*lines_and_names, loc="outside upper center", ncols=len(lines_and_names[1]), frameon=False)
+        places = below.subplots(1, 1 if page.heat is None else 2, squeeze=False)[0]
+        if page.heat is not None:
+            draw_square(places[0], page.heat)
+            places[0].set_title(short(page.heat.title, LONGEST_TITLE), fontsize=9)
+        draw_panel(places[-1], page.last)
+        places[-1].set_title(short(page.last.title, LONGEST_TITLE), fontsize=9)
+        places[-1].set_ylabel("share of rows", fontsize=8)
+        places[-1].legend(frameon=False, fontsize=8)
+        figure.suptitle(short(page.title, LONGEST_PAGE_TITLE))
+        figure.savefig(path, dpi=110)
 
 
-def _draw_panel(axes: Any, panel: Panel) -> None:
-    axes.set_title(_short(panel.title, LONGEST_TITLE), fontsize=9)
+def draw_panel(axes: Any, panel: Panel) -> None:
+    """Shares of words or of numbers, beside those of other tables."""
     axes.tick_params(labelsize=7)
     if isinstance(panel, HistogramPanel):
         _draw_histogram(axes, panel)
@@ -113,7 +115,7 @@ def _draw_histogram(axes: Any, panel: HistogramPanel) -> None:
     if panel.ticks:
         axes.set_xticks([at for at, _ in panel.ticks], [words for _, words in panel.ticks])
     axes.set_xlabel(panel.label, fontsize=8)
-    axes.yaxis.set_major_formatter(lambda share, _: f"{100 * share:.3g}%")
+    axes.yaxis.set_major_formatter(share_text)
 
 
 def _draw_bars(axes: Any, panel: BarPanel) -> None:
@@ -122,25 +124,19 @@ def _draw_bars(axes: Any, panel: BarPanel) -> None:
         places = [at + i * height - 0.4 + height / 2 for at in range(len(shares))]
         color = PANEL_COLORS.get(name, OTHER_COLOR)
         axes.barh(places, shares, height, color=color, alpha=0.35 if i == 0 else 1, label=name)
-    axes.set_yticks(range(len(panel.words)), [_short(word, LONGEST_WORD) for word in panel.words])
+    axes.set_yticks(range(len(panel.words)), [short(word, LONGEST_WORD) for word in panel.words])
     axes.set_ylim(max(len(panel.words), FEWEST_BARS) - 0.5, -0.5)
-    axes.xaxis.set_major_formatter(lambda share, _: f"{100 * share:.3g}%")
+    axes.xaxis.set_major_formatter(share_text)
 
 
-def _draw_heat(figure: Any, axes: Any, panel: HeatPanel) -> None:
+def draw_square(axes: Any, panel: HeatPanel) -> None:
+    """A square table of shares as colours."""
     highest = max((value for line in panel.values for value in line if value == value), default=0.0)
     image = axes.imshow(panel.values, cmap="YlOrRd", vmin=0, vmax=max(highest, LEAST_HEAT))
-    axes.set_title(panel.title, fontsize=9)
     size = 7 if len(panel.names) <= 30 else 4
-    names = [_short(name, LONGEST_WORD) for name in panel.names]
+    names = [short(name, LONGEST_WORD) for name in panel.names]
     axes.set_xticks(range(len(names)), names, rotation=60, ha="right", rotation_mode="anchor", fontsize=size)
     axes.set_yticks(range(len(names)), names, fontsize=size)
-    bar = figure.colorbar(image, ax=axes, shrink=0.8)
+    bar = axes.figure.colorbar(image, ax=axes, shrink=0.8)
     bar.ax.tick_params(labelsize=7)
-    bar.ax.yaxis.set_major_formatter(lambda share, _: f"{100 * share:.3g}%")
-
-
-def _short(text: str, longest: int) -> str:
-    """A text that fits a panel; a dollar sign would begin a formula."""
-    text = text if len(text) <= longest else text[: longest - 1] + "\N{HORIZONTAL ELLIPSIS}"
-    return text.replace("$", r"\$")
+    bar.ax.yaxis.set_major_formatter(share_text)

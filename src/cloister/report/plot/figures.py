@@ -1,0 +1,152 @@
+"""Pictures as matplotlib figures and as files: which panel is drawn how, and how much room it has."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from io import BytesIO
+from os import PathLike
+from pathlib import Path
+from textwrap import wrap
+from typing import Any
+
+from cloister.report.document import Chart
+from cloister.report.panels import BarPanel, HeatPanel, HistogramPanel
+from cloister.report.picture import (
+    CenterMap,
+    CenterProfile,
+    HeatMap,
+    MeasuredBars,
+    MeasuredSteps,
+    Picture,
+    PicturePanel,
+    WordGrid,
+)
+from cloister.report.plot.center_marks import draw_centers, draw_profile
+from cloister.report.plot.charts import draw_chart, draw_panel, draw_square
+from cloister.report.plot.drawable import check_drawable, check_matplotlib
+from cloister.report.plot.look import SOFT, look, short
+from cloister.report.plot.marks import draw_grid, draw_heat_map, draw_measured_bars, draw_steps
+
+__all__ = ["fill", "figure", "height_of_picture", "save", "settle", "save_bytes", "WIDTH"]
+
+WIDTH = 6.4  # inches; readable when it is 600 pixels wide
+DPI = 150
+LONGEST_TITLE = 90
+CAPTION_WIDTH, CAPTION_LINE = 124, 0.16  # characters of a line, inches
+MOST_HEIGHT = 100.0  # inches
+NO_METADATA = {"svg": {"Date": None, "Creator": None, "Format": None, "Type": None}, "pdf": {"CreationDate": None}}
+
+DRAWERS: dict[type[Any], Callable[[Any, Any], None]] = {
+    MeasuredBars: draw_measured_bars,
+    MeasuredSteps: draw_steps,
+    CenterMap: draw_centers,
+    CenterProfile: draw_profile,
+    WordGrid: draw_grid,
+    HeatMap: draw_heat_map,
+    BarPanel: draw_panel,
+    HistogramPanel: draw_panel,
+    HeatPanel: draw_square,
+    Chart: draw_chart,
+}
+
+
+def figure(pictures: Sequence[Picture]) -> Any:
+    """The pictures below one another as one matplotlib Figure, which a notebook shows."""
+    check_matplotlib()
+    from matplotlib.text import Text
+
+    from cloister.report.plot.shown_figure import ShownFigure
+
+    with look():
+        heights = [height_of_picture(each, with_words=True) for each in pictures]
+        scale = min(1.0, MOST_HEIGHT / max(sum(heights), 1e-9))
+        drawn = ShownFigure(
+            figsize=(WIDTH, max(1.0, sum(heights) * scale)), dpi=DPI, layout="constrained", facecolor="white"
+        )
+        parts = drawn.subfigures(len(pictures), 1, height_ratios=heights, squeeze=False)[:, 0] if pictures else ()
+        for part, picture in zip(parts, pictures, strict=True):
+            part.set_facecolor("white")
+            fill(part, picture)
+            part.suptitle(short(picture.heading, LONGEST_TITLE), x=0.012, ha="left", weight="bold")
+            if picture.caption:
+                part.supxlabel(
+                    "\n".join(_lines(picture.caption)), x=0.012, ha="left", fontsize=7.5, color=SOFT, linespacing=1.3
+                )
+        settle(drawn)
+        for text in drawn.findobj(Text):
+            text.set_parse_math(False)
+    return drawn
+
+
+def save(pictures: Sequence[Picture], path: str | PathLike[str]) -> None:
+    """Draw the pictures below one another into a file, by its name's ending; what is for the holder only its owner may read."""
+    check_drawable(path)
+    target = Path(path)
+    drawn = save_bytes(pictures, target.suffix.lower()[1:])
+    if any(picture.for_holder for picture in pictures):
+        target.touch(mode=0o600)
+    target.write_bytes(drawn)
+
+
+def save_bytes(pictures: Sequence[Picture], format: str) -> bytes:
+    """The file of some pictures."""
+    file = BytesIO()
+    with look():
+        figure(pictures).savefig(file, format=format, dpi=DPI, metadata=NO_METADATA.get(format))
+    return file.getvalue()
+
+
+def settle(drawn: Any) -> None:
+    """Lay a figure out once and for all; ticks are made when they are drawn, and later the user's own settings hold."""
+    drawn.draw_without_rendering()
+    drawn.set_layout_engine("none")
+
+
+def fill(part: Any, picture: Picture) -> None:
+    """Draw the panels of a picture into a figure, or a part of one; title and caption aside."""
+    lines = _grid(picture)
+    heights = [max(map(_height, line)) for line in lines]
+    places = part.add_gridspec(max(1, len(lines)), _across(picture), height_ratios=heights or None)
+    for i, line in enumerate(lines):
+        for j, panel in enumerate(line):
+            axes = part.add_subplot(places[i, j])
+            DRAWERS[type(panel)](axes, panel)
+            if not isinstance(panel, Chart) and panel.title:
+                above = 26 if isinstance(panel, CenterProfile) else 6
+                longest = 34 if _across(picture) > 1 else 80
+                axes.set_title(short(panel.title, longest), weight="bold", pad=above)
+
+
+def height_of_picture(picture: Picture, *, with_words: bool) -> float:
+    """Inches that a picture takes, with its title and caption or without."""
+    panels = sum(max(map(_height, line)) for line in _grid(picture))
+    words = 0.4 + (0.1 + CAPTION_LINE * len(_lines(picture.caption)) if picture.caption else 0.0)
+    return panels + (words if with_words else 0.0)
+
+
+def _lines(caption: str) -> list[str]:
+    return wrap(short(caption, 1000), CAPTION_WIDTH)
+
+
+def _across(picture: Picture) -> int:
+    return max(1, min(picture.across, len(picture.panels)))
+
+
+def _grid(picture: Picture) -> list[tuple[PicturePanel, ...]]:
+    """The panels, line by line."""
+    across = _across(picture)
+    return [picture.panels[at : at + across] for at in range(0, len(picture.panels), across)]
+
+
+def _height(panel: PicturePanel) -> float:
+    """Inches that a panel takes."""
+    if isinstance(panel, MeasuredBars):
+        return 0.72 + 0.2 * min(max(3, len(panel.words)), 60)
+    if isinstance(panel, CenterProfile):
+        each = 0.18 + 0.03 * len(panel.names)
+        return 0.95 + 0.18 * (len(panel.names) // 6) + each * len(panel.columns)
+    if isinstance(panel, WordGrid):
+        return 0.7 + 0.25 * len(panel.columns)
+    if isinstance(panel, HeatMap):
+        return 1.2 + min(max(1.4, 0.2 * len(panel.y.words)), 8.0) if panel.y.words else 3.4
+    return {MeasuredSteps: 1.9, CenterMap: 2.7, HeatPanel: 3.4, Chart: 3.4}.get(type(panel), 2.1)

@@ -1,0 +1,101 @@
+"""Pictures as SVG inside a page: no prolog, no fixed width, colours of the page, nothing loaded from elsewhere."""
+
+from __future__ import annotations
+
+import re
+from hashlib import sha256
+from io import BytesIO
+from xml.etree import ElementTree
+
+from cloister.report.one_line import one_line
+from cloister.report.picture import Picture
+from cloister.report.plot.drawable import check_matplotlib
+from cloister.report.plot.figures import NO_METADATA, WIDTH, fill, height_of_picture, settle
+from cloister.report.plot.look import COLORS, GRID, INK, SOFT, look
+
+__all__ = ["DARK_COLORS", "inline_svg"]
+
+SVG, XLINK = "http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"
+DARK_COLORS = (
+    "--ink: #e6e9ee; --ink-soft: #a9b2bd; --grid: #38414c; --chart-1: #4aa8e0; --chart-2: #f08a4b; --chart-3: #3cc49a; "
+    "--chart-4: #e3a0c4; --chart-5: #f0b93a; --chart-6: #8fd0f5; --chart-7: #9aa1ab; --chart-image: brightness(1.6)"
+)
+"""What a page sets where it is dark; on white paper pictures need nothing."""
+FONT = "system-ui, sans-serif"
+VARIABLES = {
+    **{color: f"var(--chart-{i + 1}, {color})" for i, color in enumerate(COLORS)},
+    INK: f"var(--ink, {INK})",
+    SOFT: f"var(--ink-soft, {SOFT})",
+    GRID: f"var(--grid, {GRID})",
+}
+COLOR = re.compile("|".join(VARIABLES))
+REFERENCE = re.compile(r"(?<=url\(#)[^)]+|(?<=^#)\S+$")  # url(#NAME), or the whole of a href
+FONTS = re.compile(r"(font:[^;]*?px) [^;]*")
+
+
+def inline_svg(picture: Picture, prefix: str = "") -> str:
+    """The panels of a picture as an ``<svg>`` element for an HTML page.
+
+    The heading and the caption are in its title and description, for readers who hear the page; they are not drawn: the page has
+    its own words beside it. Colours are the page's variables ``--chart-1`` to ``--chart-7``, ``--ink``, ``--ink-soft`` and
+    ``--grid``, with colours for white paper where it sets none; `DARK_COLORS` are those of a dark page. It is as wide as its
+    place, and readable from about 450 pixels on.
+
+    Parameters
+    ----------
+    picture
+    prefix : str
+        Begins every id. Where a page shows the same picture twice, they need two.
+    """
+    check_matplotlib()
+    from matplotlib.figure import Figure
+
+    with look():
+        height = max(0.5, height_of_picture(picture, with_words=False))
+        drawn = Figure(figsize=(WIDTH, height), layout="constrained")
+        fill(drawn, picture)
+        settle(drawn)
+        file = BytesIO()
+        drawn.savefig(file, format="svg", transparent=True, metadata=NO_METADATA["svg"])
+    root = ElementTree.fromstring(file.getvalue())
+    _name_ids(root, prefix or f"p{sha256(repr(picture).encode()).hexdigest()[:8]}")
+    for element in root.iter():
+        if element.tag == f"{{{SVG}}}image":
+            element.set("style", "filter: var(--chart-image, none)")
+        if style := element.get("style"):
+            element.set("style", FONTS.sub(rf"\1 {FONT}", COLOR.sub(lambda found: VARIABLES[found[0]], style)))
+    _describe(root, picture)
+    ElementTree.register_namespace("", SVG)
+    return ElementTree.tostring(root, encoding="unicode").strip()
+
+
+def _name_ids(root: ElementTree.Element, prefix: str) -> None:
+    """Ids that no other picture of a page has, and none that nothing refers to."""
+    for element in root.iter():
+        if (target := element.attrib.pop(f"{{{XLINK}}}href", None)) is not None:
+            element.set("href", target)
+    used = set()
+    for element in root.iter():
+        for key, value in element.attrib.items():
+            if found := REFERENCE.search(value):
+                used.add(found[0])
+                element.set(key, f"{value[: found.start()]}{prefix}-{value[found.start() :]}")
+    for element in root.iter():
+        name = element.attrib.pop("id", None)
+        if name in used:
+            element.set("id", f"{prefix}-{name}")
+
+
+def _describe(root: ElementTree.Element, picture: Picture) -> None:
+    """What the picture is, for those who hear it; no fixed size."""
+    for size in ("width", "height", "version"):
+        root.attrib.pop(size, None)
+    for parent in root.iter(f"{{{SVG}}}defs"):
+        for style in parent.findall(f"{{{SVG}}}style"):  # its rule would hold for the whole page
+            parent.remove(style)
+    root.set("style", "stroke-linejoin: round; stroke-linecap: butt")
+    root.set("role", "img")
+    root.set("aria-label", one_line(picture.heading))
+    title, text = ElementTree.Element(f"{{{SVG}}}title"), ElementTree.Element(f"{{{SVG}}}desc")
+    title.text, text.text = one_line(picture.heading), one_line(picture.caption)
+    root[:0] = [title, text]
