@@ -28,6 +28,8 @@ LATE_IMPORTS = {
     "cloister.privacy.noise": "compiled samplers (numba) are loaded by releases with many draws",
     "cloister.clustering.seeding.evolution": "loads numba",
     "cloister.anonymization.searching.find_recoding": "local recoding loads numba",
+    "cloister.report.plotted": "what draws is loaded where something is drawn",
+    "cloister.report.plot.figures": "the class of figures needs matplotlib, which is optional",
 }
 
 # Checks of parameters that give a plain value for what a user passed: that one is to be used.
