@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from cloister.report.picture import CenterMap, CenterProfile
-from cloister.report.plot.look import COLORS, INK, MARKERS, clean_axes, number_text, share_text, short
 from cloister.report.plot.marks import few_ticks
+from cloister.report.plot.style import COLORS, INK, MARKERS, clean_axes, number_text, share_text, short
 
 __all__ = ["draw_centers", "draw_profile"]
 

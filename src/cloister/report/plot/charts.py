@@ -9,7 +9,7 @@ from typing import Any
 from cloister.report.document import Chart
 from cloister.report.panels import BarPanel, HeatPanel, HistogramPanel, Page, Panel
 from cloister.report.plot.drawable import check_drawable
-from cloister.report.plot.look import COLORS, clean_axes, look, share_text, short
+from cloister.report.plot.style import COLORS, clean_axes, look, share_text, short
 
 __all__ = ["draw", "draw_chart", "draw_page", "draw_panel", "draw_square"]
 

@@ -24,8 +24,8 @@ from cloister.report.picture import (
 from cloister.report.plot.center_marks import draw_centers, draw_profile
 from cloister.report.plot.charts import draw_chart, draw_panel, draw_square
 from cloister.report.plot.drawable import check_drawable, check_matplotlib
-from cloister.report.plot.look import SOFT, look, short
 from cloister.report.plot.marks import draw_grid, draw_heat_map, draw_measured_bars, draw_steps
+from cloister.report.plot.style import SOFT, look, short
 
 __all__ = ["fill", "figure", "height_of_picture", "save", "settle", "save_bytes", "WIDTH"]
 

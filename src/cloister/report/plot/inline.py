@@ -11,7 +11,7 @@ from cloister.report.one_line import one_line
 from cloister.report.picture import Picture
 from cloister.report.plot.drawable import check_matplotlib
 from cloister.report.plot.figures import NO_METADATA, WIDTH, fill, height_of_picture, settle
-from cloister.report.plot.look import COLORS, GRID, INK, SOFT, look
+from cloister.report.plot.style import COLORS, GRID, INK, SOFT, look
 
 __all__ = ["DARK_COLORS", "inline_svg"]
 

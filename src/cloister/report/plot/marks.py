@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from cloister.report.picture import HeatAxis, HeatMap, MeasuredBars, MeasuredSteps, WordGrid
-from cloister.report.plot.look import ACCENT, COLORS, GRID, INK, SOFT, clean_axes, number_text, share_text, short, sparse
+from cloister.report.plot.style import ACCENT, COLORS, GRID, INK, SOFT, clean_axes, number_text, share_text, short, sparse
 
 __all__ = ["draw_grid", "draw_heat_map", "draw_measured_bars", "draw_steps"]
 

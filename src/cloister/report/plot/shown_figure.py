@@ -6,7 +6,7 @@ from io import BytesIO
 
 from matplotlib.figure import Figure
 
-from cloister.report.plot.look import look
+from cloister.report.plot.style import look
 
 __all__ = ["ShownFigure"]
 
