@@ -26,6 +26,7 @@ from cloister.report.plot.charts import draw_chart, draw_panel, draw_square
 from cloister.report.plot.drawable import check_drawable, check_matplotlib
 from cloister.report.plot.marks import draw_grid, draw_heat_map, draw_measured_bars, draw_steps
 from cloister.report.plot.style import SOFT, look, short
+from cloister.report.plot.svg_parts import read_svg, svg_text
 
 __all__ = ["fill", "figure", "height_of_picture", "save", "settle", "save_bytes", "WIDTH"]
 
@@ -93,6 +94,8 @@ def save_bytes(pictures: Sequence[Picture], format: str) -> bytes:
     file = BytesIO()
     with look():
         figure(pictures).savefig(file, format=format, dpi=DPI, metadata=NO_METADATA.get(format))
+    if format == "svg":
+        return f'<?xml version="1.0" encoding="utf-8"?>\n{svg_text(read_svg(file.getvalue()))}\n'.encode()
     return file.getvalue()
 
 

@@ -12,10 +12,10 @@ from cloister.report.picture import Picture
 from cloister.report.plot.drawable import check_matplotlib
 from cloister.report.plot.figures import NO_METADATA, WIDTH, fill, height_of_picture, settle
 from cloister.report.plot.style import COLORS, GRID, INK, SOFT, look
+from cloister.report.plot.svg_parts import SVG, name_ids, read_svg, svg_text
 
 __all__ = ["DARK_COLORS", "inline_svg"]
 
-SVG, XLINK = "http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"
 DARK_COLORS = (
     "--ink: #e6e9ee; --ink-soft: #a9b2bd; --grid: #38414c; --chart-1: #4aa8e0; --chart-2: #f08a4b; --chart-3: #3cc49a; "
     "--chart-4: #e3a0c4; --chart-5: #f0b93a; --chart-6: #8fd0f5; --chart-7: #9aa1ab; --chart-image: brightness(1.6)"
@@ -29,7 +29,6 @@ VARIABLES = {
     GRID: f"var(--grid, {GRID})",
 }
 COLOR = re.compile("|".join(VARIABLES))
-REFERENCE = re.compile(r"(?<=url\(#)[^)]+|(?<=^#)\S+$")  # url(#NAME), or the whole of a href
 FONTS = re.compile(r"(font:[^;]*?px) [^;]*")
 
 
@@ -57,33 +56,15 @@ def inline_svg(picture: Picture, prefix: str = "") -> str:
         settle(drawn)
         file = BytesIO()
         drawn.savefig(file, format="svg", transparent=True, metadata=NO_METADATA["svg"])
-    root = ElementTree.fromstring(file.getvalue())
-    _name_ids(root, prefix or f"p{sha256(repr(picture).encode()).hexdigest()[:8]}")
+    root = read_svg(file.getvalue())
     for element in root.iter():
         if element.tag == f"{{{SVG}}}image":
             element.set("style", "filter: var(--chart-image, none)")
         if style := element.get("style"):
             element.set("style", FONTS.sub(rf"\1 {FONT}", COLOR.sub(lambda found: VARIABLES[found[0]], style)))
     _describe(root, picture)
-    ElementTree.register_namespace("", SVG)
-    return ElementTree.tostring(root, encoding="unicode").strip()
-
-
-def _name_ids(root: ElementTree.Element, prefix: str) -> None:
-    """Ids that no other picture of a page has, and none that nothing refers to."""
-    for element in root.iter():
-        if (target := element.attrib.pop(f"{{{XLINK}}}href", None)) is not None:
-            element.set("href", target)
-    used = set()
-    for element in root.iter():
-        for key, value in element.attrib.items():
-            if found := REFERENCE.search(value):
-                used.add(found[0])
-                element.set(key, f"{value[: found.start()]}{prefix}-{value[found.start() :]}")
-    for element in root.iter():
-        name = element.attrib.pop("id", None)
-        if name in used:
-            element.set("id", f"{prefix}-{name}")
+    name_ids(root, prefix or f"p{sha256(svg_text(root).encode()).hexdigest()[:10]}-")
+    return svg_text(root)
 
 
 def _describe(root: ElementTree.Element, picture: Picture) -> None:
