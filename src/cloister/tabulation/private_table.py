@@ -187,7 +187,9 @@ class PrivateTable(PlottedByColumn):
         margin = self._margin_counts((axis,))
         found = {**self._counted(margin), **{k: v for each in self.statistics for k, v in each.columns(margin).items()}}
         numbers = {name: tuple(column.tolist()) for name, column in found.items()}
-        return MarginCells(self.by[axis], self.labels[axis], numbers, tuple(each.heads for each in self.statistics), self.width)
+        return MarginCells(
+            self.by[axis], self.labels[axis], numbers, tuple(each.heads for each in self.statistics), self.width
+        )
 
     def fingerprint(self) -> str:
         """A hash of the rows; the certificate holds it, so that a changed file is seen."""

@@ -49,7 +49,9 @@ def table_pictures(columns: Sequence[MarginCells], pair: NDArray[Any] | None) ->
     pictures.append(Picture(title, panels, f"{_marks(panels)} {INTERVALS}{more}", across=across))
     for place, heads in enumerate(columns[0].statistics if columns else ()):
         panels = tuple(_statistic(each, *each.statistics[place][:2]) for each in shown)
-        pictures.append(Picture(f"{heads[0].capitalize()}", panels, f"{_marks(panels)} {INTERVALS}{LEFT_OUT}", across=across))
+        pictures.append(
+            Picture(f"{heads[0].capitalize()}", panels, f"{_marks(panels)} {INTERVALS}{LEFT_OUT}", across=across)
+        )
     return tuple(pictures)
 
 
