@@ -26,6 +26,7 @@ from cloister.cli import (
     demo,
     ledger,
     microdata,
+    report,
     risk,
     schema,
     score,
@@ -184,6 +185,7 @@ app.command(name="microdata", epilog=microdata.EXAMPLE)(microdata.microdata)
 app.command(name="risk", epilog=risk.EXAMPLE)(risk.risk)
 app.command(name="score", epilog=score.EXAMPLE)(score.score)
 app.command(name="calibrate", epilog=calibrate.EXAMPLE)(calibrate.calibrate)
+app.command(name="report", epilog=report.EXAMPLE)(report.report)
 app.command(name="verify", epilog=verify.EXAMPLE)(verify.verify)
 app.command(name="demo", epilog=demo.EXAMPLE)(demo.demo)
 app.add_typer(ledger.app, name="ledger")

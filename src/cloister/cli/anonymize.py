@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from cloister.cli import flags, output
+from cloister.cli.report import reporting
 from cloister.errors import UsageError
 
 if TYPE_CHECKING:
@@ -154,14 +155,15 @@ def anonymize(
     ] = None,
     schema: flags.SchemaFile = None,
     access: flags.Access,
+    publishing: flags.Publishing,
     everywhere: flags.Everywhere,
 ) -> None:
     """Publish a k-anonymous table: generalise the quasi-identifiers, drop the identifiers, keep the rest."""
     if out is None and curve is None:
         raise UsageError("where should the table go? Give --out FILE, which does not exist yet.")
-    if curve is not None and (out or k is not None or apply or save_recoding):
+    if curve is not None and (out or k is not None or apply or save_recoding or publishing.report):
         raise UsageError(
-            "--curve writes no table: drop --out, --k, --apply and --save-recoding, choose a k, then run it again."
+            "--curve writes no table: drop --out, --k, --apply, --save-recoding and --report, choose a k, then run it again."
         )
     where = access.parameters()
     files = access.files(data)
@@ -178,7 +180,7 @@ def anonymize(
                 "--keep-unique, the key of its pseudonyms and where to write."
             )
         assert out is not None
-        apply_saved(apply, files, out, k, pseudonymizing, where, everywhere.as_json)
+        apply_saved(apply, files, out, k, pseudonymizing, where, publishing, everywhere.as_json)
         return
     if k is None and curve is None:
         raise UsageError("how many rows should look alike? Give --k (10 is a common choice), or look at --curve first.")
@@ -200,10 +202,17 @@ def anonymize(
         show_curve(model, files, curve, everywhere.as_json)
     else:
         assert out is not None
-        publish(model, files, out, save_recoding, everywhere.as_json)
+        publish(model, files, out, save_recoding, publishing, everywhere.as_json)
 
 
-def publish(model: TopDownSpecialization, data: Any, out: Path, save_recoding: Path | None, as_json: bool) -> None:
+def publish(
+    model: TopDownSpecialization,
+    data: Any,
+    out: Path,
+    save_recoding: Path | None,
+    publishing: flags.Publishing,
+    as_json: bool,
+) -> None:
     """Write the table and, if it is asked for, its recoding."""
     from cloister.anonymization.writing.rewriting import format_of
     from cloister.sinks import certificate_path, reserved
@@ -215,6 +224,7 @@ def publish(model: TopDownSpecialization, data: Any, out: Path, save_recoding: P
         if save_recoding is not None:
             names.enter_context(reserved(save_recoding))
         names.enter_context(reserved(out, with_certificate=True))
+        write_report = names.enter_context(reporting(publishing, out, model.ledger, quiet=as_json))
         with output.progress(as_json) as step:
             release = model.publish(data, out, progress=step)
         if save_recoding is not None:
@@ -222,6 +232,7 @@ def publish(model: TopDownSpecialization, data: Any, out: Path, save_recoding: P
         show(release, str(model.summary_), out, as_json)
         if save_recoding is not None and not as_json:
             output.print_line(f"Recoding: {save_recoding} (for the holder; on other rows it guarantees nothing)")
+        write_report()
 
 
 def apply_saved(
@@ -231,6 +242,7 @@ def apply_saved(
     k: int | None,
     pseudonymizing: Pseudonymizing,
     where: dict[str, Any],
+    publishing: flags.Publishing,
     as_json: bool,
 ) -> None:
     """Apply a saved recoding to other rows; `where` names the table, its ledger and the engine."""
@@ -242,11 +254,15 @@ def apply_saved(
     dropped = read_list(pseudonymizing.identifiers) or ()
     kept = read_list(pseudonymizing.keep_unique) or ()
     saved = read_recoding(recoding)
-    with reserved(out, with_certificate=True):
+    with (
+        reserved(out, with_certificate=True),
+        reporting(publishing, out, where["ledger"], quiet=as_json) as write_report,
+    ):
         release = apply_recoding(
             saved, data, out, k=k, identifiers=dropped, keep_unique=kept, **pseudonymizing.key(), **where
         )
         show(release, ", ".join(f"{what} {number:,}" for what, number in release.result.items()), out, as_json)
+        write_report()
 
 
 def show_curve(model: TopDownSpecialization, data: Any, path: Path, as_json: bool) -> None:

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from cloister.cli import flags, output
+from cloister.cli.report import reporting
 from cloister.errors import UsageError
 from cloister.report.terminal import print_document
 
@@ -73,6 +74,7 @@ def choose(
     schema: flags.SchemaFile = None,
     neighbours: flags.NeighbourRelation = None,
     access: flags.Access,
+    publishing: flags.Publishing,
     dry_run: flags.DryRun = False,
     everywhere: flags.Everywhere,
 ) -> None:
@@ -94,7 +96,11 @@ def choose(
         output.print_plan(plan_choice(access.column_names(data, facts), **terms), everywhere.as_json)
         return
     path = check_out(out)
-    with reserved(path) as held, paid_result():
+    with (
+        reserved(path) as held,
+        reporting(publishing, path, access.ledger, quiet=everywhere.as_json) as write_report,
+        paid_result(),
+    ):
         with output.progress(everywhere.as_json) as step:
             chosen = release_choice(access.files(data), **terms, **where, progress=step)
         assert chosen.release is not None
@@ -102,9 +108,10 @@ def choose(
         output.write_release(chosen.release, access.ledger, held.target, write=chosen.save, as_data=lambda: as_data)
         if everywhere.as_json:
             output.print_json(as_data)
-            return
-        print_document(chosen.describe())
-        output.print_release(chosen.release, f"{path}")
+        else:
+            print_document(chosen.describe())
+            output.print_release(chosen.release, f"{path}")
+        write_report()
 
 
 def check_out(out: Path | None) -> Path:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from cloister.cli import flags, output
+from cloister.cli.report import reporting
 from cloister.clustering.methods import METHODS, MODELS
 from cloister.clustering.schedules import SCHEDULES
 from cloister.errors import BudgetExceeded, CloisterError, UsageError
@@ -63,6 +64,7 @@ def cluster(
     scale: flags.Scale = "bounds",
     neighbours: flags.NeighbourRelation = None,
     access: flags.Access,
+    publishing: flags.Publishing,
     synopsis: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Cluster a released synopsis instead of data: free.")
     ] = None,
@@ -116,16 +118,15 @@ def cluster(
         if labels:
             check_labels(where["engine"])
         target = read_out(out)
-        with reserved(target):
+        with (
+            reserved(target),
+            reporting(publishing, target, access.ledger, quiet=everywhere.as_json) as write_report,
+        ):
             clusters = cluster_synopsis(synopsis, k, seeding or "kmeans++", read_evolution(evolution), where["engine"])
             clusters = dataclasses.replace(clusters, ledger=access.ledger)
-            show(
-                clusters,
-                clusters.save(target, label=access.files(data) if data else None),
-                target,
-                labels,
-                everywhere.as_json,
-            )
+            labelled = access.files(data) if data else None
+            show(clusters, clusters.save(target, label=labelled), target, labels, everywhere.as_json)
+            write_report()
         return
     if not data:
         raise UsageError("what should be clustered? Give DATA, or --synopsis FILE.")
@@ -159,7 +160,11 @@ def cluster(
     target = read_out(out)
     if labels:
         check_labels(request.engine)
-    with reserved(target) as held, paid_result():
+    with (
+        reserved(target) as held,
+        reporting(publishing, target, request.ledger, quiet=everywhere.as_json) as write_report,
+        paid_result(),
+    ):
         source = request.read(access.files(data))
         if not everywhere.as_json and (note := request.note_before_charge(source)) is not None:
             typer.echo(note, err=True)
@@ -174,6 +179,7 @@ def cluster(
             as_data=clusters.release_.as_dict,
         )
         show(clusters, certificate, target, labels, everywhere.as_json)
+        write_report()
 
 
 def check_free_of_charge(value_of_flag: dict[str, object]) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from cloister.cli import collect_report, collect_service, flags, output
+from cloister.cli.report import reporting
 from cloister.errors import DataError, SourceError, UsageError
 from cloister.report.document import Document, Section, TextTable
 from cloister.report.terminal import print_document
@@ -208,6 +209,7 @@ def estimate(
     unmarked: Unmarked = False,
     seed: Seed = None,
     reading: flags.Reading,
+    publishing: flags.Publishing,
     everywhere: flags.Everywhere,
 ) -> None:
     """Estimate from reports how many people hold each answer, and each combination of answers. Nothing is charged."""
@@ -223,24 +225,34 @@ def estimate(
     if rows is not None and rows_out is None:
         raise UsageError("--rows goes with --rows-out FILE.")
     wanted = [flags.read_names(text) for text in marginal or []]
-    with output.progress(everywhere.as_json) as step:
-        found = estimate_from(asked, reports, method, unmarked, reading, step)
-        tables = [found.marginal(names, step) for names in wanted] if wanted else found.tables(step)
-    written = []
-    if out is not None:
-        found.save(out, tables)
-        written += [out, certificate_path(out)]
-    if rows_out is not None:
-        found.save_rows(rows_out, rows, seed)
-        written += [rows_out, certificate_path(rows_out)]
+    with reporting(publishing, out, None, quiet=everywhere.as_json) as write_report:
+        with output.progress(everywhere.as_json) as step:
+            found = estimate_from(asked, reports, method, unmarked, reading, step)
+            tables = [found.marginal(names, step) for names in wanted] if wanted else found.tables(step)
+        written = []
+        if out is not None:
+            found.save(out, tables)
+            written += [out, certificate_path(out)]
+        if rows_out is not None:
+            found.save_rows(rows_out, rows, seed)
+            written += [rows_out, certificate_path(rows_out)]
+        show_estimate(found, tables, bool(wanted), written, top, everywhere.as_json)
+        write_report()
+
+
+def show_estimate(
+    found: CollectionEstimate, tables: list[Any], is_chosen: bool, written: list[Path], top: int, as_json: bool
+) -> None:
+    """The estimate for a person, or for a program; `is_chosen`: these tables were asked for, and no others."""
     release = found.release_
-    if everywhere.as_json:
+    if as_json:
         shown = [{"questions": list(table.names), "cells": table.counts.size, "top": table.top(top)} for table in tables]
         output.print_json({"tables": shown, "written": [str(path) for path in written], **release.as_dict()})
         return
-    print_document(found.describe() if not wanted else describe_tables(found, tables, top))
-    if not wanted and len(tables) > len(asked.questions):
-        print_document(describe_tables(None, tables[: len(tables) - len(asked.questions)], top))
+    questions = len(found.collection.questions)
+    print_document(describe_tables(found, tables, top) if is_chosen else found.describe())
+    if not is_chosen and len(tables) > questions:
+        print_document(describe_tables(None, tables[: len(tables) - questions], top))
     print_document(release.describe())
     if written:
         output.print_line(f"Written: {', '.join(map(str, written))}")
@@ -262,6 +274,7 @@ def cluster(
     out: Annotated[Path | None, typer.Option(metavar="FILE", help="A new .csv or .parquet file of the centres.")] = None,
     seed: Seed = None,
     reading: flags.Reading,
+    publishing: flags.Publishing,
     everywhere: flags.Everywhere,
 ) -> None:
     """k-modes of the distribution that is estimated from reports. Nothing is charged."""
@@ -273,20 +286,22 @@ def cluster(
         if out.suffix.lower() not in (".csv", ".parquet"):
             raise UsageError("centres are written as .csv or .parquet. Give --out a name that ends so.")
         check_free_with_certificate(out)
-    with output.progress(everywhere.as_json) as step:
-        found = estimate_from(asked, reports, method, unmarked, reading, step)
-        found.joint(step)
-        step("clustering")
-        model = LocalKModes(k, init=init, max_iter=max_iter, random_state=seed).fit(found)
-    if out is not None:
-        model.save(out)
-    if everywhere.as_json:
-        output.print_json({**({"out": str(out)} if out else {}), **model.release_.as_dict()})
-        return
-    print_document(model.describe())
-    print_document(model.release_.describe())
-    if out is not None:
-        output.print_line(f"Written: {out}, {certificate_path(out)}")
+    with reporting(publishing, out, None, quiet=everywhere.as_json) as write_report:
+        with output.progress(everywhere.as_json) as step:
+            found = estimate_from(asked, reports, method, unmarked, reading, step)
+            found.joint(step)
+            step("clustering")
+            model = LocalKModes(k, init=init, max_iter=max_iter, random_state=seed).fit(found)
+        if out is not None:
+            model.save(out)
+        if everywhere.as_json:
+            output.print_json({**({"out": str(out)} if out else {}), **model.release_.as_dict()})
+        else:
+            print_document(model.describe())
+            print_document(model.release_.describe())
+            if out is not None:
+                output.print_line(f"Written: {out}, {certificate_path(out)}")
+        write_report()
 
 
 def load(path: Path) -> Collection:

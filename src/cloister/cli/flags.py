@@ -166,6 +166,15 @@ class EverywhereInLedger(Everywhere):
 
 
 @dataclass(frozen=True)
+class Publishing:
+    """What every verb takes that publishes something; `cli.report.reporting` does it."""
+
+    report: Annotated[
+        Path | None, typer.Option("--report", metavar="FILE", help="Also write a report to hand over: one new .html page.")
+    ] = None
+
+
+@dataclass(frozen=True)
 class Spending:
     """How much a release may reveal."""
 

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from cloister.cli import flags, output
+from cloister.cli.report import reporting
 from cloister.cli.tabulate import read_bins
 from cloister.errors import UsageError
 from cloister.report.terminal import print_document
@@ -76,6 +77,7 @@ def microdata(
     schema: flags.SchemaFile = None,
     neighbours: flags.NeighbourRelation = None,
     access: flags.Access,
+    publishing: flags.Publishing,
     dry_run: flags.DryRun = False,
     rows: flags.ExpectedRows = 10_000,
     everywhere: flags.Everywhere,
@@ -91,7 +93,7 @@ def microdata(
         if dry_run:
             show_averaging(averaging, access.column_names(data, facts, shared["columns"]), everywhere.as_json)
         else:
-            publish_averaged(averaging, access.files(data), out, everywhere.as_json)
+            publish_averaged(averaging, access.files(data), out, publishing, everywhere.as_json)
         return
     if stated := grouping.stated():
         raise UsageError(f"--{next(iter(stated))} is for --method {MICROAGGREGATION}. Leave it out, or choose that method.")
@@ -110,7 +112,7 @@ def microdata(
         names = access.column_names(data, facts, shared["columns"])
         output.print_plan(request.plan(rows, names), everywhere.as_json, rows)
         return
-    publish_private(request, access.files(data), check_out(out), everywhere.as_json)
+    publish_private(request, access.files(data), check_out(out), publishing, everywhere.as_json)
 
 
 def refuse_flags(given: dict[str, object]) -> None:
@@ -131,13 +133,17 @@ def check_out(out: Path | None) -> Path:
     return out
 
 
-def publish_private(request: Any, data: Any, path: Path, as_json: bool) -> None:
+def publish_private(request: Any, data: Any, path: Path, publishing: flags.Publishing, as_json: bool) -> None:
     """Make private rows and write them; what was paid for is kept until it is there."""
     from cloister.microdata.private.private_rows import format_of_rows
     from cloister.privacy.kept_releases import paid_result
     from cloister.sinks import certificate_path, reserved
 
-    with reserved(path, with_certificate=True) as held, paid_result():
+    with (
+        reserved(path, with_certificate=True) as held,
+        reporting(publishing, path, request.ledger, quiet=as_json) as write_report,
+        paid_result(),
+    ):
         with output.progress(as_json) as step:
             made = request.run(data, progress=step, written_as=format_of_rows(path))
         place = {"out": str(path), "certificate": str(certificate_path(path))}
@@ -150,9 +156,10 @@ def publish_private(request: Any, data: Any, path: Path, as_json: bool) -> None:
         )
         if as_json:
             output.print_json({**place, **release.as_dict()})
-            return
-        print_document(made.describe())
-        output.print_release(release, f"{path}, {certificate_path(path)}")
+        else:
+            print_document(made.describe())
+            output.print_release(release, f"{path}, {certificate_path(path)}")
+        write_report()
 
 
 def show_averaging(parameters: dict[str, Any], names: tuple[str, ...], as_json: bool) -> None:
@@ -167,7 +174,9 @@ def show_averaging(parameters: dict[str, Any], names: tuple[str, ...], as_json: 
         typer.echo("No row was read.")
 
 
-def publish_averaged(parameters: dict[str, Any], data: Any, out: Path | None, as_json: bool) -> None:
+def publish_averaged(
+    parameters: dict[str, Any], data: Any, out: Path | None, publishing: flags.Publishing, as_json: bool
+) -> None:
     """Average rows in groups of k and write them, for whoever holds them."""
     from cloister.microdata.microaggregation.microaggregation_estimator import Microaggregation
     from cloister.sinks import certificate_path, reserved
@@ -175,11 +184,15 @@ def publish_averaged(parameters: dict[str, Any], data: Any, out: Path | None, as
     model = Microaggregation(**parameters)
     path = check_out(out)
     model.request()
-    with reserved(path, with_certificate=True):
+    with (
+        reserved(path, with_certificate=True),
+        reporting(publishing, path, parameters["ledger"], quiet=as_json) as write_report,
+    ):
         with output.progress(as_json) as step:
             release = model.publish(data, path, progress=step)
         if as_json:
             output.print_json({"out": str(path), "certificate": str(certificate_path(path)), **release.as_dict()})
-            return
-        typer.echo(str(model.summary_))
-        output.print_release(release, f"{path}, {certificate_path(path)}")
+        else:
+            typer.echo(str(model.summary_))
+            output.print_release(release, f"{path}, {certificate_path(path)}")
+        write_report()

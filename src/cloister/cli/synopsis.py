@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from cloister.cli import flags, output
+from cloister.cli.report import reporting
 from cloister.clustering.synopsis.shapes import SHAPES
 from cloister.errors import UsageError
 from cloister.report.document import Document, Section, Sentence, TextTable
@@ -54,6 +55,7 @@ def synopsis(
     scale: flags.Scale = "bounds",
     neighbours: flags.NeighbourRelation = None,
     access: flags.Access,
+    publishing: flags.Publishing,
     suggest_k: Annotated[bool, typer.Option("--suggest-k", help="Ask a synopsis: how many clusters are there?")] = False,
     sample: Annotated[int | None, typer.Option(metavar="N", help="Ask a synopsis: write N made-up rows to --out.")] = None,
     count: Annotated[
@@ -99,7 +101,11 @@ def synopsis(
         raise UsageError("where should the synopsis go? Give --out FILE.parquet, a file that does not exist yet.")
     if out.suffix.lower() != ".parquet":
         raise UsageError("a synopsis is a Parquet file. Give --out a name that ends in .parquet.")
-    with reserved(out) as held, paid_result():
+    with (
+        reserved(out) as held,
+        reporting(publishing, out, access.ledger, quiet=everywhere.as_json) as write_report,
+        paid_result(),
+    ):
         with output.progress(everywhere.as_json) as step:
             released = request.release(files, step)
         certificate = output.write_release(
@@ -114,6 +120,7 @@ def synopsis(
             output.print_json({"out": str(out), **certificate.as_dict()})
         else:
             show(released, out)
+        write_report()
 
 
 def ask(data: list[str], suggest_k: bool, sample: int | None, count: str | None, out: Path | None, as_json: bool) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from cloister.cli import flags, output
+from cloister.cli.report import reporting
 from cloister.errors import UsageError
 from cloister.report.terminal import print_document
 
@@ -67,6 +68,7 @@ def tabulate(
     schema: flags.SchemaFile = None,
     neighbours: flags.NeighbourRelation = None,
     access: flags.Access,
+    publishing: flags.Publishing,
     dry_run: flags.DryRun = False,
     everywhere: flags.Everywhere,
 ) -> None:
@@ -83,7 +85,11 @@ def tabulate(
         output.print_plan(plan_of(request, access.files(data), where["engine"], out), everywhere.as_json)
         return
     path = check_out(out)
-    with reserved(path, with_certificate=is_csv(path)) as held, paid_result():
+    with (
+        reserved(path, with_certificate=is_csv(path)) as held,
+        reporting(publishing, path, access.ledger, quiet=everywhere.as_json) as write_report,
+        paid_result(),
+    ):
         with output.progress(everywhere.as_json) as step:
             table = request.run(access.files(data), **where, progress=step)
         assert table.release is not None
@@ -92,9 +98,10 @@ def tabulate(
         output.write_release(table.release, access.ledger, held.target, write=table.save, as_data=lambda: as_data)
         if everywhere.as_json:
             output.print_json(as_data)
-            return
-        print_document(describe_rows(table.by, rows))
-        output.print_release(table.release, f"{path}, {certificate_path(path)}" if is_csv(path) else f"{path}")
+        else:
+            print_document(describe_rows(table.by, rows))
+            output.print_release(table.release, f"{path}, {certificate_path(path)}" if is_csv(path) else f"{path}")
+        write_report()
 
 
 def plan_of(request: TabulationRequest, data: Any, engine: Any, out: Path | None) -> Plan:

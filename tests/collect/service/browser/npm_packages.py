@@ -1,16 +1,23 @@
-"""What ``npm ci`` installs beside package.json: axe-core and TypeScript."""
+"""What ``npm ci`` installs beside package.json: axe-core, html-validate and TypeScript."""
 
 from __future__ import annotations
 
+import json
 import shutil
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
-__all__ = ["installed", "run_tsc"]
+__all__ = ["installed", "run_tsc", "validate_html"]
 
 HERE = Path(__file__).parent
+RULES = {
+    "root": True,
+    "extends": ["html-validate:recommended", "html-validate:document"],
+    "rules": {"long-title": "off"},  # for search engines, which see none of our pages
+}
 INSTALL = f"npm ci --prefix {HERE.relative_to(Path.cwd()) if HERE.is_relative_to(Path.cwd()) else HERE}"
 
 
@@ -31,3 +38,21 @@ def run_tsc(folder: Path, *files: str) -> list[str]:
     words = [node, str(installed("typescript/lib/tsc.js")), *options, "--skipDefaultLibCheck", "--pretty", "false", *files]
     done = subprocess.run(words, cwd=folder, capture_output=True, text=True, timeout=120)
     return done.stdout.splitlines()
+
+
+def validate_html(pages: Sequence[Path], folder: Path) -> list[str]:
+    """The faults that html-validate finds in pages, a line each; `folder` is for its settings."""
+    node = shutil.which("node")
+    if node is None:
+        pytest.skip("html-validate runs in Node: apt-get install nodejs")
+    settings = folder / "htmlvalidate.json"
+    settings.write_text(json.dumps(RULES), encoding="utf-8")
+    program = installed("html-validate/bin/html-validate.mjs")
+    words = [node, str(program), "--config", str(settings), "--formatter", "json", *map(str, pages)]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=120)
+    assert done.returncode in (0, 1), done.stderr
+    return [
+        f"{Path(page['filePath']).name}:{fault['line']} {fault['ruleId']}: {fault['message']}"
+        for page in json.loads(done.stdout)
+        for fault in page["messages"]
+    ]

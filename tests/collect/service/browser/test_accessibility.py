@@ -7,21 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.collect.service.browser.axe import COLOURS, NARROW, WIDE, violations
 from tests.collect.service.browser.chromium import PATIENCE_MS, expect
-from tests.collect.service.browser.npm_packages import installed
 from tests.collect.service.browser.page_states import STATES, open_state
 from tests.collect.service.browser.running_service import RunningService
 from tests.collect.service.browser.survey_form import RECEIVED, SurveyForm, habits
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, Page
-
-NARROW, WIDE = {"width": 320, "height": 640}, {"width": 1280, "height": 800}
-RUN_AXE = """async (rules) => {
-    const found = await axe.run(document, { resultTypes: ["violations"], ...(rules ? { runOnly: rules } : {}) });
-    return found.violations.map((each) => `${each.id}: ${each.nodes.map((node) => node.target.join(" ")).join(", ")}`);
-}"""
-COLOURS = ["color-contrast", "link-in-text-block"]  # the rules that can differ between light and dark
 
 Opened = Callable[[str], Any]
 
@@ -41,14 +34,6 @@ def opened(service: RunningService, browser: Browser) -> Iterator[Opened]:
 
     yield page_in
     context.close()
-
-
-def violations(page: Page, rules: list[str] | None = None) -> list[str]:
-    """What axe-core finds in a page as it is."""
-    if not page.evaluate("'axe' in globalThis"):
-        page.evaluate(installed("axe-core/axe.min.js").read_text(encoding="utf-8"))
-    found: list[str] = page.evaluate(RUN_AXE, rules)
-    return found
 
 
 @pytest.mark.parametrize("state", STATES)

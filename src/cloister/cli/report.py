@@ -1,0 +1,136 @@
+"""``cloister report``: a release as one page to hand over, and for its holder a second one that stays."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cloister.cli import flags, output
+from cloister.cli.verify import read_release
+from cloister.errors import UsageError
+
+if TYPE_CHECKING:
+    from cloister.privacy.ledger import Ledger
+
+EXAMPLE = "Example: cloister report clusters -o clusters.html --ledger ledger.sqlite"
+ENDINGS = (".html", ".htm")
+
+
+@flags.takes_groups
+def report(
+    release: Annotated[
+        Path, typer.Argument(metavar="RELEASE", help="A release.json, or a folder, synopsis or table that a command wrote.")
+    ],
+    *,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", metavar="FILE", help="A new .html file. Default: RELEASE.report.html")
+    ] = None,
+    key: Annotated[
+        list[str] | None,
+        typer.Option(metavar="PUBLIC", help="A public key, or a file with it, that must have signed; may be given again."),
+    ] = None,
+    ledger: Annotated[
+        str | None,
+        typer.Option(metavar="URL", help="The ledger that must hold it: also says what is left; a path is SQLite."),
+    ] = None,
+    everywhere: flags.Everywhere,
+) -> None:
+    """Check a release and write a report on it: one page to read, print and hand over, without the data."""
+    from cloister.privacy.ledger import Ledger
+    from cloister.privacy.signing import read_public_key
+    from cloister.sinks import reserved
+
+    keys = [read_public_key(text) for text in key or []]
+    path = check_page(default_page(release) if out is None else out, release)
+    with reserved(path):
+        write_page(release, path, keys, None if ledger is None else Ledger(ledger))
+    if everywhere.as_json:
+        output.print_json({"report": str(path)})
+        return
+    output.print_line(f"Written: {path}")
+
+
+def default_page(release: Path) -> Path:
+    """Beside the release: inside its folder it would be a file that the certificate does not list."""
+    place = Path(os.path.abspath(release))
+    if place.name == "release.json":
+        place = place.parent
+    return place.with_name(f"{place.name.removesuffix('.release.json')}.report.html")
+
+
+def check_page(path: Path, release: Path) -> Path:
+    """Refuse a name that is not a page's, or that would make the release one that does not verify."""
+    if path.suffix.lower() not in ENDINGS:
+        raise UsageError("a report is a page: give it a name that ends in .html.")
+    folder = Path(os.path.abspath(release))
+    if Path(os.path.abspath(path)).is_relative_to(folder.parent if folder.name == "release.json" else folder):
+        raise UsageError(
+            "the report would lie in the folder of the release, whose certificate lists every file. Give it a place beside that."
+        )
+    return path
+
+
+def write_page(release: Path, path: Path, keys: list[str], ledger: Ledger | None) -> None:
+    """Read a release, check it as `cloister verify` does, and write the page."""
+    from cloister import __version__
+    from cloister.handouts.check_words import ReleaseChecks
+    from cloister.handouts.release_report import release_report
+    from cloister.handouts.shown_results import show_result
+    from cloister.privacy.signing import own_public_key
+    from cloister.privacy.verification import check_consistency, check_origin, unreadable_told
+    from cloister.report.page import page_html
+
+    with unreadable_told():
+        certificate, folder, file = read_release(release)
+    check_consistency(certificate, folder, file)
+    origin = check_origin(certificate, keys, ledger, own_public_key())
+    table = None if certificate.ledger is None else certificate.ledger["table"]
+    account = None if ledger is None or table is None else ledger.account(table)
+    name = Path(os.path.abspath(release)).name
+    if name == "release.json":
+        name = f"{Path(os.path.abspath(release)).parent.name}/{name}"
+    checks = ReleaseChecks(name, origin, account)
+    page = release_report(certificate, checks, show_result(certificate, Path(release)), version=__version__)
+    output.write_text(path, page_html(page))
+
+
+@contextmanager
+def reporting(
+    publishing: flags.Publishing, out: Path | None, ledger: str | Ledger | None, *, quiet: bool
+) -> Iterator[Callable[[], None]]:
+    """For a verb that publishes: hold the name of its report, which is written by a call once the release is there.
+
+    A name that cannot be a report's is refused here, before anything is charged.
+    """
+    path = publishing.report
+    if path is None:
+        yield lambda: None
+        return
+    from cloister.sinks import reserved
+
+    if out is None:
+        raise UsageError("--report is about what is written: give --out too, or drop it.")
+    check_page(path, out)
+    if os.path.abspath(path) == os.path.abspath(out):
+        raise UsageError("--report and --out are the same file. Give the report a name of its own.")
+
+    def write() -> None:
+        write_page(out, path, [], charged_ledger(out, ledger))
+        if not quiet:
+            output.print_line(f"Report: {path}")
+
+    with reserved(path):
+        yield write
+
+
+def charged_ledger(out: Path, ledger: str | Ledger | None) -> Ledger | None:
+    """The ledger that a release was charged to, which is asked what it has left; None: no ledger kept it."""
+    from cloister.privacy.ledger import Ledger
+
+    certificate, *_ = read_release(out)
+    return None if certificate.ledger is None else Ledger.find(ledger)
