@@ -10,7 +10,7 @@ from cloister.handouts.check_words import ReleaseChecks, describe_checks
 from cloister.handouts.glossary import describe_words
 from cloister.handouts.impact_assessment import describe_assessment
 from cloister.handouts.kinds_of_release import kind_of
-from cloister.handouts.limits import describe_limits
+from cloister.handouts.not_covered import describe_limits
 from cloister.handouts.promises import describe_guarantee, plain_promise, seeded_warning
 from cloister.handouts.released_facts import describe_release, table_name
 from cloister.handouts.spending_words import describe_spending
