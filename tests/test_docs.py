@@ -22,6 +22,7 @@ DOCS = Path(__file__).resolve().parent.parent / "docs"
 FOLLOWED = (
     "anonymize", "audit", "budgets", "choose", "kmeans", "ledger", "microaggregation",
     "microdata", "mixed", "risk", "schema", "scores", "synopses", "tables",
+    "terminal",
 )  # fmt: skip
 
 

@@ -4,11 +4,12 @@ Loading it takes a fifth of a second, in which Ctrl-C should not show a tracebac
 few modules that do so are loaded it is caught.
 """
 
+import json
 import sys
 
 try:
     from cloister.interrupts import handle_interrupts, ignore_interrupts
-    from cloister.stopped_commands import describe_stop
+    from cloister.stopped_commands import charge_dicts, describe_stop
 except KeyboardInterrupt:
     sys.stderr.write("Stopped. Nothing was charged, and nothing half-written is left.\n")
     sys.exit(130)
@@ -23,8 +24,13 @@ def main() -> None:
         run_command()
     except KeyboardInterrupt as error:
         ignore_interrupts()
-        sys.stderr.write(f"{describe_stop(error)}\n")
-        sys.exit(getattr(error, "exit_code", 130))
+        code, sentence = getattr(error, "exit_code", 130), describe_stop(error)
+        printing = sys.modules.get("cloister.cli.verbosity")
+        if "--json" in sys.argv and (printing is None or printing.note_answer()):  # no command told it
+            facts = {"type": "Interrupted", "message": sentence, "exit_code": code}
+            print(json.dumps({"error": {**facts, "charged": next(reversed(charge_dicts()), None), "notes": []}}, indent=2))
+        sys.stderr.write(f"{sentence}\n")
+        sys.exit(code)
     finally:
         ignore_interrupts()
 

@@ -2,22 +2,27 @@
 
 ::
 
-    CloisterError
+    CloisterError             whatever has no code of its own                          (exit code 1)
     ├── UsageError            what was asked for makes no sense; also a ValueError      (exit code 2)
     │   ├── SchemaError       a fault of the schema, or a column that does not fit it
     │   ├── Unattainable      no table holds what was asked for, not even one of a single class
     │   ├── SourceError       data that is missing or of an unknown format
-    │   │   └── ChangedRelease  a release that was changed since, or contradicts itself  (exit code 1)
+    │   │   └── ChangedRelease  a release that was changed since, or contradicts itself  (exit code 5)
     │   └── SinkError         an output that exists already or cannot be written
-    ├── BudgetExceeded        the table's total would be passed                         (exit code 1)
-    ├── LedgerError           the ledger cannot be reached, read or understood          (exit code 1)
-    │   └── BrokenChain       it is damaged, or a record was changed, removed or put in
-    ├── NotChecked            what was to be checked, or asked about it, cannot be read (exit code 2)
+    ├── BudgetExceeded        the table's total would be passed                         (exit code 3)
+    ├── LedgerError           the ledger cannot be reached, read or understood          (exit code 4)
+    │   └── BrokenChain       it is damaged, or a record was changed, removed or put in (exit code 5)
+    ├── NotChecked            what was to be checked cannot be read                     (exit code 2)
+    │   └── LedgerNotAsked    the ledger that was to be asked about it is not there     (exit code 4)
     ├── UnwrittenRelease      a release that was paid for and could not be written      (exit code 1)
     ├── DataError             data that breaks while it is read, retold without values  (exit code 1)
+    │   └── VerificationFailed  what was checked does not hold                          (exit code 5)
     ├── EngineError           an engine that cannot be started or that failed           (exit code 1)
-    ├── PlanError             a step that the frozen plan does not have: a bug          (exit code 1)
+    ├── PlanError             a step that the frozen plan does not have: a bug          (exit code 70)
     └── ReleaseFailed         what a UsageError becomes after a charge                  (exit code 1)
+
+The exit codes are those of `ExitCode`, the same for every verb; a command that a signal ends has 128 and its number (Ctrl-C:
+130), and an exception that is none of these is a bug (70).
 
 A message says what, how much, and what to do next, in the user's words. It never holds a data value. An error that leaves a
 release after its charge says what stays charged, at the end of its message and in `charged`. The sentences of
@@ -31,6 +36,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from enum import IntEnum
 from typing import NoReturn, Self
 
 __all__ = [
@@ -41,7 +47,9 @@ __all__ = [
     "CloisterError",
     "DataError",
     "EngineError",
+    "ExitCode",
     "LedgerError",
+    "LedgerNotAsked",
     "LostClusters",
     "NotChecked",
     "PlanError",
@@ -55,6 +63,7 @@ __all__ = [
     "UntoldLedger",
     "UnwrittenRelease",
     "UsageError",
+    "VerificationFailed",
     "at_shell",
     "by_door",
     "out_of_memory",
@@ -89,6 +98,18 @@ def by_door(python: str, shell: str) -> str:
     return shell if _AT_SHELL else python
 
 
+class ExitCode(IntEnum):
+    """What a command tells the program that ran it; 0 alone says that the result is there."""
+
+    FAILURE = 1
+    USAGE = 2
+    BUDGET_REFUSED = 3
+    LEDGER_UNREACHABLE = 4
+    VERIFICATION_FAILED = 5
+    BUG = 70
+    INTERRUPTED = 130
+
+
 @dataclass(frozen=True, slots=True)
 class Charge:
     """What a release was charged before it failed; amounts as they are shown."""
@@ -106,14 +127,14 @@ class Charge:
 class CloisterError(Exception):
     """Base of all errors that Cloister raises on purpose."""
 
-    exit_code = 1
+    exit_code: int = ExitCode.FAILURE
     charged: Charge | None = None  # what stays charged, where the error came after a charge
 
 
 class UsageError(CloisterError, ValueError):
     """What was asked for makes no sense: nothing was charged and no row was read."""
 
-    exit_code = 2
+    exit_code = ExitCode.USAGE
 
 
 class SchemaError(UsageError):
@@ -127,7 +148,7 @@ class SourceError(UsageError):
 class ChangedRelease(SourceError):
     """A certificate, or what it certifies, is not what was written: it was changed, or contradicts itself."""
 
-    exit_code = 1
+    exit_code = ExitCode.VERIFICATION_FAILED
 
 
 class Unattainable(UsageError):
@@ -163,6 +184,8 @@ class Shortfall:
 class BudgetExceeded(CloisterError):
     """A release would pass the total that its table may spend, or its steps the budget of the release."""
 
+    exit_code = ExitCode.BUDGET_REFUSED
+
     @classmethod
     def of_table(cls, table: str, shortfalls: Sequence[Shortfall]) -> Self:
         """The ledger refuses a charge: it would pass the table's total."""
@@ -191,15 +214,25 @@ class BudgetExceeded(CloisterError):
 class LedgerError(CloisterError):
     """The ledger cannot be reached, read or understood."""
 
+    exit_code = ExitCode.LEDGER_UNREACHABLE
+
 
 class BrokenChain(LedgerError):
     """The ledger was read, and is not what was written: it is damaged, or a record was changed, removed or put in."""
 
+    exit_code = ExitCode.VERIFICATION_FAILED
+
 
 class NotChecked(CloisterError):
-    """A ledger that was to be checked, or asked about a release, cannot be read: nothing is said about either."""
+    """What was to be checked cannot be read: nothing is said about it."""
 
-    exit_code = 2
+    exit_code = ExitCode.USAGE
+
+
+class LedgerNotAsked(NotChecked):
+    """A ledger that was to be checked, or asked about a release, is not there or cannot be read."""
+
+    exit_code = ExitCode.LEDGER_UNREACHABLE
 
 
 class UnwrittenRelease(CloisterError):
@@ -230,12 +263,20 @@ class DataError(CloisterError):
     """Data broke while it was read; the message is retold without its values."""
 
 
+class VerificationFailed(DataError):
+    """What was checked does not hold: a file was changed, another key signed, a ledger does not know it."""
+
+    exit_code = ExitCode.VERIFICATION_FAILED
+
+
 class EngineError(CloisterError):
     """An engine cannot be started, or failed on the way."""
 
 
 class PlanError(CloisterError):
     """A method takes a step that its frozen plan does not have next: a bug of the method, never of its user."""
+
+    exit_code = ExitCode.BUG
 
     @classmethod
     def of_unplanned(cls, step: str) -> Self:

@@ -6,9 +6,14 @@ does to a ledger is remembered here. Outside commands nothing is.
 
 from __future__ import annotations
 
+from typing import Any
+
+from cloister.errors import Charge
+
 __all__ = [
     "ChargeNote",
     "begin_command",
+    "charge_dicts",
     "charges_made",
     "describe_charges",
     "describe_stop",
@@ -17,7 +22,7 @@ __all__ = [
     "remember_use",
 ]
 
-_charges: list[str] | None = None  # sentences, of the running command; None: no command runs
+_charges: list[Charge] | None = None  # of the running command; None: no command runs
 _uses: list[str] = []
 _results: list[str] = []
 
@@ -39,10 +44,19 @@ def begin_command() -> None:
     _results.clear()
 
 
-def remember_charge(sentence: str) -> None:
+def remember_charge(charge: Charge) -> None:
     """Note what the running command has charged."""
     if _charges is not None:
-        _charges.append(sentence)
+        _charges.append(charge)
+
+
+def charge_dicts() -> list[dict[str, Any]]:
+    """What the running command has charged, for a program."""
+    return [{"amount": charge.amount, "table": charge.table, "entry": charge.entry} for charge in _charges or ()]
+
+
+def _charge_sentences() -> list[str]:
+    return [str(charge) for charge in _charges or ()]
 
 
 def remember_use(table: str, entry: int) -> None:
@@ -59,7 +73,7 @@ def remember_result(sentence: str) -> None:
 
 def charges_made(error: BaseException) -> str:
     """What the running command has charged, as far as the notes of an error do not say it; empty: nothing more to say."""
-    return "" if _is_told(error) else " ".join(_charges or ())
+    return "" if _is_told(error) else " ".join(_charge_sentences())
 
 
 def describe_charges(error: BaseException) -> str:
@@ -69,12 +83,13 @@ def describe_charges(error: BaseException) -> str:
 
 def _is_told(error: BaseException) -> bool:
     """Whether the notes of an error say what was charged."""
-    return any(isinstance(note, ChargeNote) or note in (_charges or ()) for note in getattr(error, "__notes__", ()))
+    sentences = _charge_sentences()
+    return any(isinstance(note, ChargeNote) or note in sentences for note in getattr(error, "__notes__", ()))
 
 
 def describe_stop(error: BaseException) -> str:
     """The sentence for a command that was stopped, and a line for each thing that was done before."""
-    charges = _charges or []
+    charges = _charge_sentences()
     others = [note for note in dict.fromkeys([*_results, *getattr(error, "__notes__", ())]) if note not in charges]
     is_told = any(isinstance(note, ChargeNote) for note in others)
     done = "" if is_told else " ".join(charges) or "Nothing was charged"

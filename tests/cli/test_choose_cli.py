@@ -116,7 +116,7 @@ def test_a_forged_choice_is_seen(folder: Path, change: dict[str, object], findin
     text = out.read_text()
     result = {**json.loads(text)["result"], **change}
     out.write_text(forge(text, {"result": result}))
-    told = run("verify", out, code=1)
+    told = run("verify", out, code=5)
     assert finding in told
 
 
@@ -126,7 +126,7 @@ def test_a_choice_that_cost_more_than_it_says_is_seen(folder: Path) -> None:
     median(folder, "--out", out)
     parameters = {**json.loads(out.read_text())["parameters"], "scale": "1/2"}
     out.write_text(forge(out.read_text(), {"parameters": parameters}))
-    assert "contradicts itself" in run("verify", out, code=1)
+    assert "contradicts itself" in run("verify", out, code=5)
 
 
 def test_blanks_in_a_choice_are_seen(folder: Path) -> None:
@@ -134,7 +134,7 @@ def test_blanks_in_a_choice_are_seen(folder: Path) -> None:
     out = folder / "median.json"
     median(folder, "--out", out)
     out.write_text(out.read_text() + "\n")
-    assert "changed after it was written" in run("verify", out, code=1)
+    assert "changed after it was written" in run("verify", out, code=5)
 
 
 def test_another_certificate_under_a_name_of_its_own_is_none(folder: Path) -> None:

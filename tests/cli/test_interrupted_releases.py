@@ -117,7 +117,7 @@ def test_a_ledger_that_went_away_leaves_the_result_written_and_kept(home: Path, 
     with monkeypatch.context() as patch:
         patch.setattr(Vault, "release", release_without)
         failed = run(home, "clusters", "--ledger", str(books / "ledger.sqlite"))
-    assert failed.exit_code == 1
+    assert failed.exit_code == 4
     assert not books.exists()
     assert "cloister ledger recover" in failed.stderr
     assert (home / "clusters" / "release.json").exists()

@@ -54,29 +54,29 @@ CHANGED: dict[str, Callable[[Path], object]] = {"nothing": Path.touch, "cut": cu
 
 @pytest.mark.parametrize("name", [*NO_LEDGERS, *CHANGED])
 def test_what_is_no_ledger_is_not_checked_and_a_damaged_one_does_not_hold(folder: Path, name: str) -> None:
-    """Exit code 2 says that nothing was checked, and 1 that it does not hold: of the ledger, and of a release in it."""
+    """Exit code 4 says that nothing was checked, and 5 that it does not hold: of the ledger, and of a release in it."""
     place, out = folder / "asked.sqlite", folder / "t.csv"
     (NO_LEDGERS | CHANGED)[name](place)
     tabulate_levels(folder, out)
-    code = 2 if name in NO_LEDGERS else 1
+    code = 4 if name in NO_LEDGERS else 5
     alone = run("ledger", "verify", "--ledger", place, code=code)
-    assert alone.startswith("NotChecked: " if code == 2 else "BrokenChain: ")
-    assert ("nothing was verified" in alone) == (code == 2)
+    assert alone.startswith("LedgerNotAsked: " if code == 4 else "BrokenChain: ")
+    assert ("nothing was verified" in alone) == (code == 4)
     run("verify", out, "--ledger", place, code=code)
 
 
 def test_a_folder_that_is_not_there_holds_no_ledger_to_check(folder: Path) -> None:
     """A slip in the path says nothing about any ledger."""
-    assert "nothing was verified" in run("ledger", "verify", "--ledger", folder / "no" / "l.sqlite", code=2)
+    assert "nothing was verified" in run("ledger", "verify", "--ledger", folder / "no" / "l.sqlite", code=4)
 
 
 def test_a_table_that_is_not_there_is_answered_with_those_that_are(folder: Path) -> None:
     """By name, up to five of them; a ledger without any says that."""
     place = folder / "ledger.sqlite"
-    assert "which holds no table yet" in run("ledger", "show", "nix", "--ledger", place, code=1)
+    assert "which holds no table yet" in run("ledger", "show", "nix", "--ledger", place, code=4)
     for table in "fedcba":
         Ledger(place).create(table, "add-remove", 1)
-        shown = run("ledger", "show", "nix", "--ledger", place, code=1)
+        shown = run("ledger", "show", "nix", "--ledger", place, code=4)
     assert 'which holds "a", "b", "c", "d", "e" and 1 more. ' in shown
     assert "cloister ledger create nix --epsilon TOTAL" in shown
 

@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from cloister.cli.ledger import app
-from cloister.errors import LedgerError, NotChecked, UsageError
+from cloister.errors import LedgerError, NotChecked, UsageError, VerificationFailed
 from cloister.privacy.ledger import Ledger
 from cloister.privacy.signing import host_key
 from tests.privacy.forgery import forger
@@ -184,7 +184,7 @@ def test_key_and_verify(place: str) -> None:
     assert (report["verified"], report["records"], report["signed"]) == (True, 4, {key: 4})
     told = " ".join(runner.invoke(app, ["verify"], catch_exceptions=False).stdout.split())
     assert "none was changed, removed or put in" in told
-    with pytest.raises(LedgerError, match="none of the keys that you gave"):
+    with pytest.raises(VerificationFailed, match="none of the keys that you gave"):
         runner.invoke(app, ["verify", "--key", forger().public], catch_exceptions=False)
 
 

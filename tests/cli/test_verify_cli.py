@@ -51,7 +51,7 @@ def test_a_table_verifies_until_it_is_changed(folder: Path, suffix: str) -> None
             next(iter(csv.read_csv(out).to_pylist() if suffix == ".csv" else json.loads(out.read_text())["rows"]))["count"]
         )
         out.write_text(out.read_text().replace(count, "1.5", 1))
-    assert "was changed" in run("verify", out, code=1)
+    assert "was changed" in run("verify", out, code=5)
 
 
 def test_a_synopsis_verifies_by_its_own_name(folder: Path) -> None:
@@ -67,7 +67,7 @@ def test_what_a_certificate_is_not_about_does_not_verify(folder: Path) -> None:
     tabulate_levels(folder, table)
     (folder / "other.csv").write_text("count\n1\n")
     (folder / "other.csv.release.json").write_text((folder / "t.csv.release.json").read_text())
-    assert "not one of the files" in run("verify", folder / "other.csv", code=1)
+    assert "not one of the files" in run("verify", folder / "other.csv", code=5)
 
     parts = folder / "parts.parquet"  # as Spark writes one
     parts.mkdir()
@@ -78,15 +78,15 @@ def test_what_a_certificate_is_not_about_does_not_verify(folder: Path) -> None:
     (folder / "parts.parquet.release.json").write_text(named)
     assert "steps add up" in run("verify", parts)
     (parts / "part-1").write_text("more rows")
-    assert "not one of the files" in run("verify", parts, code=1)
-    assert "does not list it" in run("verify", folder / "parts.parquet.release.json", code=1)
+    assert "not one of the files" in run("verify", parts, code=5)
+    assert "does not list it" in run("verify", folder / "parts.parquet.release.json", code=5)
 
     made = folder / "s.parquet"
     run("synopsis", folder / "points.csv", "--columns", "x,y", "--bounds", "0,100", "--epsilon", 1, "--out", made)
     cells = pq.read_table(made)
     facts = cells.schema.metadata[b"cloister.synopsis"].replace(b'"name": "x"', b'"name": "z"')
     pq.write_table(cells.replace_schema_metadata({**cells.schema.metadata, b"cloister.synopsis": facts}), made)
-    assert "was changed" in run("verify", made, code=1)
+    assert "was changed" in run("verify", made, code=5)
 
     rows = folder / "t.json"
     tabulate_levels(folder, rows)
@@ -162,7 +162,7 @@ def test_verify_says_what_it_checked(folder: Path) -> None:
     }
     told = json.loads(run("verify", out, "--json"))
     assert (told["signer_known_by"], told["origin_checked"]) == ("this host", False)
-    assert "signed by another key" in run("verify", out, "--key", forger().public, code=1)
+    assert "signed by another key" in run("verify", out, "--key", forger().public, code=5)
     assert "cloister ledger key" in run("verify", out, "--key", "mine", code=2)
 
 
@@ -182,7 +182,7 @@ def test_a_file_more_in_the_folder_does_not_verify(folder: Path) -> None:
     run("verify", out)
     (out / "rows.csv").write_text("x,y\n1,2\n")
     for name in (out, out / "release.json"):
-        assert "rows.csv is in the folder, and the certificate does not list it" in run("verify", name, code=1)
+        assert "rows.csv is in the folder, and the certificate does not list it" in run("verify", name, code=5)
 
 
 def test_nothing_hides_in_the_folder_of_a_release(folder: Path) -> None:
@@ -204,7 +204,7 @@ def test_nothing_hides_in_the_folder_of_a_release(folder: Path) -> None:
     }
     for name, plant in plants.items():
         plant(out / name)
-        assert f"{name} is in the folder, and the certificate does not list it" in run("verify", renamed, code=1)
+        assert f"{name} is in the folder, and the certificate does not list it" in run("verify", renamed, code=5)
         (out / name).unlink()
         if "/" in name:
             (out / name).parent.rmdir()
@@ -218,9 +218,9 @@ def test_checksums_of_spark_hold_nothing_of_their_own(folder: Path, block: int) 
     blocks = [content[start : start + block] for start in range(0, len(content), block)]
     head = b"crc\0" + block.to_bytes(4, "big")
     path.write_bytes(head + b"".join(b"rows" for _ in blocks))
-    assert f"{path.name} is in the folder, and the certificate does not list it" in run("verify", out, code=1)
+    assert f"{path.name} is in the folder, and the certificate does not list it" in run("verify", out, code=5)
     path.write_bytes(head + b"".join(zlib.crc32(each).to_bytes(4, "big") for each in blocks))
-    run("verify", out, code=0 if block == 512 else 1)
+    run("verify", out, code=0 if block == 512 else 5)
 
 
 def with_first(table: pa.Table, name: str) -> pa.Table:
@@ -254,7 +254,7 @@ def test_a_parquet_file_holds_nothing_beside_its_release(folder: Path, name: str
         edited = edit(written)
         metadata = {**written.schema.metadata, **(edited.schema.metadata or {})}
         pq.write_table(edited.replace_schema_metadata(metadata), out)
-        shown = run("verify", out, code=1)
+        shown = run("verify", out, code=5)
         assert "was changed" in shown or "is damaged" in shown
 
 
@@ -276,7 +276,7 @@ def test_clusters_say_who_signed_their_synopsis(folder: Path, signed: str) -> No
         f"derived from a release that is {f'signed by {signer}' if signer else 'not signed'}: its origin was not checked"
     )
     assert (source in run("verify", out)) == (signed != "host")  # which knows its own key
-    assert (source in run("verify", out, "--key", key, code=int(signed != "host"))) == (signed != "host")
+    assert (source in run("verify", out, "--key", key, code=0 if signed == "host" else 5)) == (signed != "host")
     if signed == "forger":
         run("verify", out, "--key", key, "--key", forger().public)
 
@@ -288,7 +288,7 @@ def test_a_certificate_without_files_stands_beside_none(folder: Path) -> None:
     beside = folder / "t.csv.release.json"
     beside.write_text(dataclasses.replace(Release.from_json(beside.read_text()), files={}).to_json())
     for name in (table, beside):
-        assert "t.csv is" in run("verify", name, code=1)
+        assert "t.csv is" in run("verify", name, code=5)
 
 
 def test_another_host_does_not_know_the_key(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -312,12 +312,12 @@ def test_a_bad_signature_fails(folder: Path) -> None:
     certificate = cluster_points(folder) / "release.json"
     text = certificate.read_text()
     certificate.write_text(forge(text, {"seeded": True, "status": "NOT PRIVATE (seeded noise), ledgered"}, "as it was"))
-    assert "its signature differs" in run("verify", certificate, code=1)
+    assert "its signature differs" in run("verify", certificate, code=5)
     certificate.write_text(forge(text, {"notes": []}))
     assert "Signed by an unknown key" in run("verify", certificate)
-    assert "belongs to another release" in run("verify", certificate, "--ledger", folder / "ledger.sqlite", code=1)
+    assert "belongs to another release" in run("verify", certificate, "--ledger", folder / "ledger.sqlite", code=5)
     certificate.write_text(forge(text, {}))
-    assert "a key that the ledger does not know" in run("verify", certificate, "--ledger", folder / "ledger.sqlite", code=1)
+    assert "a key that the ledger does not know" in run("verify", certificate, "--ledger", folder / "ledger.sqlite", code=5)
 
 
 def test_a_k_anonymous_table_is_signed_and_its_entry_is_known(folder: Path) -> None:
@@ -369,7 +369,7 @@ def test_a_figure_that_does_not_follow_from_the_others_is_found(folder: Path, na
     data = json.loads(certificate.read_text())
     FALSE_FIGURES[name](data)
     certificate.write_text(forge(json.dumps(data), {}, "not"))
-    assert "contradicts itself" in run("verify", certificate, code=1)
+    assert "contradicts itself" in run("verify", certificate, code=5)
 
 
 def test_a_note_and_a_number_of_centres_that_do_not_fit_are_found(folder: Path) -> None:
@@ -385,7 +385,7 @@ def test_a_note_and_a_number_of_centres_that_do_not_fit_are_found(folder: Path) 
         {"steps": [*data["steps"], data["steps"][-1]]},
     ):
         certificate.write_text(forge(text, change, "not"))
-        assert "contradicts itself" in run("verify", certificate, code=1)
+        assert "contradicts itself" in run("verify", certificate, code=5)
 
 
 @pytest.mark.parametrize("name", ["everybody is safe", ".hidden", "a/b"])
@@ -393,7 +393,7 @@ def test_an_empty_folder_in_an_output_is_found(folder: Path, name: str) -> None:
     """Its name is text that nobody signed."""
     out = cluster_points(folder)
     (out / name).mkdir(parents=True)
-    assert f"{name} is in the folder, and the certificate does not list it" in run("verify", out, code=1)
+    assert f"{name} is in the folder, and the certificate does not list it" in run("verify", out, code=5)
 
 
 def test_a_certificate_without_files_says_what_it_does_not_cover(folder: Path) -> None:
@@ -408,27 +408,27 @@ def test_a_certificate_without_files_says_what_it_does_not_cover(folder: Path) -
 
 
 def test_one_rule_for_exit_codes(folder: Path) -> None:
-    """0: all that was asked for holds. 1: checked, and it does not hold. 2: it could not be checked; each says which."""
+    """0: all that was asked for holds. 5: checked, and it does not hold. 2 and 4: it could not be checked; each says which."""
     out, ledger = cluster_points(folder), folder / "ledger.sqlite"
     certificate, text = out / "release.json", (out / "release.json").read_text()
     run("verify", out, "--ledger", ledger, code=0)
     assert "does not exist" in run("verify", folder / "none", code=2)
     assert "does not exist" in run("verify", folder / "none.csv", code=2)
     assert "points.csv.release.json stands beside it" in run("verify", folder / "points.csv", code=2)
-    told = run("verify", out, "--ledger", folder / "other.sqlite", code=2)
+    told = run("verify", out, "--ledger", folder / "other.sqlite", code=4)
     assert "there is no ledger" in told
     assert "invented" not in told
     assert not (folder / "other.sqlite").exists()
     (folder / "text.sqlite").write_text("this is no ledger at all, and is long enough to be read as a database" * 20)
-    assert "could not be asked" in run("verify", out, "--ledger", folder / "text.sqlite", code=2)
-    assert "there is no ledger" in run("ledger", "verify", "--ledger", folder / "other.sqlite", code=2)
+    assert "could not be asked" in run("verify", out, "--ledger", folder / "text.sqlite", code=4)
+    assert "there is no ledger" in run("ledger", "verify", "--ledger", folder / "other.sqlite", code=4)
     certificate.write_text(text.replace('"seeded": false', '"seeded": true'))
-    assert "was changed" in run("verify", out, code=1)
+    assert "was changed" in run("verify", out, code=5)
     certificate.write_text(text)
     (out / "centers.csv").write_text("x,y\n1,2\n")
-    assert "was changed" in run("verify", out, code=1)
+    assert "was changed" in run("verify", out, code=5)
     (out / "centers.csv").unlink()
-    assert "is missing" in run("verify", out, code=1)
+    assert "is missing" in run("verify", out, code=5)
 
 
 @pytest.mark.parametrize("words", [(), ("--json",)])
@@ -442,7 +442,7 @@ def test_what_ledger_key_prints_is_a_key_file(folder: Path, words: tuple[str, ..
         (folder / "theirs.txt").write_text(run("ledger", "key", "--ledger", ledger, *words))
     (folder / "k.txt").write_text(run("ledger", "key", "--ledger", ledger, *words))
     assert "the key that you gave" in run("verify", out, "--key", folder / "k.txt")
-    assert "signed by another key" in run("verify", out, "--key", folder / "theirs.txt", code=1)
+    assert "signed by another key" in run("verify", out, "--key", folder / "theirs.txt", code=5)
     (folder / "both.txt").write_text(f"{host_key().public}\n{forger().public}\n")
     assert "a public key is" in run("verify", out, "--key", folder / "both.txt", code=2)
 

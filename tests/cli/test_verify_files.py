@@ -36,7 +36,7 @@ def test_a_table_is_no_file_for_the_holder(folder: Path) -> None:
     tabulate_levels(folder, table)
     rewrite(certificate, files={}, holder_files=("t.csv",))
     table.write_text("name,illness\n")
-    assert "names t.csv as a file for the holder" in run("verify", certificate, code=1)
+    assert "names t.csv as a file for the holder" in run("verify", certificate, code=5)
 
 
 def test_a_table_under_the_name_of_labels_is_hashed_too(folder: Path) -> None:
@@ -46,14 +46,14 @@ def test_a_table_under_the_name_of_labels_is_hashed_too(folder: Path) -> None:
     certificate = folder / "labels.parquet.release.json"
     (folder / "t.csv.release.json").rename(certificate)
     rewrite(certificate, files={}, holder_files=("labels.parquet",))
-    assert "the certificate does not list it" in run("verify", certificate, code=1)
+    assert "the certificate does not list it" in run("verify", certificate, code=5)
 
 
 def test_centres_are_no_file_for_the_holder(folder: Path) -> None:
     """In a folder: only labels may be there without a hash."""
     out = cluster_points(folder)
     rewrite(out / "release.json", files={}, holder_files=("centers.csv",))
-    assert "names centers.csv as a file for the holder" in run("verify", out, code=1)
+    assert "names centers.csv as a file for the holder" in run("verify", out, code=5)
     (out / "centers.csv").unlink()
     rewrite(out / "release.json", files={}, holder_files=("labels.parquet",))
     said = run("verify", out / "release.json")
@@ -68,7 +68,7 @@ def test_a_link_is_no_file_of_a_release(folder: Path) -> None:
     run("verify", out)
     (out / "centers.csv").rename(folder / "elsewhere.csv")
     (out / "centers.csv").symlink_to(folder / "elsewhere.csv")
-    assert "centers.csv is a link" in run("verify", out, code=1)
+    assert "centers.csv is a link" in run("verify", out, code=5)
     (out / "centers.csv").unlink()
     (folder / "elsewhere.csv").rename(out / "centers.csv")
     link = folder / "link"
@@ -96,7 +96,7 @@ def test_a_certificate_that_is_spelt_otherwise_is_refused(folder: Path, name: st
     assert certificate.read_bytes() != text.encode()
     assert Release.from_json(certificate.read_text()) == Release.from_json(text)
     for given in (table, certificate):
-        assert "is not as Cloister writes it" in run("verify", given, code=1)
+        assert "is not as Cloister writes it" in run("verify", given, code=5)
 
 
 def test_ends_of_lines_of_windows_are_no_other_spelling(folder: Path) -> None:
@@ -152,7 +152,7 @@ def test_no_name_is_taken_for_a_checksum(folder: Path, name: str) -> None:
     """Of a file that has no name, of the folder itself, or with another content."""
     release = cluster_points(folder)
     (release / name).write_text("1")
-    assert f"{name} is in the folder, and the certificate does not list it" in run("verify", release, code=1)
+    assert f"{name} is in the folder, and the certificate does not list it" in run("verify", release, code=5)
 
 
 FALSE = "0\nThe steps add up and the files are those of this release: epsilon 0.01.\nSigned by the key that you gave.\n"
@@ -162,8 +162,8 @@ def test_the_name_of_a_file_prints_no_line_of_its_own(folder: Path) -> None:
     """Whoever sends a release chooses the names of its files; they are told in the one line of the error."""
     out = cluster_points(folder)
     (out / FALSE).write_text("1")
-    (said,) = run("verify", out, code=1).splitlines()
-    assert said.startswith("DataError: 0\\u000aThe steps add up")
+    (said,) = run("verify", out, code=5).splitlines()
+    assert said.startswith("VerificationFailed: 0\\u000aThe steps add up")
     (said,) = run("verify", out / FALSE, code=2).splitlines()
     assert said.startswith("SourceError: ")
 
@@ -198,7 +198,7 @@ def test_clusters_are_a_folder_whatever_their_certificate_is_called(folder: Path
     (out / "release.json").rename(out / "centers.csv.release.json")
     run("verify", out / "centers.csv")
     shutil.copy(folder / "points.csv", out / "rows.csv")
-    assert "rows.csv is in the folder" in run("verify", out / "centers.csv", code=1)
+    assert "rows.csv is in the folder" in run("verify", out / "centers.csv", code=5)
 
 
 @pytest.mark.parametrize("name", ["release.json", "t.release.json", "my-release.json"])
@@ -244,7 +244,7 @@ def test_no_more_rows_are_read_than_a_certificate_says(folder: Path, monkeypatch
     table = cl.tabulate(pa.table({"x": ["a", "b"] * 50}), by=["x"], domains={"x": ["a", "b"]}, budget=1)
     assert table.release is not None
     pq.write_table(many.replace_schema_metadata({"cloister.release": table.release.to_json()}), folder / "few.parquet")
-    assert "more than the rows of its certificate" in run("verify", folder / "few.parquet", code=1)
+    assert "more than the rows of its certificate" in run("verify", folder / "few.parquet", code=5)
 
 
 def test_folders_and_archives_around_a_release_are_no_releases(folder: Path) -> None:

@@ -279,7 +279,7 @@ def test_certificates_verify(tmp_path: Path) -> None:
         assert release.version == 4
     with (tmp_path / "e.csv").open("a") as file:
         file.write("more\n")
-    assert CliRunner().invoke(app, ["verify", str(tmp_path / "e.csv")]).exit_code == 1
+    assert CliRunner().invoke(app, ["verify", str(tmp_path / "e.csv")]).exit_code == 5
     assert pacsv.read_csv(tmp_path / "rows.csv").num_rows == 10
 
 

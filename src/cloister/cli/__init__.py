@@ -1,13 +1,11 @@
-"""The command line: one file a verb. Exit code 0 only when the result exists, 2 for usage, 1 for the rest."""
+"""The command line: one file a verb. Exit code 0 only when the result exists; the others are `cloister.errors.ExitCode`."""
 
 from __future__ import annotations
 
-import contextlib
 import io
 import logging
 import os
 import sys
-import traceback
 import warnings
 from collections.abc import Callable
 from functools import partial
@@ -34,19 +32,13 @@ from cloister.cli import (
     tabulate,
     verify,
 )
+from cloister.cli.failures import is_printing, is_usage, print_lines, tell_failure, tell_usage, unprintable
 from cloister.cli.help_text import hide_types
-from cloister.errors import (
-    CloisterError,
-    LostClusters,
-    UnprotectedColumns,
-    UnsignedRelease,
-    UntoldLedger,
-    at_shell,
-    out_of_memory,
-)
+from cloister.cli.verbosity import asks_for, begin_printing
+from cloister.errors import LostClusters, UnprotectedColumns, UnsignedRelease, UntoldLedger, at_shell
 from cloister.interrupts import handle_interrupts
-from cloister.report.one_line import escape_controls, one_line
-from cloister.stopped_commands import begin_command, charges_made, describe_charges, describe_stop
+from cloister.report.one_line import one_line
+from cloister.stopped_commands import begin_command
 
 __all__ = ["app", "main"]
 
@@ -64,6 +56,15 @@ class Verbs(TyperGroup):
         hide_types(self, ctx)
         super().format_help(ctx, formatter)
 
+    def make_context(self, info_name: Any, args: Any, parent: Any = None, **extra: Any) -> Any:
+        begin_printing(asks_for("--json", args), asks_for("--quiet", args))
+        try:
+            return super().make_context(info_name, args, parent, **extra)
+        except Exception as error:
+            if is_usage(error):
+                tell_usage(error)
+            raise
+
     def invoke(self, ctx: Any) -> Any:
         begin_command()
         if not os.environ.get("CLOISTER_DEBUG"):
@@ -76,45 +77,13 @@ class Verbs(TyperGroup):
                 warnings.simplefilter("always", UnprotectedColumns)
                 warnings.showwarning = partial(_show_warning, warnings.showwarning, set())
                 return super().invoke(ctx)
-        except CloisterError as error:
-            _tell(f"{type(error).__name__}: {error}", error)
-            raise typer.Exit(error.exit_code) from None
-        except KeyboardInterrupt as error:
-            typer.echo(escape_controls(describe_stop(error)), err=True)
-            raise typer.Exit(getattr(error, "exit_code", 130)) from None
         except (typer.Exit, typer.Abort):
             raise
-        except BrokenPipeError as error:  # nobody reads on, which is no fault; what was paid for is said all the same
-            if charged := charges_made(error):
-                with contextlib.suppress(OSError, ValueError):
-                    _tell(charged, error)
-            raise
-        except MemoryError as error:
-            _tell(_words(f"EngineError: {out_of_memory('the command ran')}", describe_charges(error)), error)
-            raise typer.Exit(1) from None
-        except Exception as error:
-            # A traceback may quote rows: it is for whoever debugs with made-up data.
-            if os.environ.get("CLOISTER_DEBUG") or _is_usage(error) or _is_printing(error):
+        except (Exception, KeyboardInterrupt) as error:
+            code = tell_failure(error)
+            if code is None:
                 raise
-            _tell(
-                _words(
-                    f"Unexpected {type(error).__name__}.",
-                    describe_charges(error),
-                    "This is a bug: please report it, with the traceback that CLOISTER_DEBUG=1 shows on made-up data.",
-                ),
-                error,
-            )
-            raise typer.Exit(1) from None
-
-
-def _words(*sentences: str) -> str:
-    """Sentences one after another, without empty ones."""
-    return " ".join(filter(None, sentences))
-
-
-def _tell(sentence: str, error: BaseException) -> None:
-    """One line for an error, and one for each thing that was done before it, whatever names of files stand in them."""
-    typer.echo("\n".join(map(one_line, [sentence, *getattr(error, "__notes__", ())])), err=True)
+            raise typer.Exit(int(code)) from None
 
 
 def _show_warning(
@@ -128,24 +97,11 @@ def _show_warning(
         typer.echo(one_line(f"Warning: {message}"), err=True)
 
 
-def _is_printing(error: Exception) -> bool:
-    """Whether the system refused what a command printed, as it does where a full disk is behind standard output."""
-    if not isinstance(error, OSError) or error.filename is not None:
-        return False
-    *_, (frame, _) = traceback.walk_tb(error.__traceback__)
-    return str(frame.f_globals.get("__name__")).startswith(("typer.", "click.", "rich.", "cloister.report."))
-
-
 def _drop_output() -> None:
     """Send what is still to be printed nowhere: Python would try again at exit, and fail with a message of its own."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, sys.stdout.fileno())
     os.close(nowhere)
-
-
-def _is_usage(error: Exception) -> bool:
-    """Whether the command line parser raised this: it prints itself."""
-    return hasattr(error, "show") and hasattr(error, "exit_code")
 
 
 app = typer.Typer(
@@ -154,6 +110,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     add_completion=False,
     help="Turn a sensitive table into something that may leave the building, with a guarantee that is proved and shown.",
+    epilog="Exit codes: 0 done, 2 usage, 3 budget refused, 4 ledger unreachable, 5 a check failed, 70 bug, 130 stopped, 1 else.",
 )
 
 
@@ -213,10 +170,8 @@ def main() -> None:
         sys.stderr.close()
         sys.exit(1)
     except OSError as error:
-        if not _is_printing(error):
+        if not is_printing(error):
             raise
         _drop_output()
-        _tell(
-            _words(f"SinkError: the answer cannot be printed: {os.strerror(error.errno or 0)}.", charges_made(error)), error
-        )
+        print_lines([f"SinkError: {unprintable(error)}", *getattr(error, "__notes__", ())])
         sys.exit(1)

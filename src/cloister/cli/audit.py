@@ -12,8 +12,10 @@ import typer
 from cloister.cli import flags, output
 from cloister.cli.choosing import ValueChoice
 from cloister.cli.tabulate import TableChoice
+from cloister.cli.verbosity import is_quiet
 from cloister.clustering.methods import METHODS
 from cloister.clustering.synopsis.shapes import SHAPES
+from cloister.errors import ExitCode
 from cloister.report.document import Document, Section, Sentence, TextTable
 from cloister.report.terminal import print_document
 
@@ -106,7 +108,7 @@ def audit(
     if everywhere.as_json:
         shown = [{name: for_json(cell) for name, cell in row.items()} for row in rows]
         output.print_json({"audits": len(cases), "verbs": shown, "findings": findings})
-    else:
+    elif findings or not is_quiet():  # the exit code says it
         print_document(describe_verbs(rows, len(cases), findings))
     end(findings)
 
@@ -256,7 +258,7 @@ def show_rows(audited: Iterable[AuditedRow], unit: Unit | None, as_json: bool) -
             for each in rows
         ]
         output.print_json({"for": "holder only", "left_out": str(unit or "row"), "rows": shown, "findings": findings})
-    else:
+    elif findings or not is_quiet():
         print_document(describe_rows(rows, findings, unit))
     end(findings)
 
@@ -287,6 +289,6 @@ def for_json(value: Any) -> Any:
 
 
 def end(findings: list[str]) -> None:
-    """Exit code 1 where something was found."""
+    """Exit code 5 where something was found."""
     if findings:
-        raise typer.Exit(1)
+        raise typer.Exit(int(ExitCode.VERIFICATION_FAILED))

@@ -166,7 +166,7 @@ def cluster(
         paid_result(),
     ):
         source = request.read(access.files(data))
-        if not everywhere.as_json and (note := request.note_before_charge(source)) is not None:
+        if not (everywhere.as_json or everywhere.quiet) and (note := request.note_before_charge(source)) is not None:
             typer.echo(note, err=True)
         with output.progress(everywhere.as_json) as step:
             clusters = request.fit(source, step)

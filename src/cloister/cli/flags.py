@@ -17,12 +17,14 @@ import functools
 import inspect
 import re
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
 
 import typer
 
+from cloister.cli.verbosity import silenced
 from cloister.engines.registry import ENGINES  # names alone: no engine is loaded
 from cloister.errors import UsageError
 from cloister.sources.formats import format_names
@@ -136,11 +138,19 @@ def takes_groups(verb: Callable[..., None]) -> Callable[..., None]:
         built = {
             name: kind(**{f.name: values.pop(f.name) for f in dataclasses.fields(kind)}) for name, kind in groups.items()
         }
-        verb(**values, **built)
+        with _stdout_kept_or_dropped(values, built):
+            verb(**values, **built)
 
     command.__signature__ = inspect.Signature(parameters, return_annotation=None)  # type: ignore[attr-defined]
     command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters} | {"return": None}
     return command
+
+
+def _stdout_kept_or_dropped(values: dict[str, Any], groups: dict[str, Any]) -> AbstractContextManager[None]:
+    """With --quiet: standard output is dropped where the result is written to a file."""
+    is_quiet = any(isinstance(group, Everywhere) and group.quiet and not group.as_json for group in groups.values())
+    is_written = values.get("out") is not None and not values.get("dry_run")
+    return silenced() if is_quiet and is_written else nullcontext()
 
 
 def _field_parameters(group: Any) -> Iterator[inspect.Parameter]:
@@ -155,7 +165,10 @@ def _field_parameters(group: Any) -> Iterator[inspect.Parameter]:
 class Everywhere:
     """What every verb takes, but for the demo: it is a tour to look at, without an input or a result for programs."""
 
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for programs.")] = False
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for programs, errors too.")] = False
+    quiet: Annotated[bool, typer.Option("--quiet", help="Say nothing when all is well, but for what must be printed.")] = (
+        False
+    )
 
 
 @dataclass(frozen=True)

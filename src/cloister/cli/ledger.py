@@ -10,7 +10,7 @@ import typer
 
 from cloister.cli import flags
 from cloister.cli.output import print_json, print_line
-from cloister.errors import BrokenChain, LedgerError, NotChecked, UsageError
+from cloister.errors import BrokenChain, LedgerError, LedgerNotAsked, UsageError, VerificationFailed
 from cloister.report.document import Document, Section
 from cloister.report.terminal import print_document
 
@@ -122,7 +122,7 @@ def create(
     in_rho = accounts_in_rho([account], {} if rho is None else book.rho_totals())
     if everywhere.as_json:
         print_json({"ledger": book.place, "account": account_dict(account, in_rho)})
-    else:
+    elif not everywhere.quiet:
         print_document(Document((describe_accounts(book.place, [account], in_rho),)))
 
 
@@ -158,7 +158,7 @@ def verify(
 ) -> None:
     """Go through every record again: find one that was changed, removed or put in.
 
-    Exit code 0: all of it holds. 1: it was checked and does not hold. 2: it could not be checked.
+    Exit code 0: all of it holds. 5: it was checked and does not hold. 4: there is no such ledger, or it cannot be read.
     """
     from cloister.privacy.ledger.pages import describe_chain, report_dict
     from cloister.privacy.signing import read_public_key
@@ -170,17 +170,17 @@ def verify(
     except BrokenChain:
         raise
     except LedgerError as error:
-        raise NotChecked(f"nothing was verified: {error}") from None
+        raise LedgerNotAsked(f"nothing was verified: {error}") from None
     if not report.records:
-        raise NotChecked(f"there is no ledger {book.place}, so nothing was verified. Name the one that is to be.")
+        raise LedgerNotAsked(f"there is no ledger {book.place}, so nothing was verified. Name the one that is to be.")
     if strangers := [signer for signer in report.signed if keys and signer not in keys]:
-        raise LedgerError(
+        raise VerificationFailed(
             f"records of the ledger {book.place} ({report.signed[strangers[0]]:,} of them) are signed by {strangers[0]}, "
             "which is none of the keys that you gave. Ask whose it is before the next release."
         )
     if everywhere.as_json:
         print_json({"ledger": book.place, **report_dict(report)})
-    else:
+    elif not everywhere.quiet:  # the exit code says it
         print_document(Document((describe_chain(book.place, report),)))
 
 
@@ -194,7 +194,7 @@ def upgrade(*, ledger: flags.LedgerPlace = None, everywhere: flags.EverywhereInL
     carried = book.upgrade()
     if everywhere.as_json:
         print_json({"ledger": book.place, "carried_over": carried_dict(carried)})
-    else:
+    elif not everywhere.quiet:
         print_document(Document((Section(describe_carried(carried)),)))
 
 

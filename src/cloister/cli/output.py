@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import typer
 
+from cloister.cli import verbosity
 from cloister.errors import UnwrittenRelease
 from cloister.report.one_line import escape_controls, one_line
 from cloister.report.terminal import print_document
@@ -51,7 +52,8 @@ def print_warning(text: str) -> None:
 
 def print_json(data: Any) -> None:
     """One JSON document on standard output."""
-    typer.echo(escape_controls(json.dumps(data, indent=2, ensure_ascii=False)))
+    verbosity.note_answer()
+    typer.echo(escape_controls(json.dumps(data, indent=2, ensure_ascii=False)), file=verbosity.answer_stream())
 
 
 def print_release(release: Release, written: str) -> None:
@@ -114,7 +116,7 @@ def write_text(path: Path, text: str, *, for_holder: bool = False) -> None:
 @contextmanager
 def progress(quiet: bool) -> Iterator[Callable[[str], None]]:
     """A line on the terminal that says which step is running; nothing when the output is not a terminal."""
-    if quiet or not sys.stderr.isatty():
+    if quiet or verbosity.is_quiet() or not sys.stderr.isatty():
         yield lambda _: None
         return
     from rich.console import Console

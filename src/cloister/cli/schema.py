@@ -12,7 +12,7 @@ import typer
 
 from cloister.cli import flags
 from cloister.cli.output import print_json, print_line, write_text
-from cloister.errors import SchemaError, UsageError
+from cloister.errors import ExitCode, SchemaError, UsageError
 
 if TYPE_CHECKING:
     from cloister.file_options import FileOptions
@@ -161,7 +161,7 @@ def write_new(path: Path, text: str) -> None:
 
 
 def show_check(data: Any, facts: str, as_json: bool) -> None:
-    """Tell the holder what does not fit; exit code 1 if anything does not. Cells without a value are told, and no fault."""
+    """Tell the holder what does not fit; exit code 5 if anything does not. Cells without a value are told, and no fault."""
     from cloister.schema import Schema
     from cloister.schema.check import STAMP, count_cells, find_problems
     from cloister.sources.opening import open_source
@@ -205,4 +205,4 @@ def show_check(data: Any, facts: str, as_json: bool) -> None:
             typer.echo("The data fits the schema: what is missing is missing as the schema says.")
         typer.echo(STAMP)
     if has_faults:
-        raise typer.Exit(1)
+        raise typer.Exit(int(ExitCode.VERIFICATION_FAILED))

@@ -10,7 +10,7 @@ import typer
 
 from cloister.cli import flags
 from cloister.cli.output import print_json
-from cloister.errors import CloisterError, DataError, SourceError
+from cloister.errors import CloisterError, DataError, SourceError, VerificationFailed
 from cloister.report.one_line import one_line
 from cloister.sinks import CERTIFICATE_SUFFIX, certificate_path, written_files
 
@@ -38,7 +38,8 @@ def verify(
 ) -> None:
     """Add the steps of a release up again, check its files, and on request who signed it and the ledger.
 
-    Exit code 0: all that was asked for holds. 1: it was checked and does not hold. 2: it could not be checked.
+    Exit code 0: all that was asked for holds. 5: it was checked and does not hold. 2: it could not be checked; 4: the ledger
+    could not be asked.
     """
     from cloister.privacy.ledger import Ledger
     from cloister.privacy.signing import own_public_key, read_public_key
@@ -52,6 +53,8 @@ def verify(
     if everywhere.as_json:
         facts = {"guarantee": str(certificate.guarantee), "status": certificate.status}
         print_json({"verified": True, "consistent": True, "files": list(certificate.files), **facts, **origin.as_dict()})
+        return
+    if everywhere.quiet:  # the exit code says it
         return
     covers = file is None or bool(certificate.files)  # a certificate inside a file was compared with what is in it
     steps, files = bool(certificate.events), "files are those of this release" if covers else "certificate is whole"
@@ -73,6 +76,10 @@ def read_release(path: Path) -> tuple[Release, Path, Path | None]:
     check_regular(place if file is None else file)
     try:
         certificate = read_inside(place) if file is None else read_certificate_file(file)
+    except VerificationFailed:
+        raise
+    except DataError as error:  # of a reader that knows nothing of checks
+        raise VerificationFailed(str(error)) from None
     except CloisterError:
         raise
     except (OSError, ValueError, RecursionError, pa.ArrowException):
@@ -116,7 +123,7 @@ def check_named(path: Path, certificate: Release) -> None:
     """Refuse a certificate that is not about this file, or not about all files of this folder."""
     for name, file in written_files(path).items():
         if name not in certificate.files:
-            raise DataError(f"{file.name} is not one of the files that the certificate beside it names.")
+            raise VerificationFailed(f"{file.name} is not one of the files that the certificate beside it names.")
 
 
 def read_inside(path: Path) -> Release | None:

@@ -27,7 +27,7 @@ from os import PathLike
 import numpy as np
 
 from cloister.collect.questions import LARGEST, SMALLEST, Question
-from cloister.errors import CloisterError
+from cloister.errors import CloisterError, ExitCode
 from cloister.parameters import check_path, from_home
 from cloister.privacy import noise
 from cloister.schema.numerals import read_exact_text
@@ -49,7 +49,7 @@ TABLES = {
 class MemoError(CloisterError):
     """A memo that cannot be opened, read or written."""
 
-    exit_code = 1
+    exit_code = ExitCode.LEDGER_UNREACHABLE
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,8 +41,6 @@ FIELDS = {"version", "collection", "terms", "report", "answers"}
 class RefusedReport(CloisterError):
     """A report that is not counted, with one sentence why, which quotes nothing of it."""
 
-    exit_code = 1
-
 
 @dataclass(frozen=True, slots=True)
 class ReportCheck:

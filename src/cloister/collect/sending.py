@@ -28,8 +28,6 @@ LOOPBACK = ("127.0.0.1", "::1", "localhost")
 class NotReceived(CloisterError):
     """A report that a service did not take, or that did not reach it; the same one may be sent again."""
 
-    exit_code = 1
-
     def __init__(self, words: str, retry_seconds: int = 0) -> None:
         super().__init__(words)
         self.retry_seconds = retry_seconds  # above 0: the service is busy, and asks to come again after so long

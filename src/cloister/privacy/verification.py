@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from cloister.errors import BrokenChain, DataError, LedgerError, NotChecked
+from cloister.errors import BrokenChain, LedgerError, LedgerNotAsked, NotChecked, VerificationFailed
 from cloister.privacy.certificate_figures import find_contradiction
 from cloister.privacy.certificate_json import is_as_written
 from cloister.privacy.guarantees import Guarantee, Local, Syntactic
@@ -110,15 +110,15 @@ def check_consistency(release: Release, folder: Path, certificate: Path | None =
 
     Raises
     ------
-    DataError
+    VerificationFailed
         Two figures of it disagree, its steps and its guarantee above all; a file is missing, was changed, or is not listed.
     NotChecked
         The system does not let a file be read, or a folder be listed.
     """
     if contradiction := find_contradiction(release):
-        raise DataError(f"this release contradicts itself: {contradiction}. Do not rely on it.")
+        raise VerificationFailed(f"this release contradicts itself: {contradiction}. Do not rely on it.")
     if others := sorted({*release.holder_files} - {LABELS}):
-        raise DataError(
+        raise VerificationFailed(
             f"this release names {others[0]} as a file for the holder, whose content it does not cover. None is but {LABELS}."
         )
     with unreadable_told():
@@ -133,13 +133,13 @@ def read_certificate_file(file: Path) -> Release:
     with file.open("rb") as opened:
         text = opened.read(LONGEST_CERTIFICATE + 1)
     if len(text) > LONGEST_CERTIFICATE:
-        raise DataError(
+        raise VerificationFailed(
             f"{file.name} is longer than any certificate ({LONGEST_CERTIFICATE // 10**6} MB). Ask for the original."
         )
     certificate = Release.from_json(text.decode("utf-8"))
     lines = text.split(b"\r\n")  # as Python ends them on Windows: all or none
     if not is_as_written(certificate, text if b"\n" in b"".join(lines) else b"\n".join(lines)):
-        raise DataError(
+        raise VerificationFailed(
             f"{file.name} is not as Cloister writes it: it says what was written, with other blanks, escapes or order, which "
             "nothing vouches for and which can hide a message. Ask for the original."
         )
@@ -162,13 +162,15 @@ def _check_files(release: Release, folder: Path, certificate: Path | None) -> No
     for name, expected in release.files.items():
         path = folder / name
         if _is_linked(folder, name):
-            raise DataError(f"{name} is a link, or lies behind one: what it leads to was not written with the release.")
+            raise VerificationFailed(
+                f"{name} is a link, or lies behind one: what it leads to was not written with the release."
+            )
         if not path.is_file():
-            raise DataError(f"{name} is missing beside the release.")
+            raise VerificationFailed(f"{name} is missing beside the release.")
         if file_hash(path) != expected:
-            raise DataError(f"{name} was changed after it was written: its hash differs from the release.")
+            raise VerificationFailed(f"{name} was changed after it was written: its hash differs from the release.")
     for name in _unlisted(release, folder, certificate):
-        raise DataError(f"{name} is in the folder, and the certificate does not list it. Take it out.")
+        raise VerificationFailed(f"{name} is in the folder, and the certificate does not list it. Take it out.")
 
 
 def _unlisted(release: Release, folder: Path, certificate: Path | None) -> list[str]:
@@ -200,26 +202,28 @@ def check_origin(release: Release, keys: Sequence[str] = (), ledger: Ledger | No
 
     Raises
     ------
-    DataError
+    VerificationFailed
         What was asked for does not hold: another key signed, or the ledger does not hold this release.
     BrokenChain
         The ledger itself was changed.
-    NotChecked
+    LedgerNotAsked
         The ledger is not there or cannot be read.
     """
     signer = None if release.signature is None else release.signature.key
     if keys and signer not in keys:
         signed = "is not signed" if signer is None else f"is signed by another key, {signer}"
-        raise DataError(f"this release {signed}.")
+        raise VerificationFailed(f"this release {signed}.")
     if ledger is None:
         if keys and (source := _unknown_source(release, keys)):
-            raise DataError(f"this release is {source}. Give the key of that too, or --ledger.")
+            raise VerificationFailed(f"this release is {source}. Give the key of that too, or --ledger.")
         return Origin(signer, "key" if keys else HOST if signer is not None and signer == own else None)
     report = _ask(ledger)
     is_derived = _find_entry(release, report).release_hash != release.digest()
     if release.version != 1 and signer not in report.keys and not keys:
         signed = "not signed" if signer is None else f"signed by a key that the ledger does not know, {signer}"
-        raise DataError(f"what this release says is in the ledger, but it is {signed}: its files may be somebody else's.")
+        raise VerificationFailed(
+            f"what this release says is in the ledger, but it is {signed}: its files may be somebody else's."
+        )
     return Origin(signer, "key" if keys else "ledger" if signer in report.keys else None, ledger.place, is_derived)
 
 
@@ -230,9 +234,9 @@ def _ask(ledger: Ledger) -> ChainReport:
     except BrokenChain:
         raise
     except LedgerError as error:
-        raise NotChecked(f"the ledger could not be asked: {error}") from None
+        raise LedgerNotAsked(f"the ledger could not be asked: {error}") from None
     if not report.records:
-        raise NotChecked(f"there is no ledger {ledger.place}, so it was not asked. Name the one that was charged.")
+        raise LedgerNotAsked(f"there is no ledger {ledger.place}, so it was not asked. Name the one that was charged.")
     return report
 
 
@@ -250,27 +254,29 @@ def _unknown_source(release: Release, keys: Sequence[str]) -> str | None:
 def _find_entry(release: Release, report: ChainReport) -> Entry:
     """The entry that was charged for this release, or for what it was derived from, in a ledger that was not cut since."""
     if release.ledger is None:
-        raise DataError("this release is unledgered: no ledger knows of it.")
+        raise VerificationFailed("this release is unledgered: no ledger knows of it.")
     facts = release.ledger
     table = unicodedata.normalize(
         "NFC", facts["table"]
     )  # as the ledger keeps it; earlier certificates have it as it was given
     entry = next((entry for entry in report.entries if entry.id == facts["entry"] and entry.table == table), None)
     if entry is None or ("head" in facts and facts["head"] != entry.digest):
-        raise DataError(
+        raise VerificationFailed(
             "the ledger does not hold the charge that this release names. It is another ledger, its newest records were cut off, "
             "or the release is invented."
         )
     is_heir = bool(entry.release_hash) and release.result.get("synopsis") == entry.release_hash
     if entry.release_hash != release.digest() and not (is_heir and _is_vouched(release, report)):
         why = " It says that it was derived from that one, under a key that the ledger does not know." if is_heir else ""
-        raise DataError(
+        raise VerificationFailed(
             f"entry {entry.id} of the ledger belongs to another release: what this one says is not what was released.{why}"
             if entry.release_hash
             else f"entry {entry.id} of the ledger was charged, and no release came of it."
         )
     if not _is_charged(release.guarantee, entry, report.accounts[entry.table]):
-        raise DataError(f"the guarantee of this release is not what entry {entry.id} of the ledger was charged for.")
+        raise VerificationFailed(
+            f"the guarantee of this release is not what entry {entry.id} of the ledger was charged for."
+        )
     return entry
 
 

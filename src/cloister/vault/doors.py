@@ -146,7 +146,7 @@ class Vault:
         try:
             with deferred():  # a signal waits until it is known whether it was charged
                 self._booking.charge(terms.budget, terms.neighbours, terms.protected, purpose)
-                remember_charge(str(self._charge()))
+                remember_charge(self._charge())
                 self._process = os.getpid()
                 self._open = True
         except BaseException as error:  # Python calls `__exit__` only once the vault is entered

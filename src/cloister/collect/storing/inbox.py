@@ -19,7 +19,7 @@ from cloister.collect.storing.credentials import code_hash, new_code, new_token,
 from cloister.collect.storing.inbox_tables import MIGRATIONS, VERSION, inbox_tables, table_of
 from cloister.collect.storing.private_files import make_private, tighten
 from cloister.collect.storing.unsettled import Unsettled
-from cloister.errors import CloisterError, UsageError
+from cloister.errors import CloisterError, ExitCode, UsageError
 from cloister.parameters import check_flag, check_whole
 from cloister.privacy.store import StoreMissing, StoreOutdated, open_store
 from cloister.schema.strict_json import read_json
@@ -38,7 +38,7 @@ MOST_VALUES = 20_000  # of all its questions together
 class InboxError(CloisterError):
     """The store of a service cannot be reached, read or understood."""
 
-    exit_code = 1
+    exit_code = ExitCode.LEDGER_UNREACHABLE
 
 
 class InboxDamaged(InboxError):
