@@ -59,6 +59,37 @@ def test_json_is_for_programs(folder: Path, tmp_path: Path) -> None:
     assert told["steps"] == []
 
 
+def test_the_holder_is_told_more_than_the_release(folder: Path, tmp_path: Path) -> None:
+    """Loss by column, risk before and after and ten rows are on the screen, marked; in JSON they are apart."""
+    shown = run("anonymize", *flags(folder, "--k", 100, "--scope", "global", "--out", tmp_path / "a.csv")).output
+    for words in ("for the holder only", "Lost by column: sex", "before", "rows alike", "--scope local"):
+        assert words in shown
+    told = json.loads(run("anonymize", *flags(folder, "--k", 10, "--out", tmp_path / "b.csv", "--json")).output)
+    assert len(told["for_the_holder"]["preview"]["rows"]) == 10
+    assert "for_the_holder" not in json.loads((tmp_path / "b.csv.release.json").read_text())
+
+
+def test_a_dry_run_writes_nothing(folder: Path, tmp_path: Path) -> None:
+    """It shows what would be published and lost, as words and as JSON; --out may be left out."""
+    words = flags(folder, "--k", 10, "--most-level", "state=0", "--dry-run")
+    shown = run("anonymize", *words)
+    assert shown.exit_code == 0, shown.output
+    for line in ("Would be published, by local recoding", "Dropped: pupil_id", "Nothing was written"):
+        assert line in shown.output
+    told = json.loads(run("anonymize", *words, "--out", tmp_path / "out.csv", "--json").output)
+    assert told["would_publish"]["loss"] == told["for_the_holder"]["loss"]
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_recoding_that_is_saved_is_global_unless_somebody_names_the_scope(folder: Path, tmp_path: Path) -> None:
+    """A sentence says so; a local one that was asked for is saved too."""
+    for scope, expected in (([], "global"), (["--scope", "local"], "local")):
+        out, saved = tmp_path / f"{expected}.csv", tmp_path / f"{expected}.json"
+        result = run("anonymize", *flags(folder, "--k", 10, "--out", out, "--save-recoding", saved, *scope))
+        assert ("The scope is global" in result.output) == (scope == [])
+        assert json.loads(Path(f"{out}.release.json").read_text())["parameters"]["scope"] == expected
+
+
 def test_a_changed_table_does_not_verify(folder: Path, tmp_path: Path) -> None:
     """The certificate holds the hash of the table."""
     out = tmp_path / "out.csv"
@@ -125,6 +156,17 @@ def test_an_applied_recoding_is_in_the_ledger_of_its_table(folder: Path, tmp_pat
         (["--k", 10, "--out", "{out}", "--engine", "local", "--master", "local[2]"], "Spark"),
         (["--k", 10, "--out", "{out}", "--spark-conf", "memory"], "NAME=VALUE"),
         (["--k", 10, "--out", "{out}", "--gain", "greed"], "greed"),
+        (["--k", 10, "--out", "{out}", "--weight", "sex"], "--weight age=5"),
+        (["--k", 10, "--out", "{out}", "--weight", "sex=a lot"], "a column and a number"),
+        (["--k", 10, "--out", "{out}", "--weight", "sex=1", "--weight", "sex=2"], "twice"),
+        (["--k", 10, "--out", "{out}", "--weight", "sexx=1"], 'Did you mean "sex"'),
+        (["--k", 10, "--out", "{out}", "--widest", "state=5"], "--most-level state=LEVEL"),
+        (["--k", 10, "--out", "{out}", *["--most-level", "level=0", "--most-level", "state=0"]], "Relax the limit"),
+        (["--k", 10, "--out", "{out}", "--most-level", "level=0.5"], "whole number"),
+        (["--dry-run"], "--k"),
+        (["--k", 10, "--dry-run", "--save-recoding", "{out}"], "--save-recoding"),
+        (["--curve", "{out}.png", "--dry-run"], "--dry-run"),
+        (["--k", 10, "--out", "{out}", "--scope", "local", "--suppress", 0.1], "--scope global"),
     ],
 )
 def test_bad_input_is_told_in_a_line_or_two(folder: Path, tmp_path: Path, words: list[object], said: str) -> None:

@@ -6,7 +6,9 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from cloister.anonymization.dry_run import DryRun, dry_run
 from cloister.anonymization.publish import publish_table
+from cloister.anonymization.reporting.outcome import TableOutcome
 from cloister.anonymization.reporting.publication_plan import PublicationPlan, plan_publication
 from cloister.anonymization.request import Request, Settings, read_request
 from cloister.anonymization.searching.guards import Guard
@@ -80,6 +82,9 @@ class TopDownSpecialization(Parameters):
     release_ : Release, the certificate
     recoding_ : Recoding, what was done to the quasi-identifiers
     summary_ : TableSummary
+    outcome_ : TableOutcome, what was lost by column and what is risked, for the holder; after `dry_run` too
+    preview_ : Preview, ten of the published rows, for the holder
+    advice_ : Advice, what would lose less, for the holder: where the loss is above 0.25
 
     Privacy
     -------
@@ -187,4 +192,25 @@ class TopDownSpecialization(Parameters):
         """
         published = publish_table(self.request(), X, out, format=format, progress=progress)
         self.release_, self.summary_, self.recoding_ = published.release, published.summary, published.recoding
+        self._keep(published.outcome)
         return self.release_
+
+    def dry_run(
+        self,
+        X: Any,
+        out: str | os.PathLike[str] | None = None,
+        *,
+        format: str | None = None,
+        progress: Callable[[str], None] = lambda _: None,
+    ) -> DryRun:
+        """What `publish` would do to the rows of X and what that would lose; nothing is written.
+
+        It refuses what `publish` refuses; `out`, if it is named, is looked at too. The rows are read for the holder, which the
+        ledger records.
+        """
+        tried = dry_run(self.request(), X, out, format=format, progress=progress)
+        self._keep(tried.outcome)
+        return tried
+
+    def _keep(self, outcome: TableOutcome) -> None:
+        self.outcome_, self.preview_, self.advice_ = outcome, outcome.preview, outcome.advice

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from cloister.anonymization.counting.count_request import count_tables, open_tables
+from cloister.anonymization.counting.count_request import OpenedTables, count_tables, open_tables
+from cloister.anonymization.counting.count_table import CountedTable
 from cloister.anonymization.counting.nearly_unique import NONE_UNIQUE, check_confirmed, check_nested, nearly_unique
 from cloister.anonymization.reporting.certify import certify
+from cloister.anonymization.reporting.outcome import TableOutcome, find_outcome
 from cloister.anonymization.reporting.summary import TableSummary, summarize
 from cloister.anonymization.request import Request
-from cloister.anonymization.searching.find_recoding import find_recoding
+from cloister.anonymization.searching.find_recoding import SearchResult, find_recoding
 from cloister.anonymization.searching.guards import KAnonymity
 from cloister.anonymization.writing.recoding import Recoding
 from cloister.anonymization.writing.recount import check_output, count_output, plan_output
@@ -22,7 +25,7 @@ from cloister.parameters import check_progress
 from cloister.privacy.release import Release
 from cloister.sinks import check_free_with_certificate, file_hashes, stage
 
-__all__ = ["PublishedTable", "publish_table"]
+__all__ = ["PublishedTable", "SearchedTable", "publish_table", "search_table"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -32,6 +35,36 @@ class PublishedTable:
     release: Release
     summary: TableSummary
     recoding: Recoding
+    outcome: TableOutcome
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SearchedTable:
+    """A table that was opened, counted and searched, and the columns of it that are published as they are."""
+
+    opened: OpenedTables
+    counted: CountedTable
+    result: SearchResult
+    seconds: float  # that the search took
+    untouched: tuple[str, ...]
+    record_names: tuple[str, ...]  # those of them that are named like numbers of people
+
+
+def search_table(
+    request: Request, X: Any, purpose: str, format: str | None, progress: Callable[[str], None]
+) -> SearchedTable:
+    """Open a table for a purpose that the ledger records, count it, and find its recoding."""
+    opened = open_tables(request, X, purpose, format)
+    table, fitted = opened.table, opened.request
+    progress("counting")
+    counted = count_tables(opened)
+    untouched = fitted.untouched(table.names)
+    check_nested(table, untouched, fitted.keep_unique)
+    progress("specializing")
+    start = time.perf_counter()
+    result = find_recoding(fitted, counted)
+    seconds = time.perf_counter() - start
+    return SearchedTable(opened, counted, result, seconds, untouched, fitted.record_names(table.names))
 
 
 def publish_table(
@@ -62,23 +95,18 @@ def publish_table(
     progress = check_progress(progress)
     format = format_of(out, format)
     check_free_with_certificate(out)
-    opened = open_tables(request, X, request.purpose, format)
+    found = search_table(request, X, request.purpose, format, progress)
+    opened, counted, result = found.opened, found.counted, found.result
     table, fitted = opened.table, opened.request
+    untouched, record_names = found.untouched, found.record_names
 
-    progress("counting")
-    counted = count_tables(opened)
-    untouched = fitted.untouched(table.names)
-    record_names = fitted.record_names(table.names)
-    check_nested(table, untouched, fitted.keep_unique)
-
-    progress("specializing")
-    result = find_recoding(fitted, counted)
+    plan = plan_output(result.recoding, counted.rows, result.labels)
+    outcome = find_outcome(opened, counted, result, plan.classes, found.seconds)
 
     progress("writing")
     rewriting = make_rewriting(
         result.recoding, table.types(table.names), fitted.dropped, fitted.pseudonyms, fitted.key, format, fitted.sensitive
     )
-    plan = plan_output(result.recoding, counted.rows, result.labels)
     unique = NONE_UNIQUE
     if fitted.person is not None:  # the output does not say whose a row is
         total, person = counted.rows.total, fitted.person
@@ -108,4 +136,4 @@ def publish_table(
         ),
         table=fitted.table,
     )
-    return PublishedTable(release, summary, recoding)
+    return PublishedTable(release, summary, recoding, outcome)

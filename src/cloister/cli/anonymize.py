@@ -13,13 +13,18 @@ import typer
 from cloister.cli import flags, output
 from cloister.cli.report import reporting
 from cloister.errors import UsageError
+from cloister.report.terminal import print_document
 
 if TYPE_CHECKING:
     from cloister.anonymization.estimator import TopDownSpecialization
+    from cloister.anonymization.reporting.outcome import TableOutcome
     from cloister.privacy.release import Release
 
 EXAMPLE = (
     "Example: cloister anonymize people.csv --k 10 --quasi age,sex,region --hierarchies trees --suppress 0.02 --out safe.csv"
+)
+SAVED_IS_GLOBAL = (
+    "The scope is global, since a local recoding describes no rows but those of its own table (--save-recoding)."
 )
 
 
@@ -153,18 +158,20 @@ def anonymize(
             help="Write no table: show loss and risk for k = 2 to 100, and draw them (.png or .svg).",
         ),
     ] = None,
+    dry_run: Annotated[
+        bool,
+        typer.Option(
+            "--dry-run",
+            help="Write nothing: read the rows for the holder, and show what would be published, lost and risked.",
+        ),
+    ] = False,
     schema: flags.SchemaFile = None,
     access: flags.Access,
     publishing: flags.Publishing,
     everywhere: flags.Everywhere,
 ) -> None:
     """Publish a k-anonymous table: generalise the quasi-identifiers, drop the identifiers, keep the rest."""
-    if out is None and curve is None:
-        raise UsageError("where should the table go? Give --out FILE, which does not exist yet.")
-    if curve is not None and (out or k is not None or apply or save_recoding or publishing.report):
-        raise UsageError(
-            "--curve writes no table: drop --out, --k, --apply, --save-recoding and --report, choose a k, then run it again."
-        )
+    check_modes(out, k, curve, apply, save_recoding, publishing.report, dry_run)
     where = access.parameters()
     files = access.files(data)
     if apply is not None:
@@ -182,13 +189,14 @@ def anonymize(
         assert out is not None
         apply_saved(apply, files, out, k, pseudonymizing, where, publishing, everywhere.as_json)
         return
-    if k is None and curve is None:
-        raise UsageError("how many rows should look alike? Give --k (10 is a common choice), or look at --curve first.")
     from cloister.anonymization.estimator import TopDownSpecialization
 
+    searched = searching.parameters()
+    if save_recoding is not None and searching.scope is None:  # a local one describes the tuples of its own table alone
+        searched["scope"] = "global"
     model = TopDownSpecialization(
         k=2 if k is None else k,
-        **searching.parameters(),
+        **searched,
         **guarding.parameters(),
         identifiers=read_list(pseudonymizing.identifiers),
         keep_unique=read_list(pseudonymizing.keep_unique) or (),
@@ -200,9 +208,35 @@ def anonymize(
     )
     if curve is not None:
         show_curve(model, files, curve, everywhere.as_json)
+    elif dry_run:
+        try_out(model, files, out, everywhere.as_json)
     else:
         assert out is not None
-        publish(model, files, out, save_recoding, publishing, everywhere.as_json)
+        reason = SAVED_IS_GLOBAL if save_recoding is not None and searching.scope is None else model.request().scope_reason
+        publish(model, files, out, save_recoding, publishing, everywhere.as_json, reason)
+
+
+def check_modes(
+    out: Path | None,
+    k: int | None,
+    curve: Path | None,
+    apply: Path | None,
+    save_recoding: Path | None,
+    report: Path | None,
+    dry_run: bool,
+) -> None:
+    """Refuse flags of which each asks for something else: a table, a curve, a dry run, a recoding that is applied."""
+    if out is None and curve is None and not dry_run:
+        raise UsageError("where should the table go? Give --out FILE, which does not exist yet (or --dry-run).")
+    if curve is not None and (out or k is not None or apply or save_recoding or report or dry_run):
+        raise UsageError(
+            "--curve writes no table: drop --out, --k, --apply, --save-recoding, --report and --dry-run, choose a k, then run it "
+            "again."
+        )
+    if dry_run and (apply is not None or save_recoding is not None or report is not None):
+        raise UsageError("--dry-run writes nothing and searches a recoding: drop --apply, --save-recoding and --report.")
+    if k is None and curve is None and apply is None:
+        raise UsageError("how many rows should look alike? Give --k (10 is a common choice), or look at --curve first.")
 
 
 def publish(
@@ -212,6 +246,7 @@ def publish(
     save_recoding: Path | None,
     publishing: flags.Publishing,
     as_json: bool,
+    scope_reason: str,
 ) -> None:
     """Write the table and, if it is asked for, its recoding."""
     from cloister.anonymization.writing.rewriting import format_of
@@ -229,10 +264,20 @@ def publish(
             release = model.publish(data, out, progress=step)
         if save_recoding is not None:
             output.write_text(save_recoding, model.recoding_.to_json(), for_holder=True)
-        show(release, str(model.summary_), out, as_json)
+        show(release, str(model.summary_), out, as_json, model.outcome_, scope_reason)
         if save_recoding is not None and not as_json:
             output.print_line(f"Recoding: {save_recoding} (for the holder; on other rows it guarantees nothing)")
         write_report()
+
+
+def try_out(model: TopDownSpecialization, data: Any, out: Path | None, as_json: bool) -> None:
+    """Show what a run would do."""
+    with output.progress(as_json) as step:
+        tried = model.dry_run(data, out, progress=step)
+    if as_json:
+        output.print_json(tried.as_dict())
+    else:
+        print_document(tried.describe())
 
 
 def apply_saved(
@@ -311,12 +356,26 @@ def read_numbers(flag: str, texts: list[str] | None) -> dict[str, float] | None:
     return numbers
 
 
-def show(release: Release, summary: str, out: Path, as_json: bool) -> None:
-    """The result for a person, or for a program."""
+def show(
+    release: Release,
+    summary: str,
+    out: Path,
+    as_json: bool,
+    outcome: TableOutcome | None = None,
+    scope_reason: str = "",
+) -> None:
+    """The result for a person, or for a program; the outcome is for the holder, and not part of the release."""
     from cloister.sinks import certificate_path
 
     if as_json:
-        output.print_json({"out": str(out), "certificate": str(certificate_path(out)), **release.as_dict()})
+        theirs = {} if outcome is None else {"for_the_holder": outcome.as_dict()}
+        output.print_json({"out": str(out), "certificate": str(certificate_path(out)), **release.as_dict(), **theirs})
         return
+    if scope_reason:
+        typer.echo(scope_reason)
     typer.echo(summary)
+    if outcome is not None:
+        typer.echo()
+        print_document(outcome.describe())
+        typer.echo()
     output.print_release(release, f"{out}{' (a folder)' if out.is_dir() else ''}, {certificate_path(out)}")

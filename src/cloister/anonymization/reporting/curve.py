@@ -11,15 +11,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cloister.anonymization.counting.count_request import count_tables, open_tables
-from cloister.anonymization.counting.tuple_counts import TupleCounts
-from cloister.anonymization.searching.find_recoding import SearchResult, find_recoding
+from cloister.anonymization.reporting.class_risks import THRESHOLD, published_risk
+from cloister.anonymization.searching.find_recoding import find_recoding
 from cloister.errors import Unattainable, UsageError
 from cloister.parameters import check_progress, check_whole
 from cloister.report import notebook, plot, terminal
 from cloister.report.document import Block, Chart, ChartAxis, Document, Section, Sentence, Series, TextTable
 from cloister.report.numbers import percent
-from cloister.risks import class_measures
-from cloister.risks.measures import Reidentification, reidentification
+from cloister.risks.measures import Reidentification
 from cloister.risks.risk_report import STAMP
 
 if TYPE_CHECKING:
@@ -115,7 +114,7 @@ def curve(
     X: Any,
     ks: Sequence[int] = KS,
     *,
-    threshold: float = 0.2,
+    threshold: float = THRESHOLD,
     progress: Callable[[str], None] = lambda _: None,
 ) -> Curve:
     """What the tables that a model would publish lose and risk, for several k; nothing is written.
@@ -159,15 +158,3 @@ def curve(
         raise UsageError(f"even the table as a whole holds no k of {', '.join(map(str, refused))}. Ask for less.")
     people = None if counted.rows.persons is None else len(np.unique(counted.rows.persons))
     return Curve(request.scope, counted.rows.total, threshold, tuple(points), tuple(refused), people=people)
-
-
-def published_risk(result: SearchResult, rows: TupleCounts, threshold: float) -> Reidentification:
-    """The risk of the rows, or people, of the published classes; suppressed rows that stay are one class."""
-    labels = result.labels
-    kept = np.flatnonzero((rows.counts > 0) & ((labels >= 0) | result.is_starred))
-    _, class_of = np.unique(labels[kept], return_inverse=True)
-    number = int(class_of.max()) + 1
-    if rows.persons is None:
-        return reidentification(class_measures.sizes(class_of, number, rows.counts[kept]), threshold=threshold)
-    members = class_measures.memberships(class_of, rows.persons[kept])
-    return reidentification(members.sizes(number), threshold=threshold, members=members)

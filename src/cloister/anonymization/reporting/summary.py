@@ -9,6 +9,8 @@ from cloister.anonymization.counting.count_request import OpenedTables
 from cloister.anonymization.searching.find_recoding import SearchResult
 from cloister.anonymization.writing.recount import PlannedOutput, PublishedClasses, fewest_people
 from cloister.anonymization.writing.rewriting import Rewriting
+from cloister.report import notebook, terminal
+from cloister.report.document import Document, Section, Sentence
 
 __all__ = ["ColumnSummary", "TableSummary", "summarize"]
 
@@ -64,20 +66,21 @@ class TableSummary:
         ]
         return facts
 
-    def __str__(self) -> str:
+    def describe(self) -> Document:
+        """The summary as a document: rows and loss, what each quasi-identifier became, what became of the other columns."""
         suppressed = "none"
         if self.suppressed:
             how = "published as * in every quasi-identifier" if self.is_starred else "removed"
             suppressed = f"{self.suppressed:,} ({100 * self.suppressed / self.total:.2g}%), {how}"
+        width = max((len(column.name) for column in self.columns), default=0)
         lines = [
             f"{self.rows:,} rows in {self.classes:,} classes; the smallest has {self.smallest:,}, "
             f"the average {self.average:,.1f}"
             + ("" if self.people is None else f"; the fewest people in a class: {self.people:,}"),
             f"Suppressed rows: {suppressed}",
             f"Information lost: {self.loss:.3f} (0: values as they were, 1: nothing left)",
+            *(f"  {column.name.ljust(width)}  {column}" for column in self.columns),
         ]
-        width = max((len(column.name) for column in self.columns), default=0)
-        lines += [f"  {column.name.ljust(width)}  {column}" for column in self.columns]
         for what, names in (
             ("Dropped", self.dropped),
             ("Pseudonyms", self.pseudonyms),
@@ -85,7 +88,14 @@ class TableSummary:
         ):
             if names:
                 lines.append(f"{what}: {', '.join(names)}")
-        return "\n".join([*lines, f"Why it stopped: {self.reason}"])
+        lines.append(f"Why it stopped: {self.reason}")
+        return Document((Section(tuple(Sentence(line) for line in lines)),), title="k-anonymous table")
+
+    def __str__(self) -> str:
+        return terminal.text(self.describe())
+
+    def _repr_html_(self) -> str:
+        return notebook.html(self.describe())
 
     @property
     def total(self) -> int:
