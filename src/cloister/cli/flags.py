@@ -17,7 +17,7 @@ import functools
 import inspect
 import re
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
@@ -138,7 +138,7 @@ def takes_groups(verb: Callable[..., None]) -> Callable[..., None]:
         built = {
             name: kind(**{f.name: values.pop(f.name) for f in dataclasses.fields(kind)}) for name, kind in groups.items()
         }
-        with _stdout_kept_or_dropped(values, built):
+        with _stdout_kept_or_dropped(values, built), _data_here(values, built):
             verb(**values, **built)
 
     command.__signature__ = inspect.Signature(parameters, return_annotation=None)  # type: ignore[attr-defined]
@@ -151,6 +151,22 @@ def _stdout_kept_or_dropped(values: dict[str, Any], groups: dict[str, Any]) -> A
     is_quiet = any(isinstance(group, Everywhere) and group.quiet and not group.as_json for group in groups.values())
     is_written = values.get("out") is not None and not values.get("dry_run")
     return silenced() if is_quiet and is_written else nullcontext()
+
+
+@contextmanager
+def _data_here(values: dict[str, Any], groups: dict[str, Any]) -> Iterator[None]:
+    """With - for DATA: standard input as a file that is there while the verb runs."""
+    if "-" not in (values.get("data") or ()):
+        yield
+        return
+    from cloister.cli.standard_input import spooled_input  # for start-up time
+
+    engines = [group.chosen_engine() for group in groups.values() if isinstance(group, Reading)]
+    if any(engine not in (None, "local") for engine in engines):
+        raise UsageError("standard input is read here, and not by Spark. Save it to a file, or use the local engine.")
+    is_quiet = any(isinstance(group, Everywhere) and (group.as_json or group.quiet) for group in groups.values())
+    with spooled_input(values["data"], is_quiet) as values["data"]:
+        yield
 
 
 def _field_parameters(group: Any) -> Iterator[inspect.Parameter]:

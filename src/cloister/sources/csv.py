@@ -31,7 +31,7 @@ from cloister.sources.records import WINDOW, Grammar, Readable, RecordRun
 from cloister.sources.source import BATCH_ROWS, present, retold
 from cloister.sources.text_head import PLAIN_HEAD, TextHead, pass_lines, read_head, read_text, stated_head
 
-__all__ = ["UTF16", "CsvSource", "is_blank", "open_csv"]
+__all__ = ["UTF16", "CsvSource", "Streamed", "is_blank", "open_csv", "text_of"]
 
 _NO_DELIMITER = b"\x1f"  # where it stands, a file of one column is read slowly
 _SMALL = 1 << 15  # bytes that are read slowly without looking for the ragged line among them
@@ -106,7 +106,7 @@ class CsvSource:
     def _runs(self, file: Readable) -> Iterator[RecordRun]:
         """The records below the header."""
         headed = not self.head.has_header
-        for run in self.grammar.runs(pass_lines(_text(file), self.head), self.window):
+        for run in self.grammar.runs(pass_lines(text_of(file, self.head.has_header), self.head), self.window):
             if not headed:
                 headed, run = self._below_header(run)
             if run.raw:
@@ -177,7 +177,7 @@ class CsvSource:
 def open_csv(place: Streamed, options: FileOptions = NOTHING_SAID, window: int = WINDOW) -> CsvSource:
     """A source over a delimited text file; its header is read, and where it is said to have none, nothing is."""
     with retold(place.shown), place.stream() as file:
-        text = _text(file)
+        text = text_of(file, has_header=not options.names)
         is_utf16 = isinstance(text, codecs.StreamRecoder)
         if options.names:
             grammar, names, head = stated_head(place.shown, options)
@@ -189,20 +189,23 @@ def open_csv(place: Streamed, options: FileOptions = NOTHING_SAID, window: int =
 def is_blank(place: Streamed) -> bool:
     """Whether a text file, unpacked, holds nothing but line ends and a byte order mark."""
     with retold(place.shown), place.stream() as file:
-        text = _text(file)
+        text = text_of(file)
         while piece := text.read(_SMALL):
             if piece.strip(b"\r\n"):
                 return False
     return not place.shown.lower().endswith(NEVER_EMPTY)
 
 
-def _text(stream: Readable) -> Readable:
-    """The stream without its byte order mark, as bytes in which ASCII is ASCII."""
+def text_of(stream: Readable, has_header: bool = True) -> Readable:
+    """The stream without its byte order mark, as bytes in which ASCII is ASCII.
+
+    Without a header the first bytes are of a row: such a file is not taken for UTF-16, which would change how all rows read.
+    """
     mark = stream.read(3)
     if mark == codecs.BOM_UTF8:
         return stream
     rest = _Joined(mark, stream)
-    if mark.startswith(UTF16):
+    if has_header and mark.startswith(UTF16):
         # half a pair of surrogates becomes bytes that are not UTF-8: then its cell, and no other, is read as such
         return codecs.EncodedFile(rest, "utf-8", "utf-16", "surrogatepass")  # type: ignore[arg-type]
     return rest

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from cloister.sources.source import Source
     from cloister.sources.stated_names import StatedNames
 
-__all__ = ["CSV", "FORMATS", "Format", "format_names"]
+__all__ = ["CSV", "FORMATS", "JSON_LINES", "Format", "format_names"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +56,14 @@ def _article(word: str) -> str:
 
 
 CSV = Format("CSV", b"", "cloister.sources.csv", "open_csv", takes=("names", "skip", "delimiter", "format"))
+JSON_LINES = Format(
+    "JSON Lines",
+    b"",
+    "cloister.sources.json_lines",
+    "open_json_lines",
+    takes=("names", "skip", "format"),
+    takes_names=True,
+)
 FORMATS = (
     Format("Parquet", b"PAR1", "cloister.sources.parquet", "open_parquet"),
     Format("Arrow", b"ARROW1", "cloister.sources.arrow", "open_arrow_file"),
@@ -68,7 +76,7 @@ def format_names() -> str:
     """The names of all formats as a person lists them.
 
     >>> format_names()
-    'CSV, Parquet or Arrow'
+    'CSV, JSON Lines, Parquet or Arrow'
     """
-    *others, last = dict.fromkeys(format.name for format in (CSV, *FORMATS))
+    *others, last = dict.fromkeys(format.name for format in (CSV, JSON_LINES, *FORMATS))
     return f"{', '.join(others)} or {last}"

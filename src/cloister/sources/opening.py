@@ -21,6 +21,7 @@ from cloister.sources.python_tables import from_columns, from_rows, is_rows
 from cloister.sources.recognize import open_file
 from cloister.sources.source import Source, present
 from cloister.sources.stated_names import NOTHING_STATED, StatedNames
+from cloister.sources.zip_members import members_of
 
 __all__ = ["NOTHING_STATED", "SeveralSources", "open_source"]
 
@@ -148,6 +149,7 @@ def _open_in_memory(data: object, names: StatedNames) -> Source:
     if hasattr(type(data), "tocsr"):
         raise SourceError("Sparse data is not supported. Convert it with X.toarray().")
     hint = " Call .collect() on it first." if module == "polars" else ""
+    hint = hint or (" Of an open file give the path." if hasattr(data, "read") else "")
     raise SourceError(
         f"cannot read rows from {module}.{name}. Pass a path, a list of rows, a dict of columns, a NumPy array, a data frame or "
         f"an Arrow table.{hint}"
@@ -157,6 +159,7 @@ def _open_in_memory(data: object, names: StatedNames) -> Source:
 def _opened(places: list[Place], said: FileOptions, stated: StatedNames) -> list[tuple[Place, Source]]:
     """The files with their sources, without parts that hold nothing at all: a writer leaves such a part where it had no rows."""
     opened: list[tuple[Place, Source]] = []
+    places = [member for place in places for member in members_of(place)]
     for place in places:
         try:
             opened.append((place, open_file(place, said, stated)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import fnmatch
 import glob
 import os
+import re
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -17,12 +18,19 @@ from pyarrow import fs
 
 from cloister.errors import SourceError
 from cloister.sources.file_sets import check_once, check_without_log, file_identity
+from cloister.sources.xz_stream import XzStream
 
 __all__ = ["NEVER_EMPTY", "Place", "find", "find_all"]
 
 NEVER_EMPTY = (".parquet", ".pq", ".arrow", ".feather", ".ipc", ".arrows")  # formats with a frame around their rows
 _NULL_PARTITION = "__HIVE_DEFAULT_PARTITION__"
-_COMPRESSIONS = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\x28\xb5\x2f\xfd": "zstd"}
+# a word may begin as a file of bzip2 does, so that more of it is compared
+_COMPRESSIONS = {
+    re.compile(rb"\x1f\x8b"): "gzip",
+    re.compile(rb"BZh[1-9](1AY&SY|\x17rE8P\x90)"): "bz2",
+    re.compile(rb"\x28\xb5\x2f\xfd"): "zstd",
+    re.compile(rb"\xfd7zXZ\0"): "xz",
+}
 
 
 @dataclass(frozen=True)
@@ -33,6 +41,12 @@ class Place:
     path: str
     shown: str
     partition: tuple[tuple[str, bytes | None], ...] = ()  # not all of what folders are called is UTF-8
+    is_plain: bool = False  # whether it is not compressed whatever its first bytes are, which are of a row
+
+    @property
+    def is_remote(self) -> bool:
+        """Whether every look at the file is a request."""
+        return not isinstance(self.files, fs.LocalFileSystem)
 
     def open(self) -> AbstractContextManager[Any]:
         """The file, for reading at any place."""
@@ -41,9 +55,13 @@ class Place:
 
     def stream(self) -> AbstractContextManager[Any]:
         """The file from its beginning, decompressed."""
+        if self.is_plain:
+            return self.files.open_input_stream(self.path, compression=None)  # type: ignore[no-any-return]
         with self.open() as file:
-            head = file.read(4)
-        compression = next((name for magic, name in _COMPRESSIONS.items() if head.startswith(magic)), None)
+            head = file.read(10)
+        compression = next((name for magic, name in _COMPRESSIONS.items() if magic.match(head)), None)
+        if compression == "xz":
+            return XzStream(self.files.open_input_stream(self.path, compression=None))
         opened: AbstractContextManager[Any] = self.files.open_input_stream(self.path, compression=compression)
         return opened
 

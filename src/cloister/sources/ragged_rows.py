@@ -9,6 +9,7 @@ is for the holder's eyes, and no release may depend on it.
 from __future__ import annotations
 
 from cloister.sources.csv import CsvSource
+from cloister.sources.json_lines import JsonLinesSource
 from cloister.sources.opening import SeveralSources
 from cloister.sources.python_tables import RowsSource
 from cloister.sources.source import Source
@@ -20,4 +21,4 @@ def count_ragged(source: Source) -> int:
     """How many rows are so: lines of text files, and rows of lists. Other data has a cell of each column in each row."""
     if isinstance(source, SeveralSources):
         return sum(map(count_ragged, source.parts))
-    return source.ragged_rows() if isinstance(source, CsvSource | RowsSource) else 0
+    return source.ragged_rows() if isinstance(source, CsvSource | JsonLinesSource | RowsSource) else 0

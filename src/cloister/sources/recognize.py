@@ -2,27 +2,35 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import PurePosixPath
 
-from cloister.errors import SourceError
+from cloister.errors import SourceError, by_door
 from cloister.file_options import NOTHING_SAID, FileOptions
 from cloister.sources import formats
 from cloister.sources.places import Place
 from cloister.sources.source import Source, retold
 from cloister.sources.stated_names import NOTHING_STATED, StatedNames
+from cloister.sources.zip_members import ZipMember
 
 __all__ = ["open_file", "recognize"]
 
-_COMPRESSED = (".gz", ".bz2", ".zst", ".zstd")
+_COMPRESSED = (".gz", ".bz2", ".zst", ".zstd", ".xz")
 _TEXT = (".csv", ".tsv", ".tab", ".txt", ".dat")
-_NOT_CSV = (".json", ".jsonl", ".ndjson", ".html", ".htm", ".xml", ".toml", ".yaml", ".yml", ".py", ".md")
+_JSON_LINES = (".jsonl", ".ndjson")
+_NOT_CSV = (".json", ".html", ".htm", ".xml", ".toml", ".yaml", ".yml", ".py", ".md")
 _NOT_CSV_STARTS = (b"{", b"[", b"<", b"%PDF")
 _UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 
 
 def open_file(place: Place, said: FileOptions = NOTHING_SAID, stated: StatedNames = NOTHING_STATED) -> Source:
     """A source over a file of any known format. Only names of columns are read, no row."""
-    return recognize(place, said.over(stated.file)).open(place, said, stated)
+    options = said.over(stated.file)
+    format = recognize(place, options)
+    begins_with_row = format is formats.JSON_LINES or (format is formats.CSV and options.names)
+    if begins_with_row and PurePosixPath(place.path).suffix.lower() in (*_TEXT, *_JSON_LINES):
+        place = replace(place, is_plain=True)
+    return format.open(place, said, stated)
 
 
 def recognize(place: Place, options: FileOptions = NOTHING_SAID) -> formats.Format:
@@ -30,9 +38,12 @@ def recognize(place: Place, options: FileOptions = NOTHING_SAID) -> formats.Form
 
     Where the call or a schema says that there is no header line, the first bytes of text are of a row, and are not looked at.
     """
+    suffix = _suffix(place.path)
+    if options.format == "jsonl" or (options.format is None and suffix in _JSON_LINES):
+        return formats.JSON_LINES
     if options.format is not None:
         return formats.CSV
-    if options.names and _suffix(place.path) in _TEXT:
+    if options.names and suffix in _TEXT:
         return formats.CSV
     with retold(place.shown):
         with place.open() as file:
@@ -41,9 +52,17 @@ def recognize(place: Place, options: FileOptions = NOTHING_SAID) -> formats.Form
             raise SourceError(f"{place.shown}: the file is empty.")
         for format in formats.FORMATS:
             if format.magic and head.startswith(format.magic):
+                if isinstance(place, ZipMember):
+                    raise SourceError(f"{place.shown}: in an archive only text is read. Unpack it, and give the files.")
                 return format
         with place.stream() as file:
             start: bytes = file.read(4096)
+    if suffix == ".json":
+        said = by_door('Files(..., format="jsonl")', "--format jsonl")
+        raise SourceError(
+            f"{place.shown}: unknown format. Of JSON only lines are read, one object a line: write them, for example with "
+            f"jq -c '.[]', into a file that ends in .jsonl; or say {said}."
+        )
     if not _may_be_csv(place.path, b"" if options.names else start):
         raise SourceError(f"{place.shown}: unknown format. Give {formats.format_names()} (from Excel: save as CSV UTF-8).")
     return formats.CSV

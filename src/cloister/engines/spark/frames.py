@@ -68,6 +68,8 @@ def open_spark(data: Any, options: Spark, described: FileOptions = NOTHING_SAID)
             "the Spark engine reads Spark DataFrames, table names and files. For data in memory use the local engine."
         )
     names = [os.fspath(path) for path in paths]
+    if packed := [name for name in names if name.lower().endswith((".zip", ".xz"))]:
+        raise SourceError(f"{packed[0]}: Spark does not unpack .zip and .xz. Unpack it, or read it with the local engine.")
     check_unsaid(said)  # a schema may say it of files that the table was made of
     if any(format_of(name) == "csv" for name in names):
         check_unsaid(described)
