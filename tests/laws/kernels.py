@@ -51,7 +51,7 @@ from cloister.kernels.per_unit import PerUnit
 from cloister.kernels.ranked_blocks import CornerOrder
 from cloister.kernels.report_tables import ReportKeys, ReportTables
 from cloister.kernels.scores import ColumnPlaces
-from cloister.kernels.tables import TableCounts
+from cloister.kernels.tables import TableCounts, ValueLevels
 
 HALF = 50  # small grids make ties and borders likely
 SIZES = (3, 2)
@@ -230,7 +230,9 @@ def table_counts(draw: st.DrawFn) -> Case:
     missing = draw(st.integers(0, 1))  # the last codes say whether a value is made up
     cells = Histogram(tuple(draw(edges) for _ in range(bins)), SIZES[: len(SIZES) - missing])
     margins = tuple((axis,) for axis in range(len(cells.shape)) if draw(st.booleans()))
-    return Case(TableCounts(cells, margins, (HALF,) * measures, missing), bins + measures)
+    widths = st.lists(st.integers(1, 4), min_size=1, max_size=2, unique=True).map(tuple)
+    values = tuple(ValueLevels(draw(st.integers(1, HALF)), draw(widths)) for _ in range(draw(st.integers(0, 2))))
+    return Case(TableCounts(cells, margins, (HALF,) * measures, missing, values), bins + len(values) + measures)
 
 
 @st.composite

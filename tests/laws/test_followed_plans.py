@@ -146,7 +146,8 @@ def test_synopses_follow_their_plan(sizes: list[float], shape: str, budget: obje
 @pytest.mark.parametrize("budget", BUDGETS.values(), ids=BUDGETS)
 def test_tables_follow_their_plan(budget: object) -> None:
     """A table has one step, for any number of rows."""
-    request = TabulationRequest(["x0", "x1"], budget, measures=["x2"], bounds=dict.fromkeys(NAMES, (0.0, 1.0)))
+    facts = {"measures": ["x2"], "means": ["x1"], "quantiles": {"x2": 0.5}, "bounds": dict.fromkeys(NAMES, (0.0, 1.0))}
+    request = TabulationRequest(["x0", "x1"], budget, **facts)
     data = pa.table(dict(zip(NAMES, rows(100).T, strict=True)))
     released = request.run(data)
     plan: Plan = request.plan(NAMES)

@@ -26,8 +26,10 @@ def make_plan(seed: int, kind: str) -> Plan:
         sizes = np.random.default_rng(seed).integers(2, 9, 1 + seed % 4)
         domains = {f"c{i}": [str(value) for value in range(size)] for i, size in enumerate(sizes)}
         measures = [f"m{i}" for i in range(seed % 3)]
+        means, quantiles = [f"m{i}" for i in range(seed % 2)], {"q": [0.5, 0.9]} if seed % 4 == 1 else None
         return plan_table(
-            [], list(domains), budget, measures=measures, bounds=dict.fromkeys(measures, (0.0, 9.5)), domains=domains,
+            [], list(domains), budget, measures=measures, means=means, quantiles=quantiles,
+            bounds=dict.fromkeys([*measures, *means, "q"], (0.0, 9.5)), domains=domains,
             margins=[None, True, False][seed % 3], neighbours=neighbours.value,
         )  # fmt: skip
     columns = min(columns, 62)

@@ -32,6 +32,11 @@ class TableChoice:
     by: Annotated[str, typer.Option("--by", metavar="A,B", help="The columns that make the cells.")]
     measures: Annotated[str | None, typer.Option(metavar="X,Y", help="Numbers to sum in each cell.")] = None
     means: Annotated[str | None, typer.Option(metavar="X,Y", help="Numbers whose mean is wanted in each cell.")] = None
+    quantiles: Annotated[
+        list[str] | None,
+        typer.Option(metavar="X=0.25,0.5", help="Quantiles of a number in each cell; given again for another."),
+    ] = None
+    medians: Annotated[str | None, typer.Option(metavar="X,Y", help="Numbers whose median is wanted in each cell.")] = None
     bins: Annotated[
         list[str] | None,
         typer.Option(
@@ -52,6 +57,7 @@ class TableChoice:
             "by": flags.read_names(self.by),
             "measures": flags.read_names(self.measures),
             "means": flags.read_names(self.means),
+            "quantiles": read_quantiles(self.quantiles or [], flags.read_names(self.medians)),
             "bins": read_bins(self.bins or []),
             "margins": self.margins,
             "count_missing": self.count_missing,
@@ -126,6 +132,23 @@ def check_out(out: Path | None) -> Path:
 def is_csv(path: Path) -> bool:
     """Whether the table has its certificate beside it; the other formats hold it inside."""
     return path.suffix.lower() == ".csv"
+
+
+def read_quantiles(texts: list[str], medians: list[str]) -> dict[str, list[float]]:
+    """Quantiles from A=0.25,0.5,0.75, and medians of columns that are named alone."""
+    quantiles: dict[str, list[float]] = {}
+    for text in texts:
+        name, _, numbers = text.rpartition("=")
+        try:
+            quantiles.setdefault(name.strip(), []).extend(float(number) for number in numbers.split(","))
+        except ValueError:
+            name = ""
+        if not name.strip():
+            raise UsageError("--quantiles takes one column, and is given again for another: income=0.25,0.5,0.75.")
+    for name in medians:
+        if 0.5 not in quantiles.setdefault(name, []):
+            quantiles[name].append(0.5)
+    return quantiles
 
 
 def read_bins(texts: list[str]) -> dict[str, Any]:

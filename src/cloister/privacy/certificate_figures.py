@@ -23,7 +23,7 @@ from cloister.schema.numerals import read_exact_text
 
 __all__ = ["find_contradiction"]
 
-TABLE, RECODED, CHOICE = "k-anonymous table", "rows under a saved recoding", "choice"
+TABLE, RECODED, CHOICE, COUNTED = "k-anonymous table", "rows under a saved recoding", "choice", "table"
 LOCAL_KINDS = ("local estimate", "local rows", "local k-modes")
 SMALLEST_LOCAL, LARGEST_LOCAL = Fraction(1, 1000), Fraction(100)  # epsilon of a question
 COUNTS = ("rows", "classes", "smallest")  # of the published rows
@@ -147,6 +147,8 @@ def _of_release(release: Release) -> Iterator[str]:
         yield from _of_rho(release, parameters["identifiability"])
     if "centers" in result:
         yield from _of_centers(result, parameters)
+    if release.kind == COUNTED:
+        yield from _of_cells(result, parameters)
     person = PERSON.fullmatch(unit)
     if release.kind == CHOICE:
         yield from of_choice(release, 1 if person is None else int(person[1].replace(",", "")))
@@ -170,6 +172,21 @@ def _of_centers(result: Mapping[str, Any], parameters: Mapping[str, Any]) -> Ite
         yield "its centres are not as many, or not in as many columns, as it says"
     if "domains" in parameters:
         yield from _of_modes(centers, parameters)
+
+
+def _of_cells(result: Mapping[str, Any], parameters: Mapping[str, Any]) -> Iterator[str]:
+    """Of a table of counts: none is negative, and its quantiles are some."""
+    if not result.get("total", 0) >= 0:
+        yield "its counts add up to less than nothing"
+    for wanted in parameters.get("quantiles", {}).values():
+        numbers = wanted["quantiles"]
+        if (
+            not numbers
+            or sorted({*numbers}) != numbers
+            or not 0 < numbers[0] <= numbers[-1] < 1
+            or count_of(wanted["bins"]) < 1
+        ):
+            yield "its quantiles are not rising numbers between 0 and 1, of a number with bins"
 
 
 def _of_modes(centers: Sequence[Sequence[Any]], parameters: Mapping[str, Any]) -> Iterator[str]:

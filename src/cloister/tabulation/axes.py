@@ -19,6 +19,7 @@ from cloister.schema.stated_kinds import kind_of, number_of
 from cloister.schema.value_steps import ValueSteps
 from cloister.tabulation.day_bins import cut_days, day_number
 from cloister.tabulation.number_bins import cut_numbers, has_bin_for_each_value
+from cloister.tabulation.quantile_bins import QuantileBins, bin_quantiles
 
 __all__ = ["ALL", "Axis", "TableContents", "TableLayout", "axis_of", "lay_out"]
 
@@ -45,10 +46,16 @@ class Axis:
 
 @dataclass(frozen=True, slots=True)
 class TableContents:
-    """What a table says of numbers in each cell, beside the count: whose sums are wanted, and whose means."""
+    """What a table says of numbers in each cell, beside the count: whose sums are wanted, whose means, and which quantiles."""
 
     measures: tuple[str, ...] = ()
     means: tuple[str, ...] = ()
+    quantiles: tuple[tuple[str, tuple[float, ...]], ...] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All columns that it speaks of, each once."""
+        return tuple(dict.fromkeys((*self.summed, *(name for name, _ in self.quantiles))))
 
     @property
     def summed(self) -> tuple[str, ...]:
@@ -64,6 +71,7 @@ class TableLayout:
     encoding: Encoding
     summed: tuple[Grid, ...]
     contents: TableContents = TableContents()
+    ranked: tuple[QuantileBins, ...] = ()  # the numbers whose quantiles are shown
     missing: tuple[str, ...] = ()  # the columns whose made-up values are counted
 
     @property
@@ -118,7 +126,7 @@ def lay_out(
 
     Each of the many parameters is what a user of `tabulate` says by that name.
     """
-    check_names(by, contents.summed, bins, names, () if schema is None else schema.names)
+    check_names(by, contents.names, bins, names, () if schema is None else schema.names)
     axes: list[Axis] = []
     grids: list[Grid] = []
     categories: list[Codes] = []
@@ -134,10 +142,14 @@ def lay_out(
             f'the domain of "{marked[0]}" holds "{ALL}", by which a table marks what it adds up. Rename that value first.'
         )
     summed = tuple(measure_of(name, number_of(name, bounds, schema), grids) for name in contents.summed)
-    check_one_kind(contents.summed, categories)
-    flags = made_up_columns((*grids, *summed, *categories)) if count_missing else ()
-    encoding = Encoding((*grids, *summed), (*categories, *flags))
-    return TableLayout(tuple(axes), encoding, summed, contents, tuple(flag.name for flag in flags))
+    ranked = tuple(
+        bin_quantiles(name, number_of(name, bounds, schema), wanted, grids) for name, wanted in contents.quantiles
+    )
+    check_one_kind(contents.names, categories)
+    bins_of_values = tuple(bins.grid for bins in ranked)
+    flags = made_up_columns((*grids, *bins_of_values, *summed, *categories)) if count_missing else ()
+    encoding = Encoding((*grids, *bins_of_values, *summed), (*categories, *flags))
+    return TableLayout(tuple(axes), encoding, summed, contents, ranked, tuple(flag.name for flag in flags))
 
 
 def axis_of(name: str, kind: Number | Date | Category, wanted: Any) -> tuple[Axis, Grid | Codes]:

@@ -2,46 +2,43 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from math import prod
 from typing import Any
 
 from cloister.errors import UsageError, by_door
-from cloister.kernels import Histogram
-from cloister.kernels.per_unit import for_unit
-from cloister.kernels.tables import TableCounts
 from cloister.parameters import check_facts, check_names, check_path, check_progress, check_text
-from cloister.privacy.budgets import Budget, Number, as_budget, relation
+from cloister.privacy.budgets import as_budget, relation
 from cloister.privacy.ledger import Ledger
-from cloister.privacy.mechanisms import shares
 from cloister.privacy.notes import defaults_note, guarantee_notes, missing_counts, missing_note
-from cloister.privacy.plan import Plan, Step, make_step
+from cloister.privacy.plan import Plan
 from cloister.privacy.worlds import settle_worlds
 from cloister.schema import Neighbours, Schema
 from cloister.schema.kinds import Kind
 from cloister.schema.kinds import Number as NumberKind
 from cloister.schema.stated_kinds import kind_of, number_of
-from cloister.schema.unit import Unit, unit_of
+from cloister.schema.unit import unit_of
 from cloister.sinks import set_aside
 from cloister.sources.stated_names import BY_COLUMNS, names_stated
 from cloister.tabulation.axes import TableContents, TableLayout, lay_out
-from cloister.tabulation.margins import Axes
-from cloister.tabulation.private_table import MOST_COLUMNS, PrivateTable
+from cloister.tabulation.planned_table import PlannedTable, plan_step
+from cloister.tabulation.private_table import PrivateTable
+from cloister.tabulation.quantile_bins import read_quantiles
 from cloister.tabulation.settle import settle
 from cloister.vault import Vault, open_data
 
 __all__ = ["PlannedTable", "TabulationRequest"]
 
-MOST_CELLS = 2**18  # a table of so many takes seconds to write; of 4 million it took 101 s and 2.5 GB after the charge
-CELLS_WEIGHT, MARGIN_WEIGHT, SUM_WEIGHT = 2, 1, 2
-MISSING_WEIGHT = Fraction(1, 4)  # how many values were made up need not be known well
 COUNTS_NOTE = "Counts are estimates: none is negative, all are whole, and margins are exactly the sums of their cells."
 SUMS_NOTE = (
     "Sums are estimates without a limit: noise can take one below 0, or beyond what its count and the bounds allow, above all "
     "in small cells. Its standard error says how far."
+)
+QUANTILES_NOTE = (
+    "Quantiles follow from noisy counts of public bins of their column in each cell; a quantile is known no better than its bin, "
+    "and its interval is that of the noise alone. A cell has none where its noisy count is below three times its standard "
+    "error, or where the interval would be as wide as the bounds."
 )
 CLIPPED_NOTE = (
     "Values outside the bounds of their column count as the nearest bound: the first and the last bin hold them, whatever their "
@@ -51,41 +48,6 @@ MEANS_NOTE = (
     "Means are noisy sums over noisy counts, clipped into the bounds of their column. A cell has none where its noisy count is "
     "below three times its standard error, or where noise leaves as much doubt as the bounds do."
 )
-NUMBER_BYTES = 48  # of a number in a JSON file, with its name and the blanks before it
-WORTH = 16  # a margin is bought when each of its cells adds up more than so many cells
-
-
-@dataclass(frozen=True, slots=True)
-class PlannedTable:
-    """A request fitted to the columns of a table: public facts alone."""
-
-    layout: TableLayout
-    budget: Budget
-    neighbours: Neighbours
-    unit: Unit | None
-    kernel: TableCounts
-    step: Step
-
-    def most_bytes(self) -> int:
-        """How large its file can become: every cell and margin as JSON, which takes the most."""
-        rows = prod(size + 1 for size in self.layout.shape)
-        texts = sum(text_bytes(axis.name) + max(map(text_bytes, axis.labels)) for axis in self.layout.axes)
-        shown = (*self.layout.contents.measures, *self.layout.contents.means)
-        sums = sum(2 * text_bytes(name) for name in shown)
-        numbers = 4 + 2 * len(shown)
-        return rows * (texts + sums + NUMBER_BYTES * numbers)
-
-    def as_plan(self) -> Plan:
-        """What it spends, and what to expect of it."""
-        noise = self.step.mechanism.deviation()["cells"]
-        facts = {
-            "cells": prod(self.layout.shape),
-            "bought margins": len(self.kernel.margins),
-            "sums": len(self.layout.halves),
-            **({"counts of missing": len(self.layout.missing)} if self.layout.missing else {}),
-        }
-        expect = {"table": f"cells +-{noise:.3g} before least squares"}
-        return Plan(self.budget, self.neighbours, (self.step.event,), expect, facts, unit=str(self.unit or "row"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +58,7 @@ class TabulationRequest:
     budget: Any = None  # None is refused
     measures: Sequence[str] = ()
     means: Sequence[str] = ()
+    quantiles: Any = None  # given as a dict, kept as a dict of rising numbers
     bins: Mapping[str, Any] | None = None
     bounds: Mapping[str, tuple[float, float]] | None = None
     domains: Mapping[str, Sequence[str]] | None = None
@@ -121,12 +84,18 @@ class TabulationRequest:
             check_text(self.neighbours, "neighbours")
         if self.columns is not None:
             object.__setattr__(self, "columns", check_names(self.columns, "columns"))
-        for what in ("bins", "bounds", "domains"):
+        for what in ("quantiles", "bins", "bounds", "domains"):
             check_facts(getattr(self, what), what)
+        object.__setattr__(self, "quantiles", dict(read_quantiles(self.quantiles or {})))
         domains = {name: check_names(values, f'the domain of "{name}"') for name, values in (self.domains or {}).items()}
         object.__setattr__(self, "domains", domains)
         if self.schema is not None and not isinstance(self.schema, Schema):
             object.__setattr__(self, "schema", Schema.from_toml(check_path(self.schema, "schema")))
+
+    @property
+    def contents(self) -> TableContents:
+        """What is wanted in each cell beside its count."""
+        return TableContents(tuple(self.measures), tuple(self.means), tuple(self.quantiles.items()))
 
     def plan(self, names: Sequence[str]) -> Plan:
         """What it would spend on a table with these columns; no row is read and nothing is charged."""
@@ -185,6 +154,7 @@ class TabulationRequest:
                 "by": list(self.by),
                 "measures": list(self.measures),
                 **({"means": list(self.means)} if self.means else {}),
+                **({"quantiles": quantile_parameters(layout)} if self.quantiles else {}),
                 "bins": {axis.name: list(axis.labels) for axis in layout.axes if axis.edges is not None},
                 "cells": prod(kernel.cells.shape),
                 "bought_margins": [[layout.axes[axis].name for axis in kept] for kept in layout.in_order(kernel.margins)],
@@ -202,6 +172,8 @@ class TabulationRequest:
                 notes = (*notes, SUMS_NOTE)
             if self.means:
                 notes = (*notes, MEANS_NOTE)
+            if self.quantiles:
+                notes = (*notes, QUANTILES_NOTE)
             if layout.missing:
                 counts = missing_counts(layout.missing, released.value["missing"], released.deviation["missing"])
                 result["missing"] = counts
@@ -210,9 +182,8 @@ class TabulationRequest:
 
     def on(self, names: Sequence[str]) -> PlannedTable:
         """The request fitted to a table with these columns."""
-        contents = TableContents(tuple(self.measures), tuple(self.means))
         layout = lay_out(
-            tuple(self.by), contents, self.bins or {}, self.bounds or {}, self.domains or {}, self.schema, names,
+            tuple(self.by), self.contents, self.bins or {}, self.bounds or {}, self.domains or {}, self.schema, names,
             self.count_missing,
         )  # fmt: skip
         budget = settle_worlds(as_budget(self.budget), *self._known())
@@ -237,29 +208,6 @@ class TabulationRequest:
         return kinds, stated
 
 
-def text_bytes(text: str) -> int:
-    """How many bytes a text takes in a JSON file, with what stands around it."""
-    return len(json.dumps(text, ensure_ascii=False).encode(errors="replace")) + 8
-
-
-def plan_step(
-    layout: TableLayout, budget: Budget, neighbours: Neighbours, unit: Unit | None, margins: bool | None
-) -> tuple[TableCounts, Step]:
-    """The kernel and the one step of a table."""
-    if len(layout.axes) > MOST_COLUMNS:
-        raise UsageError(f"a table has at most {MOST_COLUMNS} columns in by, and {len(layout.axes)} were given.")
-    shape = layout.shape
-    if prod(shape) > MOST_CELLS:
-        raise UsageError(
-            f"the table would have {prod(shape):,} cells, and at most {MOST_CELLS:,} are allowed. Use fewer columns or bins."
-        )
-    bought: list[Axes] = []
-    if len(shape) > 1 and margins is not False:
-        bought = [(axis,) for axis in range(len(shape)) if margins or prod(shape) / shape[axis] > WORTH]
-    kernel = TableCounts(Histogram(layout.edges, layout.sizes), tuple(bought), layout.halves, len(layout.missing))
-    weights: dict[str, Number] = {"cells": CELLS_WEIGHT}
-    weights |= {f"margin {i}": MARGIN_WEIGHT for i in range(len(bought))}
-    weights |= {f"sum {i}": SUM_WEIGHT for i in range(len(layout.halves))}
-    weights |= {"missing": MISSING_WEIGHT} if layout.missing else {}
-    spend = shares(budget, {"table": 1})["table"]
-    return kernel, make_step("table", for_unit(kernel, unit).sensitivity(neighbours), spend, weights)
+def quantile_parameters(layout: TableLayout) -> dict[str, Any]:
+    """Which quantiles are in a table, and among how many public bins of their column: for its certificate."""
+    return {bins.name: {"quantiles": list(bins.quantiles), "bins": bins.levels.bins} for bins in layout.ranked}

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from cloister.encode import Grid
 from cloister.kernels.tables import TableCounts
 from cloister.tabulation.axes import TableLayout
+from cloister.tabulation.cell_quantiles import CellQuantiles
 from cloister.tabulation.cell_statistics import CellMeans, CellStatistic, CellSums
 from cloister.tabulation.margins import CERTAIN, Axes, fit_cells, not_negative, precisions, spread_of
 from cloister.tabulation.private_table import PrivateTable
@@ -59,6 +60,10 @@ def settle(
             statistics.append(cell_sums(grid, centred, own, counts, errors))
         if grid.name in layout.contents.means:
             statistics.append(CellMeans(grid.name, centred, own, grid.center, grid.half * grid.step))
+    for i, bins in enumerate(layout.ranked):
+        levels = [f"values {i} level {j}" for j in range(len(bins.levels.widths))]
+        counted = tuple(parts[level].astype(np.float64) for level in levels)
+        statistics.append(CellQuantiles(bins, counted, tuple(deviation[level] for level in levels), interval_width))
     names = tuple(axis.name for axis in layout.axes)
     labels = tuple(axis.labels for axis in layout.axes)
     return PrivateTable(names, labels, counts, fitted, errors, tuple(statistics), interval_width)

@@ -2,10 +2,11 @@
 
 Privacy
 -------
-Released, in one pass over the rows: the noisy count of every cell, of some margins where that makes them better, and the
-noisy sums of bounded numbers by cell. Neighbours: both relations. Sensitivity: `kernels.tables.TableCounts`. Budget: cells
-two parts, each bought margin one, each summed number two. Post-processing: least squares over cells and margins, counts that
-are not negative, totals, intervals. Empty cells get noise like any other and none is left out.
+Released, in one pass over the rows: the noisy count of every cell, of some margins where that makes them better, the noisy
+sums of bounded numbers by cell, and noisy counts of their values by cell (`cell_quantiles`). Neighbours: both relations.
+Sensitivity: `kernels.tables.TableCounts`. Budget: cells two parts, each bought margin one, each summed number two, each number
+with quantiles four. Post-processing: least squares over cells and margins, counts that are not negative and whole, totals,
+means, quantiles, intervals. Empty cells get noise like any other and none is left out.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ def tabulate(
     *,
     measures: Sequence[str] = (),
     means: Sequence[str] = (),
+    quantiles: Mapping[str, Any] | None = None,
     bins: Mapping[str, Any] | None = None,
     bounds: Mapping[str, tuple[float, float]] | None = None,
     domains: Mapping[str, Sequence[str]] | None = None,
@@ -55,6 +57,9 @@ def tabulate(
     means : list of str
         Numbers whose mean is wanted in each cell: what was bought of their sums, over the counts. One that is in `measures`, too,
         costs nothing more. A cell with too few rows beside the noise has None.
+    quantiles : dict, optional
+        Numbers whose quantiles are wanted in each cell, such as ``{"income": [0.25, 0.5, 0.75], "age": 0.5}``, with intervals.
+        All quantiles of a number cost as much as one.
     bins : dict, optional
         For a number column in `by`: how many bins of equal width, or edges that cut its bounds. Default: one bin for each
         value of its step when there are at most 50, else 10. For a date column: how many, or days that cut its bounds, such as
@@ -88,8 +93,8 @@ def tabulate(
     (2,)
     """
     request = TabulationRequest(
-        by, budget, measures=measures, means=means, bins=bins, bounds=bounds, domains=domains, margins=margins, schema=schema,
-        neighbours=neighbours, count_missing=count_missing, columns=columns,
+        by, budget, measures=measures, means=means, quantiles=quantiles, bins=bins, bounds=bounds, domains=domains,
+        margins=margins, schema=schema, neighbours=neighbours, count_missing=count_missing, columns=columns,
     )  # fmt: skip
     return request.run(data, table=table, ledger=ledger, engine=engine, progress=progress)
 

@@ -110,8 +110,10 @@ def synopsis(method: str, threshold: int | None = None) -> Verb:
     return run
 
 
-def tabulate(by: list[str], measures: list[str], margins: bool | None = None, count_missing: bool = False) -> Verb:
-    """A table of counts, with sums."""
+def tabulate(
+    by: list[str], measures: list[str], margins: bool | None = None, count_missing: bool = False, **contents: Any
+) -> Verb:
+    """A table of counts, with sums and other contents."""
 
     def run(table: Any, whom: Whom, budget: Budget) -> Any:
         request = TabulationRequest(
@@ -122,6 +124,7 @@ def tabulate(by: list[str], measures: list[str], margins: bool | None = None, co
             schema=whom.schema,
             neighbours=whom.neighbours.value,
             count_missing=count_missing,
+            **contents,
         )
         return request.run(table)
 
@@ -192,6 +195,7 @@ VERBS: Mapping[str, Verb] = {
     "synopsis tree": synopsis("tree"),
     "tabulate": tabulate(["group"], []),
     "tabulate with bins, margins and sums": tabulate(["group", "x"], ["y"], margins=True),
+    "tabulate with means and quantiles": tabulate(["group"], [], means=["y"], quantiles={"x": [0.1, 0.5]}),
     "tabulate, missing counted": tabulate(["group"], ["y"], count_missing=True),
     "rows clusters": rows("clusters"),
     "rows insensitive": rows("insensitive"),
