@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 import cloister as cl
 from cloister.cli.tabulate import read_quantiles
 from cloister.errors import UsageError
+from cloister.privacy.certificate_figures import find_contradiction
 from cloister.schema import Category, Column, Number, Schema
 from cloister.tabulation.cell_quantiles import fit_ranks
 from cloister.tabulation.quantile_bins import bin_quantiles
@@ -163,3 +165,20 @@ def test_quantiles_on_the_command_line() -> None:
     for text in ("pay", "=0.5", "pay=", "pay=half"):
         with pytest.raises(UsageError, match="--quantiles takes one column"):
             read_quantiles([text], [])
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"parameters": {"quantiles": {"age": {"quantiles": [0.9, 0.5], "bins": 101}}}},
+        {"parameters": {"quantiles": {"age": {"quantiles": [1.5], "bins": 101}}}},
+        {"parameters": {"quantiles": {"age": {"quantiles": [0.5], "bins": 0}}}},
+        {"result": {"total": -3}},
+    ],
+)
+def test_figures_that_no_table_has_are_found(change: dict[str, Any]) -> None:
+    """Quantiles outside 0 and 1, without bins, or a negative total: one of them was changed."""
+    made = cl.tabulate(ROWS, ["c"], 1, schema=SCHEMA, quantiles={"age": 0.5}).release
+    assert made is not None
+    assert find_contradiction(made) is None
+    assert find_contradiction(dataclasses.replace(made, **change)) is not None

@@ -152,7 +152,12 @@ def _of_release(release: Release) -> Iterator[str]:
     person = PERSON.fullmatch(unit)
     if release.kind == CHOICE:
         yield from of_choice(release, 1 if person is None else int(person[1].replace(",", "")))
-    for note in release.notes:
+    yield from _of_notes(release.notes, unit, person)
+
+
+def _of_notes(notes: Sequence[str], unit: str, person: re.Match[str] | None) -> Iterator[str]:
+    """Of notes that say whom a release protects; `person`: its guarantee is per person."""
+    for note in notes:
         if note.startswith(PER_ROW) and unit != "row":
             yield "a note says that it protects a row, and its guarantee a person"
         if note.startswith(PER_PERSON):
