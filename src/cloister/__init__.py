@@ -24,6 +24,7 @@ _HOMES = {  # public name -> its module, and after a colon its name there where 
     "Microaggregation": "cloister.microdata.microaggregation.microaggregation_estimator",
     "Neighbours": "cloister.schema",
     "PrivateMicrodata": "cloister.microdata.private.private_microdata",
+    "PublicScaler": "cloister.clustering.public_scaler",
     "PureDP": "cloister.privacy.budgets",
     "Release": "cloister.privacy.release",
     "Schema": "cloister.schema",
@@ -51,6 +52,7 @@ __all__ = [
     "Microaggregation",
     "Neighbours",
     "PrivateMicrodata",
+    "PublicScaler",
     "PureDP",
     "Release",
     "Schema",
@@ -74,6 +76,7 @@ if TYPE_CHECKING:
     from cloister.clustering.kmeans import KMeans
     from cloister.clustering.kmodes import KModes
     from cloister.clustering.kprototypes import KPrototypes
+    from cloister.clustering.public_scaler import PublicScaler
     from cloister.clustering.saved_clusters import load_clusters
     from cloister.clustering.synopsis.request import synopsis
     from cloister.clustering.synopsis.synopsis import Synopsis

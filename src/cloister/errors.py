@@ -48,6 +48,7 @@ __all__ = [
     "DataError",
     "EngineError",
     "ExitCode",
+    "FittedStep",
     "LedgerError",
     "LedgerNotAsked",
     "LostClusters",
@@ -249,6 +250,10 @@ class UntoldLedger(UserWarning):
 
 class UnprotectedColumns(UserWarning):
     """Columns were published as they are because their holder said so."""
+
+
+class FittedStep(UserWarning):
+    """A step that was fitted to the rows stands before a private estimator in a Pipeline: no budget covers what it learned."""
 
 
 class LostClusters(UserWarning):

@@ -36,7 +36,7 @@ class NumberTable:
     """What is known of the columns that clusters and synopses are made of."""
 
     columns: Annotated[str | None, flags.name_list("The number columns.")] = None
-    bounds: Annotated[str | None, typer.Option(metavar="LOW,HIGH", help="Public bounds of every column.")] = None
+    bounds: flags.ColumnBounds = None
     schema: flags.SchemaFile = None
     neighbours: flags.NeighbourRelation = None
 
@@ -45,7 +45,7 @@ class NumberTable:
         facts = unledgered(self.schema)
         return {
             "budget": spending.budget(),
-            "bounds": flags.read_bounds(self.bounds),
+            "bounds": flags.read_column_bounds(self.bounds),
             "columns": flags.read_names(self.columns) or None,
             "schema": facts,
             "neighbours": self.neighbours,

@@ -52,13 +52,7 @@ def cluster(
             help="Of kprototypes: what a differing category adds to a squared distance; or K such, with commas.",
         ),
     ] = "auto",
-    bounds: Annotated[
-        str | None,
-        typer.Option(
-            metavar="LOW,HIGH",
-            help="Public bounds of every column. Default: from the schema; without one, found inside the budget.",
-        ),
-    ] = None,
+    bounds: flags.ColumnBounds = None,
     schema: flags.SchemaFile = None,
     method: Annotated[str, typer.Option(metavar="NAME", help=f"One of: {', '.join(METHODS)}.")] = "auto",
     scale: flags.Scale = "bounds",
@@ -136,7 +130,7 @@ def cluster(
         gamma,
         n_clusters=read_clusters(k),
         budget=spending.budget(),
-        bounds=flags.read_bounds(bounds),
+        bounds=flags.read_column_bounds(bounds),
         method=method,
         scale=None if scale == "none" else scale,
         columns=flags.read_names(columns) or None,

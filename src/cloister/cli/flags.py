@@ -108,6 +108,15 @@ SparkConf = Annotated[
 Scale = Annotated[
     Literal["bounds", "none"], typer.Option(help="bounds: each column's width counts the same; none: own units.")
 ]
+ColumnBounds = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--bounds",
+        metavar="LOW,HIGH|NAME=LOW:HIGH",
+        help="Public bounds of every column, or of one, and then once for each. Default: from the schema; "
+        "without one clusters find them inside the budget.",
+    ),
+]  # `read_column_bounds` reads it
 
 
 def name_list(help: str) -> Any:
@@ -347,11 +356,34 @@ def read_bounds(text: str | None) -> tuple[float, float] | None:
     try:
         low, high = (float(part) for part in text.split(","))
     except ValueError:
-        raise UsageError(
-            "--bounds takes two numbers, LOW,HIGH, for all columns, written with points: 0.5,1.5. Bounds by column go into a "
-            "schema."
-        ) from None
+        raise UsageError("--bounds takes two numbers, LOW,HIGH, written with points: 0.5,1.5.") from None
     return low, high
+
+
+def read_column_bounds(texts: list[str] | None) -> tuple[float, float] | dict[str, tuple[float, float]] | None:
+    """Two numbers for all columns from LOW,HIGH, or two by name from NAME=LOW:HIGH, once a column.
+
+    >>> read_column_bounds(["age=0:110", "pay=-5.5:250000"])
+    {'age': (0.0, 110.0), 'pay': (-5.5, 250000.0)}
+    """
+    try:
+        if not texts:
+            return None
+        if len(texts) == 1 and "=" not in texts[0]:
+            return read_bounds(texts[0])
+        parts = [text.rpartition("=") for text in texts]
+        by_name = {name.strip(): tuple(map(float, ends.split(":"))) for name, _, ends in parts}
+        are_pairs = all(len(ends) == 2 for ends in by_name.values())
+        if not all(by_name) or not are_pairs or any(re.search(r"=[^=:,]+:[^=:,]+,", name) for name in by_name):
+            raise ValueError
+    except ValueError:
+        raise UsageError(
+            "--bounds takes two numbers for all columns, LOW,HIGH, or two for a column, NAME=LOW:HIGH, and then once for each "
+            "column; numbers are written with points: 0.5,1.5. Or write bounds into a schema."
+        ) from None
+    if len(by_name) < len(texts):
+        raise UsageError("--bounds has a column twice. Give each column its bounds once.")
+    return {name: (low, high) for name, (low, high) in by_name.items()}
 
 
 def read_names(text: str | None) -> list[str]:

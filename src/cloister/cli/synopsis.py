@@ -35,7 +35,7 @@ def synopsis(
     out: Annotated[Path | None, typer.Option(metavar="FILE", help="A new file: the synopsis, or the made-up rows.")] = None,
     spending: flags.Spending,
     columns: Annotated[str | None, flags.name_list("The number columns.")] = None,
-    bounds: Annotated[str | None, typer.Option(metavar="LOW,HIGH", help="Public bounds of every column.")] = None,
+    bounds: flags.ColumnBounds = None,
     schema: flags.SchemaFile = None,
     method: Annotated[
         str, typer.Option(metavar="|".join(SHAPES), help="Grids suit two or three columns, the tree any number.")
@@ -82,7 +82,7 @@ def synopsis(
     facts = flags.read_schema(schema)
     request = SynopsisRequest(
         budget=spending.budget(),
-        bounds=flags.read_bounds(bounds),
+        bounds=flags.read_column_bounds(bounds),
         method=method,
         alpha=alpha,
         threshold=threshold,

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from cloister.clustering.clusters import Clusters
+from cloister.clustering.inputs import check_width
+from cloister.clustering.pipeline_steps import warn_of_fitted_steps
 from cloister.clustering.progress import Progress, silent
 from cloister.clustering.request import ClusterRequest
 from cloister.clustering.scores.score_report import ScoreReport
@@ -28,9 +31,10 @@ __all__ = ["ClusterEstimator"]
 MOST_PLANNED = 100_000  # columns of a plan
 
 
-class ClusterEstimator(PlottedByColumn, ClusterMixin, BaseEstimator):
+class ClusterEstimator(PlottedByColumn, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
     """An estimator whose parameters are the fields of a request."""
 
+    budget: Any
     engine: Any
     ledger: Any
 
@@ -41,6 +45,7 @@ class ClusterEstimator(PlottedByColumn, ClusterMixin, BaseEstimator):
         count them with bounds one a column. A row is a list in that order, or a dict by name.
         """
         request = self._request()
+        warn_of_fitted_steps(self)
         rows = request.read(X)
         clusters = request.fit(rows, progress)
         self._clusters = clusters
@@ -51,6 +56,7 @@ class ClusterEstimator(PlottedByColumn, ClusterMixin, BaseEstimator):
         self.n_iter_ = clusters.n_iter_
         self.release_ = clusters.release_
         self.n_features_in_ = clusters.n_features_in_
+        self._n_features_out = len(clusters.places)
         if rows.named:
             self.feature_names_in_ = np.asarray(clusters.domain.columns, dtype=object)
         elif hasattr(self, "feature_names_in_"):
@@ -62,7 +68,7 @@ class ClusterEstimator(PlottedByColumn, ClusterMixin, BaseEstimator):
         rows, request = check_whole(n, "the number of rows", 0), self._request()
         count = request.count_columns() if d is None else check_whole(d, "d", 1, MOST_PLANNED)
         columns = check_names(names, "names") or [f"x{j}" for j in range(count)]
-        if not columns and request.columns is None and request.facts is None:
+        if not columns and request.columns is None and request.facts is None and not isinstance(request.bounds, Mapping):
             raise UsageError("nothing says how many columns there are. Say how many columns: d=2, or name them.")
         return request.plan(rows, columns)
 
@@ -78,6 +84,34 @@ class ClusterEstimator(PlottedByColumn, ClusterMixin, BaseEstimator):
         """Fit, then label the same rows for whoever holds them. The labels are not a private release."""
         rows = self._request().read(X)
         return self.fit(rows)._result().label(rows.data)
+
+    def transform(self, X: Any) -> Any:
+        """The distance of each row from every released centre, (n, n_clusters), for whoever holds the rows.
+
+        It is not a private release. Distances are in the unit of ``loss_``, and the smallest is that of the cluster that
+        `predict` gives; with categories see `KPrototypes` and `KModes`. ``set_output(transform="pandas")`` or ``"polars"``
+        gives a frame, with the columns of `get_feature_names_out`.
+        """
+        return self._result().transform(X)
+
+    def fit_transform(self, X: Any, y: Any = None, **kwargs: Any) -> Any:
+        """Fit, then give the distances of the same rows from the centres, for whoever holds them: no private release."""
+        rows = self._request().read(X)
+        return self.fit(rows)._result().transform(rows.data, record=True)
+
+    def score(self, X: Any = None, y: Any = None) -> float:
+        """Minus ``loss_``, which was released by the fit: the larger, the nearer rows are to their centres.
+
+        No row of X is looked at, so nothing is spent and nothing exact is told: the score of a fold that was held out is that of
+        the rows that were fitted. It makes `GridSearchCV` work without a scorer; every fit of such a search charges the whole
+        ``budget``. Like the inertia of scikit-learn's own KMeans it mostly grows with the number of clusters. What exact rows
+        score is `score_report` and ``cloister score``, for their holder.
+        """
+        check_is_fitted(self)
+        check_width(X, self.n_features_in_, type(self).__name__)
+        if self.loss_ is None:
+            raise UsageError("these clusters have no released loss to score by. Fit anew, or use score_report on your rows.")
+        return -float(self.loss_)
 
     def score_report(self, X: Any, truth: Any = None) -> ScoreReport:
         """F-measure, NICV, SSE and others of rows, each beside that of one cluster, for whoever holds them; see `Clusters`.
@@ -98,7 +132,18 @@ class ClusterEstimator(PlottedByColumn, ClusterMixin, BaseEstimator):
         return self._result().save(path, label=label)
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
-        return without_passwords(super().__repr__(N_CHAR_MAX))
+        """As scikit-learn shows an estimator; the budget is always among what it shows."""
+        shown = super().__repr__(N_CHAR_MAX)
+        if "budget=" not in shown:
+            name, _, rest = shown.partition("(")
+            shown = f"{name}(budget={self.budget!r}{')' if rest == ')' else ', ' + rest}"
+        return without_passwords(shown)
+
+    def __sklearn_tags__(self) -> Tags:
+        """Every fit draws fresh noise."""
+        tags = super().__sklearn_tags__()
+        tags.non_deterministic = True
+        return tags
 
     def _repr_html_inner(self) -> str:
         return without_passwords(super()._repr_html_inner())

@@ -19,7 +19,8 @@ from cloister.clustering.expected_loss import TOO_LITTLE
 from cloister.clustering.inputs import read_to_label
 from cloister.clustering.scores.score_clusters import Centers, score_clusters
 from cloister.clustering.scores.score_report import ScoreReport
-from cloister.kernels import Labels, Modes
+from cloister.errors import UsageError
+from cloister.kernels import CenterDistances, Labels, Modes
 from cloister.privacy.release import Release
 from cloister.report import notebook
 from cloister.report.document import Block, Document, Fact, Section, Sentence, TextTable
@@ -27,7 +28,7 @@ from cloister.report.picture import Picture
 from cloister.report.plotted import PlottedByColumn
 from cloister.schema.numerals import coordinate_text
 from cloister.sinks import file_hash, stage
-from cloister.vault import Vault
+from cloister.vault import Vault, engine_traits
 
 if TYPE_CHECKING:
     from cloister.privacy.ledger import Ledger
@@ -110,13 +111,34 @@ class Clusters(PlottedByColumn):
 
     def label(self, X: Any, *, record: bool = True) -> Any:
         """As `predict`; with `record` the ledger of the released table notes that the holder got labels."""
+        return self._for_each_row(X, Labels(self.places, self.domain.clip, self.modes), "cluster", "labels", record)
+
+    def transform(self, X: Any, *, record: bool = False) -> NDArray[np.float64]:
+        """The distance of each row from every centre, (n, k), for whoever holds the rows. It is not a private release.
+
+        Distances are in the unit of `loss_`: in column widths, or in the data's own units (``scale=None``, or a ball). With
+        categories it is the root of the squared distance of the numbers plus gamma a differing category; of categories alone
+        how many differ. So `predict` gives the place of the smallest one. Values beyond the bounds count as the bounds.
+        """
+        traits = engine_traits(self.engine, X)
+        if not traits.labels_in_memory:
+            raise UsageError(
+                f"distances are an array in memory here, and {traits.title} has the rows elsewhere. Use predict, which adds "
+                "the nearest centre as a column."
+            )
+        work = CenterDistances(self.places, self.domain.clip, self.modes)
+        squares: NDArray[np.float64] = self._for_each_row(X, work, "distance", "distances", record)
+        squares = squares.reshape(-1, len(self.places)) * self.domain.unit**2
+        return squares if self.release_.kind == "kmodes" else np.sqrt(squares)
+
+    def _for_each_row(self, X: Any, work: Labels | CenterDistances, name: str, purpose: str, record: bool) -> Any:
         table = self.release_.ledger["table"] if record and self.release_.ledger else None
         return Vault.label(
             read_to_label(X, self.domain.columns, self.engine, ESTIMATORS.get(self.release_.kind, "KMeans")),
             self.domain.encoding,
-            Labels(self.places, self.domain.clip, self.modes).apply,
-            name="cluster",
-            purpose="labels",
+            work.apply,
+            name=name,
+            purpose=purpose,
             engine=self.engine,
             table=table,
             ledger=self.ledger if table else None,

@@ -239,17 +239,20 @@ def pair(bounds: Any, columns: int) -> tuple[NDArray[np.float64], NDArray[np.flo
     if is_pair_a_column(bounds, columns):
         raise UsageError(
             "bounds has one pair a column. Give one pair instead: (lows, highs), each one number or one a column, such as "
-            "([0, 0], [110, 250000])."
+            '([0, 0], [110, 250000]); or pairs by name: {"age": (0, 110), "income": (0, 250000)}.'
         )
     try:
         low, high = bounds
     except (TypeError, ValueError):
-        raise UsageError("bounds must be a pair (low, high), or a Ball(radius).") from None
+        raise UsageError('bounds must be a pair (low, high), pairs by name, {"age": (0, 110)}, or a Ball(radius).') from None
     low, high = spread(low, columns, "the low bounds"), spread(high, columns, "the high bounds")
     if not (low < high).all():
         raise UsageError(
             "every low bound must lie below its high bound. Give "
-            + by_door("bounds=(low, high), or ([low, ...], [high, ...]) with one a column.", "--bounds LOW,HIGH.")
+            + by_door(
+                "bounds=(low, high), or ([low, ...], [high, ...]) with one a column.",
+                "--bounds LOW,HIGH, or --bounds NAME=LOW:HIGH for each column.",
+            )
         )
     for ends in zip(low.tolist(), high.tolist(), strict=True):
         check_reach(*ends, "bounds")

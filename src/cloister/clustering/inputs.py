@@ -16,7 +16,7 @@ from cloister.sources.python_tables import from_rows, is_unnamed
 from cloister.sources.stated_names import StatedNames, is_place
 from cloister.vault import open_data
 
-__all__ = ["Input", "named_columns", "read_input", "read_to_label"]
+__all__ = ["Input", "check_width", "named_columns", "read_input", "read_to_label"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +64,7 @@ def read_to_label(X: Any, columns: tuple[str, ...], engine: Any, model: str = "K
 
     An error names the model, as scikit-learn does.
     """
-    if isinstance(check_form(X), np.ndarray) and X.shape[1] != len(columns):
-        raise UsageError(f"X has {X.shape[1]} features, but {model} is expecting {len(columns)} features as input.")
+    check_width(X, len(columns), model)
     if not is_unnamed(X):
         return open_data(X, engine, StatedNames(columns=columns))
     if isinstance(X, np.ndarray):
@@ -78,6 +77,12 @@ def read_to_label(X: Any, columns: tuple[str, ...], engine: Any, model: str = "K
             "that order, or dicts, or a data frame."
         )
     return from_rows(X, columns)
+
+
+def check_width(X: Any, columns: int, model: str) -> None:
+    """Refuse an array that has not as many columns as were clustered, in scikit-learn's words."""
+    if isinstance(check_form(X), np.ndarray) and X.shape[1] != columns:
+        raise UsageError(f"X has {X.shape[1]} features, but {model} is expecting {columns} features as input.")
 
 
 def check_form(X: Any) -> Any:

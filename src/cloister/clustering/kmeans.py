@@ -21,9 +21,10 @@ class KMeans(ClusterEstimator):
         "auto": chosen from what is released on the way, at no further cost.
     budget : number, PureDP, ApproxDP or Identifiability, default 1.0
         What the fit may reveal. A plain number is an epsilon with delta = 0.
-    bounds : pair (low, high), `Ball`, or None
-        Public bounds of the data: one number, or one a column. None: what the schema says; without a schema they are
-        estimated inside the budget, for 15% of it.
+    bounds : pair (low, high), dict, `Ball`, or None
+        Public bounds of the data: one number, or one a column; or pairs by name, ``{"age": (0, 110)}``, which also choose the
+        columns where neither `columns` nor a schema does, and stand before the schema's. None: what the schema says; without
+        a schema they are estimated inside the budget, for 15% of it.
     method : str, default "auto"
         How the centres are found: a name that ``cloister cluster --help`` lists. "auto" says in the release what it picked
         and why. Each shape of a synopsis is a method, which releases a synopsis and clusters it (`cloister.synopsis` keeps it
@@ -77,7 +78,8 @@ class KMeans(ClusterEstimator):
     Notes
     -----
     Privacy: everything that `fit` leaves behind is released through the vault; `release_` says at what cost. What was computed
-    from the rows before `fit`, such as a scaler in front of it in a pipeline, is not covered.
+    from the rows before `fit`, such as a scaler in front of it in a pipeline, is not covered: `FittedStep` warns of it, and
+    `PublicScaler` is the sound step.
 
     There are no ``labels_``: the labels of the rows that were fitted are not a private release. `predict` labels rows for
     whoever holds them.

@@ -50,6 +50,7 @@ class KModes(ClusterEstimator):
     -----
     Privacy: everything that `fit` leaves behind is released through the vault; `release_` says at what cost. There are no
     ``labels_``: the labels of the rows that were fitted are not a private release. `predict` labels rows for whoever holds them.
+    `transform` counts the categories that differ.
 
     Examples
     --------

@@ -21,8 +21,8 @@ class KPrototypes(ClusterEstimator):
         "auto": chosen from what is released on the way, at no further cost.
     budget : number, PureDP, ApproxDP or Identifiability, default 1.0
         What the fit may reveal. A plain number is an epsilon with delta = 0.
-    bounds : pair (low, high), optional
-        Public bounds of the numbers: one number, or one a number column. None: what the schema says.
+    bounds : pair (low, high) or dict, optional
+        Public bounds of the numbers: one number, or one a number column, or pairs by name. None: what the schema says.
     categories : dict, optional
         The category columns that no schema describes, with the values that each may hold: public facts, never read off the rows.
         Any other value, and a missing one, counts as "(other)"; a schema can say otherwise.
@@ -59,6 +59,7 @@ class KPrototypes(ClusterEstimator):
     -----
     Privacy: everything that `fit` leaves behind is released through the vault; `release_` says at what cost. There are no
     ``labels_``: the labels of the rows that were fitted are not a private release. `predict` labels rows for whoever holds them.
+    `transform` gives the root of the squared distance of the numbers plus gamma a differing category.
 
     Examples
     --------

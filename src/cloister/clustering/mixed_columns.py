@@ -73,7 +73,9 @@ def choose_mixed_columns(
 def usable_names(rows: Input, schema: Schema, bounds: Any, model: str) -> list[str]:
     """The columns that are clustered when none are named."""
     names = [name for name in schema.names if is_usable(schema, name)]
-    if bounds is not None and not has_numbers(schema):  # what is not named is a number, between these bounds
+    if isinstance(bounds, Mapping):
+        names += [name for name in bounds if name not in schema]
+    elif bounds is not None and not has_numbers(schema):  # what is not named is a number, between these bounds
         if model == "kprototypes" and not getattr(rows.data, "typed", True):
             raise untold_numbers()
         names += [name for name in rows.names if name not in schema and name not in rows.texts]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,9 +10,11 @@ import numpy as np
 
 from cloister.clustering.domain import Ball, Lattice, pair
 from cloister.clustering.inputs import Input
+from cloister.clustering.named_bounds import check_bounded, with_bounds
 from cloister.column_names import missing_column
 from cloister.encode import Codes
 from cloister.errors import SchemaError, UsageError, by_door
+from cloister.parameters import check_facts
 from cloister.schema import Category, Number, Role, Schema
 from cloister.schema.cell_format import PLAIN, CellFormat
 from cloister.schema.kinds import Kind
@@ -45,16 +47,19 @@ def choose_columns(rows: Input, schema: Schema | None, columns: Sequence[str] | 
     """The columns that a user named, or all that can be numbers; bounds and defaults from the schema where it has them.
 
     A column that the schema does not describe must not be of a type of text; one that the user does not name either must say by
-    its type that it holds numbers.
+    its type that it holds numbers. Bounds by name say which columns are numbers, too.
     """
     chosen = NumberColumns(list(rows.names if columns is None else columns), bounds)
-    if schema is not None:
+    is_named = columns is not None
+    if isinstance(bounds, Mapping):
+        chosen, is_named = by_named_bounds(schema, columns, bounds), True
+    elif schema is not None:
         chosen = by_schema(chosen.names, schema, columns, bounds)
     missing = [name for name in chosen.names if rows.names and name not in rows.names]
     if missing:
         described = () if schema is None else schema.names
         raise missing_column(missing[0], rows.names, chosen.names, described=described)
-    undescribed = [name for name in chosen.names if columns is None and (schema is None or name not in schema)]
+    undescribed = [name for name in chosen.names if not is_named and (schema is None or name not in schema)]
     if undescribed and not getattr(rows.data, "typed", True):
         raise untold_numbers()
     if texts := [name for name in undescribed if name in rows.texts]:
@@ -62,7 +67,7 @@ def choose_columns(rows: Input, schema: Schema | None, columns: Sequence[str] | 
             f'column "{texts[0]}" holds text, or else no numbers. Say which columns to use: '
             + by_door('columns=["age", "income"].', "--columns A,B.")
         )
-    named = [] if columns is None else [name for name in chosen.names if schema is None or name not in schema]
+    named = [name for name in chosen.names if is_named and (schema is None or name not in schema)]
     if texts := [name for name in named if name in rows.declared_texts]:
         raise UsageError(
             f'column "{texts[0]}" holds text by its type, or else no numbers. Leave it out of '
@@ -102,7 +107,20 @@ def stated_names(schema: Schema | None, columns: Sequence[str] | None, bounds: A
     ends = (bounds.center,) if isinstance(bounds, Ball) else bounds if isinstance(bounds, tuple | list) else ()
     sizes = [np.size(end) for end in ends if np.ndim(end) == 1]
     advice = f"{BY_COLUMNS} Or give bounds with one number a column."
+    if isinstance(bounds, Mapping) and schema is None and columns is None:
+        columns = tuple(check_facts(bounds, "bounds"))
     return replace(names_stated(schema, columns, advice), count=max(sizes, default=None))
+
+
+def by_named_bounds(schema: Schema | None, columns: Sequence[str] | None, bounds: Mapping[str, Any]) -> NumberColumns:
+    """The columns that were named, or all with bounds by name or by the schema."""
+    facts = with_bounds(schema, bounds)
+    numbers = [name for name in facts.names if may_be_number(facts, name)] if columns is None else list(columns)
+    for name in numbers:
+        if not may_be_number(facts, name):
+            raise no_number_column(facts, name)
+    check_bounded(numbers, facts)
+    return by_schema(numbers, facts, numbers, None)
 
 
 def by_schema(names: list[str], schema: Schema, columns: Sequence[str] | None, bounds: Any) -> NumberColumns:

@@ -98,7 +98,7 @@ class Engine(Folds, Protocol):
         width = len(self.encoding.numbers) + len(self.encoding.categories)
         return self.fold_by_key(InOrder(order, width))
 
-    def label(self, function: Callable[[Encoded], NDArray[np.int32]], name: str) -> Exact[Any]:
+    def label(self, function: Callable[[Encoded], NDArray[Any]], name: str) -> Exact[Any]:
         """A number for each row: an array in the order of the rows, or the engine's own table with one more column."""
         ...
 

@@ -2,7 +2,7 @@
 
 from cloister.kernels.base import Change, Kernel, Sensitivity, Summary, zero
 from cloister.kernels.cells import GridCells, GridKeys, NestedCells
-from cloister.kernels.centers import BallClip, BoxClip, CenterSums, Clip, Labels, Modes, NearestVotes
+from cloister.kernels.centers import BallClip, BoxClip, CenterDistances, CenterSums, Clip, Labels, Modes, NearestVotes
 from cloister.kernels.class_counts import ClassCounts, ValueBins
 from cloister.kernels.clipped import ClippedSums, Euclidean, Taxicab
 from cloister.kernels.cluster_fit import FitSums
@@ -20,6 +20,7 @@ from cloister.kernels.tables import TableCounts
 __all__ = [
     "BallClip",
     "BoxClip",
+    "CenterDistances",
     "CenterSums",
     "Change",
     "ClassCounts",

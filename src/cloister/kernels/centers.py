@@ -20,7 +20,18 @@ from cloister.kernels.loops.arrays import EXACT
 from cloister.kernels.loops.choose import mixed_loops, nearest_loops
 from cloister.schema import Neighbours
 
-__all__ = ["BallClip", "BoxClip", "CenterSums", "Clip", "Labels", "Modes", "NearestVotes", "check_exact", "find_nearest"]
+__all__ = [
+    "BallClip",
+    "BoxClip",
+    "CenterDistances",
+    "CenterSums",
+    "Clip",
+    "Labels",
+    "Modes",
+    "NearestVotes",
+    "check_exact",
+    "find_nearest",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,3 +219,26 @@ class Labels:
 
     def apply(self, rows: Encoded) -> NDArray[np.int32]:
         return find_nearest(rows, self.centers, self.modes)[0]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CenterDistances:
+    """The squared distance of each row from every centre, in squared grid steps: for the holder's eyes, not a summary."""
+
+    centers: NDArray[np.int32]  # (k, d)
+    within: Clip  # where every encoded row lies
+    modes: Modes | None = None  # the categories of the centres; None: rows have numbers alone
+
+    def __post_init__(self) -> None:
+        check_exact(self.centers, self.within, self.modes)
+
+    def apply(self, rows: Encoded) -> NDArray[np.float64]:
+        """Exact, (n, k): whole numbers below 2**53."""
+        squares = np.empty((len(rows), len(self.centers)))
+        numbers = rows.numbers.astype(np.float64)
+        for place, center in enumerate(self.centers):
+            squares[:, place] = ((numbers - center) ** 2).sum(axis=1)
+        if self.modes is not None:
+            for place, (codes, weight) in enumerate(zip(self.modes.codes, self.modes.weights, strict=True)):
+                squares[:, place] += weight * (rows.codes[:, : len(codes)] != codes).sum(axis=1)
+        return squares

@@ -381,7 +381,7 @@ class Vault:
     def label(
         data: Any,
         encoding: Encoding,
-        work: Callable[[Encoded], NDArray[np.int32]],
+        work: Callable[[Encoded], NDArray[Any]],
         *,
         name: str,
         purpose: str,

@@ -122,7 +122,7 @@ class Holder:
             finally:
                 expect_rows()
 
-    def label(self, encoding: Encoding, work: Callable[[Encoded], NDArray[np.int32]], name: str) -> Unprotected[Any]:
+    def label(self, encoding: Encoding, work: Callable[[Encoded], NDArray[Any]], name: str) -> Unprotected[Any]:
         """A number for each row: an array, or on Spark the DataFrame with one more column, computed when read."""
         with pass_over(self._data, encoding, self._backend, as_text=False) as engine:
             self.record()

@@ -126,8 +126,8 @@ def synopsis(
     data : array, frame, path, or anything that `cloister` reads
     budget : number, PureDP, ApproxDP or Identifiability
         What the synopsis may reveal; it must be said. A plain number is an epsilon with delta = 0.
-    bounds : pair (low, high), `Ball`, or None
-        Public bounds of the columns. None: taken from the schema.
+    bounds : pair (low, high), dict, `Ball`, or None
+        Public bounds of the columns: for all, or pairs by name, ``{"age": (0, 110)}``. None: taken from the schema.
     method : str, default "adaptive-grid"
         The shape of the cells: a name that ``cloister synopsis --help`` lists. Grids suit two or three columns; the tree any
         number up to 62.

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -74,7 +75,7 @@ class LocalEngine(Engine):
             parts = in_order(batches, lambda batch: distinct(keys_of_people(kernel, self.encoding, person, batch)))
         return Exact(added_counts(parts, width))
 
-    def label(self, function: Callable[[Encoded], NDArray[np.int32]], name: str) -> Exact[NDArray[np.int32]]:
+    def label(self, function: Callable[[Encoded], NDArray[Any]], name: str) -> Exact[NDArray[Any]]:
         """A number for each row, in the order of the rows."""
         labels = list(self.rows.each(function))
         return Exact(np.concatenate(labels) if labels else np.empty(0, dtype=np.int32))

@@ -90,7 +90,7 @@ class SparkEngine(Engine):
         keys = np.frombuffer(b"".join(line["keys"] for line in cells), dtype=np.int64).reshape(-1, width)
         return Exact(distinct(keys, np.frombuffer(b"".join(line["counts"] for line in cells), dtype=np.int64)))
 
-    def label(self, function: Callable[[Encoded], NDArray[np.int32]], name: str) -> Exact[Any]:
+    def label(self, function: Callable[[Encoded], NDArray[Any]], name: str) -> Exact[Any]:
         """The DataFrame with one more column, computed when it is read."""
         if name in self._frame.columns:
             raise UsageError(f'the data has a column "{name}" already. Rename it first.')

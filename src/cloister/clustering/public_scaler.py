@@ -1,0 +1,124 @@
+"""`PublicScaler`: columns scaled by public bounds, as a step of a scikit-learn Pipeline that learns nothing of the rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from numbers import Real
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+from sklearn.utils import Tags
+from sklearn.utils.validation import validate_data
+
+from cloister.clustering.domain import pair
+from cloister.clustering.inputs import check_form
+from cloister.clustering.named_bounds import check_bounded, with_bounds
+from cloister.clustering.number_columns import ends_of
+from cloister.errors import UsageError
+
+__all__ = ["PublicScaler"]
+
+
+class PublicScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+    """Scale columns by public bounds, and clip what lies beyond them.
+
+    Parameters
+    ----------
+    bounds : pair (low, high) or dict
+        Public bounds: one number for all columns, or one a column; or pairs by name, ``{"age": (0, 110)}``, for data that
+        names its columns.
+    feature_range : pair of float, default (0, 1)
+        Where the bounds go: (0, 1), (-1, 1), or others.
+
+    Attributes
+    ----------
+    n_features_in_, feature_names_in_ : as in scikit-learn
+
+    Notes
+    -----
+    Privacy: a cell becomes a number by the bounds alone, whatever else is in the table; `fit` looks at the names of columns and
+    at no row. So in front of `KMeans` in a Pipeline it costs nothing and needs no budget, unlike `StandardScaler`,
+    `MinMaxScaler` or `PCA`, which carry exact facts of the rows. What it returns are the rows themselves, for their holder.
+
+    A missing number stays missing, and so does what is no number among Python objects: `KMeans` counts it as its default.
+
+    Examples
+    --------
+    >>> import cloister as cl
+    >>> cl.PublicScaler((0, 200)).transform([[50.0, 300.0]])
+    array([[0.25, 1.  ]])
+    >>> cl.PublicScaler((0, 200), feature_range=(-1, 1)).inverse_transform([[0.5, -1.0]])
+    array([[150.,   0.]])
+    """
+
+    def __init__(self, bounds: Any, feature_range: tuple[float, float] = (0, 1)) -> None:
+        self.bounds = bounds
+        self.feature_range = feature_range
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Keep the names of the columns of X, and check that they have bounds. No row is looked at."""
+        self._ends(self._checked(X, reset=True))
+        return self
+
+    def transform(self, X: Any) -> Any:
+        """Each cell between the ends of `feature_range`, as it lies between its bounds."""
+        table = self._checked(X, reset=False)
+        (low, high), (first, last) = self._ends(table), self._range()
+        cells = np.clip(numbers_of(table), low, high)  # a missing number stays one
+        return first + (cells - low) / (high - low) * (last - first)
+
+    def inverse_transform(self, X: Any) -> NDArray[np.float64]:
+        """Scaled cells, such as centres, in the columns' own units."""
+        table = check_form(X if hasattr(X, "columns") else np.asarray(X))
+        (low, high), (first, last) = self._ends(table), self._range()
+        cells: NDArray[np.float64] = low + (numbers_of(table) - first) / (last - first) * (high - low)
+        return cells
+
+    def __sklearn_tags__(self) -> Tags:
+        """Nothing is learned in `fit`, so that it need not be called."""
+        tags = super().__sklearn_tags__()
+        tags.requires_fit = False
+        tags.input_tags.allow_nan = True
+        return tags
+
+    def _checked(self, X: Any, *, reset: bool) -> Any:
+        """X with two dimensions; its columns are those of the fit, if there was one."""
+        table = check_form(X if hasattr(X, "columns") or hasattr(X, "tocsr") else np.asarray(X))
+        validate_data(self, table, reset=reset, skip_check_array=True)
+        return table
+
+    def _range(self) -> tuple[float, float]:
+        try:
+            first, last = (float(end) for end in self.feature_range)
+        except (TypeError, ValueError, OverflowError):
+            first = last = 0.0
+        if not (np.isfinite(first) and np.isfinite(last) and first < last):
+            raise UsageError("feature_range must be two finite numbers, the lower first, such as (0, 1).")
+        return first, last
+
+    def _ends(self, table: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """The lowest and highest value of each column, (d,)."""
+        self._range()
+        width = table.shape[1]
+        if not isinstance(self.bounds, Mapping):
+            return pair(self.bounds, width)
+        names = [str(name) for name in getattr(table, "columns", getattr(self, "feature_names_in_", self.bounds))]
+        if len(names) != width:
+            raise UsageError(f"X has {width} columns without names, and bounds names {len(names)}. Pass a data frame.")
+        facts = with_bounds(None, self.bounds)
+        check_bounded(names, facts)
+        ends = np.array([ends_of(facts, name) for name in names])  # (d, 2)
+        return ends[:, 0], ends[:, 1]
+
+
+def numbers_of(table: Any) -> NDArray[np.float64]:
+    """The cells as numbers, (n, d); among Python objects what is no number is NaN. Columns of text are refused by their type."""
+    array = np.asarray(table)
+    if array.dtype.kind in "iufb":
+        return array.astype(np.float64)
+    if array.dtype.kind != "O":
+        raise UsageError("PublicScaler scales numbers, and these columns are of another type. Choose the number columns.")
+    cells = [float(cell) if isinstance(cell, Real) else np.nan for cell in array.ravel()]
+    return np.array(cells, dtype=np.float64).reshape(array.shape)

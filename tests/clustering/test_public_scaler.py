@@ -1,0 +1,78 @@
+"""`PublicScaler`: public bounds scale the cells, and no row decides about another."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars
+import pytest
+from sklearn.pipeline import make_pipeline
+
+import cloister as cl
+from cloister.errors import UsageError
+
+FRAME = pd.DataFrame({"age": [0, 55, 200], "income": [0.0, np.nan, 125_000.0]})
+BOUNDS = {"income": (0, 250_000), "age": (0, 110)}
+
+
+def test_bounds_by_name_scale_and_clip() -> None:
+    """Whatever the order of the names; a missing number stays missing."""
+    scaled = cl.PublicScaler(BOUNDS).fit_transform(FRAME)
+    assert np.array_equal(scaled, [[0, 0], [0.5, np.nan], [1, 0.5]], equal_nan=True)
+
+
+@pytest.mark.parametrize("bounds", [(0, 110), ([0, 0], [110, 110])])
+def test_it_goes_back(bounds: Any) -> None:
+    """Inside the bounds the inverse is what was there."""
+    scaler, rows = cl.PublicScaler(bounds, feature_range=(-1, 1)), np.array([[10.0, 110.0], [0.0, 55.0]])
+    assert np.allclose(scaler.inverse_transform(scaler.fit_transform(rows)), rows)
+
+
+def test_centres_of_a_pipeline_go_back_to_their_units() -> None:
+    """An array without names has the columns of the fit."""
+    rows = pd.concat([FRAME.iloc[[0, 2]]] * 200)
+    pipeline = make_pipeline(cl.PublicScaler(BOUNDS), cl.KMeans(2, budget=50, bounds=(0, 1))).fit(rows)
+    centers = pipeline[0].inverse_transform(pipeline[1].cluster_centers_)
+    assert np.allclose(sorted(centers.tolist()), [[0, 0], [110, 125_000]], rtol=0.1, atol=5_000)
+
+
+def test_no_row_changes_what_another_becomes() -> None:
+    """A fit of other rows, or of none, scales the same."""
+    alone = cl.PublicScaler(BOUNDS).fit(FRAME[:1]).transform(FRAME)
+    beside = cl.PublicScaler(BOUNDS).fit(pd.concat([FRAME, FRAME * 1e6])).transform(FRAME)
+    none = cl.PublicScaler(BOUNDS).fit(FRAME[:0]).transform(FRAME)
+    assert np.array_equal(alone, beside, equal_nan=True)
+    assert np.array_equal(alone, none, equal_nan=True)
+
+
+def test_output_can_be_a_frame() -> None:
+    """With the columns of the input; a Polars frame goes in as well."""
+    scaled = cl.PublicScaler(BOUNDS).set_output(transform="polars").fit_transform(polars.from_pandas(FRAME))
+    assert scaled.columns == ["age", "income"]
+
+
+def test_objects_that_are_no_numbers_are_missing() -> None:
+    """Each cell by itself, with no error that would tell of one."""
+    scaled = cl.PublicScaler((0, 10)).transform(np.array([[5, "5"], [None, 10.0]], dtype=object))
+    assert np.array_equal(scaled, [[0.5, np.nan], [np.nan, 1]], equal_nan=True)
+
+
+@pytest.mark.parametrize(
+    ("bounds", "scale", "data", "told"),
+    [
+        ({"age": (0, 110)}, (0, 1), FRAME, 'column "income" has no bounds'),
+        (BOUNDS, (1, 0), FRAME, "feature_range must be"),
+        (BOUNDS, "x", FRAME, "feature_range must be"),
+        ((5, 5), (0, 1), FRAME, "low bound must lie below"),
+        ({"age": 3}, (0, 1), FRAME, "must be two numbers"),
+        ({}, (0, 1), FRAME, "empty dict"),
+        ((0, 1), (0, 1), np.array([["a"]]), "scales numbers"),
+        (BOUNDS, (0, 1), np.zeros((2, 3)), "3 columns without names"),
+    ],
+)
+def test_what_cannot_be_scaled_is_one_sentence(bounds: Any, scale: Any, data: Any, told: str) -> None:
+    """And it names the parameter."""
+    with pytest.raises(UsageError, match=told):
+        cl.PublicScaler(bounds, feature_range=scale).fit_transform(data)
