@@ -51,6 +51,7 @@ PUBLIC = [
     "Microaggregation",
     "Neighbours",
     "PrivateMicrodata",
+    "PublicScaler",
     "PureDP",
     "Release",
     "Schema",
