@@ -109,12 +109,12 @@ def test_every_method_of_mixed_tables_has_a_loss(method: str) -> None:
 def test_a_search_needs_no_scorer_and_every_fit_of_it_is_charged(tmp_path: Path) -> None:
     """Two candidates on two folds and the refit: five fits."""
     ledger = cl.Ledger(tmp_path / "ledger.sqlite")
-    ledger.create("people", "add-remove", 10)
-    model = cl.KMeans(budget=2, bounds=BOUNDS, table="people", ledger=ledger)
+    ledger.create("people", "add-remove", 250)
+    model = cl.KMeans(budget=50, bounds=BOUNDS, table="people", ledger=ledger)
     search = GridSearchCV(model, {"n_clusters": [1, 2]}, cv=2, error_score="raise").fit(FRAME)
     assert search.best_params_ == {"n_clusters": 2}
     assert search.best_estimator_.cluster_centers_.shape == (2, 2)
-    assert ledger.account("people").epsilon_spent == 10
+    assert ledger.account("people").epsilon_spent == 250
 
 
 @pytest.mark.parametrize("step", [StandardScaler(), PCA(2), make_pipeline(Normalizer(), StandardScaler())])

@@ -240,3 +240,29 @@ def test_a_number_that_names_people_is_no_quantity() -> None:
     schema = draft(rows)
     assert [column.kind for column in schema.columns] == [Text(), Text(), Number()]
     assert "bounds" not in draft_text(schema).partition("[columns.pay]")[0].partition("[columns.MRN]")[2]
+
+
+@pytest.mark.parametrize(
+    ("name", "cells", "kind"),
+    [
+        ("ort", ["01067", "80331", "10115", "04109"], Category(other=True)),
+        ("station", ["007", "013", "120", "099"], Category(other=True)),
+        ("Vorwahl", ["030", "0351", "089", "0221"], Category(other=True)),
+        ("visits", ["0", "3", "12", "120"], Number()),
+        ("rooms", ["3", "12", "07", "120"], Number()),
+        ("rate", ["0.5", "0.25", "1.0", "0"], Number()),
+    ],
+)
+def test_digits_that_begin_with_a_zero_are_categories(name: str, cells: list[str], kind: Kind) -> None:
+    """A postcode is no quantity, and would lose its zero; numbers, and numbers with a slip, stay numbers."""
+    table = pa.table({name: cells * 50})
+    assert draft(open_source(table))[name].kind == kind
+
+
+def test_many_codes_are_a_category_and_codes_of_rows_a_text() -> None:
+    """A column of postcodes has more values than a list shows; one that names each row is an identifier."""
+    places = [f"{i % 150:05d}" for i in range(600)]
+    rows = [f"{i:06d}" for i in range(600)]
+    drafted = draft(open_source(pa.table({"Leitzahl": places, "file": rows})))
+    assert drafted["Leitzahl"].kind == Category(other=True)
+    assert (drafted["file"].kind, drafted["file"].role) == (Text(), Role.IDENTIFIER)

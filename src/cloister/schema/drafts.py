@@ -8,7 +8,6 @@ knows anyway and confirms by hand. Bounds and domains are never filled in: they 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -30,6 +29,7 @@ from cloister.schema.format_guesses import (
     usual_style,
 )
 from cloister.schema.kinds import Category, Date, Kind, Number, Text
+from cloister.schema.role_words import NUMBER_WORDS, RECORDS, SHARED, are_of_code, role_of_words, words_of
 from cloister.schema.table import Column, Role, Schema
 
 __all__ = ["RowSource", "draft", "draft_text", "find_likely_unit", "is_record_name", "is_repeated_by_few", "role_of_name"]
@@ -40,41 +40,7 @@ MOST_ROWS_EACH = 50  # on average: what more rows share is a group, not somebody
 GENERATION = 20 * 365  # days
 FEWEST = 20  # cells: of fewer many a harmless column has no value twice
 
-_WORDS = {
-    Role.IDENTIFIER: """id uid uuid guid ssn nin passport name firstname lastname surname forename email mail phone tel
-        telephone mobile address street iban account license licence plate ip mac username login url vorname nachname
-        familienname telefon handy adresse anschrift straße strasse prénom prenom nom courriel apellido apellidos
-        nombre correo cognome nome""",
-    Role.QUASI: """age sex gender birth birthday birthdate dob born zip zipcode postcode postal plz city town county state
-        region country nationality citizenship race ethnicity ethnic marital education school degree occupation job
-        profession workclass employer height weight language geburtsdatum geburtstag geburtsjahr geburt alter geschlecht
-        postleitzahl ort stadt wohnort bundesland land beruf familienstand nationalität staatsangehörigkeit sexe âge naissance
-        ville sexo edad nacimiento ciudad género sesso età nascita città geslacht geboortedatum postcode""",
-    Role.SENSITIVE: """salary income wage wages pay earnings diagnosis disease illness condition treatment medication drug
-        hiv religion faith party vote orientation disability crime conviction debt credit balance grade grades score gpa""",
-}
-_ROLES = {role: frozenset(words.split()) for role, words in _WORDS.items()}
-# identifiers in one word: whose, and what. Endings alone would catch "valid", "paid" and "piano"
-_JOINED = re.compile(
-    r"(patient|patienten|person|personen|personal|user|client|customer|kunden|member|mitglieds|employee|mitarbeiter|staff|"
-    r"student|pupil|subject|participant|respondent|account|konto|record|case|fall|passport|ausweis|national|tax|steuer|insurance|"
-    r"versicherten|versicherungs|matrikel|phone|telephone|telefon|mobile|handy|medicalrecord)s?(id|no|nr|num|number|nummer)"
-    r"|(full|middle|maiden|given|family|birth|nick|screen|display|user|login|person|patient|patienten|client|customer|kunden|member|"
-    r"employee|student|contact|spouse|mother|father)s?name"
-    r"|(email|mail|home|street|postal|mailing|ip|mac)(address|adresse)"
-)
-# of texts and whole numbers that few rows share they say that they name somebody
-_GENERIC_NUMBERS = frozenset(["no", "nr", "num", "number", "nummer", "numéro", "numero", "número"])
-_RECORD_WORDS = """mrn patient patienten patientennummer person personen client customer kunde kundennummer member nhs case fall
-    fallnummer record versichertennummer matrikelnummer"""
-_RECORDS = frozenset(_RECORD_WORDS.split())
-_NUMBER_WORDS = _RECORDS | _GENERIC_NUMBERS
-# what strangers share too: a name or an address that repeats is no sign of several rows of one person
-_SHARED_WORDS = """name firstname lastname surname forename address street vorname nachname familienname adresse anschrift
-    straße strasse prénom prenom nom apellido apellidos nombre cognome nome plate ip url"""
-_SHARED = frozenset(_SHARED_WORDS.split())
-# numbers that are names: nobody adds postcodes or averages telephones
-_NOT_QUANTITIES = frozenset(("id", "uid", "uuid", "guid", "ssn", "zip", "zipcode", "postcode", "postal", "plz", "phone"))
+_FEW_ZEROS = 0.01  # of the cells: fewer that begin with a zero are slips
 
 
 class RowSource(Protocol):
@@ -117,7 +83,7 @@ def find_likely_unit(rows: RowSource, schema: Schema) -> str | None:
     """
     head = _head(rows)
     for column in schema.columns:
-        if column.role is not Role.IDENTIFIER or _words(column.name) & _SHARED:
+        if column.role is not Role.IDENTIFIER or words_of(column.name) & SHARED:
             continue
         written = _filled_texts(head.column(column.name).combine_chunks())
         distinct = _distinct(written)
@@ -132,16 +98,13 @@ def role_of_name(name: str) -> Role:
     >>> role_of_name("e-mail"), role_of_name("birthDate")
     (<Role.IDENTIFIER: 'identifier'>, <Role.QUASI: 'quasi'>)
     """
-    words = _words(name)
-    if any(_JOINED.fullmatch(word) for word in words):
-        return Role.IDENTIFIER
-    return next((role for role, known in _ROLES.items() if known & words), Role.OTHER)
+    return role_of_words(words_of(name))
 
 
 def is_record_name(name: str) -> bool:
     """Whether a name says that a column stands for somebody, and nothing else: ``mrn``, ``patient``, ``Patient Nr``."""
-    words = _words(name)
-    return bool(words & _RECORDS) and words <= _NUMBER_WORDS
+    words = words_of(name)
+    return bool(words & RECORDS) and words <= NUMBER_WORDS
 
 
 def is_repeated_by_few(different: int, cells: int) -> bool:
@@ -173,6 +136,7 @@ class _Look:
     missing: tuple[str, ...]
     as_number: Guess | None
     as_date: Guess | None
+    is_code: bool = False  # digits that begin with zeros, such as postcodes: no quantity, and short of a digit as a number
 
     @classmethod
     def at(cls, name: str, cells: pa.Array) -> _Look:
@@ -188,15 +152,16 @@ class _Look:
             return cls(name, filled, missing, None, Guess(PLAIN))
         if are_digits_of_days(filled):
             return cls(name, filled, missing, None, Guess(DIGITS))
-        as_number = None if _words(name) & _NOT_QUANTITIES else guess_number(filled)
+        is_code = _has_leading_zeros(filled)
+        as_number = None if is_code or are_of_code(words_of(name)) else guess_number(filled)
         as_date = guess_date(filled) if as_number is None and pa.types.is_string(written.type) else None
-        return cls(name, filled, missing, as_number, as_date)
+        return cls(name, filled, missing, as_number, as_date, is_code)
 
     def column(self, number_style: str | None, date_style: str | None) -> Column:
         """The column that it shows, where the rest of the file writes numbers and dates in these styles."""
         kind = self._kind(number_style, date_style)
         role = self._role(kind)
-        if role is Role.IDENTIFIER and isinstance(kind, Number):
+        if role is Role.IDENTIFIER and (isinstance(kind, Number) or self.is_code):
             kind = Text()  # nobody adds them, and they need no bounds
         return Column(self.name, kind, role, guessed=True)
 
@@ -225,7 +190,7 @@ class _Look:
 
     def _names_people(self, kind: Kind) -> bool:
         """Whether the name says that texts or whole numbers stand for somebody, and each for a few rows at most."""
-        if not _words(self.name) & _NUMBER_WORDS:
+        if not words_of(self.name) & NUMBER_WORDS:
             return False
         if isinstance(kind, (Text, Category)):
             written = _filled_texts(self.cells)
@@ -247,9 +212,24 @@ class _Look:
             return Date(format=self.as_date.in_style(date_style).date, missing=self.missing)
         count = len(self.cells)
         distinct = int(pc.count_distinct(texts(self.cells)).as_py())
-        if pa.types.is_boolean(self.cells.type) or 0 < distinct <= min(MOST_VALUES, max(2, count // 2)):
+        if pa.types.is_boolean(self.cells.type) or self.is_code or 0 < distinct <= min(MOST_VALUES, max(2, count // 2)):
             return Category(other=True, missing=self.missing)
         return Text()
+
+
+def _has_leading_zeros(cells: pa.Array) -> bool:
+    """Whether texts are codes of digits: some begin with a zero, and all have one length, or most begin so.
+
+    "01067" is a place, and would be another as the number 1067; "0", "0.5" and a slip here and there are numbers.
+    """
+    if not (pa.types.is_string(cells.type) or pa.types.is_large_string(cells.type)):
+        return False
+    stripped = pc.utf8_trim_whitespace(cells)
+    if pc.sum(pc.match_substring_regex(stripped, "^[0-9]{2,}$")).as_py() < MOSTLY * len(cells):
+        return False
+    zeros = pc.sum(pc.match_substring_regex(stripped, "^0[0-9]+$")).as_py()
+    lengths = pc.count_distinct(pc.utf8_length(stripped)).as_py()
+    return bool(zeros > len(cells) / 2 or (lengths == 1 and zeros > _FEW_ZEROS * len(cells)))
 
 
 def _names_rows(cells: pa.Array, kind: Kind) -> bool:
@@ -275,9 +255,3 @@ def _distinct(written: pa.Array) -> int:
 def _filled_texts(cells: pa.Array) -> pa.Array:
     written = texts(cells).drop_null()
     return written.filter(pc.not_equal(written, ""))
-
-
-def _words(name: str) -> frozenset[str]:
-    """The words of a name: "birthDate", "birth_date" and "Birth date" are alike."""
-    parted = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name)
-    return frozenset(re.findall(r"[^\W\d_]+", parted.lower()))
