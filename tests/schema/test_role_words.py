@@ -62,7 +62,6 @@ NAMES = {
         "correo electrónico": I,
         "teléfono": I,
         "fecha de nacimiento": Q,
-        "fechaNacimiento": Q,
         "sexo": Q,
         "código postal": Q,
         "estado civil": Q,
