@@ -16,6 +16,7 @@ from cloister.errors import ExitCode, SchemaError, UsageError
 
 if TYPE_CHECKING:
     from cloister.file_options import FileOptions
+    from cloister.schema import Schema
 
 EXAMPLE = (
     "Example: cloister schema people.csv -o people.toml; later: cloister schema people.csv --schema people.toml --check"
@@ -38,9 +39,17 @@ def schema(
         bool, typer.Option("--check", help="Compare the data with --schema, strictly, for the holder's eyes only.")
     ] = False,
     file: flags.FileFlags,
+    ask: Annotated[
+        bool, typer.Option("--ask", help="Ask for every fact in the terminal, beginning with --schema or else with a draft.")
+    ] = False,
     everywhere: flags.Everywhere,
 ) -> None:
     """Draft a schema: kinds, roles and formats are guessed, bounds and domains are left blank for you to fill in."""
+    if ask:
+        if check or hierarchies is not None:
+            raise UsageError("--ask stands alone: drop --check and --hierarchies, or run them by themselves.")
+        write_answers(file.files(data), file.options(), facts, out, everywhere.as_json)
+        return
     if hierarchies is not None:
         if check or out is not None:
             raise UsageError("--hierarchies stands alone: drop --check and -o, or run them by themselves.")
@@ -55,9 +64,41 @@ def schema(
         return
     if facts is not None:
         raise UsageError(
-            "--schema goes with --check or --hierarchies. Add one of them, or drop --schema to draft a new one."
+            "--schema goes with --check, --ask or --hierarchies. Add one of them, or drop --schema to draft a new one."
         )
     write_draft(file.files(data), file.options(), out, everywhere.as_json)
+
+
+def write_answers(data: Any, said: FileOptions, facts: str | None, out: Path | None, as_json: bool) -> None:
+    """Ask for a schema and write it as TOML."""
+    from cloister.cli.schema_questions import ask_schema
+    from cloister.sinks import check_free
+
+    if out is not None:
+        check_free(out)
+    answered = ask_schema(data, said, facts, out)
+    text = answered.to_toml(hints=True)
+    if out is not None:
+        write_text(out, text)
+    if as_json:
+        print_json({"out": None if out is None else str(out), "columns": listed_columns(answered), "toml": text})
+    elif out is None:
+        typer.echo(text, nl=False)
+    else:
+        print_line(f"Written: {out}. Compare the data with it: cloister schema DATA --schema {out} --check")
+
+
+def listed_columns(schema: Schema) -> list[dict[str, Any]]:
+    """The columns of a schema, in JSON."""
+    return [
+        {
+            "name": column.name,
+            "kind": type(column.kind).__name__.lower(),
+            "role": str(column.role),
+            "guessed": column.guessed,
+        }
+        for column in schema.columns
+    ]
 
 
 def write_draft(data: Any, said: FileOptions, out: Path | None, as_json: bool) -> None:
@@ -76,11 +117,8 @@ def write_draft(data: Any, said: FileOptions, out: Path | None, as_json: bool) -
     if out is not None:
         write_text(out, text)
     if as_json:
-        columns = [
-            {"name": column.name, "kind": type(column.kind).__name__.lower(), "role": str(column.role), "guessed": True}
-            for column in guessed.columns
-        ]
-        print_json({"out": None if out is None else str(out), "columns": columns, "likely_unit": likely_unit, "toml": text})
+        about = {"columns": listed_columns(guessed), "likely_unit": likely_unit, "toml": text}
+        print_json({"out": None if out is None else str(out), **about})
     elif out is None:
         typer.echo(text, nl=False)
     else:
