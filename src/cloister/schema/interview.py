@@ -31,7 +31,7 @@ from cloister.schema.typed_answers import (
     show_number_style,
 )
 
-__all__ = ["Interview", "Question"]
+__all__ = ["Interview", "SchemaQuestion"]
 
 Key = tuple[str, str]  # a column, or "" for the table; and what is asked of it
 FRESH: Mapping[str, Kind] = {"number": Number(), "category": Category(other=True), "date": Date(), "text": Text()}
@@ -42,7 +42,7 @@ NOT_FROM_ROWS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class SchemaQuestion:
     """What is asked, what Enter takes, what "?" tells, and how an answer is read."""
 
     key: Key
@@ -89,7 +89,7 @@ class Interview:
         self._typed: dict[Key, str] = {}  # what was typed last, also before going back
 
     @property
-    def question(self) -> Question | None:
+    def question(self) -> SchemaQuestion | None:
         """The next question; None: there is none left."""
         asked = next((question for question in self._questions() if question.key not in self._answers), None)
         if asked is None or asked.key not in self._typed:
@@ -137,7 +137,7 @@ class Interview:
             max_rows=None if unit is None else self._answers.get(("", "max_rows"), self.start.max_rows),
         )
 
-    def _questions(self) -> Iterator[Question]:
+    def _questions(self) -> Iterator[SchemaQuestion]:
         for column in self.start.columns:
             yield from self._of_column(column)
         yield self._ask(
@@ -149,7 +149,7 @@ class Interview:
         )
         yield from self._of_unit()
 
-    def _of_unit(self) -> Iterator[Question]:
+    def _of_unit(self) -> Iterator[SchemaQuestion]:
         hint = f'; the values of "{self.likely_unit}" repeat' if self.likely_unit else ""
         yield self._ask(
             "unit",
@@ -173,14 +173,14 @@ class Interview:
         replace(self.start, unit=unit, max_rows=None)
         return unit
 
-    def _ask(self, what: str, text: str, default: str, more: str, read: Callable[[str], Any]) -> Question:
-        return Question(("", what), text, default, more, read)
+    def _ask(self, what: str, text: str, default: str, more: str, read: Callable[[str], Any]) -> SchemaQuestion:
+        return SchemaQuestion(("", what), text, default, more, read)
 
-    def _of_column(self, column: Column) -> Iterator[Question]:
+    def _of_column(self, column: Column) -> Iterator[SchemaQuestion]:
         name = column.name
 
-        def ask(what: str, text: str, default: str, more: str, read: Callable[[str], Any]) -> Question:
-            return Question((name, what), f"{name}: {text}", default, more, read)
+        def ask(what: str, text: str, default: str, more: str, read: Callable[[str], Any]) -> SchemaQuestion:
+            return SchemaQuestion((name, what), f"{name}: {text}", default, more, read)
 
         word = type(column.kind).__name__.lower()
         yield ask(
@@ -203,7 +203,7 @@ class Interview:
             return
         yield from self._of_kind(column, ask)
 
-    def _of_kind(self, column: Column, ask: Callable[..., Question]) -> Iterator[Question]:
+    def _of_kind(self, column: Column, ask: Callable[..., SchemaQuestion]) -> Iterator[SchemaQuestion]:
         kind = self._column(column).kind
 
         def fits(key: str, read: Callable[[str], Any]) -> Callable[[str], Any]:
