@@ -173,6 +173,8 @@ def _data_here(values: dict[str, Any], groups: dict[str, Any]) -> Iterator[None]
     engines = [group.chosen_engine() for group in groups.values() if isinstance(group, Reading)]
     if any(engine not in (None, "local") for engine in engines):
         raise UsageError("standard input is read here, and not by Spark. Save it to a file, or use the local engine.")
+    if values.get("ask"):
+        raise UsageError("--ask reads answers from standard input, so DATA cannot come from there. Give a file.")
     is_quiet = any(isinstance(group, Everywhere) and (group.as_json or group.quiet) for group in groups.values())
     with spooled_input(values["data"], is_quiet) as values["data"]:
         yield

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from cloister.errors import SchemaError, UsageError
+from cloister.errors import SchemaError
 
 if TYPE_CHECKING:
     from cloister.file_options import FileOptions
@@ -36,8 +36,6 @@ def ask_schema(data: Any, said: FileOptions, facts: str | None, out: Path | None
     from cloister.sources.stated_names import StatedNames, names_stated
 
     paths = [str(path) for path in getattr(data, "paths", data)]
-    if "-" in paths:
-        raise UsageError("--ask reads answers from standard input, so DATA cannot come from there. Give a file.")
     known = Schema.from_toml(facts) if facts is not None else None
     source = open_source(data, names_stated(known) if known else StatedNames(keys_from_rows=True))
     start = replace(draft(source), file=said)
