@@ -127,8 +127,6 @@ def test_roles_and_people_of_a_schema(people: Path, tmp_path: Path) -> None:
         ["risk", "{people}", "--as-rows"],
         ["risk", "{people}", "--against", "{people}", "--plot", "page.gif"],
         ["risk", "{people}", "--against", "{people}", "--plot", "{people}"],
-        ["risk", "{people}", "--against", "{people}", "--as-labels", "--plot", "page.png"],
-        ["risk", "{people}", "--plot", "page.png"],
         ["risk", "{people}", "--quasi", "age", "--against", "{people}", "--control", "{people}"],
         ["risk", "{people}", "--against", "{people}", "--as-rows", "--control", "nowhere.csv"],
         ["risk", "{people}", "--against", "{people}", "--as-rows", "--target", "nothing"],

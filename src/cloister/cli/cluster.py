@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from cloister.cli import flags, output
+from cloister.cli.drawing import drawing
 from cloister.cli.report import reporting
 from cloister.clustering.methods import METHODS, MODELS
 from cloister.clustering.schedules import SCHEDULES
@@ -59,6 +60,7 @@ def cluster(
     neighbours: flags.NeighbourRelation = None,
     access: flags.Access,
     publishing: flags.Publishing,
+    plot: flags.PlotFile = None,
     synopsis: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Cluster a released synopsis instead of data: free.")
     ] = None,
@@ -115,12 +117,14 @@ def cluster(
         with (
             reserved(target),
             reporting(publishing, target, access.ledger, quiet=everywhere.as_json) as write_report,
+            drawing(plot, target, quiet=everywhere.as_json) as draw,
         ):
             clusters = cluster_synopsis(synopsis, k, seeding or "kmeans++", read_evolution(evolution), where["engine"])
             clusters = dataclasses.replace(clusters, ledger=access.ledger)
             labelled = access.files(data) if data else None
             show(clusters, clusters.save(target, label=labelled), target, labels, everywhere.as_json)
             write_report()
+            draw(clusters)
         return
     if not data:
         raise UsageError("what should be clustered? Give DATA, or --synopsis FILE.")
@@ -157,6 +161,7 @@ def cluster(
     with (
         reserved(target) as held,
         reporting(publishing, target, request.ledger, quiet=everywhere.as_json) as write_report,
+        drawing(plot, target, quiet=everywhere.as_json) as draw,
         paid_result(),
     ):
         source = request.read(access.files(data))
@@ -174,6 +179,7 @@ def cluster(
         )
         show(clusters, certificate, target, labels, everywhere.as_json)
         write_report()
+        draw(clusters)
 
 
 def check_free_of_charge(value_of_flag: dict[str, object]) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from cloister.cli import collect_report, collect_service, flags, output
+from cloister.cli.drawing import drawing
 from cloister.cli.report import reporting
 from cloister.errors import DataError, SourceError, UsageError
 from cloister.report.document import Document, Section, TextTable
@@ -210,6 +211,7 @@ def estimate(
     seed: Seed = None,
     reading: flags.Reading,
     publishing: flags.Publishing,
+    plot: flags.PlotFile = None,
     everywhere: flags.Everywhere,
 ) -> None:
     """Estimate from reports how many people hold each answer, and each combination of answers. Nothing is charged."""
@@ -225,7 +227,10 @@ def estimate(
     if rows is not None and rows_out is None:
         raise UsageError("--rows goes with --rows-out FILE.")
     wanted = [flags.read_names(text) for text in marginal or []]
-    with reporting(publishing, out, None, quiet=everywhere.as_json) as write_report:
+    with (
+        reporting(publishing, out, None, quiet=everywhere.as_json) as write_report,
+        drawing(plot, out, quiet=everywhere.as_json) as draw,
+    ):
         with output.progress(everywhere.as_json) as step:
             found = estimate_from(asked, reports, method, unmarked, reading, step)
             tables = [found.marginal(names, step) for names in wanted] if wanted else found.tables(step)
@@ -238,6 +243,7 @@ def estimate(
             written += [rows_out, certificate_path(rows_out)]
         show_estimate(found, tables, bool(wanted), written, top, everywhere.as_json)
         write_report()
+        draw(found)
 
 
 def show_estimate(
@@ -275,6 +281,7 @@ def cluster(
     seed: Seed = None,
     reading: flags.Reading,
     publishing: flags.Publishing,
+    plot: flags.PlotFile = None,
     everywhere: flags.Everywhere,
 ) -> None:
     """k-modes of the distribution that is estimated from reports. Nothing is charged."""
@@ -286,7 +293,10 @@ def cluster(
         if out.suffix.lower() not in (".csv", ".parquet"):
             raise UsageError("centres are written as .csv or .parquet. Give --out a name that ends so.")
         check_free_with_certificate(out)
-    with reporting(publishing, out, None, quiet=everywhere.as_json) as write_report:
+    with (
+        reporting(publishing, out, None, quiet=everywhere.as_json) as write_report,
+        drawing(plot, out, quiet=everywhere.as_json) as draw,
+    ):
         with output.progress(everywhere.as_json) as step:
             found = estimate_from(asked, reports, method, unmarked, reading, step)
             found.joint(step)
@@ -302,6 +312,7 @@ def cluster(
             if out is not None:
                 output.print_line(f"Written: {out}, {certificate_path(out)}")
         write_report()
+        draw(model)
 
 
 def load(path: Path) -> Collection:

@@ -205,6 +205,11 @@ class EverywhereInLedger(Everywhere):
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, with exact numbers as text.")] = False
 
 
+PlotFile = Annotated[
+    Path | None, typer.Option("--plot", metavar="FILE", help="Also draw it: one new .png, .svg or .pdf file.")
+]
+
+
 @dataclass(frozen=True)
 class Publishing:
     """What every verb takes that publishes something; `cli.report.reporting` does it."""

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from cloister.cli import flags, output
+from cloister.cli.drawing import drawing
 from cloister.cli.report import reporting
 from cloister.cli.tabulate import read_bins
 from cloister.errors import UsageError
@@ -78,6 +79,7 @@ def microdata(
     neighbours: flags.NeighbourRelation = None,
     access: flags.Access,
     publishing: flags.Publishing,
+    plot: flags.PlotFile = None,
     dry_run: flags.DryRun = False,
     rows: flags.ExpectedRows = 10_000,
     everywhere: flags.Everywhere,
@@ -93,7 +95,7 @@ def microdata(
         if dry_run:
             show_averaging(averaging, access.column_names(data, facts, shared["columns"]), everywhere.as_json)
         else:
-            publish_averaged(averaging, access.files(data), out, publishing, everywhere.as_json)
+            publish_averaged(averaging, access.files(data), out, publishing, plot, everywhere.as_json)
         return
     if stated := grouping.stated():
         raise UsageError(f"--{next(iter(stated))} is for --method {MICROAGGREGATION}. Leave it out, or choose that method.")
@@ -112,7 +114,7 @@ def microdata(
         names = access.column_names(data, facts, shared["columns"])
         output.print_plan(request.plan(rows, names), everywhere.as_json, rows)
         return
-    publish_private(request, access.files(data), check_out(out), publishing, everywhere.as_json)
+    publish_private(request, access.files(data), check_out(out), publishing, plot, everywhere.as_json)
 
 
 def refuse_flags(given: dict[str, object]) -> None:
@@ -133,7 +135,9 @@ def check_out(out: Path | None) -> Path:
     return out
 
 
-def publish_private(request: Any, data: Any, path: Path, publishing: flags.Publishing, as_json: bool) -> None:
+def publish_private(
+    request: Any, data: Any, path: Path, publishing: flags.Publishing, plot: Path | None, as_json: bool
+) -> None:
     """Make private rows and write them; what was paid for is kept until it is there."""
     from cloister.microdata.private.private_rows import format_of_rows
     from cloister.privacy.kept_releases import paid_result
@@ -142,6 +146,7 @@ def publish_private(request: Any, data: Any, path: Path, publishing: flags.Publi
     with (
         reserved(path, with_certificate=True) as held,
         reporting(publishing, path, request.ledger, quiet=as_json) as write_report,
+        drawing(plot, path, quiet=as_json) as draw,
         paid_result(),
     ):
         with output.progress(as_json) as step:
@@ -160,6 +165,7 @@ def publish_private(request: Any, data: Any, path: Path, publishing: flags.Publi
             print_document(made.describe())
             output.print_release(release, f"{path}, {certificate_path(path)}")
         write_report()
+        draw(made)
 
 
 def show_averaging(parameters: dict[str, Any], names: tuple[str, ...], as_json: bool) -> None:
@@ -175,7 +181,7 @@ def show_averaging(parameters: dict[str, Any], names: tuple[str, ...], as_json: 
 
 
 def publish_averaged(
-    parameters: dict[str, Any], data: Any, out: Path | None, publishing: flags.Publishing, as_json: bool
+    parameters: dict[str, Any], data: Any, out: Path | None, publishing: flags.Publishing, plot: Path | None, as_json: bool
 ) -> None:
     """Average rows in groups of k and write them, for whoever holds them."""
     from cloister.microdata.microaggregation.microaggregation_estimator import Microaggregation
@@ -187,6 +193,7 @@ def publish_averaged(
     with (
         reserved(path, with_certificate=True),
         reporting(publishing, path, parameters["ledger"], quiet=as_json) as write_report,
+        drawing(plot, path, quiet=as_json) as draw,
     ):
         with output.progress(as_json) as step:
             release = model.publish(data, path, progress=step)
@@ -196,3 +203,4 @@ def publish_averaged(
             typer.echo(str(model.summary_))
             output.print_release(release, f"{path}, {certificate_path(path)}")
         write_report()
+        draw(model.summary_)

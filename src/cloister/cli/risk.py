@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from cloister.cli import flags, output
-from cloister.errors import UsageError
-
-if TYPE_CHECKING:
-    from cloister.risks.assess import RiskReport, RowsReport
+from cloister.cli.drawing import drawing
 
 EXAMPLE = (
     "Example: cloister risk people.csv --quasi age,sex,postcode --sensitive illness; later: cloister risk published.csv "
@@ -58,7 +54,7 @@ def risk(
     all_rows: Annotated[
         bool, typer.Option("--all-rows", help="With rows: measure distances for every row, not for 5,000 of them.")
     ] = False,
-    plot: Annotated[Path | None, typer.Option(metavar="FILE", help="With rows: one page of pictures, .png or .svg.")] = None,
+    plot: flags.PlotFile = None,
     schema: flags.SchemaFile = None,
     access: flags.Access,
     everywhere: flags.Everywhere,
@@ -67,53 +63,27 @@ def risk(
     from cloister.risks.assess import assess
 
     where = access.parameters()
-    if plot is not None:
-        check_plot(plot, as_rows, against)
-    with output.progress(everywhere.as_json) as step:
-        step("counting")
-        report = assess(
-            access.files(data),
-            quasi,
-            against=against,
-            sensitive=sensitive or (),
-            target=target,
-            population=population,
-            hierarchies=hierarchies,
-            threshold=threshold,
-            search=search,
-            as_rows=as_rows if plot is None else True,  # pictures are of rows
-            control=control,
-            all_rows=all_rows,
-            schema=schema,
-            **where,
-        )
-    if plot is not None:
-        save_pictures(report, plot)
-    if everywhere.as_json:
-        output.print_json({**({} if plot is None else {"picture": str(plot)}), **report.as_dict()})
-        return
-    typer.echo(str(report))
-    if plot is not None:
-        output.print_line(f"Drawn: {plot}")
-
-
-def check_plot(path: Path, as_rows: bool | None, against: str | None) -> None:
-    """Refuse a picture that cannot be drawn, before a row is read."""
-    from cloister.report.plot import check_drawable
-    from cloister.sinks import check_free
-
-    if as_rows is False or against is None:
-        raise UsageError("--plot draws rows beside their original: give --against, and drop --as-labels.")
-    check_drawable(path)
-    check_free(path)
-
-
-def save_pictures(report: RiskReport | RowsReport, path: Path) -> None:
-    """Write the page of pictures of a comparison of rows."""
-    from cloister.risks.assess import RowsReport
-    from cloister.sinks import stage
-
-    assert isinstance(report, RowsReport)  # --plot compares rows
-    with stage(path, directory=False) as staged:
-        report.draw(staged.path)
-        staged.commit()
+    with drawing(plot, None, quiet=everywhere.as_json) as draw:
+        with output.progress(everywhere.as_json) as step:
+            step("counting")
+            report = assess(
+                access.files(data),
+                quasi,
+                against=against,
+                sensitive=sensitive or (),
+                target=target,
+                population=population,
+                hierarchies=hierarchies,
+                threshold=threshold,
+                search=search,
+                as_rows=as_rows,
+                control=control,
+                all_rows=all_rows,
+                schema=schema,
+                **where,
+            )
+        if everywhere.as_json:
+            output.print_json({**({} if plot is None else {"picture": str(plot)}), **report.as_dict()})
+        else:
+            typer.echo(str(report))
+        draw(report)

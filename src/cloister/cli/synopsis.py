@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from cloister.cli import flags, output
+from cloister.cli.drawing import drawing
 from cloister.cli.report import reporting
 from cloister.clustering.synopsis.shapes import SHAPES
 from cloister.errors import UsageError
@@ -56,6 +57,7 @@ def synopsis(
     neighbours: flags.NeighbourRelation = None,
     access: flags.Access,
     publishing: flags.Publishing,
+    plot: flags.PlotFile = None,
     suggest_k: Annotated[bool, typer.Option("--suggest-k", help="Ask a synopsis: how many clusters are there?")] = False,
     sample: Annotated[int | None, typer.Option(metavar="N", help="Ask a synopsis: write N made-up rows to --out.")] = None,
     count: Annotated[
@@ -104,6 +106,7 @@ def synopsis(
     with (
         reserved(out) as held,
         reporting(publishing, out, access.ledger, quiet=everywhere.as_json) as write_report,
+        drawing(plot, out, quiet=everywhere.as_json) as draw,
         paid_result(),
     ):
         with output.progress(everywhere.as_json) as step:
@@ -121,6 +124,7 @@ def synopsis(
         else:
             show(released, out)
         write_report()
+        draw(released)
 
 
 def ask(data: list[str], suggest_k: bool, sample: int | None, count: str | None, out: Path | None, as_json: bool) -> None:

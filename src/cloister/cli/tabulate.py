@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from cloister.cli import flags, output
+from cloister.cli.drawing import drawing
 from cloister.cli.report import reporting
 from cloister.errors import UsageError
 from cloister.report.terminal import print_document
@@ -75,6 +76,7 @@ def tabulate(
     neighbours: flags.NeighbourRelation = None,
     access: flags.Access,
     publishing: flags.Publishing,
+    plot: flags.PlotFile = None,
     dry_run: flags.DryRun = False,
     everywhere: flags.Everywhere,
 ) -> None:
@@ -94,6 +96,7 @@ def tabulate(
     with (
         reserved(path, with_certificate=is_csv(path)) as held,
         reporting(publishing, path, access.ledger, quiet=everywhere.as_json) as write_report,
+        drawing(plot, path, quiet=everywhere.as_json) as draw,
         paid_result(),
     ):
         with output.progress(everywhere.as_json) as step:
@@ -108,6 +111,7 @@ def tabulate(
             print_document(describe_rows(table.by, rows))
             output.print_release(table.release, f"{path}, {certificate_path(path)}" if is_csv(path) else f"{path}")
         write_report()
+        draw(table)
 
 
 def plan_of(request: TabulationRequest, data: Any, engine: Any, out: Path | None) -> Plan:

@@ -15,6 +15,7 @@ from cloister.clustering.chance import public_chance
 from cloister.collect.certified_tables import save_certified
 from cloister.collect.collection import Collection
 from cloister.collect.counting import MOST_CELLS, ReportCounts, count_reports
+from cloister.collect.estimate_pictures import MOST_QUESTIONS, answer_pictures
 from cloister.collect.estimated_table import EstimatedTable, QueryAnswer
 from cloister.collect.estimating import METHODS, CleanedTable
 from cloister.collect.estimating.inversion import invert, standard_errors
@@ -29,6 +30,8 @@ from cloister.privacy.events import LocalEvent
 from cloister.privacy.release import Release
 from cloister.report.document import Document, Fact, Section, TextTable
 from cloister.report.one_line import one_line
+from cloister.report.picture import Picture
+from cloister.report.plotted import Plotted
 from cloister.synthesis import fit_tree, rows_from_cells
 from cloister.vault import EngineChoice
 
@@ -54,7 +57,7 @@ ESTIMATED = (
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class CollectionEstimate:
+class CollectionEstimate(Plotted):
     """What a collection's reports say, as far as noise lets it be seen.
 
     Attributes
@@ -298,6 +301,11 @@ class CollectionEstimate:
             more = "" if table.counts.size <= 12 else f" (12 of {table.counts.size:,} values)"
             blocks.append(TextTable.of([name, "people", "share", "std. error"], rows, title=f"{name}{more}"))
         return Document((Section(tuple(blocks)),), title=f"Estimate of {self.collection.id}")
+
+    def pictures(self) -> tuple[Picture, ...]:
+        """The share of people with each answer, with errors; a panel a question."""
+        names = self.collection.names
+        return answer_pictures([self.marginal(name) for name in names[:MOST_QUESTIONS]], len(names))
 
     def __repr__(self) -> str:
         return f"CollectionEstimate({self.collection.id}: {self.reports:,} reports, {self.method})"

@@ -25,6 +25,7 @@ from cloister.clustering.seeding.points_prototypes import (
     lloyd_prototypes,
 )
 from cloister.collect.certified_tables import save_certified
+from cloister.collect.estimate_pictures import mode_pictures
 from cloister.collect.estimated_table import EstimatedTable
 from cloister.encode import Encoded
 from cloister.errors import UsageError
@@ -32,6 +33,8 @@ from cloister.kernels import Modes
 from cloister.parameters import check_whole, unknown_choice
 from cloister.privacy.release import Release
 from cloister.report.document import Document, Fact, Section, TextTable
+from cloister.report.picture import Picture
+from cloister.report.plotted import Plotted
 
 __all__ = ["LocalKModes"]
 
@@ -51,7 +54,7 @@ class HasJoint(Protocol):
     def release_(self) -> Release: ...
 
 
-class LocalKModes:
+class LocalKModes(Plotted):
     """k-modes of an estimated joint distribution.
 
     Parameters
@@ -134,6 +137,10 @@ class LocalKModes:
         if target.suffix.lower() not in (".csv", ".parquet"):
             raise UsageError("clusters are written as .csv or .parquet. Give the file a name that ends so.")
         return save_certified(self.frame(), self.release_, target)
+
+    def pictures(self) -> tuple[Picture, ...]:
+        """How many people are nearest to each centre, and what the centres answer."""
+        return mode_pictures(self.modes_, self.sizes_.tolist())
 
     def describe(self) -> Document:
         """The centres and their sizes."""

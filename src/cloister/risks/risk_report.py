@@ -7,6 +7,8 @@ from typing import Any
 
 from cloister.report import notebook, terminal
 from cloister.report.document import Document, Fact, Section, Sentence
+from cloister.report.picture import Picture
+from cloister.report.plotted import Plotted
 from cloister.risks import loss as losses
 from cloister.risks import measures
 from cloister.risks.description import (
@@ -22,6 +24,7 @@ from cloister.risks.learning import Learning
 from cloister.risks.linkage import Linkage
 from cloister.risks.loss import InformationLoss
 from cloister.risks.measures import Reidentification, SensitiveRisk
+from cloister.risks.risk_pictures import risk_pictures
 from cloister.risks.singling_out import Combination
 
 __all__ = ["STAMP", "RiskReport"]
@@ -30,7 +33,7 @@ STAMP = "for the holder only: not a private release"
 
 
 @dataclass(frozen=True, slots=True)
-class RiskReport:
+class RiskReport(Plotted):
     """What a table risks and what it still says.
 
     Privacy
@@ -76,6 +79,10 @@ class RiskReport:
             sections.append(Section(tuple(Fact("note", note) for note in self.notes)))
         sections.append(Section((Sentence(f"This page is {self.stamp}."),)))
         return Document(tuple(sections), title="Risk of re-identification")
+
+    def pictures(self) -> tuple[Picture, ...]:
+        """How many share their values, who would be recognised, what columns give away and lost: for the holder."""
+        return risk_pictures(self.risk, self.counted, self.sensitive, self.combinations, self.loss)
 
     def __str__(self) -> str:
         return terminal.text(self.describe())

@@ -12,9 +12,12 @@ from cloister.microdata.microaggregation.grouping import Grouping
 from cloister.microdata.microaggregation.request import MicroaggregationRequest
 from cloister.report import notebook, terminal
 from cloister.report.document import Block, Document, Fact, Section, Sentence, TextTable
+from cloister.report.picture import MeasuredBars, Picture
+from cloister.report.plotted import Plotted
 
 __all__ = ["AggregatedColumn", "GroupSummary", "summarize_groups"]
 
+SHOWN = 40  # columns of a picture
 DECIMALS = 4  # of what was lost, in percent
 
 
@@ -34,7 +37,7 @@ class AggregatedColumn:
 
 
 @dataclass(frozen=True, slots=True)
-class GroupSummary:
+class GroupSummary(Plotted):
     """What became of a table.
 
     Privacy
@@ -99,6 +102,15 @@ class GroupSummary:
         blocks += [Fact(what, ", ".join(names)) for what, names in others.items() if names]
         return Document((Section(tuple(blocks)),), title="Microaggregated table")
 
+    def pictures(self) -> tuple[Picture, ...]:
+        """What each column lost, for the holder."""
+        columns = self.columns if len(self.columns) <= SHOWN else sorted(self.columns, key=_lost)[-SHOWN:]
+        lost = tuple(column.lost_percent / 100 for column in columns)
+        panel = MeasuredBars("", tuple(column.name for column in columns), lost, label="lost", is_share=True)
+        more = f" The {SHOWN} of {len(self.columns):,} columns that lost the most." if len(self.columns) > SHOWN else ""
+        caption = f"Numbers and dates: SSE/SST. Categories: cells that read otherwise now.{more}"
+        return (Picture("What each column lost", (panel,), caption, for_holder=True, across=1),)
+
     def __str__(self) -> str:
         return terminal.text(self.describe())
 
@@ -138,6 +150,10 @@ def summarize_groups(
         sensitive=request.sensitive,
         kept=request.keep,
     )
+
+
+def _lost(column: AggregatedColumn) -> float:
+    return column.lost_percent
 
 
 def _mean(losses: Sequence[float]) -> float | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -11,10 +12,13 @@ from typing import Any
 import pyarrow as pa
 
 from cloister.errors import UsageError
+from cloister.microdata.private.row_pictures import row_pictures
 from cloister.privacy.release import Release
 from cloister.report import notebook
 from cloister.report.document import Document, Fact, Section, Sentence, TextTable
 from cloister.report.one_line import one_line
+from cloister.report.picture import Picture
+from cloister.report.plotted import PlottedByColumn
 from cloister.sinks import file_hashes, stage
 from cloister.sinks.batch_writer import writer_of
 
@@ -25,7 +29,7 @@ SHOWN_ROWS, SHOWN_COLUMNS = 8, 8
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class PrivateRows:
+class PrivateRows(PlottedByColumn):
     """Made-up rows that may leave the building.
 
     Attributes
@@ -66,6 +70,10 @@ class PrivateRows:
             release = dataclasses.replace(self.release_, files=file_hashes(staged.path))
             staged.commit(release.to_json())
         return release
+
+    def pictures(self, columns: Sequence[str] | None = None) -> tuple[Picture, ...]:
+        """How each column is spread over the rows. `columns`: which, default the first."""
+        return row_pictures(self.table, columns)
 
     def describe(self) -> Document:
         """The first rows, and what was chosen on the way."""

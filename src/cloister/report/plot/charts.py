@@ -95,7 +95,7 @@ def draw_page(page: Page, path: str | PathLike[str]) -> None:
         places[-1].set_title(short(page.last.title, LONGEST_TITLE), fontsize=9)
         places[-1].set_ylabel("share of rows", fontsize=8)
         places[-1].legend(frameon=False, fontsize=8)
-        figure.suptitle(short(page.title, LONGEST_PAGE_TITLE))
+        figure.suptitle("\n".join(short(line, LONGEST_PAGE_TITLE) for line in page.title.splitlines()))
         figure.savefig(path, dpi=110)
 
 

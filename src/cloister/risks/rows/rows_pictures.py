@@ -9,11 +9,12 @@ from numpy.typing import NDArray
 
 from cloister.report.numbers import percent
 from cloister.report.panels import BarPanel, HeatPanel, HistogramPanel, Page, Panel
+from cloister.report.picture import Picture, PicturePanel
 from cloister.risks.rows.closest_records import NearestRecords
 from cloister.risks.rows.kept_shares import KeptShares, shares_of
 from cloister.risks.rows.row_tables import RowColumn, RowTable
 
-__all__ = ["make_page", "pictured_columns"]
+__all__ = ["make_page", "page_pictures", "pictured_columns"]
 
 MOST_PANELS = 12
 MOST_WORDS = 7  # of a column, the others together
@@ -52,6 +53,17 @@ def make_page(
     if left_out := len(original.columns) - len(panels):
         title += f"\n{left_out} of {len(original.columns)} columns are not drawn: those that are kept best"
     return Page(title, tuple(panels), _heat(shares), _distances(near))
+
+
+def page_pictures(page: Page) -> tuple[Picture, ...]:
+    """The page in parts that stand below one another."""
+    colors = "Blue: the original. Orange: the release."
+    pictures = [Picture("Columns of both tables", tuple(page.panels), colors, for_holder=True)] if page.panels else []
+    others: list[tuple[str, PicturePanel]] = [("Distances to the nearest released row", page.last)]
+    if page.heat is not None:
+        others.insert(0, ("Pairs of columns", page.heat))
+    pictures += [Picture(title, (panel,), for_holder=True, across=1) for title, panel in others]
+    return tuple(pictures)
 
 
 def _histogram(title: str, column: RowColumn, original: RowTable, released: RowTable) -> HistogramPanel:

@@ -9,7 +9,9 @@ from typing import Any, Literal
 from cloister.report import notebook, terminal
 from cloister.report.document import Document, Fact, Section, Sentence
 from cloister.report.panels import Page
+from cloister.report.picture import Picture
 from cloister.report.plot import draw_page
+from cloister.report.plotted import Plotted
 from cloister.risks.risk_report import STAMP
 from cloister.risks.rows.closest_records import RecordDistances
 from cloister.risks.rows.excess_nearness import ExcessNearness, is_chance
@@ -20,6 +22,7 @@ from cloister.risks.rows.kept_ties import KeptTies
 from cloister.risks.rows.nearness_words import describe_nearness
 from cloister.risks.rows.row_error import SquaredError
 from cloister.risks.rows.row_linkage import RowLinkage
+from cloister.risks.rows.rows_pictures import page_pictures
 from cloister.risks.rows.rows_words import (
     FORMULAS,
     describe_error,
@@ -39,7 +42,7 @@ ALL_DIFFERENT = 0.9  # share of released rows that differ, from which on they ar
 
 
 @dataclass(frozen=True, slots=True)
-class RowsReport:
+class RowsReport(Plotted):
     """What rows of a release still say, and how near they come to the original's.
 
     Attributes
@@ -147,6 +150,10 @@ class RowsReport:
         figures = [("linkage", beside.excess, beside.excess_error)]
         figures += [(name, each.excess, each.error) for name, each in named.items()]
         return [name for name, excess, error in figures if excess > 0 and not is_chance(excess, error)]
+
+    def pictures(self) -> tuple[Picture, ...]:
+        """The page of pictures in parts: columns, pairs of columns, distances. It shows the original: for its holder."""
+        return () if self.page is None else page_pictures(self.page)
 
     def draw(self, path: str | PathLike[str]) -> None:
         """Draw one page of pictures as PNG or SVG: columns, pairs of columns, distances.
