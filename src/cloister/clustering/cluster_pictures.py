@@ -105,7 +105,7 @@ def _profiles(names: tuple[str, ...], domain: Domain, centers: Array, errors: Ar
     if len(names) > MOST_COLUMNS:
         order = sorted(np.argsort(-places.std(axis=0), kind="stable")[:MOST_COLUMNS].tolist())
         more = f" The {MOST_COLUMNS} of {len(names):,} columns that tell the centres apart the most."
-    ends = [(f"{a:.6g}", f"{b:.6g}") for a, b in zip(low.tolist(), high.tolist(), strict=True)]
+    ends = [(_end(a), _end(b)) for a, b in zip(low.tolist(), high.tolist(), strict=True)]
     labels = _labels(len(centers))
     panels: list[CenterProfile | HeatMap] = []
     for start in range(0, len(order), COLUMNS_A_PANEL):
@@ -153,6 +153,10 @@ def _sizes(sizes: Array, noise: float | None) -> Picture:
     of = f" The {MOST_BARS} largest of {len(sizes)}." if len(sizes) > MOST_BARS else ""
     caption = ("Sizes are noisy." if noise is None else "Sizes are noisy: lines are 95% of the noise.") + of
     return Picture(_count(len(sizes)), (MeasuredBars("", words, values, low, high, label="rows (noisy)"),), caption)
+
+
+def _end(value: float) -> str:
+    return f"{value:,.0f}" if 1000 <= abs(value) < 1e12 else f"{value:.4g}"
 
 
 def _count(k: int) -> str:

@@ -80,7 +80,7 @@ def _shares(risk: Reidentification) -> dict[int, float]:
 def _sizes(risk: Reidentification, counted: str) -> MeasuredBars:
     shares = _shares(risk)
     words = tuple(size_words(start) for start in shares)
-    title = f"how many {counted} share their values"
+    title = "by how many look alike"
     return MeasuredBars(title, words, tuple(shares.values()), label=f"share of {counted}", is_share=True)
 
 
@@ -92,7 +92,7 @@ def _attacks(risk: Reidentification) -> MeasuredBars:
         "journalist, average": risk.journalist_average,
         "marketer": risk.marketer,
     }
-    title = "how likely somebody is recognised"
+    title = "who would be recognised"
     line = (risk.threshold, "threshold")
     return MeasuredBars(
         title, tuple(bars), tuple(bars.values()), label="probability", is_share=True, least_end=1.0, line=line

@@ -7,7 +7,7 @@ from typing import Any
 
 from cloister.report.picture import CenterMap, CenterProfile
 from cloister.report.plot.marks import few_ticks
-from cloister.report.plot.style import COLORS, INK, MARKERS, clean_axes, number_text, share_text, short
+from cloister.report.plot.style import COLORS, GRID, INK, MARKERS, axis_text, clean_axes, share_text, short
 
 __all__ = ["draw_centers", "draw_profile"]
 
@@ -38,7 +38,7 @@ def draw_centers(axes: Any, panel: CenterMap) -> None:
         axes.set_ylim(panel.y_limits)
     for axis in (axes.xaxis, axes.yaxis):
         axis.set_major_locator(few_ticks())
-        axis.set_major_formatter(number_text)
+        axis.set_major_formatter(axis_text)
     clean_axes(axes)
 
 
@@ -64,7 +64,7 @@ def draw_profile(axes: Any, panel: CenterProfile) -> None:
     axes.set_xlabel(panel.label)
     axes.xaxis.set_major_formatter(share_text)
     for row in range(len(panel.columns) - 1):
-        axes.axhline(row + 0.5, color="#d5dae0", lw=0.5)
+        axes.axhline(row + 0.5, color=GRID, lw=0.5)
     clean_axes(axes, "x")
     for side in ("left", "bottom"):
         axes.spines[side].set_visible(False)

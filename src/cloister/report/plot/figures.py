@@ -33,7 +33,7 @@ __all__ = ["fill", "figure", "height_of_picture", "save", "settle", "save_bytes"
 WIDTH = 6.4  # inches; readable when it is 600 pixels wide
 DPI = 150
 LONGEST_TITLE = 90
-CAPTION_WIDTH, CAPTION_LINE = 124, 0.16  # characters of a line, inches
+CAPTION_WIDTH, CAPTION_LINE = 112, 0.16  # characters of a line, inches
 MOST_HEIGHT = 100.0  # inches
 NO_METADATA = {"svg": {"Date": None, "Creator": None, "Format": None, "Type": None}, "pdf": {"CreationDate": None}}
 
@@ -114,6 +114,8 @@ def fill(part: Any, picture: Picture) -> None:
         for j, panel in enumerate(line):
             axes = part.add_subplot(places[i, j])
             DRAWERS[type(panel)](axes, panel)
+            if isinstance(panel, MeasuredBars):  # bars are as thick in every panel of a line
+                axes.set_ylim(max(len(panel.words), round((heights[i] - 0.72) / 0.2)) - 0.5, -0.5)
             if not isinstance(panel, Chart) and panel.title:
                 above = 26 if isinstance(panel, CenterProfile) else 6
                 longest = 34 if _across(picture) > 1 else 80

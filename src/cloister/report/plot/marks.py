@@ -6,13 +6,25 @@ from collections.abc import Callable
 from typing import Any
 
 from cloister.report.picture import HeatAxis, HeatMap, MeasuredBars, MeasuredSteps, WordGrid
-from cloister.report.plot.style import ACCENT, COLORS, GRID, INK, SOFT, clean_axes, number_text, share_text, short, sparse
+from cloister.report.plot.style import (
+    ACCENT,
+    COLORS,
+    GRID,
+    INK,
+    SOFT,
+    axis_text,
+    clean_axes,
+    number_text,
+    share_text,
+    short,
+    sparse,
+)
 
 __all__ = ["draw_grid", "draw_heat_map", "draw_measured_bars", "draw_steps"]
 
 MOST_WORDS = 40  # on an axis
 LONGEST = 24
-FEWEST_BARS = 3  # that a panel has room for: one bar alone would be as wide as the panel
+MOST_NUMBERED = 25  # bars that have their number beside them
 MOST_NUMBERS = 120  # cells of a heat map with their numbers in them
 MOST_NUMBERS_ACROSS = 12
 MOST_DRAWN_CELLS = 900  # more of them are one image in an SVG
@@ -26,26 +38,23 @@ def draw_measured_bars(axes: Any, panel: MeasuredBars) -> None:
     axes.barh(places, panel.values, 0.68, color=ACCENT, alpha=0.75 if panel.low else 0.85)
     if panel.low:
         axes.hlines(places, panel.low, panel.high, color=INK, lw=1.1)
-    else:
+    if len(panel.words) <= MOST_NUMBERED:
         write = share_text if panel.is_share else number_text
-        for place, value in zip(places, panel.values, strict=True):
-            axes.annotate(
-                write(value), (value, place), (3, 0), textcoords="offset points", va="center", fontsize=7, color=SOFT
-            )
+        for place, value, end in zip(places, panel.values, panel.high or panel.values, strict=True):
+            number, beside = write(float(f"{value:.3g}") if panel.low else value), (max(value, end, 0.0), place)
+            axes.annotate(number, beside, (3, 0), textcoords="offset points", va="center", fontsize=7, color=SOFT)
     at, words = sparse(panel.words, MOST_WORDS, LONGEST)
     axes.set_yticks(at, words)
-    axes.set_ylim(max(len(panel.words), FEWEST_BARS) - 0.5, -0.5)
     highest = max([*panel.values, *panel.high, panel.least_end, 1e-300])
-    axes.set_xlim(min([0.0, *panel.values, *panel.low]) * 1.05, highest * (1.05 if panel.low else 1.14))
+    axes.set_xlim(
+        min([0.0, *panel.values, *panel.low]) * 1.05, highest * (1.16 if len(panel.words) <= MOST_NUMBERED else 1.05)
+    )
     if panel.line is not None:
-        where, name = panel.line
-        axes.axvline(where, color=COLORS[1], lw=1, ls=(0, (4, 2)))
-        axes.annotate(
-            name, (where, 1), (3, -2), ("data", "axes fraction"), "offset points", fontsize=7, color=COLORS[1], va="top"
-        )
-    axes.set_xlabel(panel.label)
+        axes.axvline(panel.line[0], color=COLORS[1], lw=1, ls=(0, (4, 2)))
+    label = panel.label if panel.line is None else f"{panel.label} (dashed: {panel.line[1]})"
+    axes.set_xlabel(label)
     axes.xaxis.set_major_locator(few_ticks())
-    axes.xaxis.set_major_formatter(share_text if panel.is_share else number_text)
+    axes.xaxis.set_major_formatter(share_text if panel.is_share else axis_text)
     clean_axes(axes, "x")
     axes.spines["bottom"].set_visible(False)
 
@@ -63,9 +72,9 @@ def draw_steps(axes: Any, panel: MeasuredSteps) -> None:
         axes.set_xticks([at for at, _ in panel.ticks], [short(words, 14) for _, words in panel.ticks])
     else:
         axes.xaxis.set_major_locator(few_ticks())
-        axes.xaxis.set_major_formatter(number_text)
+        axes.xaxis.set_major_formatter(axis_text)
     axes.yaxis.set_major_locator(few_ticks())
-    axes.yaxis.set_major_formatter(number_text)
+    axes.yaxis.set_major_formatter(axis_text)
     clean_axes(axes, "y")
 
 
@@ -90,7 +99,7 @@ def draw_heat_map(axes: Any, panel: HeatMap) -> None:
             axis.set_ticks([place + 0.5 for place in at], words)
         else:
             axis.set_major_locator(few_ticks())
-            axis.set_major_formatter(number_text)
+            axis.set_major_formatter(axis_text)
     if panel.x.words and sum(len(word[:12]) for word in panel.x.words[:16]) > 50:
         axes.tick_params(axis="x", labelrotation=40)
         for words in axes.get_xticklabels():
@@ -103,7 +112,7 @@ def draw_heat_map(axes: Any, panel: HeatMap) -> None:
     bar.outline.set_visible(False)
     bar.ax.tick_params(length=0)
     bar.ax.yaxis.set_major_locator(few_ticks())
-    bar.ax.yaxis.set_major_formatter(share_text if panel.is_share else number_text)
+    bar.ax.yaxis.set_major_formatter(share_text if panel.is_share else axis_text)
     bar.set_label(panel.label)
     bar.solids.set(edgecolor="none", rasterized=False, antialiased=False)
 
@@ -115,8 +124,8 @@ def draw_grid(axes: Any, panel: WordGrid) -> None:
     for i, line in enumerate(panel.words):
         kinds = sorted(dict.fromkeys(line), key=lambda word: -line.count(word))
         for j, word in enumerate(line):
-            shade = 0.08 if len(kinds) > 1 and word == kinds[0] and line.count(word) > 1 else 0.3
-            color = COLORS[kinds.index(word) % len(COLORS)]
+            is_usual = word == kinds[0] and (line.count(word) > 1 or across == 1)
+            color, shade = (SOFT, 0.1) if is_usual else (COLORS[kinds.index(word) % len(COLORS)], 0.32)
             axes.add_patch(_box(j, i, color, shade))
             axes.text(j + 0.5, i + 0.5, short(word, longest), ha="center", va="center", fontsize=7.5)
     axes.set(xlim=(0, across), ylim=(down, 0))
@@ -137,7 +146,7 @@ def few_ticks() -> Any:
     """Where numbers stand on an axis: few, at round places."""
     from matplotlib.ticker import MaxNLocator
 
-    return MaxNLocator(5, steps=[1, 2, 2.5, 5, 10])
+    return MaxNLocator(4, steps=[1, 2, 2.5, 5, 10])
 
 
 def _box(x: float, y: float, color: str, shade: float) -> Any:

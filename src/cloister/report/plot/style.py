@@ -16,6 +16,7 @@ __all__ = [
     "INK",
     "MARKERS",
     "SOFT",
+    "axis_text",
     "clean_axes",
     "look",
     "number_text",
@@ -110,6 +111,16 @@ def number_text(number: float, _: object = None) -> str:
         if limit <= size < 1e13:
             return f"{number / limit:.4g}{letter}"
     return f"{number:,.0f}" if 1000 <= size < 1e6 else f"{number:.4g}"
+
+
+def axis_text(number: float, _: object = None) -> str:
+    """The same with thousands as k: numbers of an axis stand close.
+
+    >>> axis_text(45_000), axis_text(2500), axis_text(2e6)
+    ('45k', '2,500', '2M')
+    """
+    is_thousands = 1e4 <= abs(number) < 1e6 and number % 500 == 0
+    return f"{number / 1000:g}k" if is_thousands else number_text(number)
 
 
 def share_text(share: float, _: object = None) -> str:
