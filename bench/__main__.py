@@ -13,6 +13,7 @@ ALL = [
 
 IN_PARTS = {
     "found_bounds",
+    "kmeans_tails",
     "mixed",
     "collect",
     "collect_service",

@@ -1,17 +1,21 @@
 """Which combinations of columns single people out.
 
 Knowing one column more never makes a unique row common again, so a combination is worth listing only when each of its
-columns adds something. A combination with fewer possible values than unique rows wanted cannot have them, and is not
-counted.
+columns adds something.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
+import numpy as np
+from numpy.typing import NDArray
+
 from cloister.errors import UsageError
+from cloister.risks.lone_rows import lone_rows
 from cloister.risks.measures import own_classes
 from cloister.risks.tuples import Tuples
 
@@ -54,22 +58,36 @@ def single_out(tuples: Tuples, most: int = 3, *, least: float = 0.0, top: int = 
     number = len(tuples.names)
     while most > 1 and sum(math.comb(number, size) for size in range(1, most + 1)) * len(tuples.counts) > _WORK:
         most -= 1
-    people = tuples.people
-    counted: dict[tuple[str, ...], Combination] = {}
-    best: list[Combination] = []
+    best: list[tuple[int, tuple[int, ...]]] = []  # how many are alone, with which columns: the worst first
+    counter, people = lone_rows(tuples), tuples.people
+    shorter: dict[tuple[int, ...], NDArray[np.int64]] = {}  # by all columns but the last
     for size in range(1, min(most, number) + 1):
-        for columns in combinations(range(number), size):
-            names = tuple(tuples.names[j] for j in columns)
-            possible = math.prod(len(tuples.values[j]) for j in columns)
-            if possible < least * people:
-                continue
-            labels, classes = tuples.classes(names)
-            sizes, members = tuples.sizes(labels, classes), tuples.members(labels)
-            own = own_classes(sizes, sizes, members)
-            combination = Combination(names, own.unique, classes, own.average_risk)
-            counted[names] = combination
-            parts = [counted[part] for part in combinations(names, size - 1) if part in counted]
-            if combination.unique > max([least, *(part.unique for part in parts)]):
-                best.append(combination)
-    best.sort(key=lambda each: (-each.unique, len(each.columns)))
-    return tuple(best[:top])
+        counted: dict[tuple[int, ...], NDArray[np.int64]] = {}
+        for first in combinations(range(number), size - 1):
+            begin = first[-1] + 1 if first else 0
+            alone = np.zeros(number, np.int64)
+            alone[begin:] = counter.with_last(first, range(begin, number))
+            parts = [shorter[first[:i] + first[i + 1 :]] for i in range(len(first))]
+            of_parts = np.max([np.full(number, shorter[first[:-1]][first[-1]]), *parts], axis=0) if first else 0
+            _keep_worst(best, first, np.where((alone > of_parts) & (alone > least * people), alone, 0), top)
+            if size < most:
+                counted[first] = alone
+        shorter = counted
+    return tuple(_combination(tuples, columns) for _, columns in best)
+
+
+def _keep_worst(best: list[tuple[int, tuple[int, ...]]], first: tuple[int, ...], alone: NDArray[np.int64], top: int) -> None:
+    """Put combinations with `first` among the worst `top`; of those with as many lone rows the earlier and shorter stays."""
+    bar = best[-1][0] if len(best) == top else 0
+    ranked = np.argsort(-alone, kind="stable")[:top]
+    best += [(int(alone[j]), (*first, int(j))) for j in ranked if alone[j] > bar]
+    best.sort(key=lambda each: -each[0])
+    del best[top:]
+
+
+def _combination(tuples: Tuples, columns: Sequence[int]) -> Combination:
+    names = tuple(tuples.names[j] for j in columns)
+    labels, classes = tuples.classes(names)
+    sizes, members = tuples.sizes(labels, classes), tuples.members(labels)
+    own = own_classes(sizes, sizes, members)
+    return Combination(names, own.unique, classes, own.average_risk)
