@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import logging
 import os
@@ -21,6 +22,7 @@ from cloister.cli import (
     choosing,
     cluster,
     collect,
+    config,
     demo,
     ledger,
     microdata,
@@ -34,13 +36,23 @@ from cloister.cli import (
 )
 from cloister.cli.failures import is_printing, is_usage, print_lines, tell_failure, tell_usage, unprintable
 from cloister.cli.help_text import hide_types
+from cloister.cli.settings import Settings, read_settings, refuse_empty_paths
 from cloister.cli.verbosity import asks_for, begin_printing
-from cloister.errors import LostClusters, UnprotectedColumns, UnsignedRelease, UntoldLedger, at_shell
+from cloister.errors import CloisterError, LostClusters, UnprotectedColumns, UnsignedRelease, UntoldLedger, at_shell
 from cloister.interrupts import handle_interrupts
 from cloister.report.one_line import one_line
 from cloister.stopped_commands import begin_command
 
 __all__ = ["app", "main"]
+
+
+PATH_FLAGS = frozenset(
+    f"--{name}"
+    for name in (
+        "out", "schema", "ledger", "against", "population", "control", "hierarchies", "synopsis", "plot", "report", "key",
+        "certificate", "answers", "memo", "store", "truth-file", "keep", "centers",
+    )
+) | {"-o"}  # fmt: skip
 
 
 class Verbs(TyperGroup):
@@ -59,18 +71,33 @@ class Verbs(TyperGroup):
     def make_context(self, info_name: Any, args: Any, parent: Any = None, **extra: Any) -> Any:
         begin_printing(asks_for("--json", args), asks_for("--quiet", args))
         try:
+            if args and not extra.get("resilient_parsing") and not {"--help", "--version"}.intersection(args):
+                extra |= self._settle(list(args))
             return super().make_context(info_name, args, parent, **extra)
+        except CloisterError as error:
+            raise typer.Exit(int(tell_failure(error) or 1)) from None
         except Exception as error:
             if is_usage(error):
                 tell_usage(error)
             raise
+
+    def _settle(self, arguments: list[str]) -> dict[str, Any]:
+        """What the parser is told of settings; a file that the current folder brings along is named."""
+        refuse_empty_paths(arguments, PATH_FLAGS)
+        settings = read_settings()
+        is_quiet = asks_for("--quiet", arguments) or bool(settings.values.get("quiet"))
+        begin_printing(asks_for("--json", arguments) or bool(settings.values.get("json")), is_quiet)
+        if arguments[0] != "config" and not asks_for("--quiet", arguments) and (here := settings.foreign()):
+            print_lines([f"From ./cloister.toml: {here}."])
+        return {"default_map": settings.flag_defaults(self, arguments), "obj": settings}
 
     def invoke(self, ctx: Any) -> Any:
         begin_command()
         if not os.environ.get("CLOISTER_DEBUG"):
             logging.disable()  # what libraries log may quote values, and drowns the sentence that says what to do
         try:
-            with at_shell(), warnings.catch_warnings():
+            here = ctx.obj.in_environment() if isinstance(ctx.obj, Settings) else contextlib.nullcontext()
+            with at_shell(), here, warnings.catch_warnings():
                 warnings.simplefilter("ignore", UntoldLedger)  # `write_release` tries again, and says it in its own words
                 warnings.simplefilter("ignore", LostClusters)  # `cluster` says it last, where it is seen
                 warnings.simplefilter("always", UnsignedRelease)
@@ -108,7 +135,6 @@ app = typer.Typer(
     cls=Verbs,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
-    add_completion=False,
     help="Turn a sensitive table into something that may leave the building, with a guarantee that is proved and shown.",
     epilog="Exit codes: 0 done, 2 usage, 3 budget refused, 4 ledger unreachable, 5 a check failed, 70 bug, 130 stopped, 1 else.",
 )
@@ -144,6 +170,7 @@ app.command(name="score", epilog=score.EXAMPLE)(score.score)
 app.command(name="calibrate", epilog=calibrate.EXAMPLE)(calibrate.calibrate)
 app.command(name="report", epilog=report.EXAMPLE)(report.report)
 app.command(name="verify", epilog=verify.EXAMPLE)(verify.verify)
+app.command(name="config", epilog=config.EXAMPLE)(config.config)
 app.command(name="demo", epilog=demo.EXAMPLE)(demo.demo)
 app.add_typer(ledger.app, name="ledger")
 app.add_typer(audit.app, name="audit")

@@ -12,6 +12,7 @@ this file alone, since an option can bring what it does along as its typer `call
 
 from __future__ import annotations
 
+import csv
 import dataclasses
 import functools
 import inspect
@@ -120,7 +121,7 @@ ColumnBounds = Annotated[
 
 
 def name_list(help: str) -> Any:
-    """An option that lists columns, A,B; `read_names` reads it."""
+    """An option that lists columns, A,B; `read_names` reads it, and says of names with commas what to do."""
     return typer.Option(metavar="A,B", help=help)
 
 
@@ -394,8 +395,21 @@ def read_column_bounds(texts: list[str] | None) -> tuple[float, float] | dict[st
 
 
 def read_names(text: str | None) -> list[str]:
-    """Names from A,B; none from nothing."""
-    return [name.strip() for name in text.split(",") if name.strip()] if text else []
+    """Names from A,B; none from nothing. A name with a comma stands in double quotes.
+
+    >>> read_names('age, "born, year",sex')
+    ['age', 'born, year', 'sex']
+    """
+    if not text:
+        return []
+    try:
+        (names,) = csv.reader([text], skipinitialspace=True, strict=True)
+    except (csv.Error, ValueError):
+        raise UsageError(
+            "a list of columns is written A,B; a name with a comma stands in double quotes, '\"a, b\",c', and a quote in "
+            "it twice."
+        ) from None
+    return [name.strip() for name in names if name.strip()]
 
 
 def read_schema(path: str | None) -> Schema | None:

@@ -68,9 +68,9 @@ def risk(
             step("counting")
             report = assess(
                 access.files(data),
-                quasi,
+                flags.read_names(quasi) or None,
                 against=against,
-                sensitive=sensitive or (),
+                sensitive=flags.read_names(sensitive),
                 target=target,
                 population=population,
                 hierarchies=hierarchies,

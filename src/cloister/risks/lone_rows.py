@@ -65,11 +65,11 @@ def _alone(labels: NDArray[np.int64], codes: NDArray[np.int32], width: int) -> N
     if cells <= 4 * len(labels):  # a table of all combinations is smaller than a sort
         places = (np.arange(len(keys)) * cells)[:, None] + keys
         sizes = np.bincount(places.reshape(-1), minlength=len(keys) * cells).reshape(len(keys), cells)
-        return np.count_nonzero(sizes == 1, axis=1)
+        return np.asarray(np.count_nonzero(sizes == 1, axis=1), np.int64)
     keys = np.sort(keys.astype(np.int32) if cells < 2**31 else keys, axis=1)
     differs = np.ones((len(keys), keys.shape[1] + 1), bool)
     np.not_equal(keys[:, 1:], keys[:, :-1], out=differs[:, 1:-1])
-    return np.count_nonzero(differs[:, 1:] & differs[:, :-1], axis=1)
+    return np.asarray(np.count_nonzero(differs[:, 1:] & differs[:, :-1], axis=1), np.int64)
 
 
 class _OfPeople:

@@ -1,0 +1,33 @@
+"""``cloister config``: which defaults hold here, and where each comes from."""
+
+from __future__ import annotations
+
+import typer
+
+from cloister.cli import flags, output
+from cloister.cli.settings import BUILT_IN, SETTINGS
+from cloister.report.document import Document, Section, Sentence, TextTable
+from cloister.report.terminal import print_document
+
+EXAMPLE = "Example: cloister config"
+
+
+@flags.takes_groups
+def config(context: typer.Context, *, everywhere: flags.Everywhere) -> None:
+    """Show the defaults of flags: from CLOISTER_... variables, ./cloister.toml, and cloister.toml in your config folder."""
+    settings = context.find_root().obj
+    rows = [
+        {
+            "setting": name,
+            "value": settings.values.get(name),
+            "from": settings.origins.get(name, BUILT_IN),
+            "variable": setting.variable,
+        }
+        for name, setting in SETTINGS.items()
+    ]
+    if everywhere.as_json:
+        output.print_json({"settings": rows})
+        return
+    cells = [[str(row["setting"]), "" if row["value"] is None else str(row["value"]), str(row["from"])] for row in rows]
+    rule = "A flag comes first, then CLOISTER_NAME in the environment, ./cloister.toml, and cloister.toml in your config folder."
+    print_document(Document((Section((TextTable.of(["setting", "value", "from"], cells), Sentence(rule))),)))

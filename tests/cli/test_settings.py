@@ -1,0 +1,150 @@
+"""Defaults from files and the environment, shell completion, and words that are empty."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from cloister.cli import app
+from cloister.cli.settings import SETTINGS
+
+
+@pytest.fixture(autouse=True)
+def here(home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty folder to work in beside the data, with a config folder of the user, and no variables."""
+    for setting in SETTINGS.values():
+        monkeypatch.delenv(setting.variable, raising=False)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(home / "config"))
+    (home / "config" / "cloister").mkdir(parents=True)
+    monkeypatch.chdir(home)
+    return home
+
+
+def run(*words: object) -> Any:
+    """A command that ran."""
+    return CliRunner().invoke(app, [str(word) for word in words])
+
+
+def shown() -> dict[str, tuple[Any, str]]:
+    """What `cloister config` says of each setting: its value and its origin."""
+    rows = json.loads(run("config", "--json").stdout)["settings"]
+    return {row["setting"]: (row["value"], row["from"]) for row in rows}
+
+
+def test_a_variable_comes_before_the_folder_and_that_before_the_user(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each setting says where it comes from; paths in the user's file begin where that lies."""
+    own = here / "config" / "cloister" / "cloister.toml"
+    own.write_text('table = "user"\nengine = "local"\nschema = "own.toml"\nledger = "own.sqlite"\n')
+    (here / "cloister.toml").write_text('table = "folder"\nschema = "points.toml"\n')
+    monkeypatch.setenv("CLOISTER_TABLE", "variable")
+    told = shown()
+    assert told["table"] == ("variable", "CLOISTER_TABLE")
+    assert told["schema"] == ("points.toml", "cloister.toml")
+    assert told["engine"] == ("local", str(own))
+    assert told["ledger"] == (str(own.parent / "own.sqlite"), str(own))
+    assert told["key"] == (None, "built in")
+
+
+def test_a_release_takes_its_defaults_and_says_which_the_folder_set(here: Path) -> None:
+    """Schema and ledger of the folder's file are used as if they had been typed, and named on standard error."""
+    (here / "cloister.toml").write_text('schema = "points.toml"\nledger = "ledger.sqlite"\njson = true\n')
+    done = run("cluster", "points.csv", "--k", 2, "--epsilon", 1, "--out", "made")
+    assert json.loads(done.stdout)["ledger"]["entry"] == 1
+    assert "From ./cloister.toml: schema points.toml, ledger ledger.sqlite." in done.stderr
+    assert "CLOISTER_LEDGER" not in os.environ
+
+
+def test_a_flag_comes_first(here: Path) -> None:
+    """Also where the file says json: its other settings stay."""
+    (here / "cloister.toml").write_text('schema = "none.toml"\n')
+    assert run("cluster", "points.csv", "--k", 2, "--epsilon", 1, "--schema", "points.toml", "--dry-run").exit_code == 0
+    assert "none.toml" in run("cluster", "points.csv", "--k", 2, "--epsilon", 1, "--dry-run").stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("epsilon = 1", "said with every release"),
+        ("colour = 1", "no setting"),
+        ("json = 1", "true or false"),
+        ('engine = "abacus"', "There are: local"),
+        ("schema = ", "cannot be read as TOML"),
+        ('schema = ""', "must be a text"),
+    ],
+)
+def test_a_file_that_is_wrong_is_refused_in_a_sentence(here: Path, text: str, words: str) -> None:
+    """Exit code 2, and help is still there."""
+    (here / "cloister.toml").write_text(text)
+    done = run("ledger", "show")
+    assert (done.exit_code, words in done.stderr) == (2, True), done.output
+    assert run("--help").exit_code == 0
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("risk", ""),
+        ("cluster", "points.csv", "--k", "2", "--epsilon", "1", "--out", ""),
+        ("tabulate", "points.csv", "--out="),
+        ("risk", "points.csv", "--schema", ""),
+        ("ledger", "show", "--ledger", ""),
+        ("verify", ""),
+        ("risk", "points.csv", "--against", ""),
+    ],
+)
+def test_an_empty_path_is_not_the_current_folder(words: tuple[str, ...]) -> None:
+    """As a shell makes one of a variable that is not set."""
+    done = run(*words)
+    assert (done.exit_code, "empty. Give a path" in done.stderr) == (2, True), done.output
+
+
+def test_columns_with_commas_can_be_named(here: Path) -> None:
+    """In double quotes, as in a CSV file."""
+    (here / "people.csv").write_text('"born, year",sex\n1990,f\n1990,m\n1991,f\n')
+    done = run("risk", "people.csv", "--quasi", '"born, year",sex', "--json")
+    assert json.loads(done.stdout)["quasi"] == ["born, year", "sex"]
+    assert "double quotes" in run("risk", "people.csv", "--quasi", '"born, year,sex').stderr
+
+
+def environment() -> dict[str, str]:
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_a_completion_script_can_be_shown(shell: str) -> None:
+    """For every shell; it calls the command itself for what may follow."""
+    done = subprocess.run(
+        [sys.executable, "-c", "import sys; sys.argv[0] = 'cloister'; from cloister.cli import main; main()"],
+        env={**environment(), "_CLOISTER_COMPLETE": f"source_{shell}"}, capture_output=True, text=True, timeout=60,
+    )  # fmt: skip
+    assert f"complete_{shell}" in done.stdout, done.stderr
+
+
+@pytest.mark.parametrize(("typed", "expected"), [("cloister ver", "verify"), ("cloister risk --thr", "--threshold")])
+def test_bash_completes_verbs_and_flags(here: Path, typed: str, expected: str) -> None:
+    """As bash asks: with the script that it was given, in a shell of its own."""
+    bash = shutil.which("bash")
+    assert bash is not None
+    command = here / "bin" / "cloister"
+    command.parent.mkdir()
+    command.write_text(f"#!{sys.executable}\nimport sys\nsys.argv[0] = 'cloister'\nfrom cloister.cli import main\nmain()\n")
+    command.chmod(0o755)
+    words = typed.split()
+    script = (
+        'eval "$(_CLOISTER_COMPLETE=source_bash cloister)"\n'
+        f"COMP_WORDS=({' '.join(words)}); COMP_CWORD={len(words) - 1}; COMP_LINE='{typed}'; COMP_POINT={len(typed)}\n"
+        '_cloister_completion cloister\nprintf "%s\\n" "${COMPREPLY[@]}"\n'
+    )
+    path = f"{command.parent}{os.pathsep}{os.environ['PATH']}"
+    done = subprocess.run(
+        [bash, "--norc", "-c", script], env={**environment(), "PATH": path}, capture_output=True, text=True, timeout=60
+    )
+    assert expected in done.stdout.split(), (done.stdout, done.stderr)
