@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 else:
     EngineName = Literal[tuple(ENGINES)]  # typer lists the values of a Literal in the help, and refuses others
 
+ENGINE_NAMES = tuple(ENGINES)
 DATA_HELP = f"{format_names()} files, globs or URLs."
 Data = Annotated[list[str], typer.Argument(metavar="DATA", help=DATA_HELP)]
 OptionalData = Annotated[list[str] | None, typer.Argument(metavar="DATA", help=DATA_HELP)]

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from cloister.engines.registry import ENGINES
+from cloister.cli.flags import ENGINE_NAMES
 from cloister.errors import UsageError
 
 __all__ = ["SETTINGS", "Setting", "Settings", "read_settings", "refuse_empty_paths"]
@@ -163,8 +163,8 @@ def _read_switch(text: str, variable: str) -> bool:
 
 def _check_engine(values: Mapping[str, Any], origins: Mapping[str, str]) -> None:
     """Refuse the name of an engine that there is none of: the parser would blame a flag."""
-    if "engine" in values and values["engine"] not in ENGINES:
-        raise UsageError(f"the engine in {origins['engine']} is none. There are: {', '.join(ENGINES)}.")
+    if "engine" in values and values["engine"] not in ENGINE_NAMES:
+        raise UsageError(f"the engine in {origins['engine']} is none. There are: {', '.join(ENGINE_NAMES)}.")
 
 
 def _defaults(command: Any, usable: Mapping[str, Any], without: set[str]) -> dict[str, Any]:
