@@ -35,8 +35,8 @@ from cloister.cli import (
     verify,
 )
 from cloister.cli.failures import is_printing, is_usage, print_lines, tell_failure, tell_usage, unprintable
+from cloister.cli.flag_defaults import FlagDefaults, read_settings, refuse_empty_paths
 from cloister.cli.help_text import hide_types
-from cloister.cli.settings import Settings, read_settings, refuse_empty_paths
 from cloister.cli.verbosity import asks_for, begin_printing
 from cloister.errors import CloisterError, LostClusters, UnprotectedColumns, UnsignedRelease, UntoldLedger, at_shell
 from cloister.interrupts import handle_interrupts
@@ -96,7 +96,7 @@ class Verbs(TyperGroup):
         if not os.environ.get("CLOISTER_DEBUG"):
             logging.disable()  # what libraries log may quote values, and drowns the sentence that says what to do
         try:
-            here = ctx.obj.in_environment() if isinstance(ctx.obj, Settings) else contextlib.nullcontext()
+            here = ctx.obj.in_environment() if isinstance(ctx.obj, FlagDefaults) else contextlib.nullcontext()
             with at_shell(), here, warnings.catch_warnings():
                 warnings.simplefilter("ignore", UntoldLedger)  # `write_release` tries again, and says it in its own words
                 warnings.simplefilter("ignore", LostClusters)  # `cluster` says it last, where it is seen

@@ -5,7 +5,7 @@ from __future__ import annotations
 import typer
 
 from cloister.cli import flags, output
-from cloister.cli.settings import BUILT_IN, SETTINGS
+from cloister.cli.flag_defaults import BUILT_IN, SETTINGS
 from cloister.report.document import Document, Section, Sentence, TextTable
 from cloister.report.terminal import print_document
 

@@ -17,14 +17,14 @@ from typing import Any
 from cloister.cli.flags import ENGINE_NAMES
 from cloister.errors import UsageError
 
-__all__ = ["SETTINGS", "Setting", "Settings", "read_settings", "refuse_empty_paths"]
+__all__ = ["SETTINGS", "KnownSetting", "FlagDefaults", "read_settings", "refuse_empty_paths"]
 
 FILE_NAME = "cloister.toml"
 BUILT_IN = "built in"
 
 
 @dataclass(frozen=True, slots=True)
-class Setting:
+class KnownSetting:
     """One default: its name in a file, what it is, and the parameter of verbs that it stands for."""
 
     name: str
@@ -43,16 +43,16 @@ class Setting:
 SETTINGS = {
     each.name: each
     for each in (
-        Setting("ledger", "where budgets are kept, of tables that a schema or --table names", is_path=True),
-        Setting("key", "the private key of this host", is_path=True),
-        Setting("data", "where public data sets are kept", is_path=True),
-        Setting("schema", "public facts of the table", "schema", is_path=True, outranked_by=("--synopsis",)),
-        Setting("table", "name of the table in the ledger", "table", outranked_by=("--synopsis",)),
-        Setting("engine", "who reads the rows", "engine", outranked_by=("--master", "--remote")),
-        Setting("master", "where Spark is started", "master", outranked_by=("--remote", "--engine")),
-        Setting("remote", "a Spark Connect server", "remote", outranked_by=("--master", "--engine")),
-        Setting("json", "answer in JSON", "as_json", is_switch=True),
-        Setting("quiet", "say nothing when all is well", "quiet", is_switch=True),
+        KnownSetting("ledger", "where budgets are kept, of tables that a schema or --table names", is_path=True),
+        KnownSetting("key", "the private key of this host", is_path=True),
+        KnownSetting("data", "where public data sets are kept", is_path=True),
+        KnownSetting("schema", "public facts of the table", "schema", is_path=True, outranked_by=("--synopsis",)),
+        KnownSetting("table", "name of the table in the ledger", "table", outranked_by=("--synopsis",)),
+        KnownSetting("engine", "who reads the rows", "engine", outranked_by=("--master", "--remote")),
+        KnownSetting("master", "where Spark is started", "master", outranked_by=("--remote", "--engine")),
+        KnownSetting("remote", "a Spark Connect server", "remote", outranked_by=("--master", "--engine")),
+        KnownSetting("json", "answer in JSON", "as_json", is_switch=True),
+        KnownSetting("quiet", "say nothing when all is well", "quiet", is_switch=True),
     )
 }
 WITHOUT = {  # what verbs have under the same name and mean otherwise
@@ -63,7 +63,7 @@ WITHOUT = {  # what verbs have under the same name and mean otherwise
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class FlagDefaults:
     """What each setting is, and where that comes from."""
 
     values: Mapping[str, Any]
@@ -86,7 +86,7 @@ class Settings:
 
     @contextmanager
     def in_environment(self) -> Iterator[None]:
-        """Settings that are no flags, where they are looked for."""
+        """FlagDefaults that are no flags, where they are looked for."""
         set_here = {
             setting.variable: str(self.values[name])
             for name, setting in SETTINGS.items()
@@ -100,7 +100,7 @@ class Settings:
                 os.environ.pop(variable, None)
 
 
-def read_settings() -> Settings:
+def read_settings() -> FlagDefaults:
     """The settings of whoever runs this, here."""
     values: dict[str, Any] = {}
     origins: dict[str, str] = {}
@@ -115,7 +115,7 @@ def read_settings() -> Settings:
             values[name] = _read_switch(text, setting.variable) if setting.is_switch else text
             origins[name] = setting.variable
     _check_engine(values, origins)
-    return Settings(values, origins)
+    return FlagDefaults(values, origins)
 
 
 def refuse_empty_paths(arguments: Sequence[str], flags: frozenset[str]) -> None:

@@ -14,7 +14,7 @@ import pytest
 from typer.testing import CliRunner
 
 from cloister.cli import app
-from cloister.cli.settings import SETTINGS
+from cloister.cli.flag_defaults import SETTINGS
 
 
 @pytest.fixture(autouse=True)
