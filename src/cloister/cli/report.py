@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -16,8 +16,12 @@ from cloister.errors import UsageError
 
 if TYPE_CHECKING:
     from cloister.privacy.ledger import Ledger
+    from cloister.schema import Schema
 
-EXAMPLE = "Example: cloister report clusters -o clusters.html --ledger ledger.sqlite"
+EXAMPLE = (
+    "Example: cloister report clusters -o clusters.html --ledger ledger.sqlite; for the holder too: cloister report safe.csv "
+    "-o safe.html --against people.csv --schema people.toml"
+)
 ENDINGS = (".html", ".htm")
 
 
@@ -36,23 +40,51 @@ def report(
     ] = None,
     ledger: Annotated[
         str | None,
-        typer.Option(metavar="URL", help="The ledger that must hold it: also says what is left; a path is SQLite."),
+        typer.Option(metavar="URL", help="The ledger that must hold it, and is asked what is left; a path is SQLite."),
+    ] = None,
+    against: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="FILE",
+            help="For the holder: the original. A second page, NAME.holder.html, has risk and use before and after.",
+        ),
+    ] = None,
+    schema: flags.SchemaFile = None,
+    hierarchies: Annotated[
+        str | None, typer.Option(metavar="DIR", help="With --against: what published labels stand for.")
     ] = None,
     everywhere: flags.Everywhere,
 ) -> None:
-    """Check a release and write a report on it: one page to read, print and hand over, without the data."""
+    """Check a release and write a report on it: one page to read, print and hand over, without the data.
+
+    With --against the holder gets a second page, which must stay: its figures are exact.
+    """
     from cloister.privacy.ledger import Ledger
     from cloister.privacy.signing import read_public_key
     from cloister.sinks import reserved
 
     keys = [read_public_key(text) for text in key or []]
+    if against is None and (schema is not None or hierarchies is not None):
+        raise UsageError("--schema and --hierarchies go with --against. Add that, or drop them.")
     path = check_page(default_page(release) if out is None else out, release)
-    with reserved(path):
-        write_page(release, path, keys, None if ledger is None else Ledger(ledger))
+    stays = path.with_name(f"{path.stem}.holder{path.suffix}")
+    with ExitStack() as names:
+        names.enter_context(reserved(path))
+        if against is not None:
+            names.enter_context(reserved(stays))
+        page = make_page(release, keys, None if ledger is None else Ledger(ledger))
+        if against is not None:
+            with output.progress(everywhere.as_json) as step:
+                step("measuring")
+                own = make_holder_page(release, against, flags.read_schema(schema), hierarchies, ledger)
+            output.write_text(stays, own, for_holder=True)
+        output.write_text(path, page)
     if everywhere.as_json:
-        output.print_json({"report": str(path)})
+        output.print_json({"report": str(path), **({} if against is None else {"for_holder": str(stays)})})
         return
     output.print_line(f"Written: {path}")
+    if against is not None:
+        output.print_line(f"For the holder only, keep it here: {stays}")
 
 
 def default_page(release: Path) -> Path:
@@ -75,8 +107,8 @@ def check_page(path: Path, release: Path) -> Path:
     return path
 
 
-def write_page(release: Path, path: Path, keys: list[str], ledger: Ledger | None) -> None:
-    """Read a release, check it as `cloister verify` does, and write the page."""
+def make_page(release: Path, keys: list[str], ledger: Ledger | None) -> str:
+    """Read a release, check it as `cloister verify` does, and make the page that may be handed over."""
     from cloister import __version__
     from cloister.handouts.check_words import ReleaseChecks
     from cloister.handouts.release_report import release_report
@@ -91,12 +123,26 @@ def write_page(release: Path, path: Path, keys: list[str], ledger: Ledger | None
     origin = check_origin(certificate, keys, ledger, own_public_key())
     table = None if certificate.ledger is None else certificate.ledger["table"]
     account = None if ledger is None or table is None else ledger.account(table)
-    name = Path(os.path.abspath(release)).name
-    if name == "release.json":
-        name = f"{Path(os.path.abspath(release)).parent.name}/{name}"
+    place = Path(os.path.abspath(release))
+    name = f"{place.parent.name}/{place.name}" if place.name == "release.json" else place.name
     checks = ReleaseChecks(name, origin, account)
-    page = release_report(certificate, checks, show_result(certificate, Path(release)), version=__version__)
-    output.write_text(path, page_html(page))
+    page = release_report(certificate, checks, show_result(certificate, release), version=__version__)
+    return page_html(page)
+
+
+def make_holder_page(
+    release: Path, original: list[str], schema: Schema | None, hierarchies: str | None, ledger: str | None
+) -> str:
+    """Measure a release against its original, through the holder's door, and make the page that stays."""
+    from cloister import __version__
+    from cloister.handouts.holder_page import check_comparable, holder_page
+    from cloister.report.page import page_html
+
+    certificate, *_ = read_release(release)
+    check_comparable(certificate)
+    table = (certificate.ledger or {}).get("table")
+    where = {"schema": schema, "hierarchies": hierarchies, "table": table, "ledger": ledger}
+    return page_html(holder_page(certificate, release, original, version=__version__, **where))
 
 
 @contextmanager
@@ -116,11 +162,9 @@ def reporting(
     if out is None:
         raise UsageError("--report is about what is written: give --out too, or drop it.")
     check_page(path, out)
-    if os.path.abspath(path) == os.path.abspath(out):
-        raise UsageError("--report and --out are the same file. Give the report a name of its own.")
 
     def write() -> None:
-        write_page(out, path, [], charged_ledger(out, ledger))
+        output.write_text(path, make_page(out, [], charged_ledger(out, ledger)))
         if not quiet:
             output.print_line(f"Report: {path}")
 

@@ -38,7 +38,7 @@ def _blocks(release: Release) -> Iterator[PaperBlock]:
     yield Blank("Whose data it is, where it comes from, and on which legal ground it is processed")
     yield Blank("Recipients, and how long the original and the release are kept")
     yield Subheading("2. Necessity and proportionality")
-    yield Fact("least that is released", " ".join(kind_of(release).leaves_out) or "see the first chapter")
+    yield Fact("what is not released", " ".join(kind_of(release).leaves_out) or "see the first chapter")
     yield Blank("Why this release, with this precision and this budget, is needed for the purpose")
     yield Blank("Alternatives that were considered")
     yield Subheading("3. Risks to the people concerned")

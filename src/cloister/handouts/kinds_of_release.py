@@ -66,7 +66,7 @@ KINDS: dict[str, ReleaseKind] = {
         ("No row of the table: if a made-up row equals a real one, that is chance.", "No exact count and no exact sum."),
     ),
     "k-anonymous table": ReleaseKind(
-        "A k-anonymous table",
+        "A k‑anonymous table",  # with a hyphen at which no line breaks
         "The rows of the table, with the columns that others may know made coarser until every row looks like others. No noise "
         "was added.",
         ("Values in those columns that are finer than their labels.",),

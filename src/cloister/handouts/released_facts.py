@@ -22,7 +22,7 @@ COLUMNS = {  # parameters of a certificate that name columns, and what they are
     "questions": "questions that were asked",
 }
 AS_THEY_ARE = ("untouched", "kept", "sensitive")  # results of a certificate: columns to which nothing was done
-FIGURES = {  # results of a certificate that are one number each
+FIGURES = {  # results of a certificate that are one number each; the suppressed rows and the loss are for the holder's page
     "rows": "rows in the release",
     "reports": "reports that were counted",
     "total": "rows of the table, about",
@@ -34,8 +34,6 @@ FIGURES = {  # results of a certificate that are one number each
     "smallest_group": "rows in the smallest averaged group",
     "average": "rows in a group, on average",
     "people": "people",
-    "suppressed": "rows that were suppressed",
-    "loss": "information lost (0: none, 1: all)",
 }
 MOST_ROWS, MOST_COLUMNS, MOST_NAMES = 40, 6, 40
 

@@ -1,4 +1,4 @@
-"""What the files of a release hold, as blocks of its report: the first rows of a table of numbers."""
+"""What the files of a release hold, as blocks of its report: pictures, and the first rows of a table of numbers."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from cloister.handouts.shown_pictures import draw_inline, result_pictures, table_rows_pictures
 from cloister.privacy.release import Release
 from cloister.report.document import Sentence, TextTable
 from cloister.report.handout_blocks import PaperBlock
@@ -13,17 +14,22 @@ from cloister.report.handout_blocks import PaperBlock
 __all__ = ["show_result"]
 
 TABLES = ("table", "local estimate")  # kinds whose files are numbers by group, which may be shown as they are
+CERTIFICATE_SUFFIX = ".release.json"
 MOST_ROWS, MOST_COLUMNS = 25, 8
+MOST_DRAWN = 100_000  # rows of a table that are read for its pictures
 
 
 def show_result(release: Release, path: Path) -> tuple[PaperBlock, ...]:
     """The content of a release that was checked, as far as a page has room for it."""
-    labels = {*release.parameters.get("by", ()), *release.parameters.get("questions", ())}
-    return tuple(_rows(path, labels)) if release.kind in TABLES else ()
+    if release.kind not in TABLES:
+        return draw_inline(result_pictures(release, path))
+    rows, count = _first_rows(path.with_name(path.name.removesuffix(CERTIFICATE_SUFFIX)))
+    by = [str(name) for name in release.parameters.get("by", ())]
+    drawn = draw_inline(table_rows_pictures(by, rows)) if by and count == len(rows) else ()
+    return (*drawn, *_table(rows[:MOST_ROWS], count, {*by, *release.parameters.get("questions", ())}))
 
 
-def _rows(path: Path, labels: set[str]) -> Iterator[PaperBlock]:
-    rows, count = _first_rows(_table_file(path))
+def _table(rows: list[Mapping[str, Any]], count: int, labels: set[str]) -> Iterator[PaperBlock]:
     if not rows:
         return
     heads = list(rows[0])[:MOST_COLUMNS]
@@ -33,28 +39,23 @@ def _rows(path: Path, labels: set[str]) -> Iterator[PaperBlock]:
         yield Sentence(f"... and {count - len(rows):,} rows more in the file.")
 
 
-def _table_file(path: Path) -> Path:
-    """The file of numbers, where its certificate was named."""
-    return path.with_name(path.name.removesuffix(".release.json")) if path.name.endswith(".release.json") else path
-
-
 def _first_rows(path: Path) -> tuple[list[Mapping[str, Any]], int]:
-    """The first rows of a table that was released, and how many it has."""
-    import json
-
+    """The rows of a table that was released, as far as they are shown or drawn, and how many it has."""
     if path.suffix.lower() == ".json":
+        import json
+
         rows = json.loads(path.read_text(encoding="utf-8"))["rows"]
-        return rows[:MOST_ROWS], len(rows)
+        return rows[:MOST_DRAWN], len(rows)
     if path.suffix.lower() == ".parquet":
         import pyarrow.parquet as pq
 
         table = pq.read_table(path)
-        return table.slice(0, MOST_ROWS).to_pylist(), table.num_rows
+        return table.slice(0, MOST_DRAWN).to_pylist(), table.num_rows
     import csv
 
     with path.open(encoding="utf-8", newline="") as opened:
         reader = csv.DictReader(opened)
-        rows = [row for row, _ in zip(reader, range(MOST_ROWS), strict=False)]
+        rows = [row for row, _ in zip(reader, range(MOST_DRAWN), strict=False)]
         return rows, len(rows) + sum(1 for _ in reader)
 
 

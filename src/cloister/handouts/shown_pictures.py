@@ -1,0 +1,73 @@
+"""Pictures of what was released, drawn from its files: nothing is computed anew, and no row is read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from cloister.privacy.release import Release
+from cloister.report.handout_blocks import Drawing
+from cloister.report.picture import INTERVAL, Picture
+from cloister.tabulation.axes import ALL
+from cloister.tabulation.table_pictures import MarginCells, table_pictures
+
+__all__ = ["draw_inline", "has_pictures", "result_pictures", "table_rows_pictures"]
+
+MOST_PICTURES = 4  # of a page
+NUMBERS = ("count", "low", "high")
+
+
+def has_pictures() -> bool:
+    """Whether pictures can be drawn here; where matplotlib is missing a page has its tables alone."""
+    return find_spec("matplotlib") is not None
+
+
+def draw_inline(pictures: Sequence[Picture]) -> tuple[Drawing, ...]:
+    """Pictures as parts of a page."""
+    if not pictures or not has_pictures():
+        return ()
+    from cloister.report.plot import inline_svg  # loads matplotlib
+
+    return tuple(
+        Drawing(inline_svg(picture, f"picture-{i}-"), " ".join(filter(None, (f"{picture.heading}.", picture.caption))))
+        for i, picture in enumerate(pictures[:MOST_PICTURES])
+    )
+
+
+def result_pictures(release: Release, path: Path) -> tuple[Picture, ...]:
+    """The pictures of clusters and synopses, as they show themselves."""
+    reader = READERS.get(release.kind)
+    return () if reader is None else reader(path)
+
+
+def _cluster_pictures(path: Path) -> tuple[Picture, ...]:
+    from cloister.clustering.saved_clusters import load_clusters
+
+    return load_clusters(path.parent if path.name == "release.json" else path).pictures()
+
+
+def _synopsis_pictures(path: Path) -> tuple[Picture, ...]:
+    from cloister.clustering.synopsis.synopsis import Synopsis
+
+    return Synopsis.load(path).pictures()
+
+
+READERS: dict[str, Callable[[Path], tuple[Picture, ...]]] = {
+    "kmeans": _cluster_pictures,
+    "kprototypes": _cluster_pictures,
+    "kmodes": _cluster_pictures,
+    "synopsis": _synopsis_pictures,
+}
+
+
+def table_rows_pictures(by: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> tuple[Picture, ...]:
+    """Bars of each column of a private table, from the rows of its file that add the other columns up."""
+    columns = []
+    for name in by:
+        margin = [row for row in rows if row[name] != ALL and all(row[other] == ALL for other in by if other != name)]
+        if margin and all(head in margin[0] for head in NUMBERS):
+            numbers = {head: tuple(float(row[head]) for row in margin) for head in NUMBERS}
+            columns.append(MarginCells(name, tuple(str(row[name]) for row in margin), numbers, (), INTERVAL))
+    return table_pictures(columns, None) if columns else ()
