@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.handouts.published import HOSTILE, VERBS
+from tests.handouts.published import HOSTILE, VERBS, run
 
 CHAPTERS = (
     "What was released, and what was not",
@@ -94,6 +94,26 @@ def test_columns_without_treatment_are_named(pages: dict[str, Path]) -> None:
     text = text_of(pages["alike.csv"])
     assert "Published as they are, with nothing done to them: hours_online, forum_posts, grade." in text
     assert "left out altogether: student_id" in text
+
+
+@pytest.mark.parametrize("name", ["clusters", "mixed", "derived", "cells.parquet", "table.csv", "table.json"])
+def test_what_was_released_is_drawn(pages: dict[str, Path], name: str) -> None:
+    """Pictures stand in the page itself, in the page's colours, with words for those who hear it."""
+    page = pages[name].read_text(encoding="utf-8")
+    assert "<svg" in page
+    assert 'role="img"' in page
+    assert "var(--chart-1" in page or "data:image/png" in page
+
+
+def test_without_matplotlib_the_tables_are_there(
+    pages: dict[str, Path], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """A page needs no picture: the numbers stand in its tables."""
+    monkeypatch.setattr("cloister.handouts.shown_pictures.has_pictures", lambda: False)
+    run("report", pages["clusters"].parent / "clusters", "-o", tmp_path / "page.html")
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "<svg" not in page
+    assert "Centres of the clusters" in page
 
 
 def test_no_machine_path_is_handed_over(pages: dict[str, Path]) -> None:

@@ -18,6 +18,7 @@ from cloister.collect.questions import Question
 from cloister.column_names import nearest_name
 from cloister.errors import UsageError
 from cloister.privacy import noise
+from cloister.report import notebook
 from cloister.report.document import Document, Fact, Section, Sentence, TextTable
 from cloister.schema.numerals import amount_text
 
@@ -98,6 +99,9 @@ class Report:
         )
         facts = [Fact("epsilon of this report", amount_text(self.epsilon))]
         return Document((Section((table, *facts, *map(Sentence, self.notes))),), title=f"Report to {self.collection}")
+
+    def _repr_html_(self) -> str:
+        return notebook.html(self.describe())
 
 
 class Client:

@@ -28,6 +28,7 @@ from cloister.errors import UsageError, by_door
 from cloister.parameters import check_flag, check_names, check_progress, check_whole, unknown_choice
 from cloister.privacy.events import LocalEvent
 from cloister.privacy.release import Release
+from cloister.report import notebook
 from cloister.report.document import Document, Fact, Section, TextTable
 from cloister.report.one_line import one_line
 from cloister.report.picture import Picture
@@ -306,6 +307,9 @@ class CollectionEstimate(Plotted):
         """The share of people with each answer, with errors; a panel a question."""
         names = self.collection.names
         return answer_pictures([self.marginal(name) for name in names[:MOST_QUESTIONS]], len(names))
+
+    def _repr_html_(self) -> str:
+        return notebook.html(self.describe())
 
     def __repr__(self) -> str:
         return f"CollectionEstimate({self.collection.id}: {self.reports:,} reports, {self.method})"

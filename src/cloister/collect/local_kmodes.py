@@ -32,6 +32,7 @@ from cloister.errors import UsageError
 from cloister.kernels import Modes
 from cloister.parameters import check_whole, unknown_choice
 from cloister.privacy.release import Release
+from cloister.report import notebook
 from cloister.report.document import Document, Fact, Section, TextTable
 from cloister.report.picture import Picture
 from cloister.report.plotted import Plotted
@@ -148,6 +149,9 @@ class LocalKModes(Plotted):
         rows = [[*mode.values(), f"{size:,.0f}"] for mode, size in zip(self.modes_, self.sizes_.tolist(), strict=True)]
         facts = Fact("answers that differ from the nearest centre, on average", f"{self.cost_:.3f} of {len(heads) - 1}")
         return Document((Section((TextTable.of(heads, rows, title="centres"), facts)),), title="Local k-modes")
+
+    def _repr_html_(self) -> str:
+        return notebook.html(self.describe())
 
 
 def heaviest_cells(counts: NDArray[np.float64]) -> tuple[WeightedTuples, float]:

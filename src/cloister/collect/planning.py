@@ -19,6 +19,7 @@ from cloister.collect.protocols import MOST_BITS, PROTOCOLS, UnaryEncoding, prot
 from cloister.collect.questions import LARGEST, SMALLEST, Question
 from cloister.errors import UsageError, by_door
 from cloister.parameters import check_whole
+from cloister.report import notebook
 from cloister.report.document import Document, Fact, Section, Sentence, TextTable
 from cloister.schema.numerals import amount_text, exact_number
 
@@ -149,6 +150,9 @@ class CollectionPlan:
                 )
             )
         return Document((Section(tuple(facts)),), title=f"Plan of {self.collection.id}")
+
+    def _repr_html_(self) -> str:
+        return notebook.html(self.describe())
 
 
 def plan(collection: Collection | str | PathLike[str], people: int | None = None, *, error: Any = None) -> CollectionPlan:

@@ -22,6 +22,7 @@ from cloister.errors import UsageError
 from cloister.kernels.keyed import Keyed, RowKeys
 from cloister.parameters import check_progress, check_whole
 from cloister.privacy import noise
+from cloister.report import notebook
 from cloister.report.document import Document, Fact, Section, Sentence, TextTable
 from cloister.synthesis.cell_rows import whole_counts
 from cloister.vault import EngineChoice, Unprotected, Vault
@@ -110,6 +111,9 @@ class Simulation:
             blocks.append(TextTable.of([name, "true", "estimated", "std. error"], lines))
         blocks += [Sentence(ERRORS), Sentence(HOLDER)]
         return Document((Section(tuple(blocks)),), title=f"Simulation of {self.collection.id}")
+
+    def _repr_html_(self) -> str:
+        return notebook.html(self.describe())
 
 
 def simulate(

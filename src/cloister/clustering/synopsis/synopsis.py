@@ -26,6 +26,8 @@ from cloister.clustering.synopsis.synopsis_pictures import synopsis_pictures
 from cloister.errors import UsageError
 from cloister.parameters import check_flag, check_text, check_whole
 from cloister.privacy.release import Release
+from cloister.report import notebook
+from cloister.report.document import Document, Fact, Section
 from cloister.report.picture import Picture
 from cloister.report.plotted import PlottedByColumn
 from cloister.vault import Vault
@@ -96,6 +98,20 @@ class Synopsis(PlottedByColumn):
         return (
             f"Synopsis({self.method}, {len(self):,} cells, about {max(0, self.total):,.0f} rows, {self.release.guarantee})"
         )
+
+    def describe(self) -> Document:
+        """What was released, in a few facts."""
+        facts = {
+            "method": self.method,
+            "columns": ", ".join(map(str, self.columns)),
+            "cells": f"{len(self):,}",
+            "rows, about": f"{max(0, self.total):,.0f}",
+            "guarantee": str(self.release.guarantee),
+        }
+        return Document((Section(tuple(Fact(*fact) for fact in facts.items())),), title="Private synopsis")
+
+    def _repr_html_(self) -> str:
+        return notebook.html(self.describe())
 
     def weights(self) -> NDArray[np.float64]:
         """A weight for each cell, not negative, adding up to about `total`."""

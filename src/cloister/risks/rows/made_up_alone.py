@@ -6,6 +6,7 @@ from dataclasses import fields
 from typing import Any
 
 from cloister.errors import by_door
+from cloister.report import notebook
 from cloister.report.document import Document, Fact, Section
 from cloister.risks.risk_report import RiskReport
 
@@ -25,6 +26,9 @@ class MadeUpRiskReport(RiskReport):
         """The report as a document, what it cannot say first."""
         page = super().describe()
         return Document((Section((Fact("note", _caution()),)), *page.sections), title=page.title)
+
+    def _repr_html_(self) -> str:
+        return notebook.html(self.describe())
 
     def as_dict(self) -> dict[str, Any]:
         """Plain data, what it cannot say as the first of the notes."""
