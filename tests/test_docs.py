@@ -21,7 +21,7 @@ from tests.real_data import FOLDER, real
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 FOLLOWED = (
     "anonymize", "audit", "budgets", "choose", "kmeans", "ledger", "microaggregation",
-    "microdata", "mixed", "risk", "schema", "scores", "synopses", "tables",
+    "microdata", "mixed", "reports", "risk", "schema", "scores", "synopses", "tables",
     "terminal",
 )  # fmt: skip
 

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from cloister.clustering.saved_clusters import load_clusters
+from cloister.clustering.scores.score_clusters import Centers, score_clusters
 from cloister.errors import UsageError
 from cloister.handouts.release_report import made_with, report_title
 from cloister.handouts.shown_pictures import draw_inline
@@ -69,9 +71,6 @@ Measured = tuple[tuple[PaperBlock, ...], tuple[Chapter, ...]]
 def _measure_clusters(
     release: Release, path: Path, original: Any, *, schema: Any, hierarchies: Any, **where: Any
 ) -> Measured:
-    from cloister.clustering.saved_clusters import load_clusters
-    from cloister.clustering.scores.score_clusters import Centers, score_clusters
-
     saved = load_clusters(path.parent if path.name == "release.json" else path, schema)
     scores = score_clusters(original, Centers(saved.domain, saved.places, saved.modes), None, **where)
     told = Fact("risk", "the guarantee of the release bounds it; nothing of it is measured here")

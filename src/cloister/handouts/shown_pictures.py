@@ -7,9 +7,12 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from cloister.clustering.saved_clusters import load_clusters
+from cloister.clustering.synopsis.synopsis import Synopsis
 from cloister.privacy.release import Release
 from cloister.report.handout_blocks import Drawing
 from cloister.report.picture import INTERVAL, Picture
+from cloister.report.plot import inline_svg
 from cloister.tabulation.axes import ALL
 from cloister.tabulation.table_pictures import MarginCells, table_pictures
 
@@ -28,8 +31,6 @@ def draw_inline(pictures: Sequence[Picture]) -> tuple[Drawing, ...]:
     """Pictures as parts of a page."""
     if not pictures or not has_pictures():
         return ()
-    from cloister.report.plot import inline_svg  # loads matplotlib
-
     return tuple(
         Drawing(inline_svg(picture, f"picture-{i}-"), " ".join(filter(None, (f"{picture.heading}.", picture.caption))))
         for i, picture in enumerate(pictures[:MOST_PICTURES])
@@ -43,14 +44,10 @@ def result_pictures(release: Release, path: Path) -> tuple[Picture, ...]:
 
 
 def _cluster_pictures(path: Path) -> tuple[Picture, ...]:
-    from cloister.clustering.saved_clusters import load_clusters
-
     return load_clusters(path.parent if path.name == "release.json" else path).pictures()
 
 
 def _synopsis_pictures(path: Path) -> tuple[Picture, ...]:
-    from cloister.clustering.synopsis.synopsis import Synopsis
-
     return Synopsis.load(path).pictures()
 
 
