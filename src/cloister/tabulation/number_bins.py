@@ -45,6 +45,8 @@ def cut_numbers(name: str, kind: Number, wanted: Any) -> tuple[list[float], tupl
             raise UsageError(f'bins of "{name}": give a number of bins of at least 1, or rising edges.')
         edges = equal_edges(kind, count)
     else:
+        if isinstance(wanted, str):
+            raise UsageError(f'bins of "{name}": it holds numbers, without periods. Give a number of bins, or rising edges.')
         try:
             edges = [float(edge) for edge in wanted]
         except (TypeError, ValueError):

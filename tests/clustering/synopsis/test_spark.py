@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -29,7 +30,8 @@ for method in ("adaptive-grid", "tree"):
     with seeded_noise(7):
         counts[method] = cl.synopsis(rows, 1.0, (0, 1), method, engine=engine).cells.counts.tolist()
 with seeded_noise(7):
-    table = cl.tabulate(rows, ["x0"], 1.0, bounds={"x0": (0, 1)}, bins={"x0": 4}, engine=engine).fitted.tolist()
+    facts = {"bounds": {"x0": (0, 1), "x1": (0, 1)}, "bins": {"x0": 4}, "means": ["x1"], "quantiles": {"x1": [0.1, 0.5]}}
+    table = list(cl.tabulate(rows, ["x0"], 1.0, **facts, engine=engine).rows())
 model = cl.Synopsis.cluster_file(made, 3, engine, random_state=0)
 print(json.dumps([counts, table, model.cluster_centers_.tolist(), model.cluster_sizes_.sum(), model.release_.adds_up()]))
 """
@@ -48,7 +50,9 @@ def test_spark_gives_the_local_synopsis_and_mllib_clusters_it(tmp_path: Path) ->
         with seeded_noise(7):
             assert cl.synopsis(rows, 1.0, (0, 1), method).cells.counts.tolist() == seen
     with seeded_noise(7):
-        assert cl.tabulate(rows, ["x0"], 1.0, bounds={"x0": (0, 1)}, bins={"x0": 4}).fitted.tolist() == table
+        facts: dict[str, Any] = {"bounds": dict.fromkeys(["x0", "x1"], (0, 1)), "bins": {"x0": 4}}
+        made = cl.tabulate(rows, ["x0"], 1.0, **facts, means=["x1"], quantiles={"x1": [0.1, 0.5]})
+        assert list(made.rows()) == table
     assert (((np.array(centers)[:, None] - MIDDLES[None]) ** 2).sum(2).min(axis=0) < 0.01).all()
     assert size == pytest.approx(3000, rel=0.1)
     assert adds_up
