@@ -13,7 +13,6 @@ from copy import copy
 from dataclasses import dataclass, replace
 from threading import Lock
 from typing import Any
-from weakref import WeakSet
 
 import numpy as np
 import pyarrow as pa
@@ -45,7 +44,6 @@ _MOST_DAYS = 2**31 - 1
 
 _SINGLE_COLUMNS = ("Series", "Array", "ArrayStream", "ChunkedArray", "StructArray")  # which may be streams of structs
 _GUESSING_READERS = ("CSVStreamingReader", "JSONStreamingReader")
-_READ: WeakSet[pa.RecordBatchReader] = WeakSet()  # whose rows are gone
 
 Objects = Callable[[Iterable[object]], pa.Array]
 """How Python objects become a column: as texts, for a holder who writes them down, or each in its own kind."""
@@ -119,9 +117,8 @@ class StreamSource:
 
     in_memory = True
 
-    def __init__(self, reader: pa.RecordBatchReader, stream: Any = None) -> None:
+    def __init__(self, reader: pa.RecordBatchReader) -> None:
         self._reader = reader
-        self._stream = stream  # from which the reader comes
         self._tables: list[pa.Table] = []  # the rows, once they were read
         self._reading = Lock()
         self._keep_bytes = False
@@ -143,8 +140,6 @@ class StreamSource:
     def _batches(self, names: list[str]) -> Iterator[pa.RecordBatch]:
         with self._reading:
             if not self._tables:
-                if isinstance(self._stream, pa.RecordBatchReader):
-                    _READ.add(self._stream)
                 self._tables.append(self._read())
         yield from _plain_batches(self._tables[0].select(names), "the stream", self._keep_bytes)
 
@@ -194,8 +189,7 @@ def from_stream(stream: Any) -> StreamSource:
     _check_stream(stream)
     check_polars_frame(stream)
     try:
-        # A reader is taken as it is: through the C stream every error of its batches is one of Arrow's, Ctrl-C included.
-        reader = stream if type(stream) is pa.RecordBatchReader else pa.RecordBatchReader.from_stream(stream)
+        reader = pa.RecordBatchReader.from_stream(stream)
     except (pa.ArrowException, TypeError, ValueError):
         raise_alone(
             SourceError(
@@ -204,11 +198,11 @@ def from_stream(stream: Any) -> StreamSource:
             )
         )
     check_scales((field.name, field.type) for field in reader.schema)
-    return StreamSource(reader, stream)
+    return StreamSource(reader)
 
 
 def _check_stream(stream: Any) -> None:
-    """Refuse streams whose rows decide whether they can be read, and readers that have no rows any more."""
+    """Refuse streams whose rows decide whether they can be read."""
     names = [base.__name__ for base in type(stream).__mro__]
     if any(name in _SINGLE_COLUMNS for name in names):
         raise SourceError(
@@ -219,10 +213,6 @@ def _check_stream(stream: Any) -> None:
         raise SourceError(
             f"{names[0]} takes the types of columns from the first rows, and breaks at a later row that differs. Pass the path "
             "of a CSV file, or a table whose types are stated."
-        )
-    if isinstance(stream, pa.RecordBatchReader) and stream in _READ:
-        raise SourceError(
-            "this reader was read already, and its rows come once. Pass a table, as reader.read_all() gives it."
         )
 
 

@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from cloister.errors import SourceError
 from cloister.file_options import NOTHING_SAID, FileOptions, Files
+from cloister.sources.batch_streams import from_batches, from_lazy, from_reader, is_lazy
 from cloister.sources.columnar import ColumnarSource, from_dataset
 from cloister.sources.csv import is_blank
 from cloister.sources.in_memory import from_array, from_stream, from_table
@@ -84,7 +85,8 @@ def open_source(data: object, names: StatedNames = NOTHING_STATED) -> Source:
     Parameters
     ----------
     data : path, URL, or a list of them; Files; list of rows; dict of columns; NumPy array; frame; pyarrow table, reader, dataset
-        A path may be a file, a folder or a glob. Rows of a list are lists, in the order of `names`, or dicts. Anything else
+        A path may be a file, a folder or a glob. Readers, generators of record batches and lazy frames of Polars are kept in a
+        temporary file once their rows are asked for. Rows of a list are lists, in the order of `names`, or dicts. Anything else
         needs the Arrow C stream (`__arrow_c_stream__`), as frames of pandas and Polars have it. A source is returned as it is.
     names : StatedNames, optional
         What the call says of the columns of data that does not name its own: of a list of rows, which is refused without
@@ -140,19 +142,31 @@ def _open_in_memory(data: object, names: StatedNames) -> Source:
         return from_table(data)
     if isinstance(data, pa.RecordBatch):
         return from_table(pa.Table.from_batches([data]))
+    return _open_stream(data)
+
+
+def _open_stream(data: Any) -> Source:
+    """Rows that come in batches."""
     module = type(data).__module__.partition(".")[0]
     name = type(data).__name__
     if module == "pyarrow" and name.endswith("Dataset"):
         return from_dataset(data)
+    if type(data) is pa.RecordBatchReader:  # others take their types from the rows
+        return from_reader(data)
+    if module == "pyarrow" and name == "Scanner":
+        return from_reader(data.to_reader())
+    if is_lazy(data):
+        return from_lazy(data)
     if hasattr(data, "__arrow_c_stream__"):
         return from_stream(data)
+    if isinstance(data, Iterator) and not hasattr(data, "read"):
+        return from_batches(data)
     if hasattr(type(data), "tocsr"):
         raise SourceError("Sparse data is not supported. Convert it with X.toarray().")
-    hint = " Call .collect() on it first." if module == "polars" else ""
-    hint = hint or (" Of an open file give the path." if hasattr(data, "read") else "")
+    hint = " Of an open file give the path." if hasattr(data, "read") else ""
     raise SourceError(
-        f"cannot read rows from {module}.{name}. Pass a path, a list of rows, a dict of columns, a NumPy array, a data frame or "
-        f"an Arrow table.{hint}"
+        f"cannot read rows from {module}.{name}. Pass a path, a list of rows, a dict of columns, a NumPy array, a data frame, "
+        f"an Arrow table or a generator of record batches.{hint}"
     )
 
 

@@ -15,7 +15,7 @@ from cloister.engines.base import Backend, Engine
 from cloister.errors import SchemaError
 from cloister.schema.unit import Unit
 
-__all__ = ["empty_frames", "find_columns", "make_engine", "pass_over"]
+__all__ = ["empty_frames", "find_columns", "make_engine", "pass_over", "row_notes"]
 
 
 def make_engine(
@@ -68,6 +68,17 @@ def find_columns(data: Any, encoding: Encoding, backend: Backend, unit: Unit | N
             "file out."
         )
     return opened
+
+
+def row_notes(opened: Any) -> tuple[str, ...]:
+    """What a certificate says of rows that come of a query, a plan or a program.
+
+    One for which a guarantee per row would not protect anybody is refused.
+
+    Only private releases ask: a holder may read the rows of any query.
+    """
+    notes: tuple[str, ...] = opened.check_per_row() if hasattr(opened, "check_per_row") else ()
+    return notes
 
 
 @contextmanager

@@ -56,7 +56,7 @@ from cloister.report.one_line import one_line
 from cloister.schema import Neighbours
 from cloister.schema.unit import Unit, rows_each
 from cloister.stopped_commands import remember_charge
-from cloister.vault.access import empty_frames, find_columns, make_engine, pass_over
+from cloister.vault.access import empty_frames, find_columns, make_engine, pass_over, row_notes
 from cloister.vault.booking import Booking
 from cloister.vault.followed_plan import FollowedPlan
 from cloister.vault.holder import Holder, Unprotected
@@ -97,12 +97,18 @@ class Vault:
     """
 
     def __init__(
-        self, encoding: Encoding, engine_for: Callable[[Encoding], Engine], terms: ReleaseTerms, booking: Booking
+        self,
+        encoding: Encoding,
+        engine_for: Callable[[Encoding], Engine],
+        terms: ReleaseTerms,
+        booking: Booking,
+        notes: tuple[str, ...] = (),
     ) -> None:
         self._engine = engine_for(encoding)
         self._engine_for = engine_for
         self._terms = terms
         self._booking = booking
+        self._notes = notes  # of the rows
         self._steps = FollowedPlan(terms.budget)
         self._sample: Sample | None = None
         self._lock = threading.Lock()
@@ -131,12 +137,13 @@ class Vault:
         terms = ReleaseTerms(budget, neighbours, purpose, unit)
         booking = Booking(table, ledger)
         backend = choose_engine(engine, data)
-        return cls(encoding, lambda other: make_engine(data, other, backend, unit), terms, booking)
+        rows = backend.open_data(data)
+        return cls(encoding, lambda other: make_engine(rows, other, backend, unit), terms, booking, row_notes(rows))
 
     @staticmethod
     def check(data: Any, encoding: Encoding, *, engine: EngineChoice = None, unit: Unit | None = None) -> None:
         """Refuse data that `open` would refuse: a column that is not there, or that holds no single value a row."""
-        find_columns(data, encoding, choose_engine(engine, data), unit)
+        row_notes(find_columns(data, encoding, choose_engine(engine, data), unit))
 
     def __enter__(self) -> Vault:
         terms = self._terms
@@ -447,7 +454,13 @@ class Vault:
             result=result,
             seeded=noise.seeded_since(self._mark),
             ledger=self._booking.in_release(),
-            notes=(*notes, *identifiability_note(self._terms.budget), *skipped_notes(skipped), *self._booking.notes),
+            notes=(
+                *notes,
+                *self._notes,
+                *identifiability_note(self._terms.budget),
+                *skipped_notes(skipped),
+                *self._booking.notes,
+            ),
         )
         self._tell_ledger(release)
         return release
