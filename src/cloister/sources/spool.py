@@ -56,7 +56,7 @@ class Spool:
                 yield reader.get_batch(number).select(list(names))
 
     def _filled(self) -> IO[bytes]:
-        file = tempfile.TemporaryFile(dir=spool_folder())  # noqa: SIM115
+        file: IO[bytes] = tempfile.TemporaryFile(dir=spool_folder())  # noqa: SIM115
         try:
             with closing(pa.PythonFile(file, "w")) as opened, pa.ipc.new_file(opened, self.schema) as writer:
                 for batch in self.fill():
