@@ -41,6 +41,13 @@ class FileOptions:
         tells; without one it is a comma, or a tab in files that end in .tsv.
     format : str, optional
         "csv" or "jsonl", for text whose name does not tell.
+    sheet : str, optional
+        The sheet of an Excel workbook. None: the only one that is not hidden.
+    sql_table : str, optional
+        The table of a database, as NAME or SCHEMA.NAME.
+    query : str, optional
+        In place of it a SELECT, in the database's own SQL. Private verbs take columns of one table, with comparisons of columns
+        and constants in WHERE.
 
     >>> FileOptions(delimiter="semicolon").delimiter
     ';'
@@ -50,6 +57,9 @@ class FileOptions:
     skip: int | None = None
     delimiter: str | None = None
     format: str | None = None
+    sheet: str | None = None
+    sql_table: str | None = None
+    query: str | None = None
 
     def __post_init__(self) -> None:
         if self.names is not None:
@@ -62,6 +72,10 @@ class FileOptions:
             raise UsageError(
                 f"format must be one of {', '.join(TEXT_FORMATS)}; of other files it is known from their bytes."
             )
+        for option in ("sheet", "sql_table", "query"):
+            value = getattr(self, option)
+            if value is not None and (not isinstance(value, str) or not value.strip()):
+                raise UsageError(f"{option} must be a text that is not blank.")
 
     def stated(self) -> dict[str, Any]:
         """What is said, by its name."""
@@ -88,7 +102,7 @@ class Files(FileOptions):
     ----------
     paths : path, URL, or a list of them
         As data may be given without this class.
-    names, skip, delimiter, format
+    names, skip, delimiter, format, sheet, sql_table, query
         See `FileOptions`; a schema may say the same in its part [file].
 
     Examples
@@ -110,6 +124,10 @@ class Files(FileOptions):
         ):
             raise UsageError('Files takes a path or a list of paths, such as Files("people.csv", names=["age", "sex"]).')
         object.__setattr__(self, "paths", tuple(paths))
+
+    def __repr__(self) -> str:
+        """Without the paths: the URL of a database may hold a password."""
+        return f"Files(..., {', '.join(f'{name}={value!r}' for name, value in self.stated().items())})"
 
     @classmethod
     def of(cls, paths: Any, options: FileOptions) -> Self:

@@ -40,7 +40,7 @@ else:
     EngineName = Literal[tuple(ENGINES)]  # typer lists the values of a Literal in the help, and refuses others
 
 ENGINE_NAMES = tuple(ENGINES)
-DATA_HELP = f"{format_names()} files, globs or URLs."
+DATA_HELP = f"{format_names()} files, globs or URLs; sqlite:///FILE, duckdb:///FILE or postgresql://..."
 Data = Annotated[list[str], typer.Argument(metavar="DATA", help=DATA_HELP)]
 OptionalData = Annotated[list[str] | None, typer.Argument(metavar="DATA", help=DATA_HELP)]
 NeighbourRelation = Annotated[
@@ -272,12 +272,30 @@ class FileFlags:
         str | None, typer.Option("--format", metavar="NAME", help="csv or jsonl, for text whose name does not tell.")
     ] = None
 
+    sheet: Annotated[
+        str | None, typer.Option(metavar="NAME", help="The sheet of an Excel workbook. Default: the only visible one.")
+    ] = None
+    sql_table: Annotated[
+        str | None, typer.Option("--sql-table", metavar="NAME", help="The table of a database that DATA is the URL of.")
+    ] = None
+    query: Annotated[
+        str | None, typer.Option(metavar="SQL", help="Or a SELECT; private verbs: columns of one table, and a simple WHERE.")
+    ] = None
+
     def options(self) -> FileOptions:
         """What these flags say of files."""
         from cloister.file_options import FileOptions
 
         named = None if self.file_names is None else () if self.file_names.strip() == "header" else self._listed_names()
-        return FileOptions(names=named, skip=self.skip, delimiter=self.delimiter, format=self.file_format)
+        return FileOptions(
+            names=named,
+            skip=self.skip,
+            delimiter=self.delimiter,
+            format=self.file_format,
+            sheet=self.sheet,
+            sql_table=self.sql_table,
+            query=self.query,
+        )
 
     def _listed_names(self) -> tuple[str, ...]:
         listed = tuple(name.strip() for name in (self.file_names or "").split(","))

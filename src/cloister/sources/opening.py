@@ -15,6 +15,8 @@ from cloister.file_options import NOTHING_SAID, FileOptions, Files
 from cloister.sources.batch_streams import from_batches, from_lazy, from_reader, is_lazy
 from cloister.sources.columnar import ColumnarSource, from_dataset
 from cloister.sources.csv import is_blank
+from cloister.sources.databases.connection import is_database_url
+from cloister.sources.databases.sql_rows import open_database
 from cloister.sources.in_memory import from_array, from_stream, from_table
 from cloister.sources.pandas_frames import from_frame, is_frame
 from cloister.sources.places import Place, find_all
@@ -112,6 +114,9 @@ def open_source(data: object, names: StatedNames = NOTHING_STATED) -> Source:
     >>> source.names
     ('x0', 'x1')
     """
+    if (database := _database_url(data)) is not None:
+        said = data if isinstance(data, Files) else NOTHING_SAID
+        return open_database(database, said.over(names.file.only(("sql_table", "query"))))
     if isinstance(data, Files):
         return _several(_opened(find_all(data.paths), data, names))
     if isinstance(data, (str, os.PathLike)):
@@ -121,6 +126,17 @@ def open_source(data: object, names: StatedNames = NOTHING_STATED) -> Source:
             return from_rows(data, names.of_rows(), names.of_narrow_rows())
         return _several(_opened(find_all(data), NOTHING_SAID, names))
     return _open_in_memory(_unwrapped(data), names)
+
+
+def _database_url(data: object) -> str | None:
+    """The URL of a database, if that is the data; one among other data is refused."""
+    paths = data.paths if isinstance(data, Files) else data if isinstance(data, (list, tuple)) else [data]
+    urls = [path for path in paths if is_database_url(path)]
+    if not urls:
+        return None
+    if len(paths) > 1:
+        raise SourceError("a database is read by itself, without other files or databases. Give one URL.")
+    return str(urls[0])
 
 
 def _unwrapped(data: Any) -> object:

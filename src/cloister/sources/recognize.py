@@ -20,6 +20,7 @@ _TEXT = (".csv", ".tsv", ".tab", ".txt", ".dat")
 _JSON_LINES = (".jsonl", ".ndjson")
 _NOT_CSV = (".json", ".html", ".htm", ".xml", ".toml", ".yaml", ".yml", ".py", ".md")
 _NOT_CSV_STARTS = (b"{", b"[", b"<", b"%PDF")
+_DATABASES = {"sqlite": (0, b"SQLite format 3\0"), "duckdb": (8, b"DUCK")}  # where a file says so, and with which bytes
 _UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 
 
@@ -47,9 +48,14 @@ def recognize(place: Place, options: FileOptions = NOTHING_SAID) -> formats.Form
         return formats.CSV
     with retold(place.shown):
         with place.open() as file:
-            head = file.read(8)
+            head = file.read(16)
         if not head:
             raise SourceError(f"{place.shown}: the file is empty.")
+        if kind := next((kind for kind, (at, magic) in _DATABASES.items() if head[at : at + len(magic)] == magic), None):
+            raise SourceError(
+                f"{place.shown} is a database. Give {kind}:///PATH in place of the path, and its table: "
+                f"{by_door('Files(..., sql_table=...)', '--sql-table NAME')}."
+            )
         for format in formats.FORMATS:
             if format.magic and head.startswith(format.magic):
                 if isinstance(place, ZipMember):

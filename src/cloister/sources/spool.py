@@ -21,6 +21,7 @@ from copy import copy
 from dataclasses import dataclass, field
 from threading import Lock
 from typing import IO, Any
+from weakref import finalize
 
 import pyarrow as pa
 
@@ -64,6 +65,7 @@ class Spool:
                         writer.write_batch(batch.slice(start, BATCH_ROWS))
                 file.flush()
                 file = os.fdopen(os.dup(file.fileno()), "rb")  # pyarrow closes the one that it wrote to
+                finalize(self, file.close)
             self.fill = tuple  # lets go of the connection or the generator
             return file
         except CloisterError:

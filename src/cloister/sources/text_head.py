@@ -18,7 +18,17 @@ from cloister.file_options import FileOptions
 from cloister.sources.records import Grammar, Readable
 from cloister.sources.source import distinct
 
-__all__ = ["PLAIN_HEAD", "SEP_LINE", "TextHead", "pass_lines", "read_head", "read_header", "read_text", "stated_head"]
+__all__ = [
+    "PLAIN_HEAD",
+    "SEP_LINE",
+    "TextHead",
+    "pass_lines",
+    "read_head",
+    "header_names",
+    "read_header",
+    "read_text",
+    "stated_head",
+]
 
 _DELIMITERS = ",;\t|"
 MOST_COLUMNS = 100_000
@@ -147,11 +157,12 @@ def read_header(line: bytes, shown: str, delimiter: str | None = None) -> tuple[
     fields = next(grammar.rows(line.decode("latin-1") + "\n"), [])
     header = [read_text(field.encode("latin-1")).strip() for field in fields]
     unnamed = int(len(header) > 1 and not header[-1])  # a delimiter that ends each line; more of them are a title's
-    names = _names(header[: len(header) - unnamed], shown)
+    names = header_names(header[: len(header) - unnamed], shown)
     return grammar, names, unnamed
 
 
-def _names(names: list[str], shown: str) -> tuple[str, ...]:
+def header_names(names: list[str], shown: str) -> tuple[str, ...]:
+    """The names of columns by the cells of a header; a row in its place is refused, as far as it can be told."""
     if len(names) > MOST_COLUMNS:
         raise SourceError(f"{shown}: the first line has more than {MOST_COLUMNS:,} fields. Check the delimiter of the file.")
     if not any(names):

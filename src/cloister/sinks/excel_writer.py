@@ -1,0 +1,119 @@
+"""Excel workbooks as outputs: one sheet, row by row into a temporary file, so that memory does not grow with the table.
+
+No cell is a formula. A text is written as a text, whatever it begins with, so that a program that opens the workbook computes
+nothing. A text that is a number in its shortest form, as `sources.excel_cells` would read that number back, is written as the
+number: people count in spreadsheets. Both are told by the cell alone.
+"""
+
+from __future__ import annotations
+
+import math
+from types import TracebackType
+from typing import Any, Self
+
+import pyarrow as pa
+
+from cloister.errors import SinkError
+from cloister.sources.excel_cells import cell_text
+
+__all__ = ["MOST_ROWS", "ExcelWriter", "check_rows_fit"]
+
+MOST_ROWS = 1_048_575  # below the header
+MOST_COLUMNS = 16_384
+LONGEST_TEXT = 32_767  # characters of a cell
+_MOST_EXACT = 2**53
+_NUMBER_LENGTH = 24  # no shortest form of a number is longer
+
+
+class ExcelWriter:
+    """Writes tables of one schema below each other."""
+
+    def __init__(self, target: Any, schema: pa.Schema) -> None:
+        try:
+            import xlsxwriter
+        except ImportError:
+            raise SinkError(
+                "Excel workbooks are written by xlsxwriter. Install it with: pip install 'cloister[excel]'"
+            ) from None
+        if len(schema) > MOST_COLUMNS:
+            raise SinkError(f"an Excel sheet has at most {MOST_COLUMNS:,} columns. Write CSV or Parquet.")
+        for column in schema:
+            if not _is_writable(column.type):
+                raise pa.ArrowInvalid(f"no cell of a sheet is of type {column.type}")
+        self._book: Any = None
+        self._rows = 0
+        if isinstance(target, str):  # anything else is asked only whether the types can be written
+            options = {"constant_memory": True, "strings_to_formulas": False, "strings_to_urls": False}
+            self._book = xlsxwriter.Workbook(target, options)
+            self._sheet = self._book.add_worksheet("table")
+            for place, name in enumerate(schema.names):
+                self._text(0, place, name)
+
+    def write_table(self, table: pa.Table) -> None:
+        """Write rows."""
+        check_rows_fit(self._rows + table.num_rows)
+        columns = [column.to_pylist() for column in table.columns]
+        for row in zip(*columns, strict=True):
+            self._rows += 1
+            for place, cell in enumerate(row):
+                if cell is not None and self._book is not None:
+                    self._write(self._rows, place, cell)
+
+    def _write(self, row: int, column: int, cell: Any) -> None:
+        if isinstance(cell, bool):
+            self._sheet.write_boolean(row, column, cell)
+        elif isinstance(cell, str):
+            number = _plain_number(cell)
+            if number is None:
+                self._text(row, column, cell)
+            else:
+                self._sheet.write_number(row, column, number)
+        elif math.isfinite(cell) and abs(cell) <= _MOST_EXACT:
+            self._sheet.write_number(row, column, cell)
+        else:
+            self._text(row, column, cell_text(cell))
+
+    def _text(self, row: int, column: int, text: str) -> None:
+        if len(text.encode("utf-16-le")) // 2 > LONGEST_TEXT:
+            raise ValueError("a text is longer than a cell")
+        if text:
+            self._sheet.write_string(row, column, text)
+
+    def close(self) -> None:
+        """Pack the workbook."""
+        if self._book is not None:
+            self._book.close()
+            self._book = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+
+def check_rows_fit(count: int) -> None:
+    """Refuse more rows than a sheet has."""
+    if count > MOST_ROWS:
+        raise SinkError(f"an Excel sheet has at most {MOST_ROWS:,} rows below its header. Write CSV or Parquet.")
+
+
+def _is_writable(kind: pa.DataType) -> bool:
+    is_number = pa.types.is_integer(kind) or pa.types.is_boolean(kind) or pa.types.is_floating(kind)
+    return bool(is_number or pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_null(kind))
+
+
+def _plain_number(text: str) -> float | None:
+    """The number that a text is the shortest form of, if a workbook keeps all its digits; None: it stays a text.
+
+    >>> [_plain_number(text) for text in ("31", "-0.5", "007", "1e3", "=1+1", "20-29", "nan", "0.30000000000000004")]
+    [31.0, -0.5, None, None, None, None, None, None]
+    """
+    if len(text) > _NUMBER_LENGTH or not text[-1:].isdigit() or not text.isascii():
+        return None
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    is_kept = math.isfinite(number) and float(f"{number:.16G}") == number  # as workbooks are written
+    return number if is_kept and cell_text(number) == text else None

@@ -1,0 +1,112 @@
+"""What every database can do for a source, by which URL it is found, and how its faults are retold.
+
+Privacy
+-------
+Messages of databases quote values and passwords; none of them is repeated. A URL is shown without the user, the password
+and the options in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any, Protocol
+from urllib.parse import unquote, urlsplit
+
+import pyarrow as pa
+
+from cloister.errors import SourceError
+
+__all__ = ["DATABASES", "Database", "DatabaseUrl", "Result", "is_database_url", "read_url"]
+
+DATABASES = {  # by the scheme of a URL -> module and class
+    "postgresql": ("cloister.sources.databases.postgres", "PostgresDatabase"),
+    "postgres": ("cloister.sources.databases.postgres", "PostgresDatabase"),
+    "sqlite": ("cloister.sources.databases.sqlite", "SqliteDatabase"),
+    "duckdb": ("cloister.sources.databases.duckdb", "DuckDatabase"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What a query will give, known before a row of it is read."""
+
+    schema: pa.Schema
+    texts: tuple[str, ...] | None = None  # the columns that hold text; None: as their types say
+    typed: bool = True  # whether the columns have types: those of SQLite do not
+
+
+class Database(Protocol):
+    """An open connection that cannot write, in one transaction: what is described is what is read."""
+
+    dialect: str  # as sqlglot calls it
+
+    def describe(self, query: str) -> Result:
+        """The columns of a query's result; no row is read."""
+        ...
+
+    def columns_of(self, table: Sequence[str]) -> dict[str, bool]:
+        """The columns of a table, by its name in parts, and whether to compare them with a constant can never fail.
+
+        What is no table of rows is refused: a view, a system table.
+        """
+        ...
+
+    def batches(self, query: str, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+        """The rows, a batch at a time; the connection is closed at the end."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class DatabaseUrl:
+    """Where a database is."""
+
+    scheme: str
+    url: str  # as it was given: it may hold a password
+    path: str  # of the file, for those in one
+    shown: str
+
+    def __repr__(self) -> str:
+        return f"DatabaseUrl({self.shown!r})"
+
+    def connect(self) -> Database:
+        """A connection that cannot write."""
+        module, name = DATABASES[self.scheme]
+        database: Database = getattr(import_module(module), name)(self)
+        return database
+
+
+def is_database_url(data: Any) -> bool:
+    """Whether this is the URL of a database that is read here."""
+    return isinstance(data, str) and data.partition("://")[0].lower() in DATABASES and "://" in data
+
+
+def read_url(url: str) -> DatabaseUrl:
+    """The parts of a URL.
+
+    >>> read_url("postgresql://ann:secret@db.example/people?sslmode=require").shown
+    'postgresql://db.example/people'
+    >>> read_url("sqlite:///folder/people.db").path
+    'folder/people.db'
+    """
+    scheme = url.partition("://")[0].lower()
+    try:
+        parts = urlsplit(url)
+        host = parts.hostname or ""
+        port = f":{parts.port}" if parts.port else ""
+    except ValueError:
+        raise SourceError(f"the URL of the {scheme} database cannot be read. Write it as {_form(scheme)}.") from None
+    if scheme in ("sqlite", "duckdb"):
+        path = unquote(url.partition("://")[2].partition("?")[0])
+        if not path.startswith("/") or len(path) < 2:
+            raise SourceError(f"the URL of the {scheme} database names no file. Write it as {_form(scheme)}.")
+        path = path[1:]
+        return DatabaseUrl(scheme, url, path, f"{scheme}:///{path}")
+    return DatabaseUrl(scheme, url, "", f"{scheme}://{host}{port}{parts.path}")
+
+
+def _form(scheme: str) -> str:
+    if scheme in ("sqlite", "duckdb"):
+        return f"{scheme}:///PATH (three slashes before a path from here, four before one from the root)"
+    return "postgresql://USER@HOST/DATABASE"

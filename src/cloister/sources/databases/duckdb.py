@@ -1,0 +1,98 @@
+"""DuckDB files, read as Arrow batches of the types that the database declares."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from typing import Any, NoReturn
+
+import pyarrow as pa
+
+from cloister.errors import DataError, SourceError, raise_alone
+from cloister.sources.databases.connection import DatabaseUrl, Result
+from cloister.sources.source import BATCH_ROWS
+
+__all__ = ["DuckDatabase"]
+
+CLOSED = {"enable_external_access": "false", "autoinstall_known_extensions": "false", "autoload_known_extensions": "false"}
+TABLES = """
+    SELECT count(*) FROM duckdb_tables() WHERE NOT internal AND NOT temporary AND database_name = current_database()
+    AND lower(table_name) = lower(?) AND lower(schema_name) = lower(coalesce(?, current_schema()))
+"""
+
+
+class DuckDatabase:
+    """A file of DuckDB, opened for reading; a query can neither write nor reach other files."""
+
+    dialect = "duckdb"
+
+    def __init__(self, place: DatabaseUrl) -> None:
+        try:
+            import duckdb
+        except ImportError:
+            raise SourceError("DuckDB files are read by duckdb. Install it with: pip install 'cloister[duckdb]'") from None
+        self._shown, self._error = place.shown, duckdb.Error
+        if not os.path.isfile(place.path):
+            raise SourceError(
+                f"{place.shown}: no such file. Check the path: three slashes before one from here, four from the root."
+            )
+        try:
+            connection = duckdb.connect(place.path, read_only=True, config=CLOSED)
+            connection.execute("BEGIN TRANSACTION READ ONLY")
+        except duckdb.Error:
+            raise_alone(
+                SourceError(
+                    f"{place.shown}: this is no DuckDB file that the installed version reads, or another program writes "
+                    "to it. Close "
+                    "that, or check the file."
+                )
+            )
+        self._connection: Any = connection
+
+    def describe(self, query: str) -> Result:
+        """The columns, by their declared types."""
+        try:
+            return Result(_reader(self._connection.sql(f"SELECT * FROM (\n{query}\n) LIMIT 0")).schema)
+        except self._error:
+            self._refuse()
+
+    def columns_of(self, table: Sequence[str]) -> dict[str, bool]:
+        """The columns of an ordinary table; decimals are made wider to be compared, and some may not fit."""
+        plain = [part.strip('"').replace('""', '"') for part in table]
+        try:
+            found = self._connection.execute(TABLES, [plain[-1], plain[-2] if len(plain) > 1 else None])
+            ((count,),) = found.fetchall()
+            if count != 1 or len(plain) > 2:
+                raise SourceError(
+                    f"{self._shown}: there is no such table of rows; in views and system tables one person may change "
+                    "many rows. Name "
+                    "the table itself, or store the view's result as a table."
+                )
+            found = self._connection.sql(f"SELECT * FROM {'.'.join(table)} LIMIT 0")
+            return {name: "DECIMAL" not in str(kind) for name, kind in zip(found.columns, found.types, strict=True)}
+        except self._error:
+            self._refuse()
+
+    def batches(self, query: str, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+        """The rows; a few batches of them are held at a time."""
+        try:
+            reader = _reader(self._connection.sql(query))
+            yield from (pa.RecordBatch.from_arrays(batch.columns, schema=schema) for batch in reader)
+        except (self._error, pa.ArrowException):
+            raise_alone(DataError(f"{self._shown}: DuckDB stopped the query while its rows were read. Try it there."))
+        finally:
+            self._connection.close()
+
+    def _refuse(self) -> NoReturn:
+        raise_alone(
+            SourceError(
+                f"{self._shown}: DuckDB does not accept this query. Try it with duckdb: names of tables and columns are "
+                "checked there."
+            )
+        )
+
+
+def _reader(relation: Any) -> Any:
+    """Batches of a result; older versions have another name for it."""
+    read = relation.to_arrow_reader if hasattr(relation, "to_arrow_reader") else relation.fetch_record_batch
+    return read(BATCH_ROWS)
