@@ -73,7 +73,7 @@ def test_averaged_rows_are_written_with_their_certificate(base: list[str]) -> No
     [
         (["--out", "r.csv"], "how much may be revealed?"),
         (["--epsilon", "1"], "where should the rows go?"),
-        (["--epsilon", "1", "--out", "r.xls"], "written as .csv or .parquet"),
+        (["--epsilon", "1", "--out", "r.xls"], "written as .csv, .parquet or .xlsx"),
         (["--epsilon", "1", "--out", "r.csv", "--k", "5"], "has no groups of k. Leave --k out"),
         (["--epsilon", "1", "--out", "r.csv", "--rule", "mdav"], "--rule is for --method microaggregation"),
         (["--epsilon", "1", "--out", "r.csv", "--method", "insensitive"], "--neighbours replace-one"),

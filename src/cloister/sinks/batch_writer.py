@@ -1,4 +1,4 @@
-"""Writers of record batches: Parquet and CSV, whose own errors quote cells and are retold without them."""
+"""Writers of record batches: Parquet, CSV and Excel, whose own errors quote cells and are retold without them."""
 
 from __future__ import annotations
 
@@ -108,7 +108,11 @@ def _opener(format: str) -> Callable[[Any, pa.Schema], Any]:
         from pyarrow import csv
 
         return lambda target, schema: csv.CSVWriter(target, schema)
-    raise SinkError(f'format "{format}" cannot be written. Choose parquet or csv.')
+    if format == "xlsx":
+        from cloister.sinks.excel_writer import ExcelWriter
+
+        return ExcelWriter
+    raise SinkError(f'format "{format}" cannot be written. Choose parquet, csv or xlsx.')
 
 
 @contextmanager
@@ -116,7 +120,7 @@ def _retold(retelling: Callable[[], CloisterError]) -> Iterator[None]:
     """Replace what Arrow raises by an error of ours; what the system says of a file (no room, no folder) stays as it is."""
     try:
         yield
-    except OSError:
+    except (OSError, CloisterError):
         raise
     except (pa.ArrowException, ValueError, TypeError):
         raise_alone(retelling())

@@ -6,6 +6,7 @@ import unicodedata
 from collections.abc import Sequence
 
 from cloister.errors import SinkError
+from cloister.sinks.output_cells import TITLES
 
 __all__ = ["check_header"]
 
@@ -26,7 +27,7 @@ def check_header(names: Sequence[str], written: Sequence[str], format: str) -> N
     ------
     SinkError
     """
-    if format != "csv":
+    if format == "parquet":
         return
     for name in written:
         plain = name.strip()
@@ -39,4 +40,6 @@ def check_header(names: Sequence[str], written: Sequence[str], format: str) -> N
         else:
             continue
         place = list(names).index(name) + 1
-        raise SinkError(f"the name of column {place} {fault}, which CSV does not give back. Rename it, or write Parquet.")
+        raise SinkError(
+            f"the name of column {place} {fault}, which {TITLES[format]} does not give back. Rename it, or write Parquet."
+        )

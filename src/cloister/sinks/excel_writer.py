@@ -1,13 +1,16 @@
 """Excel workbooks as outputs: one sheet, row by row into a temporary file, so that memory does not grow with the table.
 
 No cell is a formula. A text is written as a text, whatever it begins with, so that a program that opens the workbook computes
-nothing. A text that is a number in its shortest form, as `sources.excel_cells` would read that number back, is written as the
-number: people count in spreadsheets. Both are told by the cell alone.
+nothing. A text that is a plain number of at most 15 digits (31, -0.50, and not 007 or 1e3) is written as the number: a sum in a
+spreadsheet passes over texts without a word. Both are told by the cell alone.
 """
 
 from __future__ import annotations
 
+import io
 import math
+import re
+from datetime import date, datetime, time
 from types import TracebackType
 from typing import Any, Self
 
@@ -20,9 +23,12 @@ __all__ = ["MOST_ROWS", "ExcelWriter", "check_rows_fit"]
 
 MOST_ROWS = 1_048_575  # below the header
 MOST_COLUMNS = 16_384
+OPTIONS = {"constant_memory": True, "strings_to_formulas": False, "strings_to_urls": False, "in_memory": False}
+FIRST_DAY = date(1900, 3, 1)  # before it the calendar of Excel has a day that never was
 LONGEST_TEXT = 32_767  # characters of a cell
 _MOST_EXACT = 2**53
-_NUMBER_LENGTH = 24  # no shortest form of a number is longer
+MOST_SIGNS = 16  # a workbook keeps 15 digits of a number
+_NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?", re.ASCII)
 
 
 class ExcelWriter:
@@ -40,14 +46,13 @@ class ExcelWriter:
         for column in schema:
             if not _is_writable(column.type):
                 raise pa.ArrowInvalid(f"no cell of a sheet is of type {column.type}")
-        self._book: Any = None
-        self._rows = 0
-        if isinstance(target, str):  # anything else is asked only whether the types can be written
-            options = {"constant_memory": True, "strings_to_formulas": False, "strings_to_urls": False}
-            self._book = xlsxwriter.Workbook(target, options)
-            self._sheet = self._book.add_worksheet("table")
-            for place, name in enumerate(schema.names):
-                self._text(0, place, name)
+        self._rows, self._is_closed = 0, False
+        # what is no path is asked only whether the cells can be written
+        self._book = xlsxwriter.Workbook(target if isinstance(target, str) else io.BytesIO(), OPTIONS)
+        self._sheet = self._book.add_worksheet("table")
+        self._day = self._book.add_format({"num_format": "yyyy-mm-dd"})
+        for place, name in enumerate(schema.names):
+            self._text(0, place, name)
 
     def write_table(self, table: pa.Table) -> None:
         """Write rows."""
@@ -56,7 +61,7 @@ class ExcelWriter:
         for row in zip(*columns, strict=True):
             self._rows += 1
             for place, cell in enumerate(row):
-                if cell is not None and self._book is not None:
+                if cell is not None:
                     self._write(self._rows, place, cell)
 
     def _write(self, row: int, column: int, cell: Any) -> None:
@@ -68,10 +73,18 @@ class ExcelWriter:
                 self._text(row, column, cell)
             else:
                 self._sheet.write_number(row, column, number)
+        elif isinstance(cell, date):
+            self._write_day(row, column, cell)
         elif math.isfinite(cell) and abs(cell) <= _MOST_EXACT:
             self._sheet.write_number(row, column, cell)
         else:
             self._text(row, column, cell_text(cell))
+
+    def _write_day(self, row: int, column: int, day: date) -> None:
+        if day >= FIRST_DAY:
+            self._sheet.write_datetime(row, column, datetime.combine(day, time()), self._day)
+        else:
+            self._text(row, column, day.isoformat())
 
     def _text(self, row: int, column: int, text: str) -> None:
         if len(text.encode("utf-16-le")) // 2 > LONGEST_TEXT:
@@ -81,9 +94,14 @@ class ExcelWriter:
 
     def close(self) -> None:
         """Pack the workbook."""
-        if self._book is not None:
-            self._book.close()
-            self._book = None
+        from xlsxwriter.exceptions import XlsxFileError
+
+        if not self._is_closed:
+            self._is_closed = True
+            try:
+                self._book.close()
+            except XlsxFileError:
+                raise OSError("the workbook could not be packed") from None
 
     def __enter__(self) -> Self:
         return self
@@ -100,20 +118,19 @@ def check_rows_fit(count: int) -> None:
 
 def _is_writable(kind: pa.DataType) -> bool:
     is_number = pa.types.is_integer(kind) or pa.types.is_boolean(kind) or pa.types.is_floating(kind)
-    return bool(is_number or pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_null(kind))
+    return bool(
+        is_number
+        or pa.types.is_date32(kind)
+        or pa.types.is_string(kind)
+        or pa.types.is_large_string(kind)
+        or pa.types.is_null(kind)
+    )
 
 
 def _plain_number(text: str) -> float | None:
-    """The number that a text is the shortest form of, if a workbook keeps all its digits; None: it stays a text.
+    """The number that a text is, if it is written plainly and a workbook keeps all its digits; None: it stays a text.
 
-    >>> [_plain_number(text) for text in ("31", "-0.5", "007", "1e3", "=1+1", "20-29", "nan", "0.30000000000000004")]
+    >>> [_plain_number(text) for text in ("31", "-0.50", "007", "1e3", "=1+1", "20-29", "nan", "0.30000000000000004")]
     [31.0, -0.5, None, None, None, None, None, None]
     """
-    if len(text) > _NUMBER_LENGTH or not text[-1:].isdigit() or not text.isascii():
-        return None
-    try:
-        number = float(text)
-    except ValueError:
-        return None
-    is_kept = math.isfinite(number) and float(f"{number:.16G}") == number  # as workbooks are written
-    return number if is_kept and cell_text(number) == text else None
+    return float(text) if len(text) <= MOST_SIGNS and _NUMBER.fullmatch(text) else None

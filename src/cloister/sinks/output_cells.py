@@ -13,9 +13,11 @@ from cloister.parameters import check_path
 from cloister.schema.cell_values import texts
 from cloister.schema.plain_arrays import plain_cells
 
-__all__ = ["fit_cells", "format_of", "is_text"]
+__all__ = ["TEXT_FORMATS", "TITLES", "fit_cells", "format_of", "is_text"]
 
-FORMATS = {".csv": "csv", ".parquet": "parquet", ".pq": "parquet"}
+FORMATS = {".csv": "csv", ".parquet": "parquet", ".pq": "parquet", ".xlsx": "xlsx"}
+TITLES = {"csv": "CSV", "xlsx": "Excel", "parquet": "Parquet"}
+TEXT_FORMATS = ("csv", "xlsx")  # which keep no types of columns
 
 
 def format_of(out: str | os.PathLike[str], format: str | None = None) -> str:
@@ -24,10 +26,10 @@ def format_of(out: str | os.PathLike[str], format: str | None = None) -> str:
     if "://" in out:
         raise SinkError(f"{out} is a URL, and an output is a path. On a cluster give one that all its machines share.")
     if format is not None and format not in FORMATS.values():
-        raise SinkError(f'format "{format}" cannot be written. Choose parquet or csv.')
+        raise SinkError(f'format "{format}" cannot be written. Choose parquet, csv or xlsx.')
     chosen = format or FORMATS.get(Path(out).suffix.lower())
     if chosen is None:
-        raise SinkError(f"{out}: the name does not say the format. Let it end in .csv or .parquet.")
+        raise SinkError(f"{out}: the name does not say the format. Let it end in .csv, .parquet or .xlsx.")
     return chosen
 
 

@@ -70,7 +70,7 @@ def recognize(place: Place, options: FileOptions = NOTHING_SAID) -> formats.Form
             f"jq -c '.[]', into a file that ends in .jsonl; or say {said}."
         )
     if not _may_be_csv(place.path, b"" if options.names else start):
-        raise SourceError(f"{place.shown}: unknown format. Give {formats.format_names()} (from Excel: save as CSV UTF-8).")
+        raise SourceError(f"{place.shown}: unknown format. Give {formats.format_names()}.")
     return formats.CSV
 
 

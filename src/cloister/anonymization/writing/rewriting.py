@@ -19,7 +19,7 @@ from cloister.schema.cell_values import texts
 from cloister.schema.plain_arrays import plain_cells, plain_type
 from cloister.sinks.batch_writer import check_storable
 from cloister.sinks.column_types import check_have_text, has_text
-from cloister.sinks.output_cells import fit_cells, format_of, is_text
+from cloister.sinks.output_cells import TEXT_FORMATS, TITLES, fit_cells, format_of, is_text
 from cloister.sources.source import nested_names
 
 __all__ = ["Rewriting", "format_of", "make_rewriting", "read_key"]
@@ -92,19 +92,21 @@ def make_rewriting(
             continue
         if column.name in recoding.names or column.name in pseudonyms:
             out.append(pa.field(column.name, pa.string()))
-        elif format == "csv":
+        elif format in TEXT_FORMATS:
             kind = column.type
             if not has_text(kind):
                 what = "lists or structs" if nested_names(pa.schema([column])) else str(kind)
-                raise SinkError(f'column "{column.name}" holds {what}, which CSV cannot. Write Parquet, or drop it.')
+                raise SinkError(
+                    f'column "{column.name}" holds {what}, which {TITLES[format]} cannot. Write Parquet, or drop it.'
+                )
             if (
                 column.name in sensitive
                 and pa.types.is_timestamp(kind)
                 and kind.tz not in (None, "UTC", "Etc/UTC", "+00:00")
             ):
                 raise SinkError(
-                    f'column "{column.name}" holds moments with a zone, which CSV does not keep: their days, by which the guards '
-                    "tell them apart, would be others. Write Parquet, or convert it to dates."
+                    f'column "{column.name}" holds moments with a zone, which {TITLES[format]} does not keep: their days, by '
+                    "which the guards tell them apart, would be others. Write Parquet, or convert it to dates."
                 )
             is_number = pa.types.is_integer(kind) or pa.types.is_boolean(kind) or pa.types.is_floating(kind)
             is_plain = is_text(kind) or (is_number and not (pa.types.is_floating(kind) and column.name in sensitive))

@@ -12,7 +12,7 @@ from cloister.microdata.microaggregation.centroids import PublishedColumn
 from cloister.schema.plain_arrays import plain_type
 from cloister.sinks.batch_writer import check_storable
 from cloister.sinks.column_types import has_text
-from cloister.sinks.output_cells import fit_cells, is_text
+from cloister.sinks.output_cells import TEXT_FORMATS, TITLES, fit_cells, is_text
 
 __all__ = ["GroupRewriting", "group_column", "make_group_rewriting"]
 
@@ -62,9 +62,11 @@ def make_group_rewriting(
 def _written_field(column: pa.Field, format: str) -> pa.Field:
     # values are stored one by one: a dictionary would keep the order in which they came
     kind = plain_type(column.type)
-    if format != "csv":
+    if format not in TEXT_FORMATS:
         return pa.field(column.name, kind)
     if not has_text(kind):
-        raise SinkError(f'column "{column.name}" holds {kind}, which CSV cannot. Write Parquet, or leave it out.')
+        raise SinkError(
+            f'column "{column.name}" holds {kind}, which {TITLES[format]} cannot. Write Parquet, or leave it out.'
+        )
     is_plain = is_text(kind) or pa.types.is_integer(kind) or pa.types.is_boolean(kind) or pa.types.is_floating(kind)
     return pa.field(column.name, kind if is_plain else pa.string())

@@ -24,7 +24,7 @@ from cloister.sinks.batch_writer import writer_of
 
 __all__ = ["FORMATS", "PrivateRows", "format_of_rows"]
 
-FORMATS = {".csv": "csv", ".parquet": "parquet"}
+FORMATS = {".csv": "csv", ".parquet": "parquet", ".xlsx": "xlsx"}
 SHOWN_ROWS, SHOWN_COLUMNS = 8, 8
 
 
@@ -57,7 +57,7 @@ class PrivateRows(PlottedByColumn):
         return [{name: str(cell) if name in days else cell for name, cell in row.items()} for row in rows]
 
     def save(self, path: str | PathLike[str]) -> Release:
-        """Write CSV or Parquet, by the name's ending, with the certificate beside it; returns the certificate as it was written.
+        """Write CSV, Parquet or Excel, by the name's ending, with the certificate beside it; returns that as it was written.
 
         The certificate is ``<path>.release.json`` and holds the hash of the file.
         """
@@ -103,5 +103,5 @@ def cell_text(cell: Any) -> str:
 def format_of_rows(path: Path) -> str:
     """The format that a name's ending means."""
     if path.suffix.lower() not in FORMATS:
-        raise UsageError("rows are written as .csv or .parquet. Give a name that ends so.")
+        raise UsageError("rows are written as .csv, .parquet or .xlsx. Give a name that ends so.")
     return FORMATS[path.suffix.lower()]
