@@ -51,11 +51,7 @@ def recognize(place: Place, options: FileOptions = NOTHING_SAID) -> formats.Form
             head = file.read(16)
         if not head:
             raise SourceError(f"{place.shown}: the file is empty.")
-        if kind := next((kind for kind, (at, magic) in _DATABASES.items() if head[at : at + len(magic)] == magic), None):
-            raise SourceError(
-                f"{place.shown} is a database. Give {kind}:///PATH in place of the path, and its table: "
-                f"{by_door('Files(..., sql_table=...)', '--sql-table NAME')}."
-            )
+        _check_no_database(head, place.shown)
         for format in formats.FORMATS:
             if format.magic and head.startswith(format.magic):
                 if isinstance(place, ZipMember):
@@ -72,6 +68,16 @@ def recognize(place: Place, options: FileOptions = NOTHING_SAID) -> formats.Form
     if not _may_be_csv(place.path, b"" if options.names else start):
         raise SourceError(f"{place.shown}: unknown format. Give {formats.format_names()}.")
     return formats.CSV
+
+
+def _check_no_database(head: bytes, shown: str) -> None:
+    """A database holds several tables: say how one of them is asked for."""
+    for kind, (at, magic) in _DATABASES.items():
+        if head[at : at + len(magic)] == magic and b"\0" in head:  # text holds no NUL
+            raise SourceError(
+                f"{shown} is a database. Give {kind}:///PATH in place of the path, and its table: "
+                f"{by_door('Files(..., sql_table=...)', '--sql-table NAME')}."
+            )
 
 
 def _suffix(path: str) -> str:
