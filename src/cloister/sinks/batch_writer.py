@@ -10,6 +10,7 @@ from typing import Any, Self
 import pyarrow as pa
 
 from cloister.errors import CloisterError, DataError, SinkError, raise_alone
+from cloister.sinks.excel_writer import ExcelWriter
 
 __all__ = ["ROWS_AT_ONCE", "BatchWriter", "check_storable", "writer_of"]
 
@@ -109,8 +110,6 @@ def _opener(format: str) -> Callable[[Any, pa.Schema], Any]:
 
         return lambda target, schema: csv.CSVWriter(target, schema)
     if format == "xlsx":
-        from cloister.sinks.excel_writer import ExcelWriter
-
         return ExcelWriter
     raise SinkError(f'format "{format}" cannot be written. Choose parquet, csv or xlsx.')
 

@@ -14,7 +14,7 @@ from cloister.sources.places import Place
 from cloister.sources.sound_batches import plain_batch
 from cloister.sources.source import BATCH_ROWS, check_scales, distinct, nested_names, present, retold, text_names
 
-__all__ = ["SYNOPSIS", "ColumnarReader", "ColumnarSource", "DatasetSource", "from_dataset", "open_columnar"]
+__all__ = ["SYNOPSIS", "ColumnarReader", "ColumnarSource", "DatasetSource", "from_dataset", "open_columnar", "parts_by_name"]
 
 SAFE_VIEWS = 24  # the first pyarrow whose datasets read views of text: 18 to 23 were seen to crash
 SYNOPSIS = b"cloister.synopsis"  # the key in the metadata of a file that holds one
@@ -159,7 +159,7 @@ def from_dataset(dataset: Any) -> DatasetSource:
                 )
             kinds = {field.name: field.type for field in part.physical_schema}
             if "orc" in str(getattr(getattr(part, "format", None), "default_extname", None)):
-                ambiguous |= _parts_by_name(kinds)
+                ambiguous |= parts_by_name(kinds)
             _check_stored_forms(part, kinds)
             if "parquet" in str(getattr(getattr(part, "format", None), "default_extname", None)):
                 coded = [name for name, kind in kinds.items() if pa.types.is_dictionary(kind)]
@@ -189,7 +189,7 @@ def _check_views(schema: pa.Schema) -> None:
         )
 
 
-def _parts_by_name(kinds: dict[str, pa.DataType]) -> dict[str, None]:
+def parts_by_name(kinds: dict[str, pa.DataType]) -> dict[str, None]:
     """The columns that Arrow takes for parts of others, by the dots in their names: in ORC it reads no cell of them."""
     nested = [f"{name}." for name, kind in kinds.items() if pa.types.is_nested(kind)]
     return dict.fromkeys(name for name in kinds if name.startswith(tuple(nested)))

@@ -68,6 +68,7 @@ FORMATS = (
     Format("Parquet", b"PAR1", "cloister.sources.parquet", "open_parquet"),
     Format("Excel", b"PK\x03\x04", "cloister.sources.excel", "open_excel", takes=("names", "skip", "sheet")),
     Format("Excel", b"\xd0\xcf\x11\xe0", "cloister.sources.excel", "open_excel", takes=("names", "skip", "sheet")),
+    Format("ORC", b"ORC", "cloister.sources.orc", "open_orc"),
     Format("Arrow", b"ARROW1", "cloister.sources.arrow", "open_arrow_file"),
     Format("Arrow", b"\xff\xff\xff\xff", "cloister.sources.arrow", "open_arrow_stream"),
     CSV,  # last: any text may be CSV
@@ -78,7 +79,7 @@ def format_names() -> str:
     """The names of all formats as a person lists them.
 
     >>> format_names()
-    'CSV, JSON Lines, Parquet, Excel or Arrow'
+    'CSV, JSON Lines, Parquet, Excel, ORC or Arrow'
     """
     *others, last = dict.fromkeys(format.name for format in (CSV, JSON_LINES, *FORMATS))
     return f"{', '.join(others)} or {last}"

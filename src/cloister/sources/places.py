@@ -22,7 +22,17 @@ from cloister.sources.xz_stream import XzStream
 
 __all__ = ["NEVER_EMPTY", "Place", "find", "find_all"]
 
-NEVER_EMPTY = (".parquet", ".pq", ".arrow", ".feather", ".ipc", ".arrows")  # formats with a frame around their rows
+NEVER_EMPTY = (
+    ".parquet",
+    ".pq",
+    ".arrow",
+    ".feather",
+    ".ipc",
+    ".arrows",
+    ".orc",
+    ".xlsx",
+    ".xls",
+)  # formats with a frame around their rows
 _NULL_PARTITION = "__HIVE_DEFAULT_PARTITION__"
 # a word may begin as a file of bzip2 does, so that more of it is compared
 _COMPRESSIONS = {

@@ -21,6 +21,7 @@ _JSON_LINES = (".jsonl", ".ndjson")
 _NOT_CSV = (".json", ".html", ".htm", ".xml", ".toml", ".yaml", ".yml", ".py", ".md")
 _NOT_CSV_STARTS = (b"{", b"[", b"<", b"%PDF")
 _DATABASES = {"sqlite": (0, b"SQLite format 3\0"), "duckdb": (8, b"DUCK")}  # where a file says so, and with which bytes
+_TELLING = 4  # bytes that no header line begins with by chance
 _UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 
 
@@ -53,7 +54,7 @@ def recognize(place: Place, options: FileOptions = NOTHING_SAID) -> formats.Form
             raise SourceError(f"{place.shown}: the file is empty.")
         _check_no_database(head, place.shown)
         for format in formats.FORMATS:
-            if format.magic and head.startswith(format.magic):
+            if format.magic and head.startswith(format.magic) and not (len(format.magic) < _TELLING and suffix in _TEXT):
                 if isinstance(place, ZipMember):
                     raise SourceError(f"{place.shown}: in an archive only text is read. Unpack it, and give the files.")
                 return format

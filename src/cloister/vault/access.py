@@ -47,8 +47,8 @@ def find_columns(data: Any, encoding: Encoding, backend: Backend, unit: Unit | N
     unsafe = [name for name in wanted if name in getattr(opened, "unsafe", ())]
     if unsafe:
         raise SchemaError(
-            f'column "{unsafe[0]}" holds decimals stored as bytes of any number, and one cell with too many ends the reading. '
-            "Write the file anew with decimals of one width, as pyarrow and Spark write them."
+            f'column "{unsafe[0]}" holds decimals stored as bytes of any number, or moments in ORC, and one cell that '
+            "does not fit ends the reading. Write the file anew as Parquet, with decimals of one width, as pyarrow writes them."
         )
     if unit and unit.column in getattr(opened, "rounded", ()):
         raise SchemaError(
