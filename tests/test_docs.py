@@ -16,12 +16,13 @@ from typer.testing import CliRunner
 
 import cloister
 from cloister.cli import app
+from cloister.schema import toml
 from tests.real_data import FOLDER, real
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 FOLLOWED = (
     "anonymize", "audit", "budgets", "choose", "kmeans", "ledger", "microaggregation",
-    "microdata", "mixed", "reports", "risk", "schema", "scores", "synopses", "tables",
+    "microdata", "mixed", "reports", "risk", "schema", "scikit-learn", "scores", "synopses", "tables",
     "terminal",
 )  # fmt: skip
 
@@ -118,6 +119,19 @@ def test_the_readme_can_be_followed(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         if words[0] == "schema":
             (tmp_path / "people.toml").write_text(filled[0])
     exec(compile(python[0], "README.md", "exec"), {})
+
+
+def test_the_page_of_schemas_has_every_key() -> None:
+    """A row of its table, and a place in its examples, all of which can be read."""
+    text = (DOCS / "schema.md").read_text(encoding="utf-8")
+    listed = set(re.findall(r"^\| `(\w+)` \|", text, re.MULTILINE))
+    known = {*toml._TOP, *toml._FILE, *toml._OF_COLUMNS, *(key for keys in toml._KEYS.values() for key in keys)}
+    assert listed == known
+    examples = [block for language, block in blocks("schema") if language == "toml"]
+    for example in examples:
+        cloister.Schema.from_text(example)
+    stated = set(re.findall(r"^(?:\[)?(\w+)", "\n".join(examples), re.MULTILINE))
+    assert known <= stated
 
 
 def test_the_api_page_has_every_public_name() -> None:
