@@ -15,9 +15,10 @@ from cloister.anonymization.counting.scale import CutBins
 from cloister.anonymization.searching.bin_reach import bin_reach
 from cloister.schema.hierarchies import Hierarchy
 
-__all__ = ["binary_tree", "level_costs", "loss_by_places", "loss_by_values", "vectors_by_cost"]
+__all__ = ["binary_tree", "level_costs", "limit_for", "loss_by_places", "loss_by_values", "vectors_by_cost"]
 
 LIMIT = 16_384  # recodings that are tried at most
+FEWEST = 256  # of a very large table
 
 _Bundle: TypeAlias = tuple[NDArray[np.int64], NDArray[np.float64], tuple[int, ...]]
 
@@ -27,6 +28,15 @@ def level_costs(loss: NDArray[np.float64], levels: NDArray[np.int32], counts: ND
     share = counts / max(float(counts.sum()), 1.0)
     costs: NDArray[np.float64] = (loss[levels] * share).sum(axis=1)
     return costs
+
+
+def limit_for(tuples: int) -> int:
+    """How many recodings are tried of so many tuples: each goes over all of them, so half as many for twice the tuples.
+
+    >>> limit_for(18_109), limit_for(100_000), limit_for(10**6), limit_for(10**9)
+    (16384, 4096, 512, 256)
+    """
+    return max(LIMIT >> max((tuples - 1).bit_length() - 15, 0), FEWEST)
 
 
 def vectors_by_cost(costs: Sequence[NDArray[np.float64]], limit: int = LIMIT) -> NDArray[np.int16]:

@@ -32,6 +32,7 @@ from cloister.anonymization.searching.guards import ClassGuard, KAnonymity, pass
 from cloister.anonymization.searching.lattice import (
     binary_tree,
     level_costs,
+    limit_for,
     loss_by_places,
     loss_by_values,
     vectors_by_cost,
@@ -110,7 +111,9 @@ def localize(
     work = _Classes(rows, trees, losses, k, all_guards, [_allowed(*of) for of in zip(trees, columns, limits, strict=True)])
     work.check_cells(limits, all_guards)
     costs = [level_costs(loss, level, n) for loss, level, n in zip(losses, work.levels, leaf_counts, strict=True)]
-    labels = work.joined(work.refined(work.adopted(work.by_rounds(vectors_by_cost(costs), share))))
+    labels = work.joined(
+        work.refined(work.adopted(work.by_rounds(vectors_by_cost(costs, limit_for(len(rows.codes))), share)))
+    )
     nodes = work.shared(labels)
     told = [loss_by_values(t, c) if isinstance(c, CutBins) else t.loss for t, c in zip(trees, columns, strict=True)]
     lost = [float(loss[nodes[labels, j]] @ rows.counts) / rows.total for j, loss in enumerate(told)]  # (q,)
