@@ -184,13 +184,16 @@ class TopDownSpecialization(Parameters):
         out: str | os.PathLike[str],
         *,
         format: str | None = None,
+        dialect: str = "input",
         progress: Callable[[str], None] = lambda _: None,
     ) -> Release:
         """Write the rows of X, k-anonymous, to a new file (on Spark: a new folder), with its certificate beside it.
 
-        The certificate is ``<out>.release.json``. What is written is counted again before it appears under its name.
+        The certificate is ``<out>.release.json``. What is written is counted again before it appears under its name. A CSV file
+        is written as the input is (delimiter, encoding, line ends); ``dialect="standard"``: with commas, in UTF-8.
         """
-        published = publish_table(self.request(), X, out, format=format, progress=progress)
+        published = publish_table(self.request(), X, out, format=format, dialect=dialect, progress=progress)
+        self.dialect_ = published.dialect
         self.release_, self.summary_, self.recoding_ = published.release, published.summary, published.recoding
         self._keep(published.outcome)
         return self.release_

@@ -24,6 +24,7 @@ from cloister.anonymization.writing.rewriting import format_of, make_rewriting
 from cloister.parameters import check_progress
 from cloister.privacy.release import Release
 from cloister.sinks import check_free_with_certificate, file_hashes, stage
+from cloister.sources.csv_dialect import STANDARD, CsvDialect, check_dialect
 
 __all__ = ["PublishedTable", "SearchedTable", "publish_table", "search_table"]
 
@@ -36,6 +37,7 @@ class PublishedTable:
     summary: TableSummary
     recoding: Recoding
     outcome: TableOutcome
+    dialect: CsvDialect = STANDARD  # how it is written, if it is CSV
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -73,9 +75,10 @@ def publish_table(
     out: str | os.PathLike[str],
     *,
     format: str | None = None,
+    dialect: str = "input",
     progress: Callable[[str], None] = lambda _: None,
 ) -> PublishedTable:
-    """Write the rows of X as a request asks, with their certificate.
+    """Write the rows of X as a request asks, with their certificate; CSV as the input is written, or in the standard dialect.
 
     Notes
     -----
@@ -93,7 +96,7 @@ def publish_table(
     then could not be written counts as one that left.
     """
     progress = check_progress(progress)
-    format = format_of(out, format)
+    format, dialect = format_of(out, format), check_dialect(dialect)
     check_free_with_certificate(out)
     found = search_table(request, X, request.purpose, format, progress)
     opened, counted, result = found.opened, found.counted, found.result
@@ -114,6 +117,7 @@ def publish_table(
         check_confirmed(unique, fitted.keep_unique)
     with stage(out, directory=False, with_certificate=True) as staged:
         table.rewrite(rewriting, str(staged.path), format, counted.rows.total if fitted.shuffle else None)
+        written_as = table.write_dialect(staged.path, format, dialect)
         progress("counting the output again")
         written = table.reopen(str(staged.path))
         output = count_output(written, result.recoding, counted.sensitive)
@@ -136,4 +140,4 @@ def publish_table(
         ),
         table=fitted.table,
     )
-    return PublishedTable(release, summary, recoding, outcome)
+    return PublishedTable(release, summary, recoding, outcome, written_as)

@@ -135,7 +135,8 @@ def anonymize(
     *,
     k: Annotated[int | None, typer.Option("--k", metavar="K", help="How many rows look alike, at least.")] = None,
     out: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="A new .csv (commas, UTF-8) or .parquet (on Spark: a folder).")
+        Path | None,
+        typer.Option(metavar="FILE", help="A new .csv (written as the input is) or .parquet (on Spark: a folder)."),
     ] = None,
     searching: Searching,
     guarding: Guarding,
@@ -167,7 +168,7 @@ def anonymize(
     ] = False,
     schema: flags.SchemaFile = None,
     access: flags.Access,
-    publishing: flags.Publishing,
+    publishing: flags.PublishingRows,
     everywhere: flags.Everywhere,
 ) -> None:
     """Publish a k-anonymous table: generalise the quasi-identifiers, drop the identifiers, keep the rest."""
@@ -244,13 +245,14 @@ def publish(
     data: Any,
     out: Path,
     save_recoding: Path | None,
-    publishing: flags.Publishing,
+    publishing: flags.PublishingRows,
     as_json: bool,
     scope_reason: str,
 ) -> None:
     """Write the table and, if it is asked for, its recoding."""
     from cloister.anonymization.writing.rewriting import format_of
     from cloister.sinks import certificate_path, reserved
+    from cloister.sources.csv_dialect import STANDARD
 
     format_of(out)
     if save_recoding is not None and save_recoding.resolve() in (out.resolve(), certificate_path(out.resolve())):
@@ -261,10 +263,12 @@ def publish(
         names.enter_context(reserved(out, with_certificate=True))
         write_report = names.enter_context(reporting(publishing, out, model.ledger, quiet=as_json))
         with output.progress(as_json) as step:
-            release = model.publish(data, out, progress=step)
+            release = model.publish(data, out, dialect=publishing.dialect or "input", progress=step)
         if save_recoding is not None:
             output.write_text(save_recoding, model.recoding_.to_json(), for_holder=True)
         show(release, str(model.summary_), out, as_json, model.outcome_, scope_reason)
+        if model.dialect_ != STANDARD and not as_json:
+            output.print_line(f"Written as the input is: {model.dialect_}.")
         if save_recoding is not None and not as_json:
             output.print_line(f"Recoding: {save_recoding} (for the holder; on other rows it guarantees nothing)")
         write_report()
@@ -287,7 +291,7 @@ def apply_saved(
     k: int | None,
     pseudonymizing: Pseudonymizing,
     where: dict[str, Any],
-    publishing: flags.Publishing,
+    publishing: flags.PublishingRows,
     as_json: bool,
 ) -> None:
     """Apply a saved recoding to other rows; `where` names the table, its ledger and the engine."""
@@ -304,7 +308,15 @@ def apply_saved(
         reporting(publishing, out, where["ledger"], quiet=as_json) as write_report,
     ):
         release = apply_recoding(
-            saved, data, out, k=k, identifiers=dropped, keep_unique=kept, **pseudonymizing.key(), **where
+            saved,
+            data,
+            out,
+            k=k,
+            identifiers=dropped,
+            keep_unique=kept,
+            dialect=publishing.dialect or "input",
+            **pseudonymizing.key(),
+            **where,
         )
         show(release, ", ".join(f"{what} {number:,}" for what, number in release.result.items()), out, as_json)
         write_report()

@@ -222,6 +222,16 @@ class Publishing:
 
 
 @dataclass(frozen=True)
+class PublishingRows(Publishing):
+    """The same of verbs that write rows of a table back."""
+
+    dialect: Annotated[
+        Literal["input", "standard"] | None,
+        typer.Option(help="How a .csv is written: as the input is (default), or standard: commas, UTF-8."),
+    ] = None
+
+
+@dataclass(frozen=True)
 class Spending:
     """How much a release may reveal."""
 

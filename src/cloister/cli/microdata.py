@@ -78,7 +78,7 @@ def microdata(
     schema: flags.SchemaFile = None,
     neighbours: flags.NeighbourRelation = None,
     access: flags.Access,
-    publishing: flags.Publishing,
+    publishing: flags.PublishingRows,
     plot: flags.PlotFile = None,
     dry_run: flags.DryRun = False,
     rows: flags.ExpectedRows = 10_000,
@@ -136,9 +136,11 @@ def check_out(out: Path | None) -> Path:
 
 
 def publish_private(
-    request: Any, data: Any, path: Path, publishing: flags.Publishing, plot: Path | None, as_json: bool
+    request: Any, data: Any, path: Path, publishing: flags.PublishingRows, plot: Path | None, as_json: bool
 ) -> None:
     """Make private rows and write them; what was paid for is kept until it is there."""
+    if publishing.dialect == "input":
+        raise UsageError("private rows are written with commas, in UTF-8: only averaged ones are written as the input is.")
     from cloister.microdata.private.private_rows import format_of_rows
     from cloister.privacy.kept_releases import paid_result
     from cloister.sinks import certificate_path, reserved
@@ -181,11 +183,17 @@ def show_averaging(parameters: dict[str, Any], names: tuple[str, ...], as_json: 
 
 
 def publish_averaged(
-    parameters: dict[str, Any], data: Any, out: Path | None, publishing: flags.Publishing, plot: Path | None, as_json: bool
+    parameters: dict[str, Any],
+    data: Any,
+    out: Path | None,
+    publishing: flags.PublishingRows,
+    plot: Path | None,
+    as_json: bool,
 ) -> None:
     """Average rows in groups of k and write them, for whoever holds them."""
     from cloister.microdata.microaggregation.microaggregation_estimator import Microaggregation
     from cloister.sinks import certificate_path, reserved
+    from cloister.sources.csv_dialect import STANDARD
 
     model = Microaggregation(**parameters)
     path = check_out(out)
@@ -196,11 +204,13 @@ def publish_averaged(
         drawing(plot, path, quiet=as_json) as draw,
     ):
         with output.progress(as_json) as step:
-            release = model.publish(data, path, progress=step)
+            release = model.publish(data, path, dialect=publishing.dialect or "input", progress=step)
         if as_json:
             output.print_json({"out": str(path), "certificate": str(certificate_path(path)), **release.as_dict()})
         else:
             typer.echo(str(model.summary_))
+            if model.dialect_ != STANDARD:
+                output.print_line(f"Written as the input is: {model.dialect_}.")
             output.print_release(release, f"{path}, {certificate_path(path)}")
         write_report()
         draw(model.summary_)

@@ -21,10 +21,11 @@ from cloister.sources.source import distinct
 __all__ = [
     "PLAIN_HEAD",
     "SEP_LINE",
+    "WINDOWS_1252",
     "TextHead",
+    "header_names",
     "pass_lines",
     "read_head",
-    "header_names",
     "read_header",
     "read_text",
     "stated_head",
@@ -211,7 +212,7 @@ def read_text(raw: bytes) -> str:
     try:
         return raw.decode()
     except UnicodeDecodeError:
-        return codecs.charmap_decode(raw, "strict", _WINDOWS_1252)[0]
+        return codecs.charmap_decode(raw, "strict", WINDOWS_1252)[0]
 
 
-_WINDOWS_1252 = "".join(bytes([code]).decode("cp1252", "ignore") or chr(code) for code in range(256))  # as browsers read it
+WINDOWS_1252 = "".join(bytes([code]).decode("cp1252", "ignore") or chr(code) for code in range(256))  # as browsers read it

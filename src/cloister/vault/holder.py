@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 import numpy as np
@@ -20,6 +21,8 @@ from cloister.kernels.keyed import Keyed, KeyedKernel
 from cloister.kernels.loops.choose import expect_rows
 from cloister.kernels.row_maps import RowMap
 from cloister.privacy import noise
+from cloister.sinks.dialect_writer import write_again
+from cloister.sources.csv_dialect import STANDARD, CsvDialect, dialect_of
 from cloister.sources.source import Source
 from cloister.sources.with_column import WithColumn
 from cloister.vault.access import pass_over
@@ -138,6 +141,16 @@ class Holder:
         assert isinstance(self._data, Source), "only where rows have an order"
         data = WithColumn(self._data, name, numbers)
         return Holder(data, self._backend, self._purpose, Booking(None, None))
+
+    def write_dialect(self, path: Path, format: str, dialect: str, decimal: str = ".") -> CsvDialect:
+        """Write a CSV file that `rewrite` wrote again as the table's own files are written, and return how that is.
+
+        `decimal`: of numbers that are made anew, where it is not the delimiter too.
+        """
+        if format != "csv" or dialect == "standard":
+            return STANDARD
+        asked = dialect_of(self._data)
+        return write_again(path, asked if asked.delimiter == decimal else replace(asked, decimal=decimal))
 
     def rewrite(self, row_map: RowMap, path: str, format: str, shuffled: int | None = None) -> None:
         """Write every row, mapped; shuffled, if the number of rows is given."""

@@ -31,6 +31,7 @@ from cloister.parameters import check_whole
 from cloister.privacy.release import Release, Syntactic
 from cloister.sinks import check_free_with_certificate, file_hashes, stage
 from cloister.sinks.csv_header import check_header
+from cloister.sources.csv_dialect import check_dialect
 from cloister.vault import Holder, Vault
 
 __all__ = ["apply_recoding", "read_recoding"]
@@ -61,6 +62,7 @@ def apply_recoding(
     key_file: str | os.PathLike[str] | None = None,
     key_variable: str | None = None,
     format: str | None = None,
+    dialect: str = "input",
     table: str | None = None,
     ledger: Any = None,
     engine: Any = None,
@@ -81,6 +83,8 @@ def apply_recoding(
         Columns that are published although their values are nearly unique.
     key_file, key_variable : path or str, optional
         Where the key of the pseudonyms is. Without one the columns that were pseudonyms are dropped.
+    dialect : "input" or "standard"
+        How a CSV file is written: as the input is (delimiter, encoding, line ends), or with commas, in UTF-8.
     table : str, optional
         The name of the table in its ledger. Default: the one that the recoding carries.
 
@@ -98,7 +102,7 @@ def apply_recoding(
     dropped.
     """
     k = None if k is None else check_whole(k, "k", 2)
-    format = format_of(out, format)
+    format, dialect = format_of(out, format), check_dialect(dialect)
     check_free_with_certificate(out)
     has_key = key_file is not None or key_variable is not None
     if has_key and not recoding.pseudonyms:
@@ -123,6 +127,7 @@ def apply_recoding(
     plan = plan_output(recoding, tuples, recoding.classify(tuples.codes))
     with stage(out, directory=False, with_certificate=True) as staged:
         rows.rewrite(rewriting, str(staged.path), format)
+        rows.write_dialect(staged.path, format, dialect)
         published = rows.reopen(str(staged.path))
         output = count_output(published, recoding, ())
         check_output(output, plan, ())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
@@ -16,6 +16,7 @@ from cloister.kernels.loops.arrays import I32, I64
 from cloister.microdata.microaggregation.centroids import PublishedColumn
 from cloister.microdata.microaggregation.grouping import Grouping
 from cloister.schema.arrow_numpy import to_numbers
+from cloister.schema.cell_format import PLAIN, CellFormat
 from cloister.schema.cell_values import days, numbers, texts
 from cloister.vault import Holder
 
@@ -34,6 +35,7 @@ class WrittenCells:
     name: str
     kind: str
     values: NDArray[np.float64] | pa.Array  # different
+    form: CellFormat = PLAIN  # how a text file has its numbers
 
     @classmethod
     def of(cls, column: PublishedColumn) -> tuple[WrittenCells, I64]:
@@ -51,7 +53,7 @@ class WrittenCells:
             places = pc.index_in(texts(cells).cast(pa.string()).fill_null(""), value_set=self.values)
             codes: NDArray[np.int32] = to_numbers(places, null=len(self.values)).astype(np.int32)
             return codes
-        found = (days if self.kind == "date" else numbers)(cells)
+        found = days(cells) if self.kind == "date" else numbers(cells, self.form)
         at = np.minimum(np.searchsorted(self.values, found), len(self.values) - 1)
         there = self.values[at]
         is_known = (there == found) | (np.isnan(there) & np.isnan(found))
@@ -130,12 +132,15 @@ def plan_published(published: Sequence[PublishedColumn], grouping: Grouping, peo
     return PublishedTuples(cells, known, counts, np.bincount(np.unique(of * persons + people) // persons))
 
 
-def count_published(output: Holder, plan: PublishedTuples, k: int) -> None:
+def count_published(output: Holder, plan: PublishedTuples, k: int, form: CellFormat = PLAIN) -> None:
     """Count what was written, and refuse an output that is not what was planned or has a tuple of fewer than k.
+
+    `form`: how a text file has its numbers.
 
     People are not in the output: they are counted on the table, over tuples that by then are known to be those of the output.
     """
-    counted = output.count(Encoding(categories=plan.cells), plan.known).value
+    cells = tuple(replace(column, form=form) for column in plan.cells)
+    counted = output.count(Encoding(categories=cells), plan.known).value
     if not (np.array_equal(counted.keys[:, 0], np.arange(len(plan.counts))) and np.array_equal(counted.counts, plan.counts)):
         raise EngineError(
             "the output was counted again and does not hold the rows that were planned: the table changed on the way. Nothing "

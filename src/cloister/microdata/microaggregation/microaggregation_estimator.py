@@ -131,12 +131,15 @@ class Microaggregation(Parameters):
         out: str | os.PathLike[str],
         *,
         format: str | None = None,
+        dialect: str = "input",
         progress: Callable[[str], None] = lambda _: None,
     ) -> Release:
         """Write the rows of X, microaggregated, to a new file (CSV or Parquet), with its certificate beside it.
 
-        The certificate is ``<out>.release.json``. What is written is counted again before it appears under its name.
+        The certificate is ``<out>.release.json``. What is written is counted again before it appears under its name. A CSV file
+        is written as the input is (delimiter, encoding, line ends); ``dialect="standard"``: with commas, in UTF-8.
         """
-        published = publish_groups(self.request(), X, out, format=format, progress=progress)
+        published = publish_groups(self.request(), X, out, format=format, dialect=dialect, progress=progress)
+        self.dialect_ = published.dialect
         self.release_, self.summary_ = published.release, published.summary
         return self.release_

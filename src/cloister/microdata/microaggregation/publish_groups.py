@@ -19,10 +19,13 @@ from cloister.microdata.microaggregation.mixed_rows import read_rows
 from cloister.microdata.microaggregation.request import MicroaggregationRequest
 from cloister.parameters import check_progress
 from cloister.privacy.release import Release, Syntactic
+from cloister.schema import Number
+from cloister.schema.cell_format import CellFormat
 from cloister.schema.hierarchies import Hierarchy
 from cloister.sinks import check_free_with_certificate, file_hashes, stage
 from cloister.sinks.csv_header import check_header
 from cloister.sinks.output_cells import format_of
+from cloister.sources.csv_dialect import STANDARD, CsvDialect, check_dialect
 from cloister.sources.stated_names import BY_COLUMNS, names_stated
 from cloister.vault import Holder, Unprotected, Vault, engine_traits, open_data
 
@@ -35,6 +38,7 @@ class PublishedGroups:
 
     release: Release
     summary: GroupSummary
+    dialect: CsvDialect = STANDARD  # how it is written, if it is CSV
 
 
 def publish_groups(
@@ -43,9 +47,10 @@ def publish_groups(
     out: str | os.PathLike[str],
     *,
     format: str | None = None,
+    dialect: str = "input",
     progress: Callable[[str], None] = lambda _: None,
 ) -> PublishedGroups:
-    """Write the rows of X, microaggregated as a request asks, with their certificate.
+    """Write the rows of X, microaggregated as a request asks, with their certificate; CSV as the input is written, or standard.
 
     Notes
     -----
@@ -58,7 +63,7 @@ def publish_groups(
     then could not be written counts as one that left.
     """
     progress = check_progress(progress)
-    format = format_of(out, format)
+    format, dialect = format_of(out, format), check_dialect(dialect)
     check_free_with_certificate(out)
     table, fitted, trees = _opened(request, X, request.purpose)
     names, riding = table.names, fitted.riding(table.names)
@@ -78,8 +83,9 @@ def publish_groups(
     with stage(out, directory=False, with_certificate=True) as staged:
         grouped = table.with_column(group, grouping.of)
         grouped.rewrite(rewriting, str(staged.path), format, rows.rows)
+        written_as = table.write_dialect(staged.path, format, dialect, _decimal(fitted))
         progress("counting the output again")
-        count_published(table.reopen(str(staged.path)), tuples, fitted.k)
+        count_published(table.reopen(str(staged.path)), tuples, fitted.k, CellFormat(decimal=written_as.decimal))
         summary = summarize_groups(fitted, names, grouping, published, tuples)
         release = Release(
             kind="microaggregated table",
@@ -96,7 +102,14 @@ def publish_groups(
         staged.commit(release.to_json())
     if warning := keep_warning(fitted):
         warn_of_release(warning, UnprotectedColumns, 3)
-    return PublishedGroups(release, summary)
+    return PublishedGroups(release, summary, written_as)
+
+
+def _decimal(request: MicroaggregationRequest) -> str:
+    """How averages are written: as the numbers that they are of."""
+    described = () if request.schema is None else request.schema.columns
+    kinds = [column.kind for column in described if column.name in request.columns]
+    return "," if any(isinstance(kind, Number) and kind.decimal == "," for kind in kinds) else "."
 
 
 def group_table(request: MicroaggregationRequest, X: Any) -> Unprotected[I32]:

@@ -1,0 +1,94 @@
+"""A CSV file as Arrow wrote it, written again in another dialect: delimiter, encoding, byte order mark, line ends.
+
+Arrow quotes every text, and no number holds a comma or a line end. So what stands outside quotes are delimiters and line ends
+alone, and what stands inside stays as it is.
+"""
+
+from __future__ import annotations
+
+import codecs
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import BinaryIO
+
+from cloister.sources.csv_dialect import STANDARD, CsvDialect
+from cloister.sources.text_head import WINDOWS_1252
+
+__all__ = ["write_again"]
+
+AT_ONCE = 1 << 20
+_MARKS = {"utf-8": codecs.BOM_UTF8, "utf-16-le": codecs.BOM_UTF16_LE, "utf-16-be": codecs.BOM_UTF16_BE, "cp1252": b""}
+_TABLE = codecs.charmap_build(WINDOWS_1252)
+
+
+def write_again(path: Path, dialect: CsvDialect) -> CsvDialect:
+    """Write a staged file of commas, LF and UTF-8 in a dialect, and return the one that it has then.
+
+    Where the encoding lacks a character, or a cell would be read back as another text, it is UTF-8 with a byte order mark.
+    """
+    if dialect == STANDARD or not path.is_file():  # on Spark an output is a folder
+        return STANDARD
+    again = path.with_name(path.name + ".again")
+    try:
+        _write(path, again, dialect)
+    except UnicodeError:
+        dialect = replace(dialect, encoding="utf-8", has_mark=True)
+        _write(path, again, dialect)
+    os.replace(again, path)
+    return dialect
+
+
+def _write(source: Path, target: Path, dialect: CsvDialect) -> None:
+    encode = _encode_windows if dialect.encoding == "cp1252" else _encoder(dialect.encoding)
+    with source.open("rb") as read, target.open("wb") as written:
+        written.write(_MARKS[dialect.encoding] if dialect.has_mark else b"")
+        is_quoted = False
+        for piece in _pieces(read):
+            parts = piece.split(b'"')
+            for place in range(int(is_quoted), len(parts), 2):
+                plain = parts[place].replace(b",", dialect.delimiter.encode())
+                plain = plain if dialect.decimal == "." else plain.replace(b".", dialect.decimal.encode())
+                parts[place] = plain.replace(b"\n", dialect.line_end.encode())
+            is_quoted ^= len(parts) % 2 == 0
+            written.write(encode(b'"'.join(parts)))
+
+
+def _pieces(file: BinaryIO) -> Iterator[bytes]:
+    """A file in pieces that end where lines do, so that no character is cut."""
+    rest = b""
+    while piece := file.read(AT_ONCE):
+        head, line_end, tail = piece.rpartition(b"\n")
+        if line_end:
+            yield rest + head + line_end
+            rest = tail
+        else:
+            rest += piece
+    if rest:
+        yield rest
+
+
+def _encoder(encoding: str) -> Callable[[bytes], bytes]:
+    if encoding == "utf-8":
+        return lambda piece: piece
+    return lambda piece: piece.decode().encode(encoding)
+
+
+def _encode_windows(piece: bytes) -> bytes:
+    """Windows-1252, in which no cell may be UTF-8 by chance: it would be read as that."""
+    if piece.isascii():
+        return piece
+    encoded = codecs.charmap_encode(piece.decode(), "strict", _TABLE)[0]
+    for cell in encoded.split(b'"'):
+        if not cell.isascii() and _is_utf8(cell):
+            raise UnicodeError("a cell would be read as another text")
+    return encoded
+
+
+def _is_utf8(cell: bytes) -> bool:
+    try:
+        cell.decode()
+    except UnicodeDecodeError:
+        return False
+    return True

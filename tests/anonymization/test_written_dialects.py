@@ -1,0 +1,107 @@
+"""What is written back as CSV looks like what was read: delimiter, encoding, byte order mark, line ends, decimal comma."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import cloister as cl
+from cloister.errors import UsageError
+from cloister.sources.csv_dialect import STANDARD
+from cloister.sources.opening import open_source
+
+NAMES = "alter;größe;ort"
+CITIES = ["Köln", 'Bern; "Stadt"', "Zürich\nWest", "Graz"]
+
+
+def table(encoding: str = "utf-8", end: str = "\r\n", cities: list[str] = CITIES) -> bytes:
+    """Forty rows with everything that needs quotes."""
+    quoted = ['"' + city.replace('"', '""') + '"' for city in cities]
+    rows = [f"{20 + i % 4};1,{50 + i};{quoted[i % len(quoted)]}" for i in range(40)]
+    return end.join([NAMES, *rows, ""]).encode(encoding)
+
+
+def rows_of(path: Path) -> list[dict[str, str | None]]:
+    """All rows."""
+    source = open_source(path)
+    return [row for batch in source.batches(source.names) for row in batch.to_pylist()]
+
+
+def published(tmp_path: Path, raw: bytes, dialect: str = "input") -> tuple[cl.TopDownSpecialization, bytes]:
+    """The bytes that are published of a file of these bytes."""
+    (tmp_path / "in.csv").write_bytes(raw)
+    model = cl.TopDownSpecialization(k=2, quasi=["alter"], keep_unique=["größe"])
+    model.publish(tmp_path / "in.csv", tmp_path / "out.csv", dialect=dialect)
+    kept = [(row["größe"], row["ort"]) for row in rows_of(tmp_path / "in.csv")]
+    assert [(row["größe"], row["ort"]) for row in rows_of(tmp_path / "out.csv")] == kept
+    return model, (tmp_path / "out.csv").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("raw", "start"),
+    [
+        (table(), '"alter";"größe";"ort"\r\n'.encode()),
+        (table(end="\n"), '"alter";"größe";"ort"\n'.encode()),
+        (b"\xef\xbb\xbf" + table(), '\ufeff"alter";"größe";"ort"\r\n'.encode()),
+        (table("cp1252"), '"alter";"größe";"ort"\r\n'.encode("cp1252")),
+        (table("utf-16"), '"alter";"größe";"ort"\r\n'.encode("utf-16")),
+        (table().replace(b";", b"\t"), '"alter"\t"größe"\t"ort"\r\n'.encode()),
+    ],
+    ids=["semicolons", "lf", "mark", "cp1252", "utf-16", "tabs"],
+)
+def test_the_output_is_written_as_the_input(tmp_path: Path, raw: bytes, start: bytes) -> None:
+    """And it is read back with the same cells."""
+    model, out = published(tmp_path, raw)
+    assert out.startswith(start)
+    assert model.dialect_ != STANDARD
+
+
+def test_the_standard_may_be_asked_for(tmp_path: Path) -> None:
+    """Commas, UTF-8, line feeds."""
+    model, out = published(tmp_path, table("cp1252"), "standard")
+    assert out.startswith('"alter","größe","ort"\n'.encode())
+    assert model.dialect_ == STANDARD
+
+
+def test_another_word_is_refused(tmp_path: Path) -> None:
+    """Before a row is read."""
+    with pytest.raises(UsageError, match='dialect "excel" is not known'):
+        published(tmp_path, table(), "excel")
+
+
+def test_characters_that_the_encoding_lacks_make_it_utf8(tmp_path: Path) -> None:
+    """A cell in UTF-8 among others in Windows-1252: the output is UTF-8, and says so by its mark."""
+    raw = table("cp1252").replace(b"Graz", "Łódź".encode())
+    model, out = published(tmp_path, raw)
+    assert out.startswith(b"\xef\xbb\xbf")
+    assert str(model.dialect_) == "semicolons, UTF-8 with a byte order mark"
+
+
+def test_a_cell_that_would_read_otherwise_makes_it_utf8(tmp_path: Path) -> None:
+    """In Windows-1252 two signs may be the bytes of one in UTF-8."""
+    _, out = published(tmp_path, table("cp1252").replace(b"Graz", "Ã¤".encode()))
+    assert out.startswith(b"\xef\xbb\xbf")
+
+
+def test_files_of_different_dialects_are_published_in_the_standard(tmp_path: Path) -> None:
+    """As before."""
+    (tmp_path / "a.csv").write_bytes(table())
+    (tmp_path / "b.csv").write_bytes(table("cp1252"))
+    model = cl.TopDownSpecialization(k=2, quasi=["alter"], keep_unique=["größe"])
+    model.publish([tmp_path / "a.csv", tmp_path / "b.csv"], tmp_path / "out.csv")
+    assert (tmp_path / "out.csv").read_bytes().startswith('"alter","größe","ort"\n'.encode())
+
+
+def test_averages_have_the_decimal_comma_of_their_column(tmp_path: Path) -> None:
+    """They are read again with it, and counted."""
+    (tmp_path / "in.csv").write_bytes(table())
+    schema = cl.Schema.from_text('[columns."größe"]\nkind = "number"\ndecimal = ","\n')
+    cl.Microaggregation(k=5, columns=["größe"], schema=schema).publish(tmp_path / "in.csv", tmp_path / "out.csv")
+    cells = [row["größe"] for row in rows_of(tmp_path / "out.csv")]
+    assert len(cells) == 40
+    assert all(cell is not None and cell.startswith("1,") for cell in cells)
+    cl.Microaggregation(k=5, columns=["größe"], schema=schema).publish(
+        tmp_path / "in.csv", tmp_path / "plain.csv", dialect="standard"
+    )
+    assert all(str(row["größe"]).startswith("1.") for row in rows_of(tmp_path / "plain.csv"))
