@@ -227,7 +227,7 @@ def test_a_recoding_is_for_its_owner_and_holds_over_a_schema(folder: Path, tmp_p
 
 
 def test_a_table_with_semicolons_keeps_its_texts_and_hints_are_quoted(tmp_path: Path) -> None:
-    """cp1252 with semicolons comes out as UTF-8 with commas, and numbers with a decimal comma stay the texts they were."""
+    """cp1252 with semicolons comes out so, and numbers with a decimal comma stay the texts they were."""
     data, out = tmp_path / "in.csv", tmp_path / "out.csv"
     lines = [f"{'mw'[i % 2]};1.{242 + i},33" for i in range(30)]
     data.write_text("\n".join(["Geschlecht;Kosten €", *lines]), encoding="cp1252")
@@ -236,6 +236,6 @@ def test_a_table_with_semicolons_keeps_its_texts_and_hints_are_quoted(tmp_path: 
     assert "--identifiers 'Kosten €'" in " ".join(refused.output.split())
     result = run("anonymize", data, "--quasi", "Geschlecht", "--k", 5, "--keep-unique", "Kosten €", "--out", out)
     assert result.exit_code == 0, result.output
-    with out.open(newline="", encoding="utf-8") as file:
-        rows = list(csv.reader(file))
+    with out.open(newline="", encoding="cp1252") as file:
+        rows = list(csv.reader(file, delimiter=";"))
     assert rows == [["Geschlecht", "Kosten €"], *(line.split(";") for line in lines)]
