@@ -6,7 +6,7 @@ import pytest
 
 from cloister.report.document import Document, Section, TextTable
 from cloister.report.one_line import is_one_line, one_line
-from cloister.report.terminal import print_document, ruled, text
+from cloister.report.terminal import print_document, ruled, stacked, text
 from tests.report.documents import CHART, DOCUMENT, TABLE
 
 
@@ -75,12 +75,14 @@ def test_everything_that_turns_the_order_of_letters_is_written_out() -> None:
 def test_a_table_too_wide_for_the_terminal_is_not_broken_inside_its_cells(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A label that is folded into six lines cannot be read: wide tables are plain lines, which a terminal lets run on."""
+    """A label that is folded into six lines cannot be read: each row of a wide table is a block of lines, in a file one line."""
     monkeypatch.setenv("COLUMNS", "60")
     wide = TextTable.of(
         ["born", *(f"standard_error {i}" for i in range(6))], [["[1900-01-01, 1943-09-01)", *"123456"]], title="t"
     )
     print_document(Document((Section((wide,)),)))
-    assert capsys.readouterr().out.splitlines() == ["t", *ruled(wide).splitlines()]
+    assert capsys.readouterr().out.splitlines() == ["t", *stacked(wide, 60).splitlines()]
+    assert "born: [1900-01-01, 1943-09-01)" in stacked(wide, 60).splitlines()
+    assert ruled(wide) in text(Document((Section((wide,)),)))
     print_document(Document((Section((TABLE,)),)))
     assert "━" in capsys.readouterr().out  # one that fits is drawn

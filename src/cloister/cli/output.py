@@ -13,7 +13,7 @@ import typer
 from cloister.cli import verbosity
 from cloister.errors import UnwrittenRelease
 from cloister.report.one_line import escape_controls, one_line
-from cloister.report.terminal import print_document
+from cloister.report.terminal import print_document, screen_width, wrapped
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -38,7 +38,7 @@ T = TypeVar("T")
 
 def print_line(text: str) -> None:
     """One line on standard output, whatever names of files and columns stand in it."""
-    typer.echo(one_line(text))
+    typer.echo(wrapped(one_line(text), screen_width()))
 
 
 def print_warning(text: str) -> None:
@@ -67,9 +67,11 @@ def print_plan(plan: Plan, as_json: bool, rows: int | None = None) -> None:
     if as_json:
         print_json(plan.as_dict())
         return
-    typer.echo(str(plan))
+    width = screen_width()
+    for line in str(plan).splitlines():
+        typer.echo(wrapped(line, width))
     size = f"For about {rows:,} rows (change with --rows). " if rows is not None else ""
-    typer.echo(f"{size}No row was read and nothing was charged.")
+    typer.echo(wrapped(f"{size}No row was read and nothing was charged.", width))
 
 
 def write_release(

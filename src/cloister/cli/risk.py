@@ -8,6 +8,7 @@ import typer
 
 from cloister.cli import flags, output
 from cloister.cli.drawing import drawing
+from cloister.report import terminal
 
 EXAMPLE = (
     "Example: cloister risk people.csv --quasi age,sex,postcode --sensitive illness; later: cloister risk published.csv "
@@ -85,5 +86,5 @@ def risk(
         if everywhere.as_json:
             output.print_json({**({} if plot is None else {"picture": str(plot)}), **report.as_dict()})
         else:
-            typer.echo(str(report))
+            typer.echo(terminal.text(report.describe(), terminal.screen_width()))
         draw(report)
