@@ -21,7 +21,7 @@ from tests.real_data import FOLDER, real
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 FOLLOWED = (
-    "anonymize", "audit", "budgets", "choose", "kmeans", "ledger", "microaggregation",
+    "anonymize", "audit", "budgets", "choose", "gallery", "kmeans", "ledger", "microaggregation",
     "microdata", "mixed", "reports", "risk", "schema", "scikit-learn", "scores", "synopses", "tables",
     "terminal",
 )  # fmt: skip

@@ -43,6 +43,10 @@ def here(home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
             ["microdata", "points.csv", "--method", "microaggregation", "--k", "5", "--columns", "x,y", "--out", "m.csv"],
             "What each column lost (for the holder only)",
         ),
+        (
+            ["anonymize", *STUDENTS, "--k", "5", "--quasi", "age,level", "--out", "a.csv"],
+            "What each column lost (for the holder only)",
+        ),
         (["risk", *STUDENTS, "--quasi", "age,level"], "Risk of 1,000 rows (for the holder only)"),
     ],
 )

@@ -42,7 +42,7 @@ def test_what_columns_lost_is_the_reports() -> None:
 def test_sizes_stand_beside_those_of_the_original() -> None:
     """Both have a share for each range that either has; the shares of each add up to all."""
     before, after = (reidentification(np.array(sizes)) for sizes in ([1, 1, 2, 6], [10]))
-    (panel,) = sizes_beside(before, after, "rows").panels
+    (panel,) = sizes_beside(before, after).panels
     assert panel.words == ("1", "2", "5 to 9", "10 to 19")
     assert dict(panel.series) == {"original": pytest.approx((0.2, 0.2, 0.6, 0)), "release": (0, 0, 0, 1)}
 

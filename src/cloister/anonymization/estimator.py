@@ -14,12 +14,14 @@ from cloister.anonymization.request import Request, Settings, read_request
 from cloister.anonymization.searching.guards import Guard
 from cloister.errors import UsageError
 from cloister.privacy.release import Release
+from cloister.report.picture import Picture
+from cloister.report.plotted import Plotted
 from cloister.sklearn_params import Parameters
 
 __all__ = ["TopDownSpecialization"]
 
 
-class TopDownSpecialization(Parameters):
+class TopDownSpecialization(Plotted, Parameters):
     """Publish a table in which everybody looks like at least k - 1 others.
 
     Parameters
@@ -214,6 +216,12 @@ class TopDownSpecialization(Parameters):
         tried = dry_run(self.request(), X, out, format=format, progress=progress)
         self._keep(tried.outcome)
         return tried
+
+    def pictures(self) -> tuple[Picture, ...]:
+        """What each column lost, and how many look alike before and after: for the holder, after `publish` or `dry_run`."""
+        if not hasattr(self, "outcome_"):
+            raise UsageError("there is nothing to draw yet. Call publish or dry_run first.")
+        return self.outcome_.pictures()
 
     def _keep(self, outcome: TableOutcome) -> None:
         self.outcome_, self.preview_, self.advice_ = outcome, outcome.preview, outcome.advice

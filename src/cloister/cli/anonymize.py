@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from cloister.cli import flags, output
+from cloister.cli.drawing import drawing
 from cloister.cli.report import reporting
 from cloister.errors import UsageError
 from cloister.report.terminal import print_document
@@ -169,10 +170,15 @@ def anonymize(
     schema: flags.SchemaFile = None,
     access: flags.Access,
     publishing: flags.PublishingRows,
+    plot: flags.PlotFile = None,
     everywhere: flags.Everywhere,
 ) -> None:
     """Publish a k-anonymous table: generalise the quasi-identifiers, drop the identifiers, keep the rest."""
     check_modes(out, k, curve, apply, save_recoding, publishing.report, dry_run)
+    if plot is not None and (apply is not None or curve is not None):
+        raise UsageError(
+            "--plot draws what a search lost; --curve names its own picture, and --apply searches nothing. Drop it."
+        )
     where = access.parameters()
     files = access.files(data)
     if apply is not None:
@@ -210,11 +216,11 @@ def anonymize(
     if curve is not None:
         show_curve(model, files, curve, everywhere.as_json)
     elif dry_run:
-        try_out(model, files, out, everywhere.as_json)
+        try_out(model, files, out, plot, everywhere.as_json)
     else:
         assert out is not None
         reason = SAVED_IS_GLOBAL if save_recoding is not None and searching.scope is None else model.request().scope_reason
-        publish(model, files, out, save_recoding, publishing, everywhere.as_json, reason)
+        publish(model, files, out, save_recoding, publishing, plot, everywhere.as_json, reason)
 
 
 def check_modes(
@@ -246,6 +252,7 @@ def publish(
     out: Path,
     save_recoding: Path | None,
     publishing: flags.PublishingRows,
+    plot: Path | None,
     as_json: bool,
     scope_reason: str,
 ) -> None:
@@ -262,6 +269,7 @@ def publish(
             names.enter_context(reserved(save_recoding))
         names.enter_context(reserved(out, with_certificate=True))
         write_report = names.enter_context(reporting(publishing, out, model.ledger, quiet=as_json))
+        draw = names.enter_context(drawing(plot, out, quiet=as_json))
         with output.progress(as_json) as step:
             release = model.publish(data, out, dialect=publishing.dialect or "input", progress=step)
         if save_recoding is not None:
@@ -272,16 +280,19 @@ def publish(
         if save_recoding is not None and not as_json:
             output.print_line(f"Recoding: {save_recoding} (for the holder; on other rows it guarantees nothing)")
         write_report()
+        draw(model.outcome_)
 
 
-def try_out(model: TopDownSpecialization, data: Any, out: Path | None, as_json: bool) -> None:
+def try_out(model: TopDownSpecialization, data: Any, out: Path | None, plot: Path | None, as_json: bool) -> None:
     """Show what a run would do."""
-    with output.progress(as_json) as step:
-        tried = model.dry_run(data, out, progress=step)
-    if as_json:
-        output.print_json(tried.as_dict())
-    else:
-        print_document(tried.describe())
+    with drawing(plot, out, quiet=as_json) as draw:
+        with output.progress(as_json) as step:
+            tried = model.dry_run(data, out, progress=step)
+        if as_json:
+            output.print_json(tried.as_dict())
+        else:
+            print_document(tried.describe())
+        draw(tried.outcome)
 
 
 def apply_saved(

@@ -42,15 +42,16 @@ def risk_pictures(
     return tuple(pictures)
 
 
-def sizes_beside(before: Reidentification, after: Reidentification, counted: str) -> Picture:
+def sizes_beside(before: Reidentification, after: Reidentification) -> Picture:
     """How many share their values before and after a table was generalised."""
     starts = sorted({start for risk in (before, after) for start, _, _ in risk.sizes})
     series = tuple(
         (name, tuple(_shares(risk).get(start, 0.0) for start in starts))
         for name, risk in (("original", before), ("release", after))
     )
-    panel = BarPanel(f"{counted} by how many share their values", tuple(size_words(start) for start in starts), series)
-    return Picture(f"How many {counted} look alike", (panel,), "Pale: the original. Full: the release.", True, across=1)
+    panel = BarPanel("", tuple(size_words(start) for start in starts), series)
+    caption = "The share of those who are as many as look alike. Pale: the original. Full: the release."
+    return Picture("How many look alike", (panel,), caption, True, across=1)
 
 
 def loss_picture(losses: Mapping[str, float]) -> Picture:

@@ -18,6 +18,8 @@ from cloister.parameters import check_progress, check_whole
 from cloister.report import notebook, plot, terminal
 from cloister.report.document import Block, Chart, ChartAxis, Document, Section, Sentence, Series, TextTable
 from cloister.report.numbers import percent
+from cloister.report.picture import Picture
+from cloister.report.plotted import Plotted
 from cloister.risks.measures import Reidentification
 from cloister.risks.risk_report import STAMP
 
@@ -40,7 +42,7 @@ class Point:
 
 
 @dataclass(frozen=True, slots=True)
-class Curve:
+class Curve(Plotted):
     """Loss and risk by k.
 
     Privacy
@@ -97,6 +99,10 @@ class Curve:
                 Series("average risk", tuple(point.risk.prosecutor_average for point in self.points), is_right=True),
             ),
         )
+
+    def pictures(self) -> tuple[Picture, ...]:
+        """The same as a picture, for the holder."""
+        return (Picture("Loss and risk by k", (self.chart(),), f"{self.scope} recoding".capitalize() + ".", True, across=1),)
 
     def draw(self, path: str | PathLike[str]) -> None:
         """Draw loss and risk over k, as PNG or SVG by the name of the file."""

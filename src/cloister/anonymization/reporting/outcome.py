@@ -23,7 +23,10 @@ from cloister.anonymization.writing.recount import PublishedClasses
 from cloister.report import notebook, terminal
 from cloister.report.document import Block, Document, Section, Sentence, TextTable
 from cloister.report.numbers import percent
+from cloister.report.picture import Picture
+from cloister.report.plotted import Plotted
 from cloister.risks.measures import Reidentification
+from cloister.risks.risk_pictures import loss_picture, sizes_beside
 from cloister.risks.risk_report import STAMP
 
 __all__ = ["Preview", "TableOutcome", "find_outcome", "preview_rows"]
@@ -58,7 +61,7 @@ class Preview:
 
 
 @dataclass(frozen=True, slots=True)
-class TableOutcome:
+class TableOutcome(Plotted):
     """Utility beside risk, a preview and advice."""
 
     loss: float
@@ -72,6 +75,10 @@ class TableOutcome:
     def as_dict(self) -> dict[str, Any]:
         """Plain data."""
         return {**dataclasses.asdict(self), "sentences": list(self.advice.sentences)}
+
+    def pictures(self) -> tuple[Picture, ...]:
+        """What each column lost, and how many look alike before and after: for the holder."""
+        return loss_picture(self.losses), sizes_beside(self.before, self.after)
 
     def describe(self) -> Document:
         """Loss by column, risk before and after, the preview, the advice."""
