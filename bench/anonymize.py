@@ -49,7 +49,7 @@ def quality() -> list[dict[str, Any]]:
             return model.summary_.loss
 
         for k, share, arx, bar in GLOBAL:
-            settings: dict[str, Any] = {"k": k, "suppression": share}
+            settings: dict[str, Any] = {"k": k, "suppression": share, "scope": "global"}
             loss = run(settings)
             taken = seconds(lambda settings=settings: run(settings))
             rows.append({"what": f"global, k {k}, {share:.0%} suppressed", "loss": loss, "ARX": arx, "bar": f"{bar}, 0.5 s",
