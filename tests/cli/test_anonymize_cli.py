@@ -146,7 +146,7 @@ def test_an_applied_recoding_is_in_the_ledger_of_its_table(folder: Path, tmp_pat
         (["--k", 10, "--out", "{out}", "--quasi", "system,sexx"], 'Did you mean "sex"'),
         (["--k", 99_999, "--out", "{out}"], "k = 99999"),
         (["--k", 1, "--out", "{out}"], "k must be a whole number of at least 2"),
-        (["--k", 10, "--out", "{out}.xlsx"], ".parquet"),
+        (["--k", 10, "--out", "{out}.docx"], ".parquet"),
         (["--k", 10, "--out", "{folder}/pupils.csv"], "exists"),
         (["--k", 10, "--out", "{out}", "--suppress", 2], "below 1"),
         (["--k", 10, "--out", "{out}", "--pseudonyms", "pupil_id"], "key"),
