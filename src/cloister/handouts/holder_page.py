@@ -86,17 +86,17 @@ def _measure_rows(release: Release, path: Path, original: Any, *, hierarchies: A
     if isinstance(beside, RowsReport) and isinstance(release.guarantee, Syntactic):  # averaged rows look alike, too
         after = assess(published, quasi, **where)
     chapters = (
-        _chapter("The release beside its original", beside.describe(), beside),
-        _chapter("The original", before.describe(), before),
+        _chapter("The release beside its original", beside.describe(), beside, "after-"),
+        _chapter("The original", before.describe(), before, "before-"),
     )
     if not (isinstance(before, RiskReport) and isinstance(after, RiskReport)):
         return (), chapters
     return (_comparison(before, after),), chapters
 
 
-def _chapter(heading: str, document: Document, report: Any = None) -> Chapter:
+def _chapter(heading: str, document: Document, report: Any = None, prefix: str = "") -> Chapter:
     pictures: Callable[[], tuple[Picture, ...]] | None = getattr(report, "pictures", None)
-    drawn = draw_inline(pictures()) if pictures is not None else ()
+    drawn = draw_inline(pictures(), prefix) if pictures is not None else ()
     chapter = Chapter.of_document(heading, document)
     return Chapter(heading, (*chapter.blocks, *drawn))
 

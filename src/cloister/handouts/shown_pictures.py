@@ -27,12 +27,14 @@ def has_pictures() -> bool:
     return find_spec("matplotlib") is not None
 
 
-def draw_inline(pictures: Sequence[Picture]) -> tuple[Drawing, ...]:
-    """Pictures as parts of a page."""
+def draw_inline(pictures: Sequence[Picture], prefix: str = "") -> tuple[Drawing, ...]:
+    """Pictures as parts of a page; `prefix` tells those of one chapter from those of another."""
     if not pictures or not has_pictures():
         return ()
     return tuple(
-        Drawing(inline_svg(picture, f"picture-{i}-"), " ".join(filter(None, (f"{picture.heading}.", picture.caption))))
+        Drawing(
+            inline_svg(picture, f"{prefix}picture-{i}-"), " ".join(filter(None, (f"{picture.heading}.", picture.caption)))
+        )
         for i, picture in enumerate(pictures[:MOST_PICTURES])
     )
 

@@ -79,4 +79,4 @@ def _describe(root: ElementTree.Element, picture: Picture) -> None:
     root.set("aria-label", one_line(picture.heading))
     title, text = ElementTree.Element(f"{{{SVG}}}title"), ElementTree.Element(f"{{{SVG}}}desc")
     title.text, text.text = one_line(picture.heading), one_line(picture.caption)
-    root[:0] = [title, text]
+    root[:0] = [title, text] if picture.caption else [title]  # an empty element of HTML would not end where it does in SVG
