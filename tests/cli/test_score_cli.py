@@ -107,5 +107,5 @@ def test_a_changed_folder_is_refused(clusters: Path) -> None:
     """Centres that are not those of the certificate are not scored."""
     (clusters / "centers.csv").write_text((clusters / "centers.csv").read_text().replace("0,", "1,", 1))
     code, output = run("score", clusters, "people.csv", "--ledger", "ledger.sqlite")
-    assert code == 1
+    assert code == 5
     assert "was changed after it was written" in output
