@@ -8,7 +8,7 @@ import sys
 ALL = [
     "foundations", "kmeans_speed", "kmeans_quality", "kmeans_tails", "measured_loss", "found_bounds", "point_search", "spark",
     "synopsis", "tables", "magic", "mixed", "anonymize", "risk", "audit", "collect", "collect_service", "microaggregation",
-    "microdata", "microdata_marginals",
+    "microdata", "microdata_marginals", "database_rows",
 ]  # fmt: skip
 
 IN_PARTS = {

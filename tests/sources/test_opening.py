@@ -102,7 +102,7 @@ def test_what_is_not_there_is_a_source_error(data: object, hint: str) -> None:
 
 @pytest.mark.parametrize(
     ("content", "hint"),
-    [(b"", "empty"), (b"PK\x03\x04\0\0\0\0rest", "unknown format"), (b"<html></html>", "unknown format")],
+    [(b"", "empty"), (b"PK\x03\x04\0\0\0\0rest", "damaged"), (b"<html></html>", "unknown format")],
     ids=["empty", "zip", "HTML"],
 )
 def test_unknown_formats_are_refused(tmp_path: Path, content: bytes, hint: str) -> None:

@@ -73,7 +73,7 @@ def members_of(place: Place) -> list[Place]:
         try:
             with zipfile.ZipFile(file) as archive:
                 infos = archive.infolist()
-        except (zipfile.BadZipFile, NotImplementedError, ValueError):
+        except (zipfile.BadZipFile, OSError, NotImplementedError, ValueError):
             raise SourceError(f"{place.shown}: the archive is damaged or incomplete. Get it anew.") from None
     if any(info.filename in DOCUMENTS for info in infos):
         return [place]
