@@ -145,7 +145,7 @@ def _check_archive(file: Any, shown: str, wanted: str | None) -> None:
             others = [name for name in book.namelist() if not name.startswith("xl/worksheets/")]
             check_sizes(book, [chosen.part, *others], shown)
             check_area(book, chosen.part, shown)
-    except (zipfile.BadZipFile, OSError, EOFError, KeyError, NotImplementedError, RuntimeError):
+    except (zipfile.BadZipFile, pa.ArrowException, OSError, EOFError, KeyError, NotImplementedError, RuntimeError):
         raise_alone(
             SourceError(f"{shown}: the workbook breaks while it is unpacked; it may be damaged or incomplete. Get it anew.")
         )
