@@ -32,27 +32,14 @@ def all_must_run() -> bool:
     return os.environ.get("CI", "").lower() == "true"
 
 
-@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Keep the tests of one kind of Spark in one process, and skip them where Spark is missing, with how to get it."""
-    for item in items:
-        if item.get_closest_marker("spark"):
-            item.add_marker(pytest.mark.xdist_group(spark_kind(item)))
+    """Skip Spark tests where Spark is missing, with a line that says how to get it."""
     reason = missing()
     if reason is None:
         return
     for item in items:
         if item.get_closest_marker("spark"):
             item.add_marker(pytest.mark.skip(reason=f"Spark tests need more: {reason}"))
-
-
-def spark_kind(item: pytest.Item) -> str:
-    """Which kind of Spark a test asks for: a session takes ten seconds to start, so two processes should not start the same."""
-    named = getattr(item, "callspec", None)
-    kind = named.params.get("spark") if named else None
-    if kind is None and {"cluster", "on_cluster"} & set(getattr(item, "fixturenames", ())):
-        kind = "cluster"
-    return kind or "classic"
 
 
 @pytest.hookimpl(hookwrapper=True)
