@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import re
 import runpy
 import shlex
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -23,7 +26,8 @@ DOCS = Path(__file__).resolve().parent.parent / "docs"
 FOLLOWED = (
     "anonymize", "audit", "budgets", "choose", "gallery", "kmeans", "ledger", "microaggregation",
     "microdata", "mixed", "reports", "risk", "schema", "scikit-learn", "scores", "synopses", "tables",
-    "terminal",
+    "terminal", "nightly",
+    "tutorials/engineer", "tutorials/officer", "tutorials/researcher", "tutorials/scientist",
 )  # fmt: skip
 
 
@@ -70,6 +74,29 @@ def test_a_page_can_be_followed(page: str, here: Path, monkeypatch: pytest.Monke
     for language, block in blocks(page):
         if language == "python":
             exec(compile(block, f"{page}.md", "exec"), {})
+
+
+def test_the_nightly_job_spends_once(here: Path) -> None:
+    """Its script, started twice on one day, releases the first time and finds the day's table the second time."""
+    (script,) = [block for language, block in blocks("nightly") if language == "sh"]
+    (here / "nightly.sh").write_text(script)
+    (here / "bin").mkdir()
+    shim = here / "bin" / "cloister"
+    shim.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m cloister "$@"\n')
+    shim.chmod(0o755)
+    environment = {**os.environ, "PATH": f"{shim.parent}{os.pathsep}{os.environ['PATH']}"}
+
+    def run(*words: str) -> tuple[int, str]:
+        done = subprocess.run(words, capture_output=True, text=True, env=environment, cwd=here, timeout=120)
+        return done.returncode, done.stdout
+
+    assert run("cloister", "ledger", "create", "students", "--epsilon", "0.15")[0] == 0
+    assert run("sh", "nightly.sh", "students.csv", ".")[1].startswith("released: ")
+    code, told = run("sh", "nightly.sh", "students.csv", ".")
+    assert (code, told.split(":")[0]) == (0, "done before")
+    next(here.glob("levels-*.csv")).unlink()
+    next(here.glob("levels-*.csv.release.json")).unlink()
+    assert run("sh", "nightly.sh", "students.csv", ".") == (3, "the budget of the table is spent\n")
 
 
 def test_the_page_of_collections_can_be_followed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
