@@ -71,9 +71,10 @@ def test_a_page_can_be_followed(page: str, here: Path, monkeypatch: pytest.Monke
     for words in commands(page):
         done = CliRunner().invoke(app, words)
         assert done.exit_code == 0, f"cloister {shlex.join(words)}\n{done.output}"
+    names: dict[str, object] = {}  # a page is read from its top: later blocks know what earlier ones named
     for language, block in blocks(page):
         if language == "python":
-            exec(compile(block, f"{page}.md", "exec"), {})
+            exec(compile(block, f"{page}.md", "exec"), names)
 
 
 def test_the_nightly_job_spends_once(here: Path) -> None:
