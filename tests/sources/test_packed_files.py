@@ -44,6 +44,7 @@ def zipped(path: Path, members: dict[str, bytes], method: int = zipfile.ZIP_DEFL
         ("t.csv.xz", lzma.compress(TEXT[:15]) + b"\0" * 8 + lzma.compress(TEXT[15:])),
         ("named_otherwise", lzma.compress(TEXT)),
     ],
+    ids=["gz", "bz2", "xz", "two streams", "named otherwise"],  # packed bytes hold the time: no two processes would agree
 )
 def test_compressed_files_are_known_by_their_bytes(tmp_path: Path, name: str, packed: bytes) -> None:
     """Also of several streams one behind the other."""
