@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cloister.clustering.center_digits import center_rows, decimals_of, shown_cell, write_centers
 from cloister.clustering.cluster_pictures import cluster_pictures
 from cloister.clustering.domain import Domain
 from cloister.clustering.expected_loss import TOO_LITTLE
@@ -26,7 +26,6 @@ from cloister.report import notebook
 from cloister.report.document import Block, Document, Fact, Section, Sentence, TextTable
 from cloister.report.picture import Picture
 from cloister.report.plotted import PlottedByColumn
-from cloister.schema.numerals import coordinate_text
 from cloister.sinks import file_hash, stage
 from cloister.vault import Vault, engine_traits
 
@@ -162,9 +161,10 @@ class Clusters(PlottedByColumn):
     def describe(self, *, with_warning: bool = True) -> Document:
         """The centres, a row each, what was chosen on the way, and at last, if wanted, what is to be warned of."""
         names = list(map(str, self.domain.columns))
+        decimals = decimals_of(self.domain, self.standard_errors_, len(self.places))
         rows = [
-            [str(i), f"{size:,.0f}", *(v if isinstance(v, str) else coordinate_text(v) for v in center[:SHOWN])]
-            for i, (size, center) in enumerate(zip(self.cluster_sizes_, self.records, strict=True))
+            [str(i), f"{size:,.0f}", *map(shown_cell, center[:SHOWN], digits[:SHOWN])]
+            for i, (size, center, digits) in enumerate(zip(self.cluster_sizes_, self.records, decimals, strict=True))
         ]
         noise = self.release_.result.get("size_noise")
         title = f"{len(rows)} private clusters (sizes are noisy{'' if noise is None else f': +- {noise:,.2g}'})"
@@ -201,6 +201,8 @@ class Clusters(PlottedByColumn):
     def save(self, path: str | PathLike[str], *, label: Any = None) -> Release:
         """Write a new folder with centers.csv and release.json, and with `label` the labels of these rows.
 
+        centers.csv has the digits that the noise leaves; release.json has all of them, and is what `load_clusters` labels by.
+
         Parameters
         ----------
         path
@@ -215,7 +217,8 @@ class Clusters(PlottedByColumn):
         """
         with stage(path, directory=True) as staged:
             centers = staged.path / "centers.csv"
-            self._write_centers(centers)
+            digits = decimals_of(self.domain, self.standard_errors_, len(self.places))
+            write_centers(centers, center_rows(self.domain.columns, self.cluster_sizes_, self.records, digits))
             kept = () if label is None else (LABELS,)
             certificate = dataclasses.replace(self.release_, files={centers.name: file_hash(centers)}, holder_files=kept)
             (staged.path / "release.json").write_text(certificate.to_json(), encoding="utf-8")
@@ -223,14 +226,6 @@ class Clusters(PlottedByColumn):
                 self._write_labels(label, staged.path / LABELS)
             staged.commit()
         return certificate
-
-    def _write_centers(self, path: Path) -> None:
-        with path.open("w", newline="", encoding="utf-8") as file:
-            writer = csv.writer(file)
-            writer.writerow(["cluster", "size", *self.domain.columns])
-            for i, (size, center) in enumerate(zip(self.cluster_sizes_, self.records, strict=True)):
-                cells = (value if isinstance(value, str) else f"{value:.9g}" for value in center)
-                writer.writerow([i, f"{size:.0f}", *cells])
 
     def _write_labels(self, X: Any, path: Path) -> None:
         """The label of every row; the file itself says for whom it is."""

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cloister.clustering.center_digits import center_rows, decimals_of
 from cloister.clustering.clusters import Clusters
 from cloister.clustering.domain import Ball, Domain, from_bounds, with_categories
 from cloister.encode import Codes
@@ -67,8 +68,10 @@ def load_clusters(path: str | PathLike[str], schema: Schema | None = None) -> Cl
         modes = modes_of(records, domain, release.parameters["gamma"]) if domain.categories else None
         sizes = np.array(release.result["sizes"], dtype=np.float64)
         places = domain.put((centers - domain.decode(np.zeros_like(centers))) / domain.lengths())
-        is_whole = sizes.shape == (len(centers),) and written_centers(domain, sizes, records) == read_rows(folder / CENTERS)
         errors = errors_of(release.result.get("standard_errors"), len(centers), len(domain.columns))
+        is_whole = sizes.shape == (len(centers),) and read_rows(folder / CENTERS) in written_centers(
+            domain, sizes, records, errors
+        )
         is_inside = bool((np.abs(domain.decode(places) - centers) <= domain.lengths()).all())
     except (KeyError, TypeError, ValueError, AttributeError, ArithmeticError, csv.Error):
         is_whole = is_inside = False
@@ -126,13 +129,12 @@ def modes_of(records: list[list[Any]], domain: Domain, gamma: Any) -> Modes:
     return Modes(codes, np.rint(gammas / domain.unit**2).astype(np.int64))
 
 
-def written_centers(domain: Domain, sizes: Any, records: list[list[Any]]) -> list[list[str]]:
-    """The cells of centers.csv, as `Clusters.save` writes them."""
-    rows = [
-        [str(i), f"{size:.0f}", *(value if isinstance(value, str) else f"{float(value):.9g}" for value in record)]
-        for i, (size, record) in enumerate(zip(sizes, records, strict=True))
-    ]
-    return [["cluster", "size", *domain.columns], *rows]
+def written_centers(
+    domain: Domain, sizes: NDArray[np.float64], records: list[list[Any]], errors: NDArray[np.float64] | None
+) -> list[list[list[str]]]:
+    """The cells that centers.csv may hold: as `Clusters.save` writes them, or with all digits, as it did once."""
+    digits = [decimals_of(domain, each, len(records)) for each in (errors, None)]
+    return [center_rows(domain.columns, sizes, records, each) for each in digits]
 
 
 def read_rows(path: Path) -> list[list[str]]:

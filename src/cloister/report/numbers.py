@@ -1,8 +1,10 @@
-"""Shares and probabilities for a person to read."""
+"""Shares and probabilities for a person to read, and how many digits of a noisy number are worth it."""
 
 from __future__ import annotations
 
-__all__ = ["percent", "posterior_percent"]
+from math import floor, log10
+
+__all__ = ["decimals_left", "percent", "posterior_percent"]
 
 ALMOST_CERTAIN = 0.9999
 
@@ -28,3 +30,12 @@ def posterior_percent(probability: float) -> str:
     ('4.76%', '>99.99%')
     """
     return ">99.99%" if probability > ALMOST_CERTAIN else f"{100 * probability:.3g}%"
+
+
+def decimals_left(error: float) -> int:
+    """To how many decimals a number with this standard error is worth writing: two digits of the error.
+
+    >>> decimals_left(0.137), decimals_left(28.4), decimals_left(12345.0)
+    (2, 0, -3)
+    """
+    return 1 - floor(log10(error))

@@ -29,9 +29,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cloister.kernels.tables import ValueLevels
+from cloister.report.numbers import decimals_left
 from cloister.tabulation.cell_statistics import LEAST_COUNT, Columns, MarginCounts
 from cloister.tabulation.quantile_bins import QuantileBins
-from cloister.tabulation.table_digits import decimals_left
 
 __all__ = ["CellQuantiles", "RankFit", "fit_ranks"]
 

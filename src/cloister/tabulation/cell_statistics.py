@@ -17,8 +17,9 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from cloister.report.numbers import decimals_left
 from cloister.tabulation.margins import Axes
-from cloister.tabulation.table_digits import decimals_left, significant
+from cloister.tabulation.table_digits import significant
 
 __all__ = ["CellMeans", "CellStatistic", "CellSums", "MarginCounts"]
 

@@ -11,12 +11,13 @@ from numpy.typing import NDArray
 
 from cloister.encode import Grid
 from cloister.kernels.tables import TableCounts
+from cloister.report.numbers import decimals_left
 from cloister.tabulation.axes import TableLayout
 from cloister.tabulation.cell_quantiles import CellQuantiles
 from cloister.tabulation.cell_statistics import CellMeans, CellStatistic, CellSums
 from cloister.tabulation.margins import CERTAIN, Axes, fit_cells, not_negative, precisions, spread_of
 from cloister.tabulation.private_table import PrivateTable
-from cloister.tabulation.table_digits import decimals_left, whole_counts
+from cloister.tabulation.table_digits import whole_counts
 
 __all__ = ["settle"]
 

@@ -5,12 +5,10 @@ Post-processing of released values and public noise scales. Margins are added up
 
 from __future__ import annotations
 
-from math import floor, log10
-
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["decimals_left", "significant", "whole_counts"]
+__all__ = ["significant", "whole_counts"]
 
 PARTS = 10**6  # of a row, in which counts are compared: integers, so that no rounding of floats decides
 
@@ -32,15 +30,6 @@ def whole_counts(cells: NDArray[np.float64]) -> NDArray[np.int64]:
         order = np.argsort(np.argsort(-rest, axis=-1, kind="stable"), axis=-1, kind="stable")  # 0: the largest remainder
         whole = down + (order < (whole - down.sum(axis=-1))[..., None])
     return whole
-
-
-def decimals_left(error: float) -> int:
-    """To how many decimals a number with this standard error is worth writing: two digits of the error.
-
-    >>> decimals_left(0.137), decimals_left(28.4), decimals_left(12345.0)
-    (2, 0, -3)
-    """
-    return 1 - floor(log10(error))
 
 
 def significant(number: float, digits: int = 3) -> float:
