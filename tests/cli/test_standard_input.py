@@ -29,7 +29,7 @@ def spools(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("text", [TEXT.encode(), gzip.compress(TEXT.encode())])
+@pytest.mark.parametrize("text", [TEXT.encode(), gzip.compress(TEXT.encode())], ids=["plain", "gz"])
 def test_a_verb_reads_standard_input(spools: Path, text: bytes) -> None:
     """Of any format that a file may have; nothing is left."""
     done = CliRunner().invoke(app, ["risk", "-", "--quasi", "age,sex", "--json"], input=text)
