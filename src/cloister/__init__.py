@@ -23,7 +23,10 @@ _HOMES = {  # public name -> its module, and after a colon its name there where 
     "Ledger": "cloister.privacy.ledger",
     "Microaggregation": "cloister.microdata.microaggregation.microaggregation_estimator",
     "Neighbours": "cloister.schema",
+    "PrivateChoice": "cloister.choosing.private_choice",
     "PrivateMicrodata": "cloister.microdata.private.private_microdata",
+    "PrivateRows": "cloister.microdata.private.private_rows",
+    "PrivateTable": "cloister.tabulation.private_table",
     "PublicScaler": "cloister.clustering.public_scaler",
     "PureDP": "cloister.privacy.budgets",
     "Release": "cloister.privacy.release",
@@ -51,7 +54,10 @@ __all__ = [
     "Ledger",
     "Microaggregation",
     "Neighbours",
+    "PrivateChoice",
     "PrivateMicrodata",
+    "PrivateRows",
+    "PrivateTable",
     "PublicScaler",
     "PureDP",
     "Release",
@@ -72,6 +78,7 @@ if TYPE_CHECKING:
     from cloister import collect, datasets
     from cloister.anonymization.estimator import TopDownSpecialization
     from cloister.choosing.choose_privately import choose
+    from cloister.choosing.private_choice import PrivateChoice
     from cloister.clustering.domain import Ball
     from cloister.clustering.kmeans import KMeans
     from cloister.clustering.kmodes import KModes
@@ -84,11 +91,13 @@ if TYPE_CHECKING:
     from cloister.file_options import Files
     from cloister.microdata.microaggregation.microaggregation_estimator import Microaggregation
     from cloister.microdata.private.private_microdata import PrivateMicrodata
+    from cloister.microdata.private.private_rows import PrivateRows
     from cloister.privacy.budgets import ApproxDP, Identifiability, PureDP
     from cloister.privacy.ledger import Ledger
     from cloister.privacy.release import Release
     from cloister.risks.assess import assess as risk
     from cloister.schema import Neighbours, Schema
+    from cloister.tabulation.private_table import PrivateTable
     from cloister.tabulation.tabulate import tabulate
 
 

@@ -13,6 +13,7 @@ import pytest
 import cloister as cl
 from cloister.clustering.saved_clusters import load_clusters
 from cloister.errors import CloisterError, DataError, SourceError
+from cloister.privacy.budgets import as_budget
 from cloister.privacy.release import Release
 from cloister.schema import Column, Number, Schema
 from cloister.schema.kinds import Text
@@ -127,3 +128,39 @@ def test_people_may_be_named_by_any_column(name: str, tmp_path: Path) -> None:
     table = pa.table({name: [f"p{i % 90}" for i in range(180)], "x": [0.1, 0.9] * 90})
     cl.KMeans(2, budget=5, schema=schema, columns=["x"]).fit(table).save(tmp_path / "out")
     assert len(load_clusters(tmp_path / "out").cluster_centers_) == 2
+
+
+NUMBERS = pa.table(dict(zip(NAMES, ROWS.T, strict=True)))
+MIXED = pa.table({"age": [20, 70] * 200, "sex": ["f", "m"] * 200})
+FITTED = {
+    "KMeans": lambda: cl.KMeans(2, budget=20, bounds={"a": (0, 10), "b": (-100, 100)}).fit(
+        pa.table(dict(zip(NAMES, ROWS.T, strict=True)))
+    ),
+    "KPrototypes": lambda: cl.KPrototypes(2, budget=20, bounds=(0, 100), categories={"sex": ["f", "m"]}).fit(MIXED),
+    "KModes": lambda: cl.KModes(2, budget=cl.ApproxDP(20, 1e-6), categories={"sex": ["f", "m"]}).fit(MIXED),
+}
+
+
+@pytest.mark.parametrize("name", sorted(FITTED))
+def test_an_estimator_that_is_read_does_what_the_saved_one_does(name: str, tmp_path: Path) -> None:
+    """It predicts, transforms and scores the same, and has the same released attributes."""
+    model, rows = FITTED[name](), NUMBERS if name == "KMeans" else MIXED
+    release = model.save(tmp_path / "clusters")
+    read = getattr(cl, name).load(tmp_path / "clusters")
+    assert type(read) is type(model)
+    assert np.array_equal(read.predict(rows), model.predict(rows))
+    assert read.transform(rows) == pytest.approx(model.transform(rows))
+    assert read.score() == model.score()
+    assert (read.n_iter_, read.loss_, read.release_) == (model.n_iter_, model.loss_, release)
+    assert np.array_equal(read.cluster_sizes_, model.cluster_sizes_)
+    assert np.array_equal(np.isnan(read.standard_errors_), np.isnan(model.standard_errors_))
+    assert read.standard_errors_ == pytest.approx(model.standard_errors_, rel=1e-5, nan_ok=True)
+    assert read.feature_names_in_.tolist() == model.feature_names_in_.tolist()
+    assert (read.n_clusters, str(read.budget)) == (2, str(as_budget(model.budget)))
+
+
+def test_a_model_of_another_kind_is_refused(tmp_path: Path) -> None:
+    """In one sentence, which says what reads it."""
+    FITTED["KModes"]().save(tmp_path / "clusters")
+    with pytest.raises(SourceError, match=r"holds clusters of KModes, not of KMeans\. Read them with KModes\.load\.$"):
+        cl.KMeans.load(tmp_path / "clusters")

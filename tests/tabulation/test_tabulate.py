@@ -17,7 +17,7 @@ import cloister as cl
 from cloister.datasets import STUDENTS, students
 from cloister.errors import CloisterError, SchemaError, SinkError, UsageError
 from cloister.privacy.release import Release
-from cloister.tabulation.private_table import read_certificate
+from cloister.tabulation.saved_tables import read_certificate
 from cloister.testing import seeded_noise
 
 SCHEMA = dataclasses.replace(STUDENTS, table=None, neighbours=None)

@@ -8,9 +8,11 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from cloister.errors import DataError, UsageError
+from cloister.errors import DataError, SourceError, UsageError
 from cloister.privacy.certificate_json import is_as_written
+from cloister.privacy.certified_files import existing_file, faults_told
 from cloister.privacy.release import Release
+from cloister.privacy.verification import check_consistency
 from cloister.report import notebook
 from cloister.report.document import Document, Fact, Section, Sentence
 from cloister.schema.strict_json import read_json
@@ -19,6 +21,7 @@ from cloister.sinks import stage
 __all__ = ["KIND", "PrivateChoice", "read_choice"]
 
 KIND = "choice"  # of its certificate
+WANTED = "Give a choice that cloister choose or PrivateChoice.save wrote"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +69,30 @@ class PrivateChoice:
             staged.path.write_text(self.release.to_json(), encoding="utf-8", newline="\n")
             staged.commit()
         return self.release
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> PrivateChoice:
+        """Read back what `save` or ``cloister choose`` wrote, checked as ``cloister verify`` does it.
+
+        Raises
+        ------
+        SourceError
+            It is no such file.
+        DataError
+            It was changed, or contradicts itself.
+        """
+        place = existing_file(path, (".json",), WANTED)
+        with faults_told(place.name, WANTED):
+            release = read_choice(place)
+        if release is None:
+            raise SourceError(f"{place.name} is no choice. {WANTED}.")
+        check_consistency(release, place.parent)
+        facts, result = release.parameters, release.result
+        rows = result.get("rows", {"count": None, "standard_error": 0.0})
+        return cls(
+            facts["column"], facts["score"], result["value"], result["within"], result["nearness"], rows["count"],
+            rows["standard_error"], release,
+        )  # fmt: skip
 
     def describe(self) -> Document:
         """What was chosen, and how near to the best it is."""

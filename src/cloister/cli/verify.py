@@ -10,9 +10,9 @@ import typer
 
 from cloister.cli import flags
 from cloister.cli.output import print_json
-from cloister.errors import CloisterError, DataError, SourceError, VerificationFailed
+from cloister.errors import SourceError
 from cloister.report.one_line import one_line
-from cloister.sinks import CERTIFICATE_SUFFIX, certificate_path, written_files
+from cloister.sinks import CERTIFICATE_SUFFIX, certificate_path
 
 if TYPE_CHECKING:
     from cloister.privacy.release import Release
@@ -67,23 +67,14 @@ def verify(
 
 def read_release(path: Path) -> tuple[Release, Path, Path | None]:
     """A certificate, where the files that it names are, and its own file; None: it lies inside the file that it is about."""
-    import pyarrow as pa
-
+    from cloister.privacy.certified_files import check_named, faults_told
     from cloister.privacy.verification import read_certificate_file
 
     place = Path(os.path.abspath(path))  # `.` and `..` have no name that a certificate could stand beside
     file = find_certificate(path, place)
     check_regular(place if file is None else file)
-    try:
+    with faults_told(path, WANTED):
         certificate = read_inside(place) if file is None else read_certificate_file(file)
-    except VerificationFailed:
-        raise
-    except DataError as error:  # of a reader that knows nothing of checks
-        raise VerificationFailed(str(error)) from None
-    except CloisterError:
-        raise
-    except (OSError, ValueError, RecursionError, pa.ArrowException):
-        raise SourceError(f"{path} cannot be read as a release. {WANTED}.") from None
     if certificate is None:
         if (place.parent / "release.json").is_file():
             raise SourceError(f"{path} is part of a release. Give its folder, where release.json stands.")
@@ -119,20 +110,13 @@ def check_regular(path: Path) -> None:
         raise SourceError(f"{path} is not a file. {WANTED}.")
 
 
-def check_named(path: Path, certificate: Release) -> None:
-    """Refuse a certificate that is not about this file, or not about all files of this folder."""
-    for name, file in written_files(path).items():
-        if name not in certificate.files:
-            raise VerificationFailed(f"{file.name} is not one of the files that the certificate beside it names.")
-
-
 def read_inside(path: Path) -> Release | None:
     """The certificate inside a synopsis, a table or a choice, checked against what is in the file."""
     import pyarrow.parquet as pq
 
     from cloister.choosing.private_choice import read_choice
     from cloister.clustering.synopsis.files import ABOUT, load
-    from cloister.tabulation.private_table import read_certificate
+    from cloister.tabulation.saved_tables import read_certificate
 
     if path.suffix.lower() == ".parquet" and ABOUT in (pq.read_schema(path).metadata or {}):
         return load(path).release

@@ -15,7 +15,8 @@ def planned_clusters(most: int, rule: str, figures: int | None = None) -> dict[s
     >>> planned_clusters(32, BY_DISTANCE, 8)["clusters"].split("; ")[1]
     'the figures here are for 8'
     """
-    told = f"2 to {most:,} are tried on the released cells, and one number is chosen: {rule}"
+    alone = " (a single cell is one cluster)" if rule == BY_DISTANCE else ""
+    told = f"2 to {most:,} are tried on the released cells, and one number is chosen: {rule}{alone}"
     return {CLUSTERS: told if figures is None else f"{told}; the figures here are for {figures:,}"}
 
 
@@ -25,4 +26,6 @@ def chosen_clusters(clusters: int, rule: str) -> dict[str, str]:
     >>> chosen_clusters(14, BY_SCORE)["clusters"]
     '14, chosen from the released cells: the fewest within 5% of the best Calinski-Harabasz score'
     """
+    if clusters == 1:
+        return {CLUSTERS: "1, since the released cells with rows are a single one"}
     return {CLUSTERS: f"{clusters:,}, chosen from the released cells: {rule}"}

@@ -6,25 +6,29 @@ from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from cloister.clustering.clusters import Clusters
+from cloister.clustering.clusters import ESTIMATORS, Clusters
 from cloister.clustering.inputs import check_width
 from cloister.clustering.pipeline_steps import warn_of_fitted_steps
 from cloister.clustering.progress import Progress, silent
 from cloister.clustering.request import ClusterRequest
+from cloister.clustering.saved_clusters import load_clusters
 from cloister.clustering.scores.score_report import ScoreReport
-from cloister.errors import UsageError
-from cloister.parameters import check_names, check_whole, without_passwords
+from cloister.errors import DataError, SourceError, UsageError
+from cloister.parameters import check_names, check_path, check_whole, without_passwords
+from cloister.privacy.budgets import ApproxDP, PureDP
+from cloister.privacy.guarantees import Guarantee
 from cloister.privacy.plan import Plan
 from cloister.privacy.release import Release
 from cloister.report.picture import Picture
 from cloister.report.plotted import PlottedByColumn
+from cloister.schema import Schema
 
 __all__ = ["ClusterEstimator"]
 
@@ -34,6 +38,7 @@ MOST_PLANNED = 100_000  # columns of a plan
 class ClusterEstimator(PlottedByColumn, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
     """An estimator whose parameters are the fields of a request."""
 
+    _kind: ClassVar[str]  # of its certificate
     budget: Any
     engine: Any
     ledger: Any
@@ -48,20 +53,7 @@ class ClusterEstimator(PlottedByColumn, ClassNamePrefixFeaturesOutMixin, Transfo
         warn_of_fitted_steps(self)
         rows = request.read(X)
         clusters = request.fit(rows, progress)
-        self._clusters = clusters
-        self.cluster_centers_ = clusters.cluster_centers_
-        self.cluster_sizes_ = clusters.cluster_sizes_
-        self.standard_errors_ = clusters.standard_errors_
-        self.loss_ = clusters.loss_
-        self.n_iter_ = clusters.n_iter_
-        self.release_ = clusters.release_
-        self.n_features_in_ = clusters.n_features_in_
-        self._n_features_out = len(clusters.places)
-        if rows.named:
-            self.feature_names_in_ = np.asarray(clusters.domain.columns, dtype=object)
-        elif hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
-        return self
+        return self._hold(clusters, rows.named)
 
     def plan(self, n: int, d: int | None = None, names: Sequence[str] | None = None) -> Plan:
         """What a fit of about n rows and d columns would spend and what to expect of it; no row is read."""
@@ -131,6 +123,47 @@ class ClusterEstimator(PlottedByColumn, ClassNamePrefixFeaturesOutMixin, Transfo
         """
         return self._result().save(path, label=label)
 
+    @classmethod
+    def load(cls, path: str | PathLike[str], schema: Any = None) -> Self:
+        """Read back what `save` or ``cloister cluster`` wrote: a fitted estimator, checked against its certificate.
+
+        It predicts, transforms and scores as the one that was saved. Of the parameters a certificate says the number of clusters,
+        the budget, the columns, the neighbours and the table in the ledger; the others are at their defaults, so set them
+        before you fit it anew.
+
+        Parameters
+        ----------
+        path
+            The folder.
+        schema : Schema or path, optional
+            How the cells of the rows are written that will be labelled: a certificate does not say it.
+
+        Raises
+        ------
+        SourceError
+            It is no such folder, or its clusters are of another model.
+        DataError
+            It was changed, or contradicts its certificate.
+        """
+        facts = schema if schema is None or isinstance(schema, Schema) else Schema.from_toml(check_path(schema, "schema"))
+        clusters = load_clusters(path, facts)
+        release = clusters.release_
+        if release.kind != cls._kind:
+            other = ESTIMATORS.get(release.kind, "KMeans")
+            raise SourceError(f"{path} holds clusters of {other}, not of {cls.__name__}. Read them with {other}.load.")
+        promised, columns = release.guarantee, list(clusters.domain.columns)
+        if not isinstance(promised, Guarantee):
+            raise DataError(f"{path} contradicts itself: private clusters have another guarantee. Do not rely on it.")
+        model = cls(
+            n_clusters=len(clusters.places),
+            budget=ApproxDP(promised.epsilon, promised.delta) if promised.delta else PureDP(promised.epsilon),
+            columns=columns,
+            schema=schema,
+            neighbours=promised.neighbours.value,
+            table=None if release.ledger is None else release.ledger["table"],
+        )
+        return model._hold(clusters, columns != [f"x{j}" for j in range(len(columns))])  # as arrays without names have them
+
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
         """As scikit-learn shows an estimator; the budget is always among what it shows."""
         shown = super().__repr__(N_CHAR_MAX)
@@ -150,6 +183,23 @@ class ClusterEstimator(PlottedByColumn, ClassNamePrefixFeaturesOutMixin, Transfo
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
         return {kind: without_passwords(text) for kind, text in super()._repr_mimebundle_(**kwargs).items()}
+
+    def _hold(self, clusters: Clusters, named: bool) -> Self:
+        """Have what was released; `named`: whether the columns of the rows had names."""
+        self._clusters = clusters
+        self.cluster_centers_ = clusters.cluster_centers_
+        self.cluster_sizes_ = clusters.cluster_sizes_
+        self.standard_errors_ = clusters.standard_errors_
+        self.loss_ = clusters.loss_
+        self.n_iter_ = clusters.n_iter_
+        self.release_ = clusters.release_
+        self.n_features_in_ = clusters.n_features_in_
+        self._n_features_out = len(clusters.places)
+        if named:
+            self.feature_names_in_ = np.asarray(clusters.domain.columns, dtype=object)
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+        return self
 
     @abstractmethod
     def _request(self) -> ClusterRequest:

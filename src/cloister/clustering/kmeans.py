@@ -96,6 +96,8 @@ class KMeans(ClusterEstimator):
     True
     """
 
+    _kind = "kmeans"
+
     def __init__(
         self,
         n_clusters: int | str = 8,

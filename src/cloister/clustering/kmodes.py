@@ -62,6 +62,8 @@ class KModes(ClusterEstimator):
     [['blue', 'large'], ['red', 'small']]
     """
 
+    _kind = "kmodes"
+
     def __init__(
         self,
         n_clusters: int | str = 8,

@@ -70,6 +70,8 @@ class KPrototypes(ClusterEstimator):
     ['f', 'm']
     """
 
+    _kind = "kprototypes"
+
     def __init__(
         self,
         n_clusters: int | str = 8,

@@ -72,13 +72,14 @@ def load_clusters(path: str | PathLike[str], schema: Schema | None = None) -> Cl
         is_whole = sizes.shape == (len(centers),) and read_rows(folder / CENTERS) in written_centers(
             domain, sizes, records, errors
         )
+        rounds = int(release.parameters.get("rounds", 0))  # clusters of a synopsis have none
         is_inside = bool((np.abs(domain.decode(places) - centers) <= domain.lengths()).all())
     except (KeyError, TypeError, ValueError, AttributeError, ArithmeticError, csv.Error):
         is_whole = is_inside = False
     if not is_whole or not is_inside:
         raise DataError(f"{path} contradicts itself: its centres are not those of its certificate. Do not rely on it.")
     loss = release.result.get("loss", {}).get("mean_squared_distance")  # older certificates have none of some methods
-    return Clusters(domain, places, sizes, release, standard_errors_=errors, loss_=loss, modes=modes)
+    return Clusters(domain, places, sizes, release, standard_errors_=errors, loss_=loss, n_iter_=rounds, modes=modes)
 
 
 def domain_of_release(release: Release, schema: Schema | None) -> Domain:

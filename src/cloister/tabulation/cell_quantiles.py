@@ -33,7 +33,7 @@ from cloister.report.numbers import decimals_left
 from cloister.tabulation.cell_statistics import LEAST_COUNT, Columns, MarginCounts
 from cloister.tabulation.quantile_bins import QuantileBins
 
-__all__ = ["CellQuantiles", "RankFit", "fit_ranks"]
+__all__ = ["CellQuantiles", "RankFit", "fit_ranks", "quantile_name"]
 
 Array = NDArray[np.float64]
 LEAST_PART = 1e-9  # of the largest variance: a count that is known exactly gets that
@@ -84,10 +84,7 @@ class CellQuantiles:
     @property
     def names(self) -> tuple[str, ...]:
         """What the quantiles are called."""
-        return tuple(
-            f"median of {self.bins.name}" if quantile == 0.5 else f"quantile {quantile:g} of {self.bins.name}"
-            for quantile in self.bins.quantiles
-        )
+        return tuple(quantile_name(self.bins.name, quantile) for quantile in self.bins.quantiles)
 
     @property
     def heads(self) -> tuple[str, ...]:
@@ -127,3 +124,8 @@ class CellQuantiles:
         low, high = points[first_bin], points[last_bin + 1]
         digits = decimals_left(points[1] - points[0])
         return min(max(round(float(np.interp(0.0, rising, points)), digits), low), high), low, high
+
+
+def quantile_name(column: str, quantile: float) -> str:
+    """What a quantile of a column is called in a table."""
+    return f"median of {column}" if quantile == 0.5 else f"quantile {quantile:g} of {column}"

@@ -19,7 +19,7 @@ from cloister.schema.unit import Unit
 from cloister.tabulation.axes import TableLayout
 from cloister.tabulation.cell_quantiles import fit_ranks
 from cloister.tabulation.margins import Axes
-from cloister.tabulation.private_table import MOST_COLUMNS
+from cloister.tabulation.saved_tables import MOST_COLUMNS
 
 __all__ = ["PlannedTable", "plan_step"]
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 from os import PathLike
@@ -17,30 +16,24 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from cloister.errors import DataError, UsageError
-from cloister.privacy.certificate_json import is_as_written
 from cloister.privacy.release import Release
 from cloister.report import notebook
 from cloister.report.document import Document, Section, Sentence
 from cloister.report.picture import Picture
 from cloister.report.plotted import PlottedByColumn
-from cloister.schema.strict_json import read_json
 from cloister.sinks import file_hashes, stage
-from cloister.sources.exact_parquet import has_only
-from cloister.sources.sound_batches import read_table
 from cloister.tabulation.axes import ALL
 from cloister.tabulation.cell_statistics import CellStatistic, CellSums, MarginCounts
 from cloister.tabulation.margins import Axes
+from cloister.tabulation.saved_tables import CERTIFICATE, COUNTED, ENDINGS, hash_of_rows, json_bytes, read_saved
 from cloister.tabulation.table_digits import significant
 from cloister.tabulation.table_display import describe_rows, pivot_rows
 from cloister.tabulation.table_pictures import MarginCells, table_pictures
 
 __all__ = ["PrivateTable"]
 
-CERTIFICATE = "cloister.release"  # the key in a Parquet file's metadata
-MOST_COLUMNS = 8  # that make cells
 HALF_A_ROW = 0.5  # true counts are whole: without it a noise of less than a row would cover too little
 EXACT = 1e-3  # an error below which a count is known, such as a public number of rows
-COUNTED = ("count", "standard_error", "low", "high")
 Array = NDArray[np.float64]
 
 
@@ -53,23 +46,26 @@ class PrivateTable(PlottedByColumn):
     by : names of its columns
     labels : the values or bins of each
     counts : array of whole numbers, one axis a column; not negative, and every margin is a sum of it
-    fitted : array, the same before counts were made not negative and whole: unbiased
+    fitted : array, the same before counts were made not negative and whole: unbiased; None of a table that was read back, since
+        files hold the counts alone
     errors : the standard error of the counts, by which axes a margin keeps
     statistics : what it says of numbers beside the counts, in the order of its columns
     release, release_ : Release, the certificate, under the name that every result of Cloister has it
+    intervals : of a table that was read back the ends of the counts' intervals, by which axes a margin keeps; else None
 
     `rows` says all of it with margins, total and 95% intervals; `to_pandas`, `to_polars` and `to_arrow` hand that out as a
-    frame, `pivot` lays one number of it out in two ways, and `save` writes it.
+    frame, `pivot` lays one number of it out in two ways, `save` writes it, and `load` reads it back.
     """
 
     by: tuple[str, ...]
     labels: tuple[tuple[str, ...], ...]
     counts: NDArray[np.int64]
-    fitted: Array
+    fitted: Array | None
     errors: Mapping[Axes, float]
     statistics: tuple[CellStatistic, ...]
     width: float  # standard deviations to either side of a 95% interval
     release: Release | None = None
+    intervals: Mapping[Axes, tuple[NDArray[np.int64], NDArray[np.int64]]] | None = None
 
     def certified(self, release: Release) -> PrivateTable:
         """The same with its certificate."""
@@ -126,12 +122,15 @@ class PrivateTable(PlottedByColumn):
     def _margin_counts(self, kept: Axes) -> MarginCounts:
         lost = tuple(axis for axis in range(len(self.by)) if axis not in kept)
         added = prod(len(self.labels[axis]) for axis in lost)
-        return MarginCounts(kept, lost, self.counts.sum(axis=lost), self.fitted.sum(axis=lost), self.errors[kept], added)
+        fitted = self.counts.astype(np.float64) if self.fitted is None else self.fitted
+        return MarginCounts(kept, lost, self.counts.sum(axis=lost), fitted.sum(axis=lost), self.errors[kept], added)
 
     def _counted(self, margin: MarginCounts) -> dict[str, NDArray[Any]]:
         """Counts with errors and intervals; the ends are whole, since true counts are."""
-        reach = self.width * margin.error + HALF_A_ROW if margin.error > EXACT else HALF_A_ROW - EXACT
         errors = np.full(margin.counts.shape, significant(margin.error) if margin.error > EXACT else 0.0)
+        if self.intervals is not None:
+            return dict(zip(COUNTED, (margin.counts, errors, *self.intervals[margin.kept]), strict=True))
+        reach = self.width * margin.error + HALF_A_ROW if margin.error > EXACT else HALF_A_ROW - EXACT
         low = np.maximum(0, np.ceil(margin.fitted - reach)).astype(np.int64)
         high = np.maximum(0, np.floor(margin.fitted + reach)).astype(np.int64)
         return dict(zip(COUNTED, (margin.counts, errors, low, high), strict=True))
@@ -202,8 +201,9 @@ class PrivateTable(PlottedByColumn):
         """
         target = Path(path)
         kind = target.suffix.lower()
-        certificate = self.release.to_json() if self.release else "{}"
-        if kind not in (".csv", ".parquet", ".json"):
+        certified = self.release and dataclasses.replace(self.release, files={})  # one that was read back may list a CSV
+        certificate = certified.to_json() if certified else "{}"
+        if kind not in ENDINGS:
             raise UsageError("a table is written as .csv, .parquet or .json. Give it a name that ends so.")
         with stage(target, directory=False, with_certificate=kind == ".csv") as staged:
             if kind == ".parquet":
@@ -220,63 +220,34 @@ class PrivateTable(PlottedByColumn):
                 staged.commit(release.to_json() if release else certificate)
                 return release
             staged.commit()
-        return self.release
+        return certified
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> PrivateTable:
+        """Read back what `save` or ``cloister tabulate`` wrote: the same rows, counts and certificate.
+
+        A file is checked as ``cloister verify`` does it. It does not hold `fitted`, and errors to three digits.
+
+        Raises
+        ------
+        SourceError
+            It is no such file.
+        DataError
+            It was changed, or contradicts its certificate.
+        """
+        saved = read_saved(path)
+        try:
+            made = cls(
+                saved.by, saved.labels, saved.counts, None, saved.errors, tuple(saved.statistics()), saved.width,
+                saved.release, saved.intervals,
+            )  # fmt: skip
+            is_whole = made.fingerprint() == saved.release.result["rows_sha256"]
+        except (KeyError, IndexError, TypeError, ValueError, ArithmeticError):
+            is_whole = False
+        if not is_whole:
+            raise DataError(f"{path} contradicts itself: its rows are not those of its certificate. Do not rely on it.")
+        return made
 
     def __repr__(self) -> str:
         size = prod(self.counts.shape)
         return f"PrivateTable(by {', '.join(self.by)}: {size:,} cells, about {max(0, self.total):,.0f} rows)"
-
-
-def json_bytes(certificate: Any, rows: list[Any]) -> bytes:
-    """A table as a JSON file."""
-    return (json.dumps({"release": certificate, "rows": rows}, indent=1, ensure_ascii=False) + "\n").encode()
-
-
-def hash_of_rows(rows: Iterable[Mapping[str, Any]]) -> str:
-    """A hash of the rows of a table, in their order."""
-    digest = hashlib.sha256()
-    for row in rows:
-        digest.update(json.dumps(row, ensure_ascii=False).encode() + b"\n")
-    return digest.hexdigest()
-
-
-def most_rows(release: Release) -> int:
-    """How many rows the table of a certificate has at most: its cells, and all margins of them."""
-    cells, by = release.parameters.get("cells"), release.parameters.get("by")
-    if not isinstance(cells, int) or not isinstance(by, list) or len(by) > MOST_COLUMNS:
-        return 0
-    return cells * int(2 ** len(by))
-
-
-def read_certificate(path: Path) -> Release | None:
-    """The certificate inside a table that `save` wrote as Parquet or JSON; None where there is none.
-
-    Raises when the rows are not those of the certificate.
-    """
-    is_parquet = path.suffix.lower() == ".parquet"
-    rows: list[Any] = []
-    if is_parquet:
-        import pyarrow.parquet as pq
-
-        text = (pq.read_schema(path).metadata or {}).get(CERTIFICATE.encode(), b"")
-        is_plain = True
-    else:
-        read = path.read_bytes()
-        whole = read_json(read, path.name, advice="Give a table as it was written.")
-        if not isinstance(whole, dict) or whole.keys() != {"release", "rows"} or not isinstance(whole["rows"], list):
-            return None
-        text, rows = json.dumps(whole["release"], indent=2, ensure_ascii=False).encode() + b"\n", whole["rows"]
-        is_plain = read == json_bytes(whole["release"], rows)
-    if not text:
-        return None
-    release = Release.from_json(text.decode(errors="replace"))
-    if not (is_plain and is_as_written(release, text)):
-        raise DataError(f"{path.name} was changed after it was written: its certificate is not as Cloister writes it.")
-    if is_parquet:  # its certificate says how many rows it may have: a small file may hold billions
-        is_long = pq.read_metadata(path).num_rows > most_rows(release)
-        if is_long or not has_only(path, (CERTIFICATE.encode(),), {pa.string(), pa.float64(), pa.int64()}):
-            raise DataError(f"{path.name} was changed after it was written: it holds more than the rows of its certificate.")
-        rows = read_table(path).to_pylist()
-    if release.result.get("rows_sha256") != hash_of_rows(rows):
-        raise DataError(f"{path.name} was changed after it was written: its rows are not those of its certificate.")
-    return release

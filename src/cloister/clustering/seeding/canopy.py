@@ -90,7 +90,7 @@ def suggest(
     densities: NDArray[np.float64] | None = None,
     relative: bool = True,
 ) -> Suggestion:
-    """The number of clusters, between 2 and `most`, at which the max-min distance changes most."""
+    """The number of clusters, between 2 and `most`, at which the max-min distance changes most; a single point is one."""
     inner = core(weights, densities, min(most + 1, len(points)))
     count = min(most + 1, len(inner))
     if count < 3:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -12,7 +12,9 @@ from typing import Any
 import pyarrow as pa
 
 from cloister.errors import UsageError
+from cloister.file_options import Files
 from cloister.microdata.private.row_pictures import row_pictures
+from cloister.privacy.certified_files import existing_file, faults_told, read_beside
 from cloister.privacy.release import Release
 from cloister.report import notebook
 from cloister.report.document import Document, Fact, Section, Sentence, TextTable
@@ -21,9 +23,13 @@ from cloister.report.picture import Picture
 from cloister.report.plotted import PlottedByColumn
 from cloister.sinks import file_hashes, stage
 from cloister.sinks.batch_writer import writer_of
+from cloister.sources.opening import open_source
+from cloister.sources.sound_batches import read_table
 
 __all__ = ["FORMATS", "PrivateRows", "format_of_rows"]
 
+KIND = "rows"  # of its certificate
+WANTED = "Give private rows that cloister microdata or PrivateRows.save wrote"
 FORMATS = {".csv": "csv", ".parquet": "parquet", ".xlsx": "xlsx"}
 SHOWN_ROWS, SHOWN_COLUMNS = 8, 8
 
@@ -71,6 +77,24 @@ class PrivateRows(PlottedByColumn):
             staged.commit(release.to_json())
         return release
 
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> PrivateRows:
+        """Read back what `save` or ``cloister microdata`` wrote, checked as ``cloister verify`` does it.
+
+        CSV and Excel do not say whether numbers are whole: a column all of whose numbers are comes back as such.
+
+        Raises
+        ------
+        SourceError
+            It is no such file.
+        DataError
+            It was changed, or contradicts its certificate.
+        """
+        place = existing_file(path, tuple(FORMATS), WANTED)
+        release = read_beside(place, KIND, WANTED)
+        with faults_told(place.name, WANTED):
+            return cls(read_made_up(place, release.parameters), release)
+
     def pictures(self, columns: Sequence[str] | None = None) -> tuple[Picture, ...]:
         """How each column is spread over the rows. `columns`: which, default the first."""
         return row_pictures(self.table, columns)
@@ -105,3 +129,27 @@ def format_of_rows(path: Path) -> str:
     if path.suffix.lower() not in FORMATS:
         raise UsageError("rows are written as .csv, .parquet or .xlsx. Give a name that ends so.")
     return FORMATS[path.suffix.lower()]
+
+
+def read_made_up(path: Path, parameters: Mapping[str, Any]) -> pa.Table:
+    """The rows of a file; where it holds texts, in the types that their certificate tells: numbers and days have bounds."""
+    if path.suffix.lower() == ".parquet":
+        return read_table(path)
+    names = [str(name) for name in parameters["columns"]]
+    source = open_source(Files(str(path), delimiter=",") if path.suffix.lower() == ".csv" else str(path))
+    texts = pa.schema([(name, pa.string()) for name in names])
+    read = pa.Table.from_batches(source.batches(names), texts)
+    return pa.table({name: read_column(read[name], parameters["bounds"].get(name)) for name in names})
+
+
+def read_column(cells: pa.ChunkedArray, bounds: Sequence[Any] | None) -> pa.ChunkedArray:
+    """Texts in the type of their column; without bounds they are categories."""
+    if bounds is None:
+        return cells
+    if isinstance(bounds[0], str):
+        return cells.cast(pa.date32())
+    numbers = cells.cast(pa.float64())
+    try:
+        return numbers.cast(pa.int64())
+    except pa.ArrowInvalid:
+        return numbers

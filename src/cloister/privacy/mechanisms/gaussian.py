@@ -19,6 +19,7 @@ from cloister.privacy.mechanisms.base import checked_scale
 __all__ = ["Gaussian", "root_up"]
 
 SIGMA_BITS = 32  # standard deviations lie on multiples of 2**-32, rounded up
+INTERVAL_WIDTH = 1.96  # standard deviations to either side in a 95% interval
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +70,7 @@ class Gaussian:
 
     def interval_width(self) -> float:
         """Standard deviations to either side in a 95% interval."""
-        return 1.96
+        return INTERVAL_WIDTH
 
 
 def _worst_precision(sensitivity: Sensitivity, variances: Mapping[str, Fraction]) -> Fraction:

@@ -18,6 +18,8 @@ from cloister.privacy.mechanisms.base import checked_scale
 
 __all__ = ["Laplace"]
 
+INTERVAL_WIDTH = log(20) / sqrt(2)  # standard deviations to either side in a 95% interval
+
 
 @dataclass(frozen=True, slots=True)
 class Laplace:
@@ -81,7 +83,7 @@ class Laplace:
 
     def interval_width(self) -> float:
         """Standard deviations to either side in a 95% interval; those of sums of several lie between this and a normal's."""
-        return log(20) / sqrt(2)
+        return INTERVAL_WIDTH
 
 
 def _worst_epsilon(sensitivity: Sensitivity, scales: Mapping[str, Fraction]) -> Fraction:
