@@ -232,12 +232,12 @@ def test_no_more_rows_are_read_than_a_certificate_says(folder: Path, monkeypatch
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    from cloister.tabulation import private_table
+    from cloister.tabulation import saved_tables
 
     def read(*_: object) -> None:
         raise AssertionError("rows are read")
 
-    monkeypatch.setattr(private_table, "read_table", read)
+    monkeypatch.setattr(saved_tables, "read_table", read)
     many = pa.table({"level": ["a"] * 1000, "count": [0.0] * 1000})
     pq.write_table(many.replace_schema_metadata({"cloister.release": "{}"}), folder / "none.parquet")
     run("verify", folder / "none.parquet", code=2)
