@@ -21,7 +21,7 @@ def existing_file(path: str | PathLike[str], endings: Sequence[str], wanted: str
     """The place of a result that is one file, by one of these endings."""
     place = Path(os.path.abspath(check_path(path, "the file")))
     if place.suffix.lower() not in endings:
-        raise SourceError(f"{path} ends in none of {', '.join(endings)}. {wanted}.")
+        raise SourceError(f"{path} does not end in {' or '.join(endings)}. {wanted}.")
     if not place.is_file():
         raise SourceError(f"{path} is not a file. {wanted}.")
     return place

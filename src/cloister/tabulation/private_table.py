@@ -245,7 +245,10 @@ class PrivateTable(PlottedByColumn):
         except (KeyError, IndexError, TypeError, ValueError, ArithmeticError):
             is_whole = False
         if not is_whole:
-            raise DataError(f"{path} contradicts itself: its rows are not those of its certificate. Do not rely on it.")
+            raise DataError(
+                f"{path} cannot be read back: its rows are not those of its certificate as this version writes them. Tables of "
+                "earlier versions verify, and their files can be read as plain tables."
+            )
         return made
 
     def __repr__(self) -> str:
