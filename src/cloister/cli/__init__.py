@@ -40,7 +40,6 @@ from cloister.cli.help_text import hide_types
 from cloister.cli.verbosity import asks_for, begin_printing
 from cloister.errors import CloisterError, LostClusters, UnprotectedColumns, UnsignedRelease, UntoldLedger, at_shell
 from cloister.interrupts import handle_interrupts
-from cloister.report.one_line import one_line
 from cloister.stopped_commands import begin_command
 
 __all__ = ["app", "main"]
@@ -121,7 +120,7 @@ def _show_warning(
         otherwise(message, category, *place)
     elif str(message) not in shown:
         shown.add(str(message))
-        typer.echo(one_line(f"Warning: {message}"), err=True)
+        print_lines([f"Warning: {message}"])
 
 
 def _drop_output() -> None:

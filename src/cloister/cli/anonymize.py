@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from cloister.anonymization.estimator import TopDownSpecialization
     from cloister.anonymization.reporting.outcome import TableOutcome
     from cloister.privacy.release import Release
+    from cloister.report.document import Document
 
 EXAMPLE = (
     "Example: cloister anonymize people.csv --k 10 --quasi age,sex,region --hierarchies trees --suppress 0.02 --out safe.csv"
@@ -274,7 +275,7 @@ def publish(
             release = model.publish(data, out, dialect=publishing.dialect or "input", progress=step)
         if save_recoding is not None:
             output.write_text(save_recoding, model.recoding_.to_json(), for_holder=True)
-        show(release, str(model.summary_), out, as_json, model.outcome_, scope_reason)
+        show(release, model.summary_.describe(), out, as_json, model.outcome_, scope_reason)
         if model.dialect_ != STANDARD and not as_json:
             output.print_line(f"Written as the input is: {model.dialect_}.")
         if save_recoding is not None and not as_json:
@@ -349,7 +350,7 @@ def show_curve(model: TopDownSpecialization, data: Any, path: Path, as_json: boo
     if as_json:
         output.print_json({"picture": str(path), **points.as_dict()})
         return
-    typer.echo(str(points))
+    output.print_text(points.describe())
     output.print_line(f"Drawn: {path}")
 
 
@@ -381,7 +382,7 @@ def read_numbers(flag: str, texts: list[str] | None) -> dict[str, float] | None:
 
 def show(
     release: Release,
-    summary: str,
+    summary: str | Document,
     out: Path,
     as_json: bool,
     outcome: TableOutcome | None = None,
@@ -395,8 +396,8 @@ def show(
         output.print_json({"out": str(out), "certificate": str(certificate_path(out)), **release.as_dict(), **theirs})
         return
     if scope_reason:
-        typer.echo(scope_reason)
-    typer.echo(summary)
+        output.print_line(scope_reason)
+    output.print_text(summary)
     if outcome is not None:
         typer.echo()
         print_document(outcome.describe())

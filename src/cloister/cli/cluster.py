@@ -166,7 +166,7 @@ def cluster(
     ):
         source = request.read(access.files(data))
         if not (everywhere.as_json or everywhere.quiet) and (note := request.note_before_charge(source)) is not None:
-            typer.echo(note, err=True)
+            output.print_notice(note)
         with output.progress(everywhere.as_json) as step:
             clusters = request.fit(source, step)
         certificate = output.write_release(
@@ -284,7 +284,7 @@ def show_plan(request: ClusterRequest, data: Any, rows: int, as_json: bool) -> N
     plan = request.plan(rows, opened(request, data))
     output.print_plan(plan, as_json, rows)
     if not as_json and (refusal := foreseen_refusal(request, plan.budget)):
-        typer.echo(f"It would be refused: {refusal}")
+        output.print_line(f"It would be refused: {refusal}")
 
 
 def warn_before_charge(plan: Plan) -> None:

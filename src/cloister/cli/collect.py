@@ -83,7 +83,7 @@ def new(
         raise UsageError("what is asked? Give --question NAME=A,B for each question, or --schema FILE.")
     collection = Collection(id, questions, epsilon, collector, title, opens, closes, protocol)
     if collection.closes is not None and collection.closes <= datetime.now(UTC):
-        typer.echo(f"Note: it is over already, since {collection.closes.isoformat()}. Change --closes.", err=True)
+        output.print_notice(f"Note: it is over already, since {collection.closes.isoformat()}. Change --closes.")
     collection.save(out)
     show_collection(collection, everywhere.as_json, f"Written: {out}")
 

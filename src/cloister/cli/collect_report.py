@@ -77,11 +77,11 @@ def report(
         typer.echo(made.to_json())
         again = "" if made.epsilon else " (these answers were drawn before: sending them again costs nothing more)"
         for line in (f"Epsilon of this report: {amount_text(made.epsilon)}{again}", *made.notes):
-            typer.echo(line, err=True)
+            output.print_notice(line)
     if to is not None:
         from cloister.collect.sending import send
 
-        typer.echo(f"The service says: {send(made, to, code=code)}.", err=True)
+        output.print_notice(f"The service says: {send(made, to, code=code)}.")
 
 
 def print_sent(made: Report, to: str | None, code: str | None) -> None:
@@ -167,15 +167,15 @@ def read_answers(collection: Collection, path: str | None, pairs: list[str] | No
 
 def ask(question: Any) -> str:
     """Ask one question on the terminal until the answer is one of its values."""
-    typer.echo(
-        f"{question.text or question.name}  [{' | '.join(value or '(nothing)' for value in question.values)}]", err=True
+    output.print_notice(
+        f"{question.text or question.name}  [{' | '.join(value or '(nothing)' for value in question.values)}]"
     )
     while True:
         answer: str = typer.prompt(question.name, default="", show_default=False, err=True)
         try:
             question.code_of(answer)
         except UsageError as problem:
-            typer.echo(str(problem), err=True)
+            output.print_notice(str(problem))
             continue
         return answer
 

@@ -95,7 +95,7 @@ def serve(
     with suppress(KeyboardInterrupt):  # everything that was taken is stored: this is how a service ends
         run_service(settings, partial(print_addresses, inbox, everywhere.as_json))
     if not everywhere.as_json:
-        typer.echo("The service has ended; all reports that were acknowledged are stored.", err=True)
+        output.print_notice("The service has ended; all reports that were acknowledged are stored.")
 
 
 def print_token(inbox: Inbox, as_json: bool) -> None:
@@ -105,7 +105,7 @@ def print_token(inbox: Inbox, as_json: bool) -> None:
         output.print_json({"token": token, "store": inbox.store.shown})
         return
     typer.echo(token)
-    typer.echo("This is the only time it is shown; tokens made before are void.", err=True)
+    output.print_notice("This is the only time it is shown; tokens made before are void.")
 
 
 def print_addresses(inbox: Inbox, as_json: bool, address: str) -> None:

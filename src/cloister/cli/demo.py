@@ -8,6 +8,9 @@ from typing import Annotated
 
 import typer
 
+from cloister.cli.output import print_line, print_text
+from cloister.report.terminal import screen_width, wrapped
+
 EXAMPLE = "Example: cloister demo"
 
 
@@ -24,8 +27,9 @@ def demo(
         from cloister.datasets import write_pupils
 
         write_pupils(keep / "pupils")
-        typer.echo(
-            f"\nThe files of this tour are in {keep}, with a table of pupils: the pages of docs/ can be followed there."
+        typer.echo()
+        print_line(
+            f"The files of this tour are in {keep}, with a table of pupils: the pages of docs/ can be followed there."
         )
         return
     with tempfile.TemporaryDirectory() as folder:
@@ -57,7 +61,7 @@ def tour(folder: Path) -> None:
 
     request = ClusterRequest(n_clusters=4, budget=1.0, columns=columns, schema=STUDENTS, ledger=ledger, random_state=0)
     say("3. A plan says what a release will spend, before any row is read.", "cloister cluster ... --dry-run")
-    typer.echo("\n".join(f"   {line}" for line in str(request.plan(20_000, columns)).splitlines()))
+    print_text("\n".join(f"   {line}" for line in str(request.plan(20_000, columns)).splitlines()))
 
     say(
         "4. Clusters: the budget is charged, the rows are read, the noise is added.",
@@ -72,11 +76,11 @@ def tour(folder: Path) -> None:
     try:
         request.fit(data)
     except BudgetExceeded as error:
-        typer.echo(f"   BudgetExceeded: {error}")
+        print_line(f"   BudgetExceeded: {error}")
 
     say("6. The ledger tells what happened.", "cloister ledger show")
     for account in ledger.accounts():
-        typer.echo(
+        print_line(
             f'   table "{account.table}": epsilon {float(account.epsilon_spent):g} of {float(account.epsilon_total):g} '
             f"spent in {account.releases} release, {float(account.epsilon_left):g} left"
         )
@@ -85,6 +89,6 @@ def tour(folder: Path) -> None:
 
 def say(text: str, command: str | None = None) -> None:
     """A heading of the tour, with the command that a user would type."""
-    typer.secho(f"\n{text}", bold=True)
+    typer.secho(f"\n{wrapped(text, screen_width())}", bold=True)
     if command:
         typer.secho(f"   $ {command}", dim=True)

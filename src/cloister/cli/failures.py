@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import sys
 import traceback
 from collections.abc import Sequence
 from typing import Any
@@ -17,6 +18,7 @@ import typer
 from cloister.cli import verbosity
 from cloister.errors import CloisterError, ExitCode, out_of_memory
 from cloister.report.one_line import escape_controls, one_line
+from cloister.report.terminal import screen_width, wrapped
 from cloister.stopped_commands import charge_dicts, charges_made, describe_charges, describe_stop
 
 __all__ = ["is_printing", "is_usage", "print_lines", "tell_failure", "tell_usage", "unprintable"]
@@ -69,7 +71,7 @@ def tell_stop(error: BaseException) -> int:
     message, *notes = describe_stop(error).split("\n")
     print_error("Interrupted", message, code, notes)
     if not (verbosity.is_quiet() and verbosity.wants_json()):
-        typer.echo(escape_controls("\n".join([message, *notes])), err=True)
+        print_lines([message, *notes])
     return int(code)
 
 
@@ -102,7 +104,8 @@ def print_error(kind: str, message: str, exit_code: int, notes: Sequence[str] = 
 
 def print_lines(lines: Sequence[str]) -> None:
     """Lines on standard error."""
-    typer.echo("\n".join(map(one_line, lines)), err=True)
+    width = screen_width(sys.stderr)
+    typer.echo("\n".join(wrapped(one_line(line), width) for line in lines), err=True)
 
 
 def is_printing(error: BaseException) -> bool:

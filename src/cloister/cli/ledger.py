@@ -61,7 +61,7 @@ def show_all(book: Ledger, worlds: int | None, as_json: bool, flag: str) -> None
         print_document(Document((describe_accounts(book.place, accounts, in_rho), Section(describe_carried(carried)))))
     else:
         print_line(f"No table is in the ledger {book.place} yet.")
-        typer.echo(f"Add one with: cloister ledger create NAME --epsilon TOTAL{flag}")
+        print_line(f"Add one with: cloister ledger create NAME --epsilon TOTAL{flag}")
 
 
 def show_table(book: Ledger, table: str, worlds: int | None, as_json: bool) -> None:
@@ -255,7 +255,7 @@ def recover(
         check_unused(book)  # before it is said that nothing is kept
     if out is None and not everywhere.as_json:
         get = f"Get one with: cloister ledger recover ENTRY --out PATH{flag(book)}"
-        typer.echo(get if left else "Nothing is kept.")
+        print_line(get if left else "Nothing is kept.")
 
 
 def open_ledger(place: str | None) -> Ledger:

@@ -178,8 +178,8 @@ def show_averaging(parameters: dict[str, Any], names: tuple[str, ...], as_json: 
     if as_json:
         output.print_json(plan.as_dict())
     else:
-        typer.echo(str(plan))
-        typer.echo("No row was read.")
+        output.print_text(plan.describe())
+        output.print_line("No row was read.")
 
 
 def publish_averaged(
@@ -208,7 +208,7 @@ def publish_averaged(
         if as_json:
             output.print_json({"out": str(path), "certificate": str(certificate_path(path)), **release.as_dict()})
         else:
-            typer.echo(str(model.summary_))
+            output.print_text(model.summary_.describe())
             if model.dialect_ != STANDARD:
                 output.print_line(f"Written as the input is: {model.dialect_}.")
             output.print_release(release, f"{path}, {certificate_path(path)}")

@@ -12,8 +12,9 @@ import typer
 
 from cloister.cli import verbosity
 from cloister.errors import UnwrittenRelease
+from cloister.report.document import Document
 from cloister.report.one_line import escape_controls, one_line
-from cloister.report.terminal import print_document, screen_width, wrapped
+from cloister.report.terminal import print_document, screen_width, text, wrapped
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -25,8 +26,10 @@ if TYPE_CHECKING:
 __all__ = [
     "print_json",
     "print_line",
+    "print_notice",
     "print_plan",
     "print_release",
+    "print_text",
     "print_warning",
     "progress",
     "write_release",
@@ -36,9 +39,21 @@ __all__ = [
 T = TypeVar("T")
 
 
-def print_line(text: str) -> None:
+def print_line(line: str) -> None:
     """One line on standard output, whatever names of files and columns stand in it."""
-    typer.echo(wrapped(one_line(text), screen_width()))
+    typer.echo(wrapped(one_line(line), screen_width()))
+
+
+def print_text(lines: str | Document) -> None:
+    """Lines on standard output, broken between words where they are wider than the screen; tables without borders."""
+    width = screen_width()
+    for line in (lines if isinstance(lines, str) else text(lines, width)).splitlines():
+        typer.echo(wrapped(one_line(line), width))
+
+
+def print_notice(line: str) -> None:
+    """One line on the error stream, beside the answer."""
+    typer.echo(wrapped(one_line(line), screen_width(sys.stderr)), err=True)
 
 
 def print_warning(text: str) -> None:
@@ -47,7 +62,8 @@ def print_warning(text: str) -> None:
     from rich.text import Text
 
     sys.stdout.flush()  # what was printed before stands before it
-    Console(stderr=True).print(Text(one_line(f"Warning: {text}"), style="bold yellow"), soft_wrap=True)
+    line = wrapped(one_line(f"Warning: {text}"), screen_width(sys.stderr))
+    Console(stderr=True).print(Text(line, style="bold yellow"), soft_wrap=True)
 
 
 def print_json(data: Any) -> None:
@@ -67,11 +83,9 @@ def print_plan(plan: Plan, as_json: bool, rows: int | None = None) -> None:
     if as_json:
         print_json(plan.as_dict())
         return
-    width = screen_width()
-    for line in str(plan).splitlines():
-        typer.echo(wrapped(line, width))
+    print_text(str(plan))
     size = f"For about {rows:,} rows (change with --rows). " if rows is not None else ""
-    typer.echo(wrapped(f"{size}No row was read and nothing was charged.", width))
+    print_line(f"{size}No row was read and nothing was charged.")
 
 
 def write_release(
@@ -98,7 +112,7 @@ def write_release(
             try:
                 print_json(as_data())
             except OSError:  # standard output takes nothing either: that error says nothing of the charge
-                typer.echo(one_line(f"{type(error).__name__}: {error}"), err=True)
+                print_notice(f"{type(error).__name__}: {error}")
                 raise
             if reader:
                 error.args = (f"{error} It is printed whole, as JSON: save that, and read it in Python with {reader}.",)

@@ -8,7 +8,6 @@ import typer
 
 from cloister.cli import flags, output
 from cloister.cli.drawing import drawing
-from cloister.report import terminal
 
 EXAMPLE = (
     "Example: cloister risk people.csv --quasi age,sex,postcode --sensitive illness; later: cloister risk published.csv "
@@ -86,5 +85,5 @@ def risk(
         if everywhere.as_json:
             output.print_json({**({} if plot is None else {"picture": str(plot)}), **report.as_dict()})
         else:
-            typer.echo(terminal.text(report.describe(), terminal.screen_width()))
+            output.print_text(report.describe())
         draw(report)

@@ -122,10 +122,11 @@ def write_draft(data: Any, said: FileOptions, out: Path | None, as_json: bool) -
     elif out is None:
         typer.echo(text, nl=False)
     else:
-        print_line(f"Written: {out}. Check what is marked as guessed, and fill in bounds and domains from what you know,")
-        typer.echo("not from the rows.")
+        print_line(
+            f"Written: {out}. Check what is marked as guessed, and fill in bounds and domains from public facts alone."
+        )
         if likely_unit is not None:
-            typer.echo(
+            print_line(
                 f'Does "{likely_unit}" say whose a row is? Then uncomment unit and max_rows: guarantees are per person.'
             )
 
@@ -227,7 +228,7 @@ def show_check(data: Any, facts: str, as_json: bool) -> None:
     else:
         if ragged:
             of_rows = f"{ragged:,} of {counts[0].rows:,} rows" if counts else f"{ragged:,} rows"
-            typer.echo(
+            print_line(
                 f"{of_rows} have more or fewer cells than the table has columns: in a release what they lack is missing and what "
                 "they have too much of is left out. Look for signs that should stand in quotes."
             )
@@ -238,9 +239,9 @@ def show_check(data: Any, facts: str, as_json: bool) -> None:
                 print_line(f"{c.column.name}: in a release {c.made_up:,} of {c.rows:,} values would be made up.")
     if not as_json:
         if not problems and not ragged:
-            typer.echo(f"The data fits the schema: {len(expected.columns)} columns, every cell.")
+            print_line(f"The data fits the schema: {len(expected.columns)} columns, every cell.")
         elif not has_faults:
-            typer.echo("The data fits the schema: what is missing is missing as the schema says.")
-        typer.echo(STAMP)
+            print_line("The data fits the schema: what is missing is missing as the schema says.")
+        print_line(STAMP)
     if has_faults:
         raise typer.Exit(int(ExitCode.VERIFICATION_FAILED))

@@ -161,7 +161,7 @@ def print_answer(answer: dict[str, Any]) -> None:
     if suggestion := answer.get("suggest_k"):
         print_document(describe_suggestion(suggestion["k"], suggestion["distances"]))
     if number := answer.get("count"):
-        typer.echo(f"{number['value']:.1f} rows, standard error {number['standard_error']:.1f} (of the noise)")
+        output.print_line(f"{number['value']:.1f} rows, standard error {number['standard_error']:.1f} (of the noise)")
     if sample := answer.get("sample"):
         output.print_line(f"Written: {sample['out']} ({sample['rows']:,} made-up rows)")
 

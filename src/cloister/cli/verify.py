@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cloister.cli import flags
-from cloister.cli.output import print_json
+from cloister.cli.output import print_json, print_line
 from cloister.errors import SourceError
-from cloister.report.one_line import one_line
 from cloister.sinks import CERTIFICATE_SUFFIX, certificate_path
 
 if TYPE_CHECKING:
@@ -62,7 +61,7 @@ def verify(
     if not covers:
         lines.append("It lists no files: it covers nothing that lies beside it.")
     for line in (*lines, *origin.sentences(certificate)):
-        typer.echo(one_line(line))
+        print_line(line)
 
 
 def read_release(path: Path) -> tuple[Release, Path, Path | None]:

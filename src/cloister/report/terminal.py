@@ -7,6 +7,7 @@ import shutil
 import sys
 import textwrap
 from collections.abc import Sequence
+from typing import TextIO
 
 from cloister.report.document import Block, Chart, Document, Fact, Section, Sentence, TextTable
 from cloister.report.one_line import one_line
@@ -14,9 +15,13 @@ from cloister.report.one_line import one_line
 __all__ = ["print_document", "ruled", "screen_width", "stacked", "text", "wrapped"]
 
 
-def screen_width() -> int | None:
-    """How many characters a line has: of the terminal, or as COLUMNS says; None: lines go into a file, and are not broken."""
-    if not (sys.stdout.isatty() or os.environ.get("COLUMNS", "").isdigit()):
+def screen_width(stream: TextIO | None = None) -> int | None:
+    """How many characters a line has: of the terminal, or as COLUMNS says; None: lines go into a file, and are not broken.
+
+    Of standard output, if no other stream is named.
+    """
+    stream = sys.stdout if stream is None else stream
+    if not (stream.isatty() or os.environ.get("COLUMNS", "").isdigit()):
         return None
     return max(shutil.get_terminal_size().columns, 20)
 
