@@ -50,10 +50,12 @@ def test_a_registered_format_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyP
 def test_the_message_lists_what_is_registered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A file of an unknown format is refused with the names of all known ones."""
     (tmp_path / "data.bin").write_bytes(b"\0\1\2\3")
-    with pytest.raises(SourceError, match=r"Give CSV, JSON Lines, Parquet, Excel, ORC or Arrow\."):
+    with pytest.raises(SourceError, match=r"Give CSV, JSON Lines, Parquet, Excel, ORC, Stata, SPSS, SAS or Arrow\."):
         open_source(tmp_path / "data.bin")
     monkeypatch.setattr(formats, "FORMATS", (*formats.FORMATS, LETTERS))
-    with pytest.raises(SourceError, match=r"Give CSV, JSON Lines, Parquet, Excel, ORC, Arrow or Letters\."):
+    with pytest.raises(
+        SourceError, match=r"Give CSV, JSON Lines, Parquet, Excel, ORC, Stata, SPSS, SAS, Arrow or Letters\."
+    ):
         open_source(tmp_path / "data.bin")
 
 

@@ -64,11 +64,19 @@ JSON_LINES = Format(
     takes=("names", "skip", "format"),
     takes_names=True,
 )
+_STATISTICS = "cloister.sources.statistics_files"
+_OLD_STATA = (105, 108, 110, 111, 113, 114, 115)  # versions of files before Stata 13
 FORMATS = (
     Format("Parquet", b"PAR1", "cloister.sources.parquet", "open_parquet"),
     Format("Excel", b"PK\x03\x04", "cloister.sources.excel", "open_excel", takes=("names", "skip", "sheet")),
     Format("Excel", b"\xd0\xcf\x11\xe0", "cloister.sources.excel", "open_excel", takes=("names", "skip", "sheet")),
     Format("ORC", b"ORC", "cloister.sources.orc", "open_orc"),
+    Format("Stata", b"<stata_dta>", _STATISTICS, "open_stata"),
+    *(Format("Stata", bytes([version, order, 1]), _STATISTICS, "open_stata") for version in _OLD_STATA for order in (1, 2)),
+    Format("SPSS", b"$FL2", _STATISTICS, "open_spss"),
+    Format("SPSS", b"$FL3", _STATISTICS, "open_spss"),
+    Format("SAS", bytes(12) + b"\xc2\xea\x81\x60", _STATISTICS, "open_sas"),
+    Format("SAS", b"HEADER RECORD***", _STATISTICS, "open_sas_transport"),
     Format("Arrow", b"ARROW1", "cloister.sources.arrow", "open_arrow_file"),
     Format("Arrow", b"\xff\xff\xff\xff", "cloister.sources.arrow", "open_arrow_stream"),
     CSV,  # last: any text may be CSV
@@ -79,7 +87,7 @@ def format_names() -> str:
     """The names of all formats as a person lists them.
 
     >>> format_names()
-    'CSV, JSON Lines, Parquet, Excel, ORC or Arrow'
+    'CSV, JSON Lines, Parquet, Excel, ORC, Stata, SPSS, SAS or Arrow'
     """
     *others, last = dict.fromkeys(format.name for format in (CSV, JSON_LINES, *FORMATS))
     return f"{', '.join(others)} or {last}"

@@ -32,6 +32,11 @@ NEVER_EMPTY = (
     ".orc",
     ".xlsx",
     ".xls",
+    ".dta",
+    ".sav",
+    ".zsav",
+    ".sas7bdat",
+    ".xpt",
 )  # formats with a frame around their rows
 _NULL_PARTITION = "__HIVE_DEFAULT_PARTITION__"
 # a word may begin as a file of bzip2 does, so that more of it is compared
