@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
+from cloister.handouts.guarded_columns import guarded_columns, guards_of_values, unguarded_columns
 from cloister.handouts.promises import short_unit
 from cloister.privacy.budgets import ApproxDP, Budget, PureDP
 from cloister.privacy.guarantees import Guarantee, Local, Syntactic
@@ -92,14 +93,19 @@ def _linking(release: Release, guarantee: Syntactic) -> Iterator[PaperBlock]:
         yield TextTable.of(
             ("group", alike, "chance to pick the right one"), rows, title="Finding a row by the treated columns"
         )
-    yield Callout(
-        (
-            "No number bounds what an attacker learns who knows more than that.",
-            "The rows of a group may all share a value in another column: then it is known of each of them. Somebody who knows "
-            "further columns, or another table about the same people, may single a row out.",
-        ),
-        "problem",
-    )
+    yield Callout(("No number bounds what an attacker learns who knows more than that.", _beyond(release)), "problem")
+
+
+def _beyond(release: Release) -> str:
+    """What somebody learns from the columns that were not treated."""
+    others = "Somebody who knows further columns, or another table about the same people, may single a row out."
+    guards = guards_of_values(release)
+    if not guards:
+        return f"The rows of a group may all share a value in another column: then it is known of each of them. {others}"
+    bounded = f"What a group tells of {', '.join(guarded_columns(release))} is bounded: {'; '.join(guards)}."
+    if unguarded_columns(release) == ():
+        return f"{bounded} {others}"
+    return f"{bounded} In any other column its rows may all share a value: then it is known of each of them. {others}"
 
 
 def _posteriors(

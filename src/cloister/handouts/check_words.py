@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 from cloister.privacy.ledger.accounts import Account
 from cloister.privacy.release import Release
-from cloister.privacy.verification import HOST, Origin
+from cloister.privacy.verification import HOST, SOURCE, Origin
 from cloister.report.document import Fact, Sentence, TextTable
 from cloister.report.handout_blocks import Chapter, CommandLine, PaperBlock, Subheading
 
-__all__ = ["ReleaseChecks", "describe_checks"]
+__all__ = ["ReleaseChecks", "describe_checks", "ledger_words"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,13 +50,15 @@ def _blocks(release: Release, checks: ReleaseChecks) -> Iterator[PaperBlock]:
         yield Sentence("Ask the holder by another way for their public key, and check that it signed:")
         yield CommandLine(f"cloister verify {shlex.quote(checks.name)} --key {origin.signer}")
     if release.ledger is not None:
-        yield Sentence("Whoever may read the holder's ledger can check that the release was charged:")
+        charged = "what the release was derived from" if is_derived(release) else "the release"
+        yield Sentence(f"Whoever may read the holder's ledger can check that {charged} was charged:")
         yield CommandLine(f"cloister verify {shlex.quote(checks.name)} --ledger URL")
     yield Subheading("What was checked when this report was made")
     yield TextTable.of(("check", "what it proves", "was it made?"), list(_made(release, origin)), align="left")
     if release.files:
-        rows = [[name, digest] for name, digest in release.files.items()]
-        yield TextTable.of(("file", "SHA-256"), rows, title="Files of the release", align="left")
+        yield Subheading("SHA-256 of the files of the release, and of what its certificate says")
+    for name, digest in release.files.items():
+        yield Fact(name, digest)
     yield Fact("content of the certificate", release.digest())
 
 
@@ -74,6 +76,8 @@ def _made(release: Release, origin: Origin) -> Iterator[tuple[str, str, str]]:
         "who signed it, against a key that you trust",
         "it is not signed" if origin.signer is None else known,
     )
+    if is_derived(release):
+        yield ("source", "who signed what it was derived from", _source_words(release, origin))
     if release.ledger is None:
         yield ("ledger", "that it was charged", "no: no ledger kept it")
     elif origin.ledger is None:
@@ -84,3 +88,27 @@ def _made(release: Release, origin: Origin) -> Iterator[tuple[str, str, str]]:
             "that it was charged",
             "yes: what it was derived from is in it" if origin.is_derived else "yes: it is in it",
         )
+
+
+def is_derived(release: Release) -> bool:
+    """Whether it says that it was made of another release, at no cost."""
+    return SOURCE in release.result
+
+
+def _source_words(release: Release, origin: Origin) -> str:
+    if origin.ledger is not None:
+        return "the ledger holds it, by its hash"
+    if (unknown := origin.unknown_source(release)) is not None:
+        return f"no: this release is {unknown}"
+    return (
+        "yes: a key that was given signed it" if origin.known_by == "key" else "the key of this host; nobody else was asked"
+    )
+
+
+def ledger_words(release: Release, origin: Origin) -> str:
+    """What is known of the entry in the ledger that a certificate names: what it says itself, or what the ledger said."""
+    if origin.ledger is None:
+        what = "what it was derived from is" if is_derived(release) else "the release is"
+        return f"The certificate says that {what} written in the holder's ledger. The ledger was not asked."
+    holds = "what this release was derived from, and not the release itself" if origin.is_derived else "this release"
+    return f"The holder's ledger was asked: it holds {holds}, and its entries are chained without a gap."

@@ -16,6 +16,7 @@ EVERYWHERE = {
     "signature": "A number that only the owner of a secret key can make, and that anybody can check with the public key.",
 }
 PRIVATE = {
+    "ledgered": "The certificate says that a ledger keeps the release; unledgered: that none does. See how to check it.",
     "budget": "How much a release may reveal, as an epsilon (and a delta).",
     "delta (δ)": "A small probability with which a release may say more than epsilon allows. 0: it never does.",
     "differential privacy": "What is released is nearly as likely with or without any one row (or person) of the table.",
@@ -29,6 +30,11 @@ LOCAL = {
     "local model": "Answers are changed at random before they leave whoever gives them: the collector need not be trusted.",
 }
 SYNTACTIC = {
+    "ledgered": "The certificate says that a ledger keeps the release; unledgered: that none does. See how to check it.",
+    "l-diversity": "Each group has at least l different values of a sensitive column, or as much variety as l equally frequent.",
+    "local recoding": "Equal values may be published as labels of different width, as each group needs it: labels may overlap.",
+    "syntactic": "A property of the table that was published, such as k-anonymity; not of how it was made. It has no epsilon.",
+    "t-closeness": "In each group the values of a sensitive column are distributed as in the whole table, up to a distance of t.",
     "generalise": "To replace a value by a coarser one that others share, such as an age by a range of ages.",
     "k-anonymity": "Every row of the table looks like at least k - 1 others in the columns that somebody may know.",
     "quasi-identifiers": "Columns that others may know of a person, and that together can single the person out.",

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from cloister.handouts.check_words import ReleaseChecks, ledger_words
+from cloister.handouts.guarded_columns import guarded_columns, guards_of_values
 from cloister.handouts.kinds_of_release import kind_of
 from cloister.handouts.promises import plain_promise, seeded_warning
 from cloister.handouts.released_facts import column_facts
@@ -20,12 +22,12 @@ from cloister.report.handout_blocks import Blank, Bullets, Chapter, PaperBlock, 
 __all__ = ["describe_assessment"]
 
 
-def describe_assessment(release: Release) -> Chapter:
+def describe_assessment(release: Release, checks: ReleaseChecks) -> Chapter:
     """The chapter for an assessment."""
-    return Chapter("For a data protection impact assessment", tuple(_blocks(release)))
+    return Chapter("For a data protection impact assessment", tuple(_blocks(release, checks)))
 
 
-def _blocks(release: Release) -> Iterator[PaperBlock]:
+def _blocks(release: Release, checks: ReleaseChecks) -> Iterator[PaperBlock]:
     yield Sentence(
         "What the release itself shows is filled in. What it cannot know is left blank and is for the controller. Nothing here "
         "says that the release is lawful, necessary, or anonymous in the sense of a law."
@@ -46,7 +48,7 @@ def _blocks(release: Release) -> Iterator[PaperBlock]:
     yield Blank("Severity and likelihood of each risk for the people concerned", "from the figures of the chapters above")
     yield Blank("What could be inferred about groups, and whom that could harm")
     yield Subheading("4. Measures")
-    yield Bullets.of(list(_measures(release)))
+    yield Bullets.of(list(_measures(release, checks)))
     yield Blank("Further measures", "contracts with recipients, access, deletion, information of the people concerned")
     yield Subheading("5. Views and decision")
     yield Blank("Views of the people concerned or their representatives", "such as a works council")
@@ -58,7 +60,9 @@ def _risks(release: Release) -> Iterator[str]:
     if (warning := seeded_warning(release)) is not None:
         yield warning
     if isinstance(release.guarantee, Syntactic):
-        yield "Singling out, linking and inference are bounded for the treated columns alone, against who knows no others."
+        yield from _syntactic_risks(release, release.guarantee)
+    elif release.seeded:
+        yield "Nothing bounds singling out, linking or inference: the noise was seeded."
     else:
         yield 'Singling out and inference about one person are bounded as the chapter "What an attacker could do" says.'
         yield "Inference about groups is not bounded; it is what the release is for."
@@ -69,7 +73,20 @@ def _risks(release: Release) -> Iterator[str]:
     yield 'What is not covered stands in the chapter "What it does not protect from".'
 
 
-def _measures(release: Release) -> Iterator[str]:
+def _syntactic_risks(release: Release, guarantee: Syntactic) -> Iterator[str]:
+    """Inference is bounded for the columns that a guard looks at, and for no others."""
+    if guarantee.k is None:
+        yield "Singling out, linking and inference are not bounded: no k is promised."
+        return
+    yield "Singling out and linking are bounded for the treated columns alone, against who knows no others."
+    if guards := guards_of_values(release):
+        names = ", ".join(guarded_columns(release))
+        yield f"Inference of {names} is bounded against the same: {'; '.join(guards)}. Inference of other columns is not."
+    else:
+        yield "Inference is not bounded: where the rows of a group share a value of another column, it is known of each of them."
+
+
+def _measures(release: Release, checks: ReleaseChecks) -> Iterator[str]:
     warning = seeded_warning(release)
     if warning is None or isinstance(release.guarantee, Syntactic):
         yield from plain_promise(release)
@@ -77,6 +94,7 @@ def _measures(release: Release) -> Iterator[str]:
     if names := dropped.get("dropped"):
         yield f"Left out altogether: {', '.join(map(str, names))}."
     if release.ledger is not None:
-        yield "The release is written in the holder's ledger, whose entries are chained and signed."
+        yield ledger_words(release, checks.origin)
     if release.signature is not None:
-        yield "The certificate is signed, and lists the hashes of its files: a change shows when it is verified."
+        lists = ", and lists the hashes of its files" if release.files else ""
+        yield f"The certificate is signed{lists}: a change shows when it is verified."

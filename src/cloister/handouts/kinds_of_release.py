@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from cloister.privacy.guarantees import Local, Syntactic
 from cloister.privacy.release import Release
 
-__all__ = ["ReleaseKind", "kind_of"]
+__all__ = ["ReleaseKind", "kind_of", "title_of"]
 
 NO_ROWS = "No row of the table, no exact count and no exact sum."
 
@@ -101,6 +102,15 @@ KINDS: dict[str, ReleaseKind] = {
         ("Anybody's true answer: the collector never had it.",),
     ),
 }
+
+
+def title_of(release: Release) -> str:
+    """The heading of a report; one whose noise was seeded is not called private."""
+    title = kind_of(release).title
+    if not release.seeded or isinstance(release.guarantee, Syntactic):
+        return title
+    bare = re.sub("private ", "", title, count=1, flags=re.IGNORECASE)
+    return f"NOT PRIVATE (seeded): {bare[0].lower()}{bare[1:]}"
 
 
 def kind_of(release: Release) -> ReleaseKind:

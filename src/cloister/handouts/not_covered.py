@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+from cloister.handouts.guarded_columns import guarded_columns, unguarded_columns
 from cloister.privacy.guarantees import Local, Syntactic
 from cloister.privacy.release import Release
 from cloister.report.handout_blocks import Bullets, Chapter, PaperBlock, Subheading
@@ -23,17 +26,18 @@ LOCAL = (
     "For what was taken as public: the questions and their possible answers.",
 )
 SYNTACTIC = (
-    "Homogeneity: where all rows of a group share a value of another column, it is known of each of them.",
     "Background knowledge: who knows more of somebody than the treated columns may single out a row or a value.",
     "Several releases: another table about the same people can be laid beside this one.",
-    "Columns that are published as they are: nothing was done to them.",
 )
 
 
 def describe_limits(release: Release) -> Chapter:
     """The chapter of limits: of the kind of guarantee, then what the certificate itself says."""
     guarantee = release.guarantee
-    general = SYNTACTIC if isinstance(guarantee, Syntactic) else LOCAL if isinstance(guarantee, Local) else PRIVATE
+    if isinstance(guarantee, Syntactic):
+        general = tuple(_syntactic(release))
+    else:
+        general = LOCAL if isinstance(guarantee, Local) else PRIVATE
     blocks: list[PaperBlock] = [Bullets(general)]
     kept = [
         f"{name}, if it lies beside this certificate, is for the holder only: no guarantee covers it."
@@ -42,3 +46,15 @@ def describe_limits(release: Release) -> Chapter:
     if release.notes or kept:
         blocks += [Subheading("What the certificate itself notes"), Bullets((*release.notes, *kept))]
     return Chapter("What it does not protect from", tuple(blocks))
+
+
+def _syntactic(release: Release) -> Iterator[str]:
+    """Of a table without noise; a column that a guard looks at is not called homogeneous."""
+    guarded, others = guarded_columns(release), unguarded_columns(release)
+    if others != ():
+        another = f"a column other than {', '.join(guarded)}" if guarded else "another column"
+        yield f"Homogeneity: where all rows of a group share a value of {another}, it is known of each of them."
+    yield from SYNTACTIC
+    if others != ():
+        named = f", {', '.join(guarded)} aside" if guarded else ""
+        yield f"Columns that are published as they are{named}: nothing was done to them."

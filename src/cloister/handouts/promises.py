@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from decimal import ROUND_CEILING, Decimal
 from fractions import Fraction
 
+from cloister.handouts.guarded_columns import guards_of_values
 from cloister.privacy.guarantees import Guarantee, Local, Syntactic
 from cloister.privacy.release import Release
 from cloister.report.document import Fact, Sentence
@@ -57,8 +58,9 @@ def _syntactic_promise(release: Release, guarantee: Syntactic) -> tuple[str, str
     return (
         f"Whoever knows of somebody only the columns {_listed(release.parameters.get('quasi', []))} finds at least "
         f"{guarantee.k:,} {alike} that look alike in them, and cannot tell which of them it is.{also}",
-        "This is a property of the table, not differential privacy: it says nothing of somebody who knows more, and nothing of "
-        "what the other columns tell.",
+        "This is a property of the table, not differential privacy: it says nothing of somebody who knows more, and "
+        + ("no more than that" if guards_of_values(release) else "nothing")
+        + " of what the other columns tell.",
     )
 
 
@@ -103,7 +105,8 @@ def describe_guarantee(release: Release) -> Chapter:
     says = [Callout((warning,), "problem")] if warning is not None else []
     if warning != NOT_PRIVATE:
         says.append(Callout(plain_promise(release)))
-    blocks: list[PaperBlock] = [*says, Subheading("Exactly"), *_exact(release)]
+    exactly = "Had the noise not been seeded" if warning == NOT_PRIVATE else "Exactly"
+    blocks: list[PaperBlock] = [*says, Subheading(exactly), *_exact(release)]
     return Chapter("The guarantee", tuple(blocks))
 
 

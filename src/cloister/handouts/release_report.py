@@ -1,4 +1,4 @@
-"""A report on a release, to hand over: what is in the certificate, in the files of the release, and public facts alone."""
+"""A report on a release, to hand over: what its certificate and files say, a ledger that was asked, and public facts."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from cloister.handouts.attack_tables import describe_attackers
 from cloister.handouts.check_words import ReleaseChecks, describe_checks
 from cloister.handouts.glossary import describe_words
 from cloister.handouts.impact_assessment import describe_assessment
-from cloister.handouts.kinds_of_release import kind_of
+from cloister.handouts.kinds_of_release import title_of
 from cloister.handouts.not_covered import describe_limits
 from cloister.handouts.promises import describe_guarantee, plain_promise, seeded_warning
 from cloister.handouts.released_facts import describe_release, table_name
@@ -48,19 +48,25 @@ def release_report(release: Release, checks: ReleaseChecks, shown: Sequence[Pape
             describe_spending(release, checks.account),
             describe_limits(release),
             describe_checks(release, checks),
-            describe_assessment(release),
+            describe_assessment(release, checks),
             describe_words(release),
         ),
-        closing=(made_with(version), "It holds nothing but what the release and its certificate say, and public facts."),
+        closing=(made_with(version), _sources(checks)),
     )
 
 
 def report_title(release: Release) -> str:
     """What was released, and of which table."""
-    name = table_name(release)
+    name, title = table_name(release), title_of(release)
     if name is None:
-        return kind_of(release).title
-    return f"{kind_of(release).title}: {name}" if release.ledger is None else f"{kind_of(release).title} of table “{name}”"
+        return title
+    return f"{title}: {name}" if release.ledger is None else f"{title} of table “{name}”"
+
+
+def _sources(checks: ReleaseChecks) -> str:
+    if checks.origin.ledger is None and checks.account is None:
+        return "It holds nothing but what the release and its certificate say, and public facts."
+    return "It holds nothing but what the release, its certificate and the holder's ledger say, and public facts."
 
 
 def made_with(version: str) -> str:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from math import floor, inf, log10
 from typing import Any
 
+from cloister.handouts.guarded_columns import guarded_columns, guards_of_values, unguarded_columns
 from cloister.handouts.kinds_of_release import kind_of
+from cloister.privacy.guarantees import Syntactic
 from cloister.privacy.release import Release
 from cloister.report.document import Fact, Sentence, TextTable
 from cloister.report.handout_blocks import Bullets, Callout, Chapter, PaperBlock, Subheading
@@ -17,11 +20,13 @@ COLUMNS = {  # parameters of a certificate that name columns, and what they are
     "columns": "columns that were used",
     "by": "columns that make the groups",
     "measures": "columns that were added up",
+    "means": "columns of which means were taken",
+    "quantiles": "columns of which quantiles were taken",
     "column": "column that was used",
     "quasi": "columns that were treated",
     "questions": "questions that were asked",
 }
-AS_THEY_ARE = ("untouched", "kept", "sensitive")  # results of a certificate: columns to which nothing was done
+UNIT = re.compile(r'person \((?:at most [0-9,]+ rows? each, )?column "(.*)"\)')  # of a guarantee
 FIGURES = {  # results of a certificate that are one number each; the suppressed rows and the loss are for the holder's page
     "rows": "rows in the release",
     "reports": "reports that were counted",
@@ -35,7 +40,7 @@ FIGURES = {  # results of a certificate that are one number each; the suppressed
     "average": "rows in a group, on average",
     "people": "people",
 }
-MOST_ROWS, MOST_COLUMNS, MOST_NAMES = 40, 6, 40
+MOST_ROWS, MOST_COLUMNS, MOST_NAMES, MOST_LABELS = 40, 6, 40, 8
 
 
 def table_name(release: Release) -> str | None:
@@ -50,8 +55,13 @@ def describe_release(release: Release, shown: Sequence[PaperBlock] = ()) -> Chap
     """The chapter; `shown`: what the files of the release hold, as tables and pictures."""
     blocks: list[PaperBlock] = [Sentence(kind_of(release).holds), *_facts(release), *_figures(release), *shown]
     blocks += [Subheading("What was not released"), Bullets.of(list(_left_out(release)))]
-    if as_they_are := _named(name for key in AS_THEY_ARE for name in _names(release.result.get(key))):
+    if as_they_are := _named(unguarded_columns(release) or ()):
         blocks.append(Callout((f"Published as they are, with nothing done to them: {as_they_are}.",), "problem"))
+    if guarded := _named(guarded_columns(release)):
+        guards = "; ".join(guards_of_values(release))
+        blocks.append(
+            Callout((f"Published as they are, in groups that were made so that these hold: {guarded} ({guards}).",))
+        )
     if pseudonyms := _named(_names(release.result.get("pseudonyms"))):
         blocks.append(
             Callout((f"Replaced by a keyed hash, so that rows of one person can be joined: {pseudonyms}.",), "problem")
@@ -64,6 +74,16 @@ def column_facts(release: Release) -> Iterator[Fact]:
     for key, words in COLUMNS.items():
         if named := _named(_names(release.parameters.get(key))):
             yield Fact(words, named)
+    if unit := UNIT.fullmatch(release.guarantee.unit):
+        yield Fact("column that says whose a row is", unit[1])
+    if others := _named(_read_besides(release)):
+        yield Fact("columns that were read besides", others)
+
+
+def _read_besides(release: Release) -> list[str]:
+    """Columns that the certificate gives a default for cells without a value, and so were read, whatever they were used for."""
+    named = {name for key in COLUMNS for name in _names(release.parameters.get(key))}
+    return [name for name in _names(release.parameters.get("defaults")) if name not in named]
 
 
 def _facts(release: Release) -> Iterator[Fact]:
@@ -83,6 +103,8 @@ def _facts(release: Release) -> Iterator[Fact]:
 
 def _left_out(release: Release) -> Iterator[str]:
     yield from kind_of(release).leaves_out
+    if release.seeded and not isinstance(release.guarantee, Syntactic):
+        yield "The noise was seeded: whoever has the seed can take it away, and then knows the exact figures."
     if dropped := _named(_names(release.result.get("dropped"))):
         yield f"These columns, which were left out altogether: {dropped}."
     if any(key in release.parameters for key in ("columns", "by", "column")):
@@ -93,12 +115,37 @@ def _left_out(release: Release) -> Iterator[str]:
 
 def _figures(release: Release) -> Iterator[PaperBlock]:
     result = release.result
+    if isinstance(release.guarantee, Syntactic) and isinstance(result.get("columns"), list):
+        yield from _treated(result["columns"])
     if isinstance(result.get("centers"), list):
         yield from _centers(release)
     elif isinstance(result.get("modes"), list):
         yield from _modes(result)
     elif release.kind == "choice":
         yield Callout((f"{release.parameters.get('column')}: {result.get('value')}", str(result.get("nearness", ""))))
+
+
+def _treated(columns: Sequence[Mapping[str, Any]]) -> Iterator[PaperBlock]:
+    """What each treated column became, as far as the published rows show it too."""
+    rows = []
+    for column in columns:
+        labels = column.get("labels")
+        if isinstance(labels, list | tuple):
+            rows.append([str(column["name"]), _coarseness(labels, column.get("values"))])
+        elif "how" in column:
+            rows.append([str(column["name"]), f"{column['how']}, of its group"])
+    if rows:
+        yield TextTable.of(("column", "published as"), rows[:MOST_ROWS], title="How coarse the columns became", align="left")
+        yield from _more(len(rows) - MOST_ROWS, "columns")
+
+
+def _coarseness(labels: Sequence[Any], values: Any) -> str:
+    if list(labels) == ["*"]:
+        return "*: nothing is left of it"
+    shown = ", ".join(str(label) or "(blank)" for label in labels[:MOST_LABELS])
+    more = f" and {len(labels) - MOST_LABELS:,} more" if len(labels) > MOST_LABELS else ""
+    known = f", of {values:,} values that it may have" if isinstance(values, int) else ""
+    return f"{len(labels):,} label{'s' * (len(labels) != 1)}{known}: {shown}{more}"
 
 
 def _centers(release: Release) -> Iterator[PaperBlock]:
@@ -126,6 +173,7 @@ def _modes(result: Mapping[str, Any]) -> Iterator[PaperBlock]:
     ]
     yield TextTable.of(["cluster", "people, about", *names], rows[:MOST_ROWS], title="Typical combinations of answers")
     yield from _more(len(rows) - MOST_ROWS, "clusters")
+    yield from _more(len(modes[0]) - MOST_COLUMNS if modes else 0, "columns")
 
 
 def _measured(value: Any, deviation: Any) -> str:

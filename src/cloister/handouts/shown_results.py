@@ -16,6 +16,7 @@ __all__ = ["show_result"]
 TABLES = ("table", "local estimate")  # kinds whose files are numbers by group, which may be shown as they are
 CERTIFICATE_SUFFIX = ".release.json"
 MOST_ROWS, MOST_COLUMNS = 25, 8
+NUMBERS = 4  # columns of numbers that are shown beside the labels at least: the counts with their errors
 MOST_DRAWN = 100_000  # rows of a table that are read for its pictures
 
 
@@ -32,11 +33,14 @@ def show_result(release: Release, path: Path) -> tuple[PaperBlock, ...]:
 def _table(rows: list[Mapping[str, Any]], count: int, labels: set[str]) -> Iterator[PaperBlock]:
     if not rows:
         return
-    heads = list(rows[0])[:MOST_COLUMNS]
+    every = list(rows[0])
+    heads = every[: max(MOST_COLUMNS, len(labels) + NUMBERS)]
     cells = [[_cell(row.get(head), head in labels) for head in heads] for row in rows]
     yield TextTable.of(heads, cells, title="The released numbers, which are noisy")
     if count > len(rows):
         yield Sentence(f"... and {count - len(rows):,} rows more in the file.")
+    if left_out := every[len(heads) :]:
+        yield Sentence(f"... and {len(left_out):,} columns more in the file: {', '.join(left_out)}.")
 
 
 def _first_rows(path: Path) -> tuple[list[Mapping[str, Any]], int]:

@@ -125,7 +125,8 @@ def _left(release: Release, account: Account | None) -> Iterator[PaperBlock]:
             "problem",
         )
         return
-    yield Sentence(f'Entry {release.ledger["entry"]} of table "{release.ledger["table"]}" in the ledger of the holder.')
+    entry = f'entry {release.ledger["entry"]} of table "{release.ledger["table"]}" in the ledger of the holder'
+    yield Sentence(f"The certificate names {entry}.")
     if account is None:
         yield Sentence("The ledger was not asked when this report was made, so nothing is said here of what is left.")
         return

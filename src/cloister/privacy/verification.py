@@ -25,7 +25,7 @@ from cloister.privacy.ledger.replay import ChainReport
 from cloister.privacy.release import Release
 from cloister.sinks import CERTIFICATE_SUFFIX, everything_in, file_hash
 
-__all__ = ["Origin", "check_consistency", "check_origin", "read_certificate_file", "unreadable_told"]
+__all__ = ["HOST", "SOURCE", "Origin", "check_consistency", "check_origin", "read_certificate_file", "unreadable_told"]
 
 SOURCE = "synopsis_signer"  # in a result: who signed the file of the synopsis that it was derived from
 HOST = "this host"
@@ -83,14 +83,18 @@ class Origin:
             )
         elif release.ledger is not None:
             lines.append("The ledger was not asked.")
-        own = [self.signer] if self.signer is not None and self.known_by == HOST else []
-        if not self.is_checked and (source := _unknown_source(release, own)):
+        if source := self.unknown_source(release):
             lines.append(f"It is {source}.")
         if self.known_by == HOST:
             lines.append("Consistent with itself, and nobody else was asked. Give --key or --ledger to do so.")
         elif not self.is_checked:
             lines.append("Consistent with itself, origin not checked. Give --key or --ledger to check it.")
         return lines
+
+    def unknown_source(self, release: Release) -> str | None:
+        """In words: what it was derived from, where nobody who was asked vouches for that; None: it was not, or somebody does."""
+        own = [self.signer] if self.signer is not None and self.known_by == HOST else []
+        return None if self.is_checked else _unknown_source(release, own)
 
     def as_dict(self) -> dict[str, Any]:
         """The same for a program."""

@@ -7,6 +7,7 @@ from math import floor, log10
 __all__ = ["decimals_left", "percent", "posterior_percent"]
 
 ALMOST_CERTAIN = 0.9999
+ROUNDED_UP = 0.9995  # from which on three digits would say 100%
 
 
 def percent(share: float) -> str:
@@ -24,12 +25,14 @@ def percent(share: float) -> str:
 
 
 def posterior_percent(probability: float) -> str:
-    """A bound on a posterior, with three digits; one near certainty is not rounded up to it.
+    """A bound on a posterior, with three digits or, near certainty, four: it is not rounded up to that, and keeps its order.
 
-    >>> posterior_percent(1 / 21), posterior_percent(0.99999)
-    ('4.76%', '>99.99%')
+    >>> posterior_percent(1 / 21), posterior_percent(0.9996), posterior_percent(0.99999)
+    ('4.76%', '99.96%', '>99.99%')
     """
-    return ">99.99%" if probability > ALMOST_CERTAIN else f"{100 * probability:.3g}%"
+    if probability > ALMOST_CERTAIN:
+        return ">99.99%"
+    return f"{100 * probability:.2f}%" if probability >= ROUNDED_UP else f"{100 * probability:.3g}%"
 
 
 def decimals_left(error: float) -> int:
