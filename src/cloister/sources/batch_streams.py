@@ -119,13 +119,16 @@ def _lazy_batches(frame: Any) -> Iterator[pa.RecordBatch]:
         yield from part.to_arrow().to_batches(BATCH_ROWS)
 
 
+_NO_MORE = object()  # what no program yields: None in the middle must not pass for the end
+
+
 def _checked(batches: Iterable[Any], schema: pa.Schema, what: str) -> Iterator[pa.RecordBatch]:
     """The batches, all of one schema and sound; what a program of the user's raises is retold, as it may quote a value."""
     coming = iter(batches)
     while True:
         with _told(what):
-            batch = next(coming, None)
-        if batch is None:
+            batch = next(coming, _NO_MORE)
+        if batch is _NO_MORE:
             return
         if not isinstance(batch, pa.RecordBatch) or not batch.schema.equals(schema):
             raise DataError(f"{what}: a batch has other columns or types than the first. Give all of them one schema.")

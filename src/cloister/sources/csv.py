@@ -199,13 +199,16 @@ def is_blank(place: Streamed) -> bool:
 def text_of(stream: Readable, has_header: bool = True) -> Readable:
     """The stream without its byte order mark, as bytes in which ASCII is ASCII.
 
-    Without a header the first bytes are of a row: such a file is not taken for UTF-16, which would change how all rows read.
+    Without a header the first bytes are of a row: a mark there is a part of its first cell, and the file is not taken for UTF-16.
+    Otherwise how a row reads would depend on whether another stands above it.
     """
+    if not has_header:
+        return stream
     mark = stream.read(3)
     if mark == codecs.BOM_UTF8:
         return stream
     rest = _Joined(mark, stream)
-    if has_header and mark.startswith(UTF16):
+    if mark.startswith(UTF16):
         # half a pair of surrogates becomes bytes that are not UTF-8: then its cell, and no other, is read as such
         return codecs.EncodedFile(rest, "utf-8", "utf-16", "surrogatepass")  # type: ignore[arg-type]
     return rest

@@ -11,8 +11,11 @@ may be.
 
 from __future__ import annotations
 
+import os
+import sys
 import zipfile
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import islice
 from threading import Lock
@@ -68,7 +71,8 @@ class SheetRows:
         """All rows as texts; what the reader holds is let go."""
         with self.reading:
             if self.cells is None:
-                self.cells = _texts(islice(readable_rows(self.sheet), self.first, None), names, self.left)
+                with silenced_reader():
+                    self.cells = _texts(islice(readable_rows(self.sheet), self.first, None), names, self.left)
                 self.sheet = None
         return self.cells
 
@@ -97,9 +101,10 @@ def readable_rows(sheet: Any) -> Iterator[list[Any] | None]:
     The reader gives up at such a row, and goes on behind it: it is a row whose cells are all missing, and no other is touched.
     """
     rows = iter(sheet.iter_rows())
+    unused = [""] * (sheet.start or (0, 0))[1]  # the reader begins at the first column that any row uses, and a table at A
     while True:
         try:
-            row = next(rows)
+            row = [*unused, *next(rows)]
         except StopIteration:
             return
         except OverflowError:
@@ -109,6 +114,25 @@ def readable_rows(sheet: Any) -> Iterator[list[Any] | None]:
                 raise
             row = None
         yield row
+
+
+@contextmanager
+def silenced_reader() -> Iterator[None]:
+    """While the reader works, what the process says on its error stream goes nowhere: the reader prints its faults there."""
+    if sys.stderr is not None:
+        sys.stderr.flush()
+    try:
+        kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+    except OSError:  # no error stream
+        yield
+        return
+    try:
+        os.dup2(nowhere, 2)
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+        os.close(nowhere)
 
 
 def is_fault_of_reader(error: BaseException) -> bool:
@@ -129,8 +153,10 @@ def open_excel(place: Place, options: FileOptions = NOTHING_SAID) -> ExcelSource
         if not is_legacy:
             _check_archive(file, place.shown, sheet)
             file.seek(0)
-        cells = _read_sheet(file, place.shown, sheet)
-    names, first, left = _head(cells, place.shown, options)
+        with silenced_reader():
+            cells = _read_sheet(file, place.shown, sheet)
+    with silenced_reader():
+        names, first, left = _head(cells, place.shown, options)
     return ExcelSource(place.shown, names, SheetRows(cells, first, left))
 
 
@@ -209,7 +235,7 @@ def _unreadable(shown: str) -> SourceError:
 def _head(sheet: Any, shown: str, options: FileOptions) -> tuple[tuple[str, ...], int, int]:
     """The names of the columns, how many rows stand above the table, and how many columns left of it."""
     skip = options.skip or 0
-    if options.names:  # of a sheet without a header, whose first column is the first that is used
+    if options.names:  # of a sheet without a header: its first column is A, whichever cells are used
         return options.names, skip, 0
     for place, row in enumerate(readable_rows(sheet)):
         texts = [cell_text(cell).strip() for cell in row or ()]

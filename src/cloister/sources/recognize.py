@@ -18,6 +18,7 @@ __all__ = ["open_file", "recognize"]
 _COMPRESSED = (".gz", ".bz2", ".zst", ".zstd", ".xz")
 _TEXT = (".csv", ".tsv", ".tab", ".txt", ".dat")
 _JSON_LINES = (".jsonl", ".ndjson")
+_TYPED = (".xlsx", ".xlsm", ".xls", ".parquet", ".orc", ".arrow", ".feather")  # whose first bytes are never a row's
 _NOT_CSV = (".json", ".html", ".htm", ".xml", ".toml", ".yaml", ".yml", ".py", ".md")
 _NOT_CSV_STARTS = (b"{", b"[", b"<", b"%PDF")
 _DATABASES = {"sqlite": (0, b"SQLite format 3\0"), "duckdb": (8, b"DUCK")}  # where a file says so, and with which bytes
@@ -30,7 +31,7 @@ def open_file(place: Place, said: FileOptions = NOTHING_SAID, stated: StatedName
     options = said.over(stated.file)
     format = recognize(place, options)
     begins_with_row = format is formats.JSON_LINES or (format is formats.CSV and options.names)
-    if begins_with_row and PurePosixPath(place.path).suffix.lower() in (*_TEXT, *_JSON_LINES):
+    if begins_with_row and PurePosixPath(place.path).suffix.lower() not in _COMPRESSED:
         place = replace(place, is_plain=True)
     return format.open(place, said, stated)
 
@@ -41,12 +42,8 @@ def recognize(place: Place, options: FileOptions = NOTHING_SAID) -> formats.Form
     Where the call or a schema says that there is no header line, the first bytes of text are of a row, and are not looked at.
     """
     suffix = _suffix(place.path)
-    if options.format == "jsonl" or (options.format is None and suffix in _JSON_LINES):
-        return formats.JSON_LINES
-    if options.format is not None:
-        return formats.CSV
-    if options.names and suffix in _TEXT:
-        return formats.CSV
+    if stated := _stated_format(place, options, suffix):
+        return stated
     with retold(place.shown):
         with place.open() as file:
             head = file.read(16)
@@ -69,6 +66,21 @@ def recognize(place: Place, options: FileOptions = NOTHING_SAID) -> formats.Form
     if not _may_be_csv(place.path, b"" if options.names else start):
         raise SourceError(f"{place.shown}: unknown format. Give {formats.format_names()}.")
     return formats.CSV
+
+
+def _stated_format(place: Place, options: FileOptions, suffix: str) -> formats.Format | None:
+    """The format of text that begins with a row, by its name or by what was said; None: its first bytes may say it."""
+    if options.format == "jsonl" or (options.format is None and suffix in _JSON_LINES):
+        return formats.JSON_LINES
+    if options.format is not None or (options.names and suffix in _TEXT):
+        return formats.CSV
+    if options.names and suffix not in _TYPED:
+        door = by_door('Files(..., format="csv")', "--format csv")
+        raise SourceError(
+            f"{place.shown}: without a header line what a file is must be known by its name (.csv, .tsv, .txt, .xlsx), or said: "
+            f"{door}."
+        )
+    return None
 
 
 def _check_no_database(head: bytes, shown: str) -> None:

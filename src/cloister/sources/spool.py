@@ -16,7 +16,7 @@ import io
 import os
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import closing
+from contextlib import ExitStack, closing
 from copy import copy
 from dataclasses import dataclass, field
 from threading import Lock
@@ -59,10 +59,15 @@ class Spool:
     def _filled(self) -> IO[bytes]:
         file: IO[bytes] = tempfile.TemporaryFile(dir=spool_folder())  # noqa: SIM115
         try:
-            with closing(pa.PythonFile(file, "w")) as opened, pa.ipc.new_file(opened, self.schema) as writer:
-                for batch in self.fill():
+            with closing(pa.PythonFile(file, "w")) as opened, ExitStack() as written:
+                writer = None
+                for batch in map(_decoded, self.fill()):
+                    writer = writer or written.enter_context(pa.ipc.new_file(opened, batch.schema))
                     for start in range(0, batch.num_rows, BATCH_ROWS):
                         writer.write_batch(batch.slice(start, BATCH_ROWS))
+                if writer is None:
+                    written.enter_context(pa.ipc.new_file(opened, self.schema))
+                written.close()
                 file.flush()
                 file = os.fdopen(os.dup(file.fileno()), "rb")  # pyarrow closes the one that it wrote to
                 finalize(self, file.close)
@@ -77,6 +82,20 @@ class Spool:
                     f"{spool_folder() or tempfile.gettempdir()}, or set TMPDIR to a folder with room."
                 )
             )
+
+
+def _decoded(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """The batch with values in place of codes: a file has one dictionary a column, and later batches may have other words."""
+    plain = plain_batch(batch, keep_bytes=True)
+    columns = [_values(column) if pa.types.is_dictionary(column.type) else column for column in plain.columns]
+    return pa.RecordBatch.from_arrays(columns, names=plain.schema.names)
+
+
+def _values(column: pa.DictionaryArray) -> pa.Array:
+    """What the codes stand for; of texts with offsets of 64 bits, as a long word may be repeated."""
+    words = column.dictionary
+    large = {pa.string(): pa.large_string(), pa.binary(): pa.large_binary()}.get(words.type)
+    return (words if large is None else words.cast(large, safe=False)).take(column.indices)
 
 
 class _Shared(io.RawIOBase):

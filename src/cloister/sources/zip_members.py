@@ -17,7 +17,6 @@ __all__ = ["ZipMember", "members_of"]
 
 ZIP = (b"PK\x03\x04", b"PK\x05\x06")  # the latter: an archive without members
 DOCUMENTS = ("[Content_Types].xml", "mimetype")  # office documents are archives too
-TEXT_ENDINGS = (".csv", ".tsv", ".tab", ".txt", ".dat", ".jsonl", ".ndjson")
 MOST_MEMBERS = 10_000
 UNPACKED = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2)
 
@@ -61,10 +60,7 @@ class _Member:
 
 def members_of(place: Place) -> list[Place]:
     """The files in an archive as files of their own; a file that is no archive, or is an office document, is itself."""
-    may_be_archive = place.path.lower().endswith(".zip") or not (
-        place.is_remote or place.path.lower().endswith(TEXT_ENDINGS)
-    )
-    if not may_be_archive:  # where there is no header, the first bytes are of a row
+    if not place.path.lower().endswith(".zip"):  # where there is no header, the first bytes are of a row
         return [place]
     with retold(place.shown), place.open() as file:
         if file.read(4) not in ZIP:
