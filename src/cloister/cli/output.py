@@ -15,6 +15,7 @@ from cloister.errors import UnwrittenRelease
 from cloister.report.document import Document
 from cloister.report.one_line import escape_controls, one_line
 from cloister.report.terminal import print_document, screen_width, text, wrapped
+from cloister.work_done import watched
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -131,11 +132,16 @@ def write_text(path: Path, text: str, *, for_holder: bool = False) -> None:
 
 @contextmanager
 def progress(quiet: bool) -> Iterator[Callable[[str], None]]:
-    """A line on the terminal that says which step is running; nothing when the output is not a terminal."""
+    """A line on the terminal: which step is running, how much is done, the time left; nothing when it is not a terminal."""
     if quiet or verbosity.is_quiet() or not sys.stderr.isatty():
         yield lambda _: None
         return
     from rich.console import Console
+    from rich.text import Text
+
+    from cloister.cli.progress_line import ProgressLine
 
     with Console(stderr=True).status("starting") as status:
-        yield lambda step: status.update(step)
+        line = ProgressLine(lambda words: status.update(Text(words)))
+        with watched(line.count_share, line.count_step):
+            yield line.begin

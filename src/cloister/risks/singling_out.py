@@ -18,9 +18,11 @@ from cloister.errors import UsageError
 from cloister.risks.lone_rows import lone_rows
 from cloister.risks.measures import own_classes
 from cloister.risks.tuples import Tuples
+from cloister.work_done import counted
 
 __all__ = ["Combination", "single_out"]
 
+SEARCH = "comparing combinations of columns"
 _WORK = 1_000_000_000  # tuples times combinations that are looked at; beyond, combinations are shorter
 
 
@@ -61,9 +63,11 @@ def single_out(tuples: Tuples, most: int = 3, *, least: float = 0.0, top: int = 
     best: list[tuple[int, tuple[int, ...]]] = []  # how many are alone, with which columns: the worst first
     counter, people = lone_rows(tuples), tuples.people
     shorter: dict[tuple[int, ...], NDArray[np.int64]] = {}  # by all columns but the last
-    for size in range(1, min(most, number) + 1):
-        counted: dict[tuple[int, ...], NDArray[np.int64]] = {}
-        for first in combinations(range(number), size - 1):
+    sizes = range(1, min(most, number) + 1)
+    works = [math.comb(number, size) for size in sizes]
+    for size in counted(sizes, sum(works), lambda size: works[size - 1], name=SEARCH, has_parts=True):
+        longer: dict[tuple[int, ...], NDArray[np.int64]] = {}
+        for first in counted(combinations(range(number), size - 1), math.comb(number, size - 1)):
             begin = first[-1] + 1 if first else 0
             alone = np.zeros(number, np.int64)
             alone[begin:] = counter.with_last(first, range(begin, number))
@@ -71,8 +75,8 @@ def single_out(tuples: Tuples, most: int = 3, *, least: float = 0.0, top: int = 
             of_parts = np.max([np.full(number, shorter[first[:-1]][first[-1]]), *parts], axis=0) if first else 0
             _keep_worst(best, first, np.where((alone > of_parts) & (alone > least * people), alone, 0), top)
             if size < most:
-                counted[first] = alone
-        shorter = counted
+                longer[first] = alone
+        shorter = longer
     return tuple(_combination(tuples, columns) for _, columns in best)
 
 

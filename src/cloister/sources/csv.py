@@ -26,10 +26,11 @@ from pyarrow import csv
 
 from cloister.errors import SourceError
 from cloister.file_options import NOTHING_SAID, FileOptions
-from cloister.sources.places import NEVER_EMPTY
+from cloister.sources.places import NEVER_EMPTY, Place
 from cloister.sources.records import WINDOW, Grammar, Readable, RecordRun
 from cloister.sources.source import BATCH_ROWS, present, retold
 from cloister.sources.text_head import PLAIN_HEAD, TextHead, pass_lines, read_head, read_text, stated_head
+from cloister.work_done import counted, is_watched
 
 __all__ = ["UTF16", "CsvSource", "Streamed", "is_blank", "open_csv", "text_of"]
 
@@ -98,10 +99,14 @@ class CsvSource:
 
     def _batches(self, places: list[int], names: list[str]) -> Iterator[pa.RecordBatch]:
         with retold(self.place.shown), self.place.stream() as file:
-            for run in self._runs(file):
+            for run in counted(self._runs(file), self._bytes(), lambda run: len(run.raw)):
                 # a column is read even if none is asked for: rows are counted by it
                 table = self._table(run, places or [0])
                 yield from table.rename_columns(names or ["rows"]).select(names).to_batches(BATCH_ROWS)
+
+    def _bytes(self) -> int | None:
+        """How many bytes a pass reads, where somebody watches it and that is known."""
+        return self.place.plain_size() if is_watched() and isinstance(self.place, Place) else None
 
     def _runs(self, file: Readable) -> Iterator[RecordRun]:
         """The records below the header."""

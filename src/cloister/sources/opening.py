@@ -25,6 +25,7 @@ from cloister.sources.recognize import open_file
 from cloister.sources.source import Source, present
 from cloister.sources.stated_names import NOTHING_STATED, StatedNames
 from cloister.sources.zip_members import members_of
+from cloister.work_done import counted
 
 __all__ = ["NOTHING_STATED", "SeveralSources", "open_source"]
 
@@ -78,7 +79,8 @@ class SeveralSources:
     def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         """The rows of the first file, of the second, and so on."""
         wanted = present(self.names, columns)
-        return (batch for part in self.parts for batch in part.batches(wanted))
+        parts = counted(self.parts, len(self.parts), has_parts=True)
+        return (batch for part in parts for batch in part.batches(wanted))
 
 
 def open_source(data: object, names: StatedNames = NOTHING_STATED) -> Source:

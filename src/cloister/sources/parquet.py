@@ -13,6 +13,7 @@ from cloister.sources.columnar import ColumnarSource, open_columnar
 from cloister.sources.parquet_footer import read_chunks
 from cloister.sources.places import Place
 from cloister.sources.source import BATCH_ROWS
+from cloister.work_done import counted
 
 __all__ = ["ParquetReader", "open_parquet"]
 
@@ -71,7 +72,8 @@ class ParquetReader:
             buffer_size=1 << 16,
             coerce_int96_timestamp_unit=_INT96_UNIT,
         )
-        yield from opened.iter_batches(batch_size=BATCH_ROWS, columns=columns, use_threads=False)
+        batches = opened.iter_batches(batch_size=BATCH_ROWS, columns=columns, use_threads=False)
+        yield from counted(batches, metadata.num_rows, lambda batch: batch.num_rows)
 
 
 def stored_columns(file: Any) -> list[Any]:

@@ -72,13 +72,24 @@ class Place:
         """The file from its beginning, decompressed."""
         if self.is_plain:
             return self.files.open_input_stream(self.path, compression=None)  # type: ignore[no-any-return]
-        with self.open() as file:
-            head = file.read(10)
-        compression = next((name for magic, name in _COMPRESSIONS.items() if magic.match(head)), None)
+        compression = self._compression()
         if compression == "xz":
             return XzStream(self.files.open_input_stream(self.path, compression=None))
         opened: AbstractContextManager[Any] = self.files.open_input_stream(self.path, compression=compression)
         return opened
+
+    def plain_size(self) -> int | None:
+        """How many bytes there are to read, for whoever waits; None: they are compressed."""
+        if not self.is_plain and self._compression() is not None:
+            return None
+        with self.open() as file:
+            size: int = file.size()
+        return size
+
+    def _compression(self) -> str | None:
+        with self.open() as file:
+            head = file.read(10)
+        return next((name for magic, name in _COMPRESSIONS.items() if magic.match(head)), None)
 
 
 def find_all(data: Iterable[str | os.PathLike[str]]) -> list[Place]:

@@ -12,6 +12,7 @@ from cloister.privacy.accounting import MOST_DRAWS
 from cloister.privacy.budgets import Budget
 from cloister.privacy.events import Event, SampledEvent, covers, total_cost, within
 from cloister.privacy.plan import Branch, Plan
+from cloister.work_done import tell_step
 
 __all__ = ["FollowedPlan"]
 
@@ -118,6 +119,7 @@ class FollowedPlan:
             raise PlanError.of_step(event.step, name_of(first))
         self._taken.append(first)
         self._left.popleft()
+        self._tell_step()
         if self._opened is not None:
             self._rounds += 1
             self._opened = self._opened if self._rounds < self._opened.rounds else None
@@ -132,6 +134,7 @@ class FollowedPlan:
             raise PlanError.of_step(step, name_of(first))
         self._taken.append(first)
         self._left.popleft()
+        self._tell_step()
         self._on_sample = deque(first.events)
 
     def take_on_sample(self, event: Event) -> None:
@@ -153,6 +156,11 @@ class FollowedPlan:
         if self._left or self._is_cut_short:
             raise PlanError("this release ends before the last step of its plan. This is a bug: please report it.")
         return tuple(self._taken)
+
+    def _tell_step(self) -> None:
+        """Tell whoever waits which step of how many was taken."""
+        taken = len(self._taken)
+        tell_step(taken, taken + sum(step.rounds if isinstance(step, Branch) else 1 for step in self._left or ()))
 
     def _next(self) -> Event | None:
         """The step that must come next; a branch opens with the number of rounds that it has by now."""

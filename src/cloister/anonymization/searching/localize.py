@@ -51,6 +51,7 @@ from cloister.anonymization.writing.recoding import Recoding
 from cloister.errors import Unattainable, UsageError
 from cloister.kernels.loops import rounds
 from cloister.schema.hierarchies import Hierarchy
+from cloister.work_done import counted
 
 __all__ = ["Localization", "localize"]
 
@@ -253,7 +254,9 @@ class _Classes:
         costs = [{leaf: loss[met] for leaf, met in meet.items()} for meet, loss in zip(meets, self.losses, strict=True)]
         total = sum(loss[nodes[:, j]] for j, loss in enumerate(self.losses)) * size
         firsts = np.flatnonzero(np.append(True, (np.diff(self.rows.codes[lone], axis=0) != 0).any(axis=1)))
-        for tuples in np.split(lone, firsts[1:]):  # the rows of one tuple stay together
+        for tuples in counted(
+            np.split(lone, firsts[1:]), len(firsts), name="joining small classes"
+        ):  # the rows of one tuple stay together
             code, count = self.rows.codes[tuples[0]], self.rows.counts[tuples].sum()
             joined_loss = sum(cost[leaf][nodes[:, j]] for j, (cost, leaf) in enumerate(zip(costs, code, strict=True)))
             rise = joined_loss * (size + count) - total

@@ -26,6 +26,7 @@ from cloister.engines.sampling import Owned, sample_people
 from cloister.kernels.loops.arrays import I32
 from cloister.kernels.per_unit import at_most
 from cloister.schema.unit import Unit
+from cloister.work_done import counted
 
 __all__ = ["HeldRows", "cut_down", "hold"]
 
@@ -115,7 +116,7 @@ class HeldRows:
 
     def each(self, work: Callable[[Encoded], T]) -> Generator[T]:
         """What some work makes of each block."""
-        return in_order(self._blocks, lambda block: work(self._rows(block)))
+        return in_order(counted(self._blocks, len(self._blocks)), lambda block: work(self._rows(block)))
 
     def sample(self, keep: Draw) -> list[Encoded]:
         """All rows of the people that a draw keeps, one draw a person."""

@@ -17,6 +17,7 @@ from cloister.engines.sampling import Owned
 from cloister.kernels.per_unit import people, row_hashes
 from cloister.schema.unit import Unit
 from cloister.sources.source import Source
+from cloister.work_done import counted
 
 __all__ = ["EncodedRows"]
 
@@ -59,10 +60,11 @@ class EncodedRows:
         if self._unit is not None:
             yield from self._bounded(self._unit).each(work)
         elif self._cache is not None:
-            yield from in_order(self._cache, work)
+            yield from in_order(counted(self._cache, len(self._cache)), work)
         elif self._pieces is not None and self._spill is not None:
             spill = self._spill
-            yield from in_order(self._pieces, lambda piece: work(spill.read(piece)))
+            pieces = counted(self._pieces, len(self._pieces))
+            yield from in_order(pieces, lambda piece: work(spill.read(piece)))
         else:
             yield from self._encode_and_keep(work)
 
