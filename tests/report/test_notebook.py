@@ -88,7 +88,11 @@ def test_whatever_describes_itself_shows_itself() -> None:
     for path in sorted(Path(cl.__file__).parent.rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.ClassDef):
-                methods = {each.name for each in node.body if isinstance(each, ast.FunctionDef)}
+                methods = {
+                    each.name
+                    for each in node.body
+                    if isinstance(each, ast.FunctionDef) and len(each.args.args) == 1  # itself, and nothing else
+                }
                 if "describe" in methods and "_repr_html_" not in methods:
                     silent.append(f"{path.stem}.{node.name}")
     assert silent == []
