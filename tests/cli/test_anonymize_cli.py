@@ -48,6 +48,14 @@ def test_a_table_and_its_certificate_are_written(folder: Path, tmp_path: Path) -
     assert "syntactic: k = 10, not differentially private" in verified.output
 
 
+def test_quiet_keeps_the_warning_of_columns_that_nothing_was_done_to(folder: Path, tmp_path: Path) -> None:
+    """It is all that is printed, and goes to the error stream."""
+    result = run("anonymize", *flags(folder, "--k", 10, "--out", tmp_path / "out.csv", "--quiet"))
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert result.stderr.startswith("Warning: Published as they are: ")
+    assert result.stderr.count("\n") == 1
+
+
 def test_json_is_for_programs(folder: Path, tmp_path: Path) -> None:
     """With --json there is one document, with the certificate and where it is."""
     out = tmp_path / "out.parquet"

@@ -58,8 +58,36 @@ def test_a_release_takes_its_defaults_and_says_which_the_folder_set(here: Path) 
     (here / "cloister.toml").write_text('schema = "points.toml"\nledger = "ledger.sqlite"\njson = true\n')
     done = run("cluster", "points.csv", "--k", 2, "--epsilon", 1, "--out", "made")
     assert json.loads(done.stdout)["ledger"]["entry"] == 1
+    assert json.loads(done.stdout)["from_cloister_toml"] == {"schema": "points.toml", "ledger": "ledger.sqlite"}
     assert "From ./cloister.toml: schema points.toml, ledger ledger.sqlite." in done.stderr
     assert "CLOISTER_LEDGER" not in os.environ
+
+
+def test_quiet_does_not_hide_what_the_folder_set(here: Path) -> None:
+    """Neither as a flag nor as a setting of that file: it may have come with the data."""
+    (here / "cloister.toml").write_text('ledger = "other.sqlite"\nquiet = true\n')
+    told = run("risk", "points.csv", "--quasi", "x", "--quiet").stderr
+    assert "From ./cloister.toml: ledger other.sqlite." in told
+
+
+@pytest.mark.parametrize("name", ["key", "master", "remote"])
+def test_the_folder_does_not_say_who_signs_or_sees_the_rows(here: Path, name: str) -> None:
+    """Only the user's own file, the environment or a flag does; the sentence says so."""
+    (here / "cloister.toml").write_text(f'{name} = "there"\n')
+    done = run("risk", "points.csv", "--json")
+    assert (done.exit_code, json.loads(done.stdout)["error"]["type"]) == (2, "UsageError")
+    assert f"./cloister.toml sets {name}, which is not taken from the current folder" in done.stderr
+    (here / "cloister.toml").rename(here / "config" / "cloister" / "cloister.toml")
+    assert shown()[name][0] is not None
+
+
+@pytest.mark.parametrize("variable", ["CLOISTER_LEDGER", "CLOISTER_KEY", "CLOISTER_SCHEMA", "CLOISTER_TABLE"])
+def test_an_empty_variable_is_not_the_default(here: Path, monkeypatch: pytest.MonkeyPatch, variable: str) -> None:
+    """Another ledger would be charged, or another key would sign."""
+    monkeypatch.setenv(variable, "")
+    done = run("cluster", "points.csv", "--k", 2, "--epsilon", 1, "--schema", "points.toml", "--out", "made")
+    assert (done.exit_code, f"{variable} is empty. Set it to" in done.stderr) == (2, True), done.output
+    assert not (here / "made").exists()
 
 
 def test_a_flag_comes_first(here: Path) -> None:

@@ -54,6 +54,16 @@ def test_answers_make_a_schema(table: Path, tmp_path: Path) -> None:
     assert "guessed" not in (tmp_path / "leute.toml").read_text()
 
 
+def test_free_text_is_proposed_to_be_dropped(tmp_path: Path) -> None:
+    """What is guessed as text with no role may name people, and anonymize would publish it: the help says so."""
+    lines = [f"seen by {'ABCDEFGH'[i % 8]} on ward {i % 15}" for i in range(200)]
+    (tmp_path / "notes.csv").write_text("\n".join(["remark", *lines]) + "\n")
+    done = ask(tmp_path / "notes.csv", ["?", "text", "", "none", "", "yes"])
+    assert "anonymize publishes it as it is, unless its role is identifier" in done.stderr
+    assert "identifier, quasi, sensitive or other? [identifier]" in done.stderr
+    assert 'role = "identifier"' in done.stdout
+
+
 def test_a_question_explains_itself_and_proposes_nothing_from_the_rows(table: Path) -> None:
     """The text in brackets is the default; bounds and domains have none; "?" tells more."""
     asked = ask(table, ANSWERS).stderr

@@ -37,7 +37,7 @@ from cloister.cli import (
 from cloister.cli.failures import is_printing, is_usage, print_lines, tell_failure, tell_usage, unprintable
 from cloister.cli.flag_defaults import FlagDefaults, read_settings, refuse_empty_paths
 from cloister.cli.help_text import hide_types
-from cloister.cli.verbosity import asks_for, begin_printing
+from cloister.cli.verbosity import asks_for, begin_printing, note_folder_settings
 from cloister.errors import CloisterError, LostClusters, UnprotectedColumns, UnsignedRelease, UntoldLedger, at_shell
 from cloister.interrupts import handle_interrupts
 from cloister.stopped_commands import begin_command
@@ -81,13 +81,14 @@ class Verbs(TyperGroup):
             raise
 
     def _settle(self, arguments: list[str]) -> dict[str, Any]:
-        """What the parser is told of settings; a file that the current folder brings along is named."""
+        """What the parser is told of settings; what a file sets that the current folder brings along is always told."""
         refuse_empty_paths(arguments, PATH_FLAGS)
         settings = read_settings()
         is_quiet = asks_for("--quiet", arguments) or bool(settings.values.get("quiet"))
         begin_printing(asks_for("--json", arguments) or bool(settings.values.get("json")), is_quiet)
-        if arguments[0] != "config" and not asks_for("--quiet", arguments) and (here := settings.foreign()):
-            print_lines([f"From ./cloister.toml: {here}."])
+        if arguments[0] != "config" and (here := settings.from_folder()):
+            note_folder_settings(here)
+            print_lines([f"From ./cloister.toml: {', '.join(f'{name} {value}' for name, value in here.items())}."])
         return {"default_map": settings.flag_defaults(self, arguments), "obj": settings}
 
     def invoke(self, ctx: Any) -> Any:

@@ -13,6 +13,7 @@ import typer
 from cloister.cli import flags, output
 from cloister.cli.drawing import drawing
 from cloister.cli.report import reporting
+from cloister.cli.verbosity import is_quiet
 from cloister.errors import UsageError
 from cloister.report.terminal import print_document
 
@@ -138,7 +139,7 @@ def anonymize(
     k: Annotated[int | None, typer.Option("--k", metavar="K", help="How many rows look alike, at least.")] = None,
     out: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="A new .csv (written as the input is) or .parquet (on Spark: a folder)."),
+        typer.Option(metavar="FILE", help="A new .csv (written as the input is), .parquet (on Spark: a folder) or .xlsx."),
     ] = None,
     searching: Searching,
     guarding: Guarding,
@@ -395,6 +396,8 @@ def show(
         theirs = {} if outcome is None else {"for_the_holder": outcome.as_dict()}
         output.print_json({"out": str(out), "certificate": str(certificate_path(out)), **release.as_dict(), **theirs})
         return
+    if is_quiet():  # notes are dropped; this one is a warning
+        warn_of_untouched(release)
     if scope_reason:
         output.print_line(scope_reason)
     output.print_text(summary)
@@ -403,3 +406,12 @@ def show(
         print_document(outcome.describe())
         typer.echo()
     output.print_release(release, f"{out}{' (a folder)' if out.is_dir() else ''}, {certificate_path(out)}")
+
+
+def warn_of_untouched(release: Release) -> None:
+    """Name the columns that nothing was done to."""
+    from cloister.anonymization.reporting.notes import AS_THEY_ARE
+
+    for note in release.notes:
+        if note.startswith(AS_THEY_ARE):
+            output.print_warning(note)

@@ -94,7 +94,7 @@ def print_error(kind: str, message: str, exit_code: int, notes: Sequence[str] = 
         "charged": charges[-1] if charges else None,
         "notes": [one_line(note) for note in notes],
     }
-    text = escape_controls(json.dumps({"error": facts}, indent=2, ensure_ascii=False))
+    text = escape_controls(json.dumps(verbosity.with_folder_settings({"error": facts}), indent=2, ensure_ascii=False))
     if verbosity.note_answer():
         with contextlib.suppress(OSError, ValueError):  # nobody reads it: the exit code stands
             typer.echo(text, file=verbosity.answer_stream())

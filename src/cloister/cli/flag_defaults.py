@@ -1,7 +1,8 @@
 """Defaults of flags: from the environment, from ``cloister.toml`` in the current folder, and from the user's own.
 
 A flag comes before a variable of the environment, that before the file in the current folder, that before the user's file. How
-much a release may reveal is no setting: it is said with every release.
+much a release may reveal is no setting: it is said with every release. A file in the current folder may have come with the data:
+it may not say who gets to see the rows, nor with which key releases are signed.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ class KnownSetting:
     parameter: str = ""  # empty: not a flag, read from the environment where it is used
     is_switch: bool = False
     is_path: bool = False
+    is_own: bool = False  # not taken from the current folder's file, which somebody else may have written
     outranked_by: tuple[str, ...] = ()  # flags beside which it does not count
 
     @property
@@ -44,13 +46,13 @@ SETTINGS = {
     each.name: each
     for each in (
         KnownSetting("ledger", "where budgets are kept, of tables that a schema or --table names", is_path=True),
-        KnownSetting("key", "the private key of this host", is_path=True),
+        KnownSetting("key", "the private key of this host", is_path=True, is_own=True),
         KnownSetting("data", "where public data sets are kept", is_path=True),
         KnownSetting("schema", "public facts of the table", "schema", is_path=True, outranked_by=("--synopsis",)),
         KnownSetting("table", "name of the table in the ledger", "table", outranked_by=("--synopsis",)),
         KnownSetting("engine", "who reads the rows", "engine", outranked_by=("--master", "--remote")),
-        KnownSetting("master", "where Spark is started", "master", outranked_by=("--remote", "--engine")),
-        KnownSetting("remote", "a Spark Connect server", "remote", outranked_by=("--master", "--engine")),
+        KnownSetting("master", "where Spark is started", "master", is_own=True, outranked_by=("--remote", "--engine")),
+        KnownSetting("remote", "a Spark Connect server", "remote", is_own=True, outranked_by=("--master", "--engine")),
         KnownSetting("json", "answer in JSON", "as_json", is_switch=True),
         KnownSetting("quiet", "say nothing when all is well", "quiet", is_switch=True),
     )
@@ -79,10 +81,10 @@ class FlagDefaults:
         }
         return {verb: _defaults(command, usable, WITHOUT.get(verb, set())) for verb, command in group.commands.items()}
 
-    def foreign(self) -> str:
+    def from_folder(self) -> dict[str, str]:
         """What the file in the current folder sets, which somebody else may have written."""
         names = [name for name, origin in self.origins.items() if origin == FILE_NAME and not SETTINGS[name].is_switch]
-        return ", ".join(f"{name} {self.values[name]}" for name in names)
+        return {name: str(self.values[name]) for name in names}
 
     @contextmanager
     def in_environment(self) -> Iterator[None]:
@@ -105,8 +107,13 @@ def read_settings() -> FlagDefaults:
     values: dict[str, Any] = {}
     origins: dict[str, str] = {}
     own = _own_file()
+    _refuse_empty_variables()
     for path, origin in (*([(own, str(own))] if own is not None else []), (Path(FILE_NAME), FILE_NAME)):
+        if origin == FILE_NAME and own is not None and path.absolute() == own:
+            continue  # the user works in the config folder
         for name, value in _read_file(path).items():
+            if origin == FILE_NAME and SETTINGS[name].is_own:
+                raise UsageError(_not_here(name, own))
             is_elsewhere = SETTINGS[name].is_path and "://" not in value and origin != FILE_NAME
             values[name] = str(path.parent / Path(value).expanduser()) if is_elsewhere else value
             origins[name] = origin
@@ -127,6 +134,24 @@ def refuse_empty_paths(arguments: Sequence[str], flags: frozenset[str]) -> None:
         if word or (before.startswith("-") and before not in flags):
             continue
         raise UsageError(f"{f'{before} is' if before in flags else 'a word is'} empty. Give a path, or leave it out.")
+
+
+def _refuse_empty_variables() -> None:
+    """Refuse an empty variable: a default would stand in for it, and be charged, or sign, instead of what was meant."""
+    for setting in SETTINGS.values():
+        if not setting.is_switch and os.environ.get(setting.variable) == "":
+            what = "a path" if setting.is_path else "a name"
+            raise UsageError(f"{setting.variable} is empty. Set it to {what}, or unset it.")
+
+
+def _not_here(name: str, own: Path | None) -> str:
+    """Why the current folder's file may not set this, and what may."""
+    flag = "" if not SETTINGS[name].parameter else f", or give --{name}"
+    place = f"your own file, {own}" if own is not None else "a cloister.toml in your config folder"
+    return (
+        f"./{FILE_NAME} sets {name}, which is not taken from the current folder: the file may have come with the data. Delete "
+        f"that line; set it in {place}, or in {SETTINGS[name].variable}{flag}."
+    )
 
 
 def _own_file() -> Path | None:

@@ -67,9 +67,10 @@ def print_warning(text: str) -> None:
     Console(stderr=True).print(Text(line, style="bold yellow"), soft_wrap=True)
 
 
-def print_json(data: Any) -> None:
-    """One JSON document on standard output."""
+def print_json(data: dict[str, Any], *, to_be_read_back: bool = False) -> None:
+    """One JSON document on standard output; one that is to be read back holds nothing but the release."""
     verbosity.note_answer()
+    data = data if to_be_read_back else verbosity.with_folder_settings(data)
     typer.echo(escape_controls(json.dumps(data, indent=2, ensure_ascii=False)), file=verbosity.answer_stream())
 
 
@@ -111,7 +112,7 @@ def write_release(
     except UnwrittenRelease as error:
         if not error.is_kept:
             try:
-                print_json(as_data())
+                print_json(as_data(), to_be_read_back=True)
             except OSError:  # standard output takes nothing either: that error says nothing of the charge
                 print_notice(f"{type(error).__name__}: {error}")
                 raise

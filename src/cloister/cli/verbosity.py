@@ -5,14 +5,25 @@ from __future__ import annotations
 import contextlib
 import io
 import sys
-from collections.abc import Iterator, Sequence
-from typing import TextIO
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, TextIO
 
-__all__ = ["answer_stream", "asks_for", "begin_printing", "is_quiet", "note_answer", "silenced", "wants_json"]
+__all__ = [
+    "answer_stream",
+    "asks_for",
+    "begin_printing",
+    "is_quiet",
+    "note_answer",
+    "note_folder_settings",
+    "silenced",
+    "wants_json",
+    "with_folder_settings",
+]
 
 _as_json = False
 _quiet = False
 _answered = False
+_folder_settings: Mapping[str, str] = {}
 _stdout: TextIO | None = None  # standard output, while it is silenced
 
 
@@ -28,8 +39,19 @@ def asks_for(flag: str, arguments: Sequence[str]) -> bool:
 
 def begin_printing(as_json: bool, quiet: bool) -> None:
     """Begin a command: nothing was printed yet."""
-    global _as_json, _quiet, _answered
-    _as_json, _quiet, _answered = as_json, quiet, False
+    global _as_json, _quiet, _answered, _folder_settings
+    _as_json, _quiet, _answered, _folder_settings = as_json, quiet, False, {}
+
+
+def note_folder_settings(settings: Mapping[str, str]) -> None:
+    """Note what the current folder's file sets: every answer in JSON tells it."""
+    global _folder_settings
+    _folder_settings = settings
+
+
+def with_folder_settings(answer: Mapping[str, Any]) -> dict[str, Any]:
+    """An answer in JSON, with what the current folder's file set, if it set anything."""
+    return {**answer, **({"from_cloister_toml": dict(_folder_settings)} if _folder_settings else {})}
 
 
 def wants_json() -> bool:

@@ -134,9 +134,12 @@ def key_path() -> Path:
     Raises
     ------
     UsageError
-        A home folder cannot be found.
+        A home folder cannot be found, or the variable is empty.
     """
-    if place := os.environ.get("CLOISTER_KEY"):
+    place = os.environ.get("CLOISTER_KEY")
+    if place == "":
+        raise UsageError("CLOISTER_KEY is empty. Set it to a path, or unset it.")
+    if place:
         return from_home(place, "the signing key of this host").absolute()
     import platformdirs
 
@@ -151,7 +154,7 @@ def check_key_place() -> None:
     ------
     UsageError
     """
-    if os.environ.get("CLOISTER_KEY"):
+    if "CLOISTER_KEY" in os.environ:
         key_path()
 
 

@@ -188,20 +188,27 @@ class Interview:
             "what does it hold: number, category, date or text?",
             word,
             "number: something to add or average. category: one of a list of values, also codes such as postcodes. date: a "
-            "day. text: anything else; it never leaves.",
+            "day. text: anything else. Private releases leave text behind; anonymize publishes it as it is, unless its role is "
+            "identifier.",
             lambda text: read_word(text, FRESH),
         )
         yield ask(
             "role",
             "what does it tell of a person: identifier, quasi, sensitive or other?",
-            str(column.role),
-            "identifier: names somebody (name, number, address); it never leaves. quasi: others may know it (age, sex, "
-            "postcode). sensitive: nobody should learn it (diagnosis, pay). other: none of these.",
+            str(self._likely_role(column)),
+            "identifier: names somebody (name, number, address, remarks); it is dropped. quasi: others may know it (age, sex, "
+            "postcode). sensitive: nobody should learn it (diagnosis, pay). other: none of these; anonymize publishes it as it "
+            "is.",
             lambda text: Role(read_word(text, list(Role))),
         )
         if self._answers.get((name, "role")) is Role.IDENTIFIER:
             return
         yield from self._of_kind(column, ask)
+
+    def _likely_role(self, column: Column) -> Role:
+        """The role that is proposed: text that was guessed to be nothing special may name people, and is dropped."""
+        is_text = isinstance(self._column(column).kind, Text)
+        return Role.IDENTIFIER if is_text and column.role is Role.OTHER and column.guessed else column.role
 
     def _of_kind(self, column: Column, ask: Callable[..., SchemaQuestion]) -> Iterator[SchemaQuestion]:
         kind = self._column(column).kind

@@ -249,7 +249,7 @@ class Date(Bounded[date]):
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """Free text: it is never encoded, and never leaves."""
+    """Free text: it is never encoded, and no private release takes it; `anonymize` publishes it unless it is an identifier."""
 
     @property
     def form(self) -> CellFormat:

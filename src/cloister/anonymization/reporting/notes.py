@@ -9,7 +9,9 @@ from cloister.anonymization.searching.guards import sensitive_guards
 from cloister.schema import Role, Schema
 from cloister.schema.drafts import role_of_name
 
-__all__ = ["usual_notes"]
+__all__ = ["AS_THEY_ARE", "usual_notes"]
+
+AS_THEY_ARE = "Published as they are: "  # begins the note of columns that nothing was done to
 
 
 def usual_notes(
@@ -68,7 +70,7 @@ def usual_notes(
         )
     if untouched:
         notes.append(
-            f"Published as they are: {', '.join(untouched)}. They are taken for unknown to whoever looks for "
+            f"{AS_THEY_ARE}{', '.join(untouched)}. They are taken for unknown to whoever looks for "
             "somebody; a column that others may know belongs among the quasi-identifiers."
         )
     quasi = {column.name for column in schema.columns if column.role is Role.QUASI} if schema is not None else set()

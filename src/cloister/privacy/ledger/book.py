@@ -101,7 +101,10 @@ class Ledger:
     @classmethod
     def default(cls) -> Self:
         """Open the ledger that ``CLOISTER_LEDGER`` names, or else the one in the user's data folder."""
-        if place := os.environ.get("CLOISTER_LEDGER"):
+        place = os.environ.get("CLOISTER_LEDGER")
+        if place == "":
+            raise UsageError("CLOISTER_LEDGER is empty. Set it to a path, or unset it.")
+        if place:
             return cls(place)
         import platformdirs
 
