@@ -15,7 +15,7 @@ from cloister.file_options import NOTHING_SAID, FileOptions, Files
 from cloister.sources.batch_streams import from_batches, from_lazy, from_reader, is_lazy
 from cloister.sources.columnar import ColumnarSource, from_dataset
 from cloister.sources.csv import is_blank
-from cloister.sources.databases.connection import is_database_url
+from cloister.sources.databases.connection import is_connection_string, is_database_url
 from cloister.sources.databases.sql_rows import open_database
 from cloister.sources.in_memory import from_array, from_stream, from_table
 from cloister.sources.pandas_frames import from_frame, is_frame
@@ -133,6 +133,11 @@ def open_source(data: object, names: StatedNames = NOTHING_STATED) -> Source:
 def _database_url(data: object) -> str | None:
     """The URL of a database, if that is the data; one among other data is refused."""
     paths = data.paths if isinstance(data, Files) else data if isinstance(data, (list, tuple)) else [data]
+    if any(is_connection_string(path) and not os.path.exists(str(path)) for path in paths):
+        raise SourceError(
+            "databases are named by URLs here, not by words as in host=... dbname=... Write postgresql://USER@HOST/DATABASE, and "
+            "leave the password to PGPASSWORD or .pgpass."
+        )
     urls = [path for path in paths if is_database_url(path)]
     if not urls:
         return None

@@ -129,6 +129,8 @@ def find(data: str | os.PathLike[str]) -> list[Place]:
 def _find_url(url: str) -> list[Place]:
     parts = urlsplit(url)
     shown = f"{parts.scheme}://{parts.hostname or ''}{parts.path}"  # neither passwords nor tokens are repeated
+    if ":" in parts.netloc and "@" not in parts.netloc and "@" in url:  # a slash in a password ends the host before it
+        shown = f"{parts.scheme}://..."
     if parts.scheme in ("http", "https", "ftp"):
         raise SourceError(f"{shown}: {parts.scheme} cannot be read as a stream. Download the file and give its path.")
     folder, star, rest = url.partition("*")

@@ -8,6 +8,7 @@ and the options in it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib import import_module
@@ -18,7 +19,9 @@ import pyarrow as pa
 
 from cloister.errors import SourceError
 
-__all__ = ["DATABASES", "Database", "DatabaseUrl", "Result", "is_database_url", "read_url"]
+__all__ = ["DATABASES", "Database", "DatabaseUrl", "Result", "is_connection_string", "is_database_url", "read_url"]
+
+CONNECTION_WORDS = re.compile(r"(^|\s)(password|passwd|host|hostaddr|dbname|user)\s*=", re.IGNORECASE)
 
 DATABASES = {  # by the scheme of a URL -> module and class
     "postgresql": ("cloister.sources.databases.postgres", "PostgresDatabase"),
@@ -46,15 +49,20 @@ class Database(Protocol):
         """The columns of a query's result; no row is read."""
         ...
 
-    def columns_of(self, table: Sequence[str]) -> dict[str, bool]:
-        """The columns of a table, by its name in parts, and whether to compare them with a constant can never fail.
+    def columns_of(self, table: Sequence[str]) -> dict[str, str]:
+        """The columns of a table, by its name in parts, and the kinds of what they hold (`safe_comparisons`).
 
-        What is no table of rows is refused: a view, a system table.
+        Names are folded as the database folds them. What is no table of stored rows is refused: a view, a system table, one
+        with columns that are computed when they are read.
         """
         ...
 
     def batches(self, query: str, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
         """The rows, a batch at a time; the connection is closed at the end."""
+        ...
+
+    def close(self) -> None:
+        """End the connection: a server would wait with an open transaction."""
         ...
 
 
@@ -82,6 +90,11 @@ def is_database_url(data: Any) -> bool:
     return isinstance(data, str) and data.partition("://")[0].lower() in DATABASES and "://" in data
 
 
+def is_connection_string(data: Any) -> bool:
+    """Whether this is what libpq takes in place of a URL, such as "host=db.example password=..."."""
+    return isinstance(data, str) and CONNECTION_WORDS.search(data) is not None
+
+
 def read_url(url: str) -> DatabaseUrl:
     """The parts of a URL.
 
@@ -103,6 +116,11 @@ def read_url(url: str) -> DatabaseUrl:
             raise SourceError(f"the URL of the {scheme} database names no file. Write it as {_form(scheme)}.")
         path = path[1:]
         return DatabaseUrl(scheme, url, path, f"{scheme}:///{path}")
+    if "@" in parts.path + parts.fragment or (parts.netloc and "@" in parts.query and "@" not in parts.netloc):
+        raise SourceError(
+            f"the URL of the {scheme} database cannot be read: in a user or a password write / as %2F, ? as %3F, # as %23 and @ "
+            f"as %40, or leave the password to PGPASSWORD. The form is {_form(scheme)}."
+        )
     return DatabaseUrl(scheme, url, "", f"{scheme}://{host}{port}{parts.path}")
 
 

@@ -10,13 +10,33 @@ import pyarrow as pa
 
 from cloister.errors import DataError, SourceError, raise_alone
 from cloister.sources.databases.connection import DatabaseUrl, Result
+from cloister.sources.databases.row_queries import folded
+from cloister.sources.databases.safe_comparisons import OTHER
 from cloister.sources.source import BATCH_ROWS
 
 __all__ = ["DuckDatabase"]
 
+KINDS = {  # by the names of types
+    "VARCHAR": "text",
+    "BOOLEAN": "boolean",
+    "DATE": "date",
+    "TIMESTAMP": "moment",
+    "FLOAT": "float",
+    "DOUBLE": "float",
+    "TINYINT": "int8",
+    "SMALLINT": "int16",
+    "INTEGER": "int32",
+    "BIGINT": "int64",
+    "HUGEINT": "int128",
+    "UTINYINT": "uint8",
+    "USMALLINT": "uint16",
+    "UINTEGER": "uint32",
+    "UBIGINT": "uint64",
+    "UHUGEINT": "uint128",
+}
 CLOSED = {"enable_external_access": "false", "autoinstall_known_extensions": "false", "autoload_known_extensions": "false"}
 TABLES = """
-    SELECT count(*) FROM duckdb_tables() WHERE NOT internal AND NOT temporary AND database_name = current_database()
+    SELECT sql FROM duckdb_tables() WHERE NOT internal AND NOT temporary AND database_name = current_database()
     AND lower(table_name) = lower(?) AND lower(schema_name) = lower(coalesce(?, current_schema()))
 """
 
@@ -38,6 +58,7 @@ class DuckDatabase:
             )
         try:
             connection = duckdb.connect(place.path, read_only=True, config=CLOSED)
+            connection.execute("SET arrow_large_buffer_size = true")  # texts of one batch may hold more than 2 GiB
             connection.execute("BEGIN TRANSACTION READ ONLY")
         except duckdb.Error:
             raise_alone(
@@ -56,20 +77,26 @@ class DuckDatabase:
         except self._error:
             self._refuse()
 
-    def columns_of(self, table: Sequence[str]) -> dict[str, bool]:
-        """The columns of an ordinary table; decimals are made wider to be compared, and some may not fit."""
+    def columns_of(self, table: Sequence[str]) -> dict[str, str]:
+        """The columns of an ordinary table; those that are computed of others are so for each reading, and may fail."""
         plain = [part.strip('"').replace('""', '"') for part in table]
         try:
             found = self._connection.execute(TABLES, [plain[-1], plain[-2] if len(plain) > 1 else None])
-            ((count,),) = found.fetchall()
-            if count != 1 or len(plain) > 2:
+            definitions = found.fetchall()
+            if len(definitions) != 1 or len(plain) > 2:
                 raise SourceError(
                     f"{self._shown}: there is no such table of rows; in views and system tables one person may change "
                     "many rows. Name "
                     "the table itself, or store the view's result as a table."
                 )
+            if "GENERATED ALWAYS" in str(definitions[0][0]).upper():
+                raise SourceError(
+                    f"{self._shown}: the table has generated columns, which are computed when they are read and may fail on "
+                    "one row. Store the columns that you need as a table of its own."
+                )
             found = self._connection.sql(f"SELECT * FROM {'.'.join(table)} LIMIT 0")
-            return {name: "DECIMAL" not in str(kind) for name, kind in zip(found.columns, found.types, strict=True)}
+            kinds = zip(found.columns, found.types, strict=True)
+            return {folded(name): KINDS.get(str(kind), OTHER) for name, kind in kinds}
         except self._error:
             self._refuse()
 
@@ -82,6 +109,10 @@ class DuckDatabase:
             raise_alone(DataError(f"{self._shown}: DuckDB stopped the query while its rows were read. Try it there."))
         finally:
             self._connection.close()
+
+    def close(self) -> None:
+        """End the connection."""
+        self._connection.close()
 
     def _refuse(self) -> NoReturn:
         raise_alone(

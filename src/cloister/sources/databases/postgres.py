@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 from collections.abc import Iterator, Sequence
 from typing import Any, NoReturn
 
@@ -10,6 +11,7 @@ from pyarrow import csv
 
 from cloister.errors import DataError, SourceError, raise_alone
 from cloister.sources.databases.connection import DatabaseUrl, Result
+from cloister.sources.databases.safe_comparisons import OTHER
 from cloister.sources.source import BATCH_ROWS
 
 __all__ = ["PostgresDatabase"]
@@ -26,12 +28,67 @@ TYPES = {
 }
 UNTOLD = {1082, 1114, 1184, 1700, 1083, 1266}  # dates, moments, times and numeric: exact as texts, and no words
 SETTINGS = """
-    SET LOCAL datestyle = 'ISO'; SET LOCAL bytea_output = 'hex'; SET LOCAL extra_float_digits = 1; SET LOCAL lock_timeout = '30s'
+    SET LOCAL datestyle = 'ISO'; SET LOCAL bytea_output = 'hex'; SET LOCAL extra_float_digits = 1; SET LOCAL lock_timeout = '30s';
+    SET LOCAL standard_conforming_strings = on
 """
+KINDS = {  # by the number of a type, what its columns are compared with
+    16: "boolean",
+    20: "int64",
+    21: "int16",
+    23: "int32",
+    25: "text",
+    700: "float",
+    701: "float",
+    1042: "text",
+    1043: "text",
+    1082: "date",
+    1114: "moment",
+    1184: "moment",
+    1700: "float",
+}
+TOTAL = ("UTF8", "LATIN1")  # encodings of databases whose every byte has a form in UTF-8
+BATCH_BYTES = 1 << 26  # Arrow reads up to 2 GiB at a time, and a row of the server's is below 1 GiB
+# The table with all that inherit from it: their rows are its rows. Row security is that of the table which is named.
 TABLE = """
-    SELECT relkind IN ('r', 'p') AND relnamespace::regnamespace::text NOT IN ('pg_catalog', 'information_schema',
-    'pg_toast'), pg_catalog.row_security_active(oid) FROM pg_catalog.pg_class WHERE oid = pg_catalog.to_regclass(%s)
+    WITH RECURSIVE related (oid) AS (
+        SELECT pg_catalog.to_regclass(%s)::oid
+        UNION SELECT inhrelid FROM pg_catalog.pg_inherits JOIN related ON inhparent = related.oid
+    )
+    SELECT bool_and(relkind IN ('r', 'p') AND relnamespace::regnamespace::text NOT IN ('pg_catalog', 'information_schema',
+    'pg_toast')), pg_catalog.row_security_active(pg_catalog.to_regclass(%s)::oid), bool_or(EXISTS (SELECT 1 FROM
+    pg_catalog.pg_attribute WHERE attrelid = oid AND attgenerated NOT IN ('', 's')))
+    FROM pg_catalog.pg_class JOIN related USING (oid)
 """
+# A collation that calls different texts equal makes LIKE fail at the first row.
+COLUMNS = """
+    SELECT attname, CASE WHEN coalesce(collisdeterministic, true) THEN atttypid ELSE 0 END FROM pg_catalog.pg_attribute
+    LEFT JOIN pg_catalog.pg_collation ON pg_collation.oid = attcollation
+    WHERE attrelid = pg_catalog.to_regclass(%s) AND attnum > 0 AND NOT attisdropped
+"""
+# One that fits the types better goes before those of the server's own, and may fail, or look at other rows.
+OPERATORS = """
+    SELECT EXISTS (SELECT 1 FROM pg_catalog.pg_operator JOIN pg_catalog.pg_type ON pg_type.oid IN (oprleft, oprright)
+    WHERE oprname IN ('=', '<>', '<', '<=', '>', '>=', '~~', '!~~') AND oprnamespace <> 'pg_catalog'::regnamespace
+    AND typnamespace = 'pg_catalog'::regnamespace)
+"""
+
+
+NOT_TOTAL = (
+    "in which a row may hold bytes that have no form in UTF-8, and end the reading for all. Copy the table to a database in "
+    "UTF8."
+)
+NO_TABLE = (
+    "this is a view, a foreign or a system table, or one that has such tables as parts, in which one person may change many "
+    "rows. Private verbs read tables of rows alone: name the table itself, or store the view's result as a table."
+)
+ROW_SECURITY = (
+    "row security decides which rows of the table are seen, and may look at others for it. Read the table as its owner, or "
+    "store what is seen as a table."
+)
+COMPUTED = (
+    "the table has generated columns that are computed when they are read and may fail on one row. Store the columns that you "
+    "need as a table of its own, or make the generated ones STORED."
+)
 
 
 class PostgresDatabase:
@@ -69,29 +126,27 @@ class PostgresDatabase:
         schema = pa.schema([(name, TYPES.get(code, pa.string())) for name, code in kinds])
         return Result(schema, tuple(name for name, code in kinds if code not in TYPES and code not in UNTOLD))
 
-    def columns_of(self, table: Sequence[str]) -> dict[str, bool]:
+    def columns_of(self, table: Sequence[str]) -> dict[str, str]:
         """The columns of an ordinary or partitioned table."""
         name = ".".join(table)
         try:
-            facts = self._connection.execute(TABLE, [name]).fetchone()
-            if facts is None:
-                raise SourceError(f"{self._shown}: there is no such table. Check its name and its schema.")
-            if not facts[0]:
-                raise SourceError(
-                    f"{self._shown}: this is a view, a foreign or a system table, in which one person may change many "
-                    "rows. "
-                    "Private verbs read tables of rows alone: name the table itself, or store the view's result as a table."
-                )
-            if facts[1]:
-                raise SourceError(
-                    f"{self._shown}: row security decides which rows of the table are seen, and may look at others for "
-                    "it. Read "
-                    "the table as its owner, or store what is seen as a table."
-                )
-            found = self._connection.execute(f"SELECT * FROM {name} LIMIT 0").description
+            encoding = self._connection.info.parameter_status("server_encoding")
+            are_tables, is_secured, is_computed = self._connection.execute(TABLE, [name, name]).fetchone()
+            has_operators = self._connection.execute(OPERATORS).fetchone()[0]
+            found = self._connection.execute(COLUMNS, [name]).fetchall()
         except self._error as error:
             self._refuse(error)
-        return {column.name: True for column in found}
+        if not found:
+            raise SourceError(f"{self._shown}: there is no such table. Check its name and its schema.")
+        for is_wrong, why in (
+            (encoding not in TOTAL, f"the database is encoded in {encoding}, {NOT_TOTAL}"),
+            (not are_tables, NO_TABLE),
+            (is_secured, ROW_SECURITY),
+            (is_computed, COMPUTED),
+        ):
+            if is_wrong:
+                raise SourceError(f"{self._shown}: {why}")
+        return {column: OTHER if has_operators else KINDS.get(code, OTHER) for column, code in found}
 
     def batches(self, query: str, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
         """The rows as one stream; a batch of them is held at a time."""
@@ -102,11 +157,13 @@ class PostgresDatabase:
                 cursor.copy(f"COPY (\n{query}\n) TO STDOUT (FORMAT csv)") as copied,
             ):
                 rows: list[bytes] = []
+                size = 0
                 for row in copied:  # the server sends each row by itself
                     rows.append(bytes(row))
-                    if len(rows) == BATCH_ROWS:
+                    size += len(row)
+                    if len(rows) == BATCH_ROWS or size >= BATCH_BYTES:
                         yield from _parsed(rows, schema)
-                        rows = []
+                        rows, size = [], 0
                 if rows:
                     yield from _parsed(rows, schema)
         except self._error as error:
@@ -115,6 +172,10 @@ class PostgresDatabase:
                     f"{self._shown}: the server stopped the query while its rows were read ({_state(error)}). Look there."
                 )
             )
+
+    def close(self) -> None:
+        """End the connection."""
+        self._connection.close()
 
     def _refuse(self, error: Any) -> NoReturn:
         raise_alone(
@@ -132,7 +193,8 @@ def _state(error: Any) -> str:
 
 def _parsed(rows: list[bytes], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
     """Rows as the server writes them: nothing for null, quotes around an empty text."""
-    raw = b"".join(rows)
+    # Arrow drops one byte order mark from the start of all it is given: with one of ours it never drops one of a row's
+    raw = b"".join([codecs.BOM_UTF8, *rows])
     table = csv.read_csv(
         pa.BufferReader(raw),
         read_options=csv.ReadOptions(use_threads=False, column_names=schema.names, block_size=len(raw) + 1),

@@ -27,7 +27,7 @@ TABLE_NOTE = "The rows are those of one table of a database, as it was when it w
 class SqlSource(SpooledSource):
     """The result of a query; a private verb asks first whether each row comes of one row of one table (`check_per_row`)."""
 
-    def __init__(self, place: DatabaseUrl, database: Database, query: str, of_rows: RowQuery | SourceError) -> None:
+    def __init__(self, place: DatabaseUrl, database: Database, query: str, of_rows: RowQuery | str) -> None:
         self._of_rows, self._database, self._place = of_rows, database, place
         text = of_rows.text if isinstance(of_rows, RowQuery) else query
         described = database.describe(text)
@@ -40,9 +40,13 @@ class SqlSource(SpooledSource):
 
     def check_per_row(self) -> tuple[str, ...]:
         """What a certificate says of the rows; a query of which one person may change many rows is refused."""
-        if isinstance(self._of_rows, SourceError):
-            raise self._of_rows
-        self._of_rows.check_columns(self._database.columns_of(self._of_rows.table), self._place.shown)
+        try:
+            if isinstance(self._of_rows, str):
+                raise SourceError(self._of_rows)
+            self._of_rows.check_columns(self._database.columns_of(self._of_rows.table), self._place.shown)
+        except SourceError:
+            self._database.close()  # nothing will be read
+            raise
         return (RESULT_NOTE if self._of_rows.is_query else TABLE_NOTE,)
 
 
@@ -59,6 +63,14 @@ def open_database(url: str, options: FileOptions) -> SqlSource:
         if other not in ("sql_table", "query"):
             raise SourceError(f"{place.shown} is a database, for which {other} means nothing. Leave it out.")
     database = place.connect()
+    try:
+        return _source(place, database, table, query)
+    except SourceError:
+        database.close()
+        raise
+
+
+def _source(place: DatabaseUrl, database: Database, table: str | None, query: str | None) -> SqlSource:
     if table is not None:
         parts = ['"' + part.replace('"', '""') + '"' for part in table.split(".")]
         whole = RowQuery(tuple(parts), (), (), f"SELECT * FROM {'.'.join(parts)}", is_query=False)
@@ -66,7 +78,7 @@ def open_database(url: str, options: FileOptions) -> SqlSource:
     assert query is not None
     tree: Any = parse_query(query, database.dialect)
     try:
-        of_rows: RowQuery | SourceError = row_query(tree, database.dialect)
+        of_rows: RowQuery | str = row_query(tree, database.dialect)
     except SourceError as refusal:
-        of_rows = refusal
+        of_rows = str(refusal)  # the error itself would keep the connection, by the frames that it came through
     return SqlSource(place, database, query.strip().rstrip(";"), of_rows)

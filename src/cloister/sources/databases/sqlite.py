@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NoReturn
 
@@ -12,6 +12,8 @@ import pyarrow as pa
 
 from cloister.errors import DataError, SourceError, raise_alone
 from cloister.sources.databases.connection import DatabaseUrl, Result
+from cloister.sources.databases.row_queries import folded
+from cloister.sources.databases.safe_comparisons import ANYTHING
 from cloister.sources.excel_cells import cell_text
 from cloister.sources.source import BATCH_ROWS
 from cloister.sources.text_head import read_text
@@ -20,6 +22,8 @@ __all__ = ["SqliteDatabase"]
 
 READING = {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE}
 WAIT_SECONDS = 30
+BATCH_CHARACTERS = 1 << 26  # of the texts of a batch: Arrow holds 2 GiB of them
+CELL_BYTES = 1 << 29  # what is behind them in a cell is not read: one byte may become three
 
 
 class SqliteDatabase:
@@ -42,9 +46,9 @@ class SqliteDatabase:
             connection.execute("PRAGMA trusted_schema = OFF")
             connection.execute("BEGIN")
             connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()  # from here on one state of the file is read
-        except sqlite3.Error:
-            raise_alone(SourceError(f"{place.shown}: this is no SQLite database, or it cannot be opened. Check the file."))
-        connection.set_authorizer(lambda action, *_: sqlite3.SQLITE_OK if action in READING else sqlite3.SQLITE_DENY)
+        except sqlite3.Error as error:
+            raise_alone(SourceError(f"{place.shown}: {_fault(error)}"))
+        connection.set_authorizer(_allowed)
         self._connection = connection
 
     def describe(self, query: str) -> Result:
@@ -55,8 +59,8 @@ class SqliteDatabase:
             self._refuse()
         return Result(pa.schema([(column[0], pa.string()) for column in found]), (), typed=False)
 
-    def columns_of(self, table: Sequence[str]) -> dict[str, bool]:
-        """The columns of an ordinary table; names of SQLite know no capital letters."""
+    def columns_of(self, table: Sequence[str]) -> dict[str, str]:
+        """The columns of an ordinary table; names of SQLite know no capital letters, and comparisons of it never fail."""
         name = table[-1].strip('"').replace('""', '"')
         try:
             found = self._connection.execute(
@@ -71,17 +75,23 @@ class SqliteDatabase:
                     "rows. Private "
                     "verbs read tables of rows alone: name the table itself, or store the view's result as a table."
                 )
+            quoted = name.replace('"', '""')
+            facts = self._connection.execute(f'PRAGMA table_xinfo("{quoted}")').fetchall()
+            if any(fact[-1] in (2, 3) for fact in facts):
+                raise SourceError(
+                    f"{self._shown}: the table has generated columns, which are computed when they are read and may fail on "
+                    "one row. Store the columns that you need as a table of its own."
+                )
             columns = self._connection.execute(f"SELECT * FROM {table[0]} LIMIT 0").description
         except sqlite3.Error:
             self._refuse()
-        return {column[0]: True for column in columns}
+        return {folded(column[0]): ANYTHING for column in columns}
 
     def batches(self, query: str, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
         """The rows; a batch of them is held at a time."""
         try:
-            cursor = self._connection.execute(f"SELECT * FROM (\n{query}\n)")
-            while rows := cursor.fetchmany(BATCH_ROWS):
-                columns = [pa.array(map(_text, column), pa.string()) for column in zip(*rows, strict=True)]
+            for rows in _pieces(self._connection.execute(f"SELECT * FROM (\n{query}\n)")):
+                columns = [pa.array(column, pa.string()) for column in zip(*rows, strict=True)]
                 yield pa.RecordBatch.from_arrays(columns, schema=schema)
         except sqlite3.Error:
             raise_alone(
@@ -92,6 +102,10 @@ class SqliteDatabase:
         finally:
             self._connection.close()
 
+    def close(self) -> None:
+        """End the connection."""
+        self._connection.close()
+
     def _refuse(self) -> NoReturn:
         raise_alone(
             SourceError(
@@ -101,10 +115,40 @@ class SqliteDatabase:
         )
 
 
+def _allowed(action: int, first: str | None, *_: str | None) -> int:
+    """Reading, and asking for the columns of a table."""
+    is_reading = action in READING or (action == sqlite3.SQLITE_PRAGMA and first == "table_xinfo")
+    return sqlite3.SQLITE_OK if is_reading else sqlite3.SQLITE_DENY
+
+
+def _fault(error: sqlite3.Error) -> str:
+    if "unsafe use of" in str(error):  # the name of a function follows
+        return (
+            "a generated column or an index in the file calls a function (such as json_extract) that SQLite runs for "
+            "no file that others may have written. Copy the table without it into another file."
+        )
+    return "this is no SQLite database, or it cannot be opened. Check the file."
+
+
+def _pieces(cells: Iterable[Sequence[object]]) -> Iterator[list[list[str | None]]]:
+    """The texts of rows, as many rows at a time as a batch may hold."""
+    rows: list[list[str | None]] = []
+    size = 0
+    for row in cells:
+        texts = [_text(cell) for cell in row]
+        rows.append(texts)
+        size += sum(len(text) for text in texts if text is not None)
+        if len(rows) == BATCH_ROWS or size >= BATCH_CHARACTERS:
+            yield rows
+            rows, size = [], 0
+    if rows:
+        yield rows
+
+
 def _text(cell: object) -> str | None:
     """The text of a cell: numbers as CSV has them, bytes that are no text in hexadecimal digits."""
     if cell is None:
         return None
     if isinstance(cell, bytes):
-        return read_text(cell)
+        return read_text(cell[:CELL_BYTES])
     return cell_text(cell)
