@@ -137,8 +137,8 @@ def test_blanks_in_a_choice_are_seen(folder: Path) -> None:
     assert "changed after it was written" in run("verify", out, code=5)
 
 
-def test_another_certificate_under_a_name_of_its_own_is_none(folder: Path) -> None:
-    """Only a choice is all of its file."""
+def test_another_certificate_under_a_name_of_its_own_covers_its_file(folder: Path) -> None:
+    """Only a choice is all of its file: of another certificate the file beside it is checked."""
     table = folder / "t.csv"
     run(
         "tabulate",
@@ -153,7 +153,9 @@ def test_another_certificate_under_a_name_of_its_own_is_none(folder: Path) -> No
         table,
     )
     (folder / "other.json").write_bytes((folder / "t.csv.release.json").read_bytes())
-    assert "has no certificate" in run("verify", folder / "other.json", code=2)
+    assert "Checked: t.csv, with other.json." in run("verify", folder / "other.json")
+    table.write_text("count\n1\n")
+    assert "t.csv was changed" in run("verify", folder / "other.json", code=5)
 
 
 def test_the_audit_replays_a_choice(folder: Path) -> None:

@@ -118,15 +118,16 @@ def make_page(release: Path, keys: list[str], ledger: Ledger | None) -> str:
     from cloister.report.page import page_html
 
     with unreadable_told():
-        certificate, folder, file = read_release(release)
-    check_consistency(certificate, folder, file)
+        read = read_release(release)
+    check_consistency(*read)
+    certificate = read.certificate
     origin = check_origin(certificate, keys, ledger, own_public_key())
     table = None if certificate.ledger is None else certificate.ledger["table"]
     account = None if ledger is None or table is None else ledger.account(table)
     place = Path(os.path.abspath(release))
     name = f"{place.parent.name}/{place.name}" if place.name == "release.json" else place.name
     checks = ReleaseChecks(name, origin, account)
-    page = release_report(certificate, checks, show_result(certificate, release), version=__version__)
+    page = release_report(certificate, checks, show_result(certificate, read.output or release), version=__version__)
     return page_html(page)
 
 
@@ -138,11 +139,12 @@ def make_holder_page(
     from cloister.handouts.holder_page import check_comparable, holder_page
     from cloister.report.page import page_html
 
-    certificate, *_ = read_release(release)
+    read = read_release(release)
+    certificate = read.certificate
     check_comparable(certificate)
     table = (certificate.ledger or {}).get("table")
     where = {"schema": schema, "hierarchies": hierarchies, "table": table, "ledger": ledger}
-    return page_html(holder_page(certificate, release, original, version=__version__, **where))
+    return page_html(holder_page(certificate, read.output or release, original, version=__version__, **where))
 
 
 @contextmanager
@@ -176,5 +178,5 @@ def charged_ledger(out: Path, ledger: str | Ledger | None) -> Ledger | None:
     """The ledger that a release was charged to, which is asked what it has left; None: no ledger kept it."""
     from cloister.privacy.ledger import Ledger
 
-    certificate, *_ = read_release(out)
+    certificate = read_release(out).certificate
     return None if certificate.ledger is None else Ledger.find(ledger)

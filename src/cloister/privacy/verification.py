@@ -18,6 +18,7 @@ from typing import Any
 from cloister.errors import BrokenChain, LedgerError, LedgerNotAsked, NotChecked, VerificationFailed
 from cloister.privacy.certificate_figures import find_contradiction
 from cloister.privacy.certificate_json import is_as_written
+from cloister.privacy.covered_files import LONGEST_CERTIFICATE, check_output, covered_output, is_beside
 from cloister.privacy.guarantees import Guarantee, Local, Syntactic
 from cloister.privacy.ledger import Ledger
 from cloister.privacy.ledger.accounts import Account, Entry
@@ -34,8 +35,6 @@ WHOSE = {
     "ledger": "a key of the ledger",
     HOST: "the key of this host: whoever can use that wrote it",
 }
-LONGEST_CERTIFICATE = 200_000_000  # bytes; that of 4,096 clusters in 200 columns has some 50 million
-BESIDE_FILES = ("table", "rows")  # kinds whose certificate stands beside one file
 LABELS = "labels.parquet"  # the one file for the holder that lies in a folder of results; version 1 did not list it
 
 
@@ -107,10 +106,11 @@ class Origin:
         }
 
 
-def check_consistency(release: Release, folder: Path, certificate: Path | None = None) -> None:
+def check_consistency(release: Release, folder: Path, certificate: Path | None = None, output: Path | None = None) -> None:
     """Add the steps up again, and compare the files and all figures that follow from others.
 
-    `certificate`: the file that it was read from, if it has one of its own.
+    `certificate`: the file that it was read from, if it has one of its own. `output`: the file or folder that it is asked about,
+    where it covers one; it may be called otherwise than when it was released.
 
     Raises
     ------
@@ -126,7 +126,11 @@ def check_consistency(release: Release, folder: Path, certificate: Path | None =
             f"this release names {others[0]} as a file for the holder, whose content it does not cover. None is but {LABELS}."
         )
     with unreadable_told():
-        _check_files(release, folder, certificate)
+        covered = covered_output(release, certificate) if output is None else output
+        if covered is None:
+            _check_files(release, folder, certificate)
+        else:
+            check_output(release, covered)
 
 
 def read_certificate_file(file: Path) -> Release:
@@ -183,10 +187,10 @@ def _unlisted(release: Release, folder: Path, certificate: Path | None) -> list[
         return []
     listed = {*release.files, *release.holder_files, *([LABELS] if release.version == 1 else [])}
     name = certificate.name.removesuffix(CERTIFICATE_SUFFIX)
-    is_table = release.kind in BESIDE_FILES or isinstance(release.guarantee, Local | Syntactic)
-    is_named = name != certificate.name and all(PurePosixPath(file).parts[0] == name for file in release.files)
-    if not (is_table and is_named):  # whatever it is called
-        return sorted(everything_in(folder) - {certificate.name} - listed)
+    is_named = name != certificate.name and not release.files
+    if not (is_beside(release) and is_named):  # whatever it is called
+        own = {certificate.name} if certificate.parent == folder else set()
+        return sorted(everything_in(folder) - own - listed)
     output = folder / name
     if output.is_dir():
         return sorted({f"{name}/{file}" for file in everything_in(output)} - release.files.keys())

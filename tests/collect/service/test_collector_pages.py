@@ -158,9 +158,9 @@ def test_a_certificate_that_was_taken_alone(logged_in: Running, tmp_path: Path) 
         archive.extract("estimate.csv", tmp_path)
     certificate = tmp_path / "estimate.csv.release.json"
     certificate.write_bytes(logged_in.web.get(f"/admin/c/students/{certificate.name}").content)
-    release, folder, file = read_release(tmp_path / "estimate.csv")
-    check_consistency(release, folder, file)
-    assert list(release.files) == ["estimate.csv"]
+    read = read_release(tmp_path / "estimate.csv")
+    check_consistency(*read)
+    assert list(read.certificate.files) == ["estimate.csv"]
 
 
 def test_inviting_closing_and_deleting(logged_in: Running) -> None:
