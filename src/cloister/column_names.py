@@ -41,10 +41,20 @@ def missing_column(
     the data has no column "aeg". Did you mean "age"?
     >>> print(str(missing_column("name", FirstLine(["Alice", "31"])))[:60])
     the data has no column "name". Its columns are not listed, b
+    >>> print(missing_column("born", FirstLine(["born, year"]), ["born", "year"]))
+    the data has no column "born", but "born, year". On the command line a name with a comma stands in quotes: '"born, year"'
     >>> print(missing_column("AGE", FirstLine(["Alice", "31"]), described=["age"]))
     the data has no column "AGE". Did you mean "age"?
     """
-    if isinstance(names, FirstLine) and not any(other in names for other in wanted):
+    is_hidden = isinstance(names, FirstLine) and not any(other in names for other in wanted)
+    for whole in names:
+        parts = [part.strip() for part in whole.split(",")]
+        # of a first line that may be data: only where every part of it was asked for
+        if len(parts) > 1 and name in parts and (not is_hidden or {*parts} <= {*wanted}):
+            quoted = shlex.quote('"' + whole.replace('"', '""') + '"')
+            rule = f"On the command line a name with a comma stands in quotes: {quoted}"
+            return SchemaError(f'{of} has no column "{name}", but "{whole}". {rule}')
+    if is_hidden:
         # not even one that differs in its case alone: "HIV" in a first line may be what somebody has
         near = nearest_name(name, [other for other in described if other != name])
         hint = near or (ONE_COLUMN if len(names) == 1 else "") + UNLISTED

@@ -129,3 +129,68 @@ def test_types_that_no_cell_has_are_refused_in_a_dry_run_of_a_table(tmp_path: Pa
     planned = run(*words, "--dry-run")
     assert planned == run(*words, "--out", tmp_path / "t.csv")
     assert planned[0] != 0
+
+
+CHOOSE = ("choose", "students.csv", "--epsilon", "1", "--schema", "students.toml")
+ROWS = ("microdata", "students.csv", "--epsilon", "1", "--schema", "students.toml")
+AVERAGES = ("microdata", "students.csv", "--method", "microaggregation", "--k", "5", "--schema", "students.toml")
+
+
+@pytest.mark.parametrize(
+    ("words", "flags", "told"),
+    [
+        (CHOOSE, ("--column", "town", "--out", "c.json"), 'column "town"'),
+        (CHOOSE, ("--column", "level", "--out", "c.txt"), "is written as .json"),
+        (CHOOSE, ("--column", "level", "--out", "taken.json"), "exists already"),
+        (ROWS, ("--columns", "town", "--out", "r.csv"), 'column "town"'),
+        (ROWS, ("--out", "r.xyz"), "rows are written as"),
+        (ROWS, ("--out", "taken.csv"), "exists already"),
+        (ROWS, ("--out", "r.csv", "--dialect", "input"), "private rows are written with commas"),
+        (ROWS, ("--out", "r.csv", "--clusters", "100000"), "clusters"),
+        (AVERAGES, ("--columns", "town", "--out", "r.csv"), 'column "town"'),
+        (AVERAGES, ("--columns", "grade", "--out", "taken.csv"), "exists already"),
+        (CHOOSE, ("--column", "level", "--out", "c.json", "--report", "c.txt"), "ends in .html"),
+        (ROWS, ("--out", "r.csv", "--report", "taken.html"), "exists already"),
+        (ROWS, ("--out", "r.csv", "--plot", "r.gif"), ".png"),
+        (
+            (*CLUSTER[:1], "points.csv", *CLUSTER[1:]),
+            ("--columns", "x", "--out", "c", "--plot", "c/x.png"),
+            "lie in its folder",
+        ),
+        ((*SYNOPSIS[:1], "points.csv", *SYNOPSIS[1:]), ("--columns", "x", "--out", "s.csv"), "is a Parquet file"),
+    ],
+)
+def test_a_dry_run_refuses_what_a_run_refuses(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], flags: tuple[str, ...], told: str
+) -> None:
+    """Columns, names of outputs, reports and pictures, and how many clusters there may be; the sentence is the same."""
+    monkeypatch.chdir(folder)
+    for taken in ("taken.csv", "taken.json", "taken.html"):
+        Path(taken).write_text("a\n1\n")
+    planned = run(*words, *flags, "--dry-run")
+    assert planned == run(*words, *flags)
+    assert planned[0] != 0
+    assert told in planned[1]
+
+
+@pytest.mark.parametrize("verb", [("choose", "--column", "x"), ("microdata", "--columns", "x")])
+def test_types_that_no_cell_has_are_refused_in_a_dry_run_of_choices_and_rows(tmp_path: Path, verb: tuple[str, ...]) -> None:
+    """A Parquet file says what its columns hold."""
+    path = tmp_path / "table.parquet"
+    pq.write_table(pa.table({"x": [[1, 2]]}), path)
+    schema = tmp_path / "s.toml"
+    schema.write_text('[columns.x]\nkind = "number"\nbounds = [0, 9]\nstep = 1\n')
+    words = (verb[0], path, *verb[1:], "--epsilon", "1", "--schema", schema)
+    planned = run(*words, "--dry-run")
+    assert planned == run(*words, "--out", tmp_path / ("t.json" if verb[0] == "choose" else "t.csv"))
+    assert planned[0] != 0
+
+
+def test_a_dry_run_says_that_it_writes_no_report_and_no_picture(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With --out or without it; their names are free afterwards."""
+    monkeypatch.chdir(folder)
+    for out in ((), ("--out", "r.csv")):
+        code, said = run(*ROWS, *out, "--report", "r.html", "--plot", "r.png", "--dry-run")
+        assert code == 0, said
+        assert "A dry run writes no file: the name in --report and in --plot was checked" in said
+        assert not [*folder.glob("r.*")]

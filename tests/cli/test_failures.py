@@ -133,3 +133,18 @@ def test_quiet_commands_print_what_is_written_nowhere_else(home: Path) -> None:
     assert "No row was read" in cluster(home, "--dry-run", "--quiet").stdout
     assert "points" in run("ledger", "show", "--ledger", home / "ledger.sqlite", "--quiet").stdout
     assert json.loads(cluster(home, "--ledger", home / "ledger.sqlite", "--quiet", "--json").stdout)["out"]
+
+
+def test_quiet_checks_and_hierarchies_print_nothing_when_all_is_well(home: Path) -> None:
+    """The exit code of a check says it; what does not fit is told all the same."""
+    checked = ("schema", home / "points.csv", "--schema", home / "points.toml", "--check")
+    assert (run(*checked, "--quiet").stdout, run(*checked, "--quiet").exit_code) == ("", 0)
+    (home / "few.csv").write_text("x,y\n1,2,3\n")
+    found = run("schema", home / "few.csv", "--schema", home / "points.toml", "--check", "--quiet")
+    assert found.exit_code == 5
+    assert "have more or fewer cells" in found.stdout
+    drafted = run(
+        "schema", home / "students.csv", "--schema", home / "students.toml", "--hierarchies", home / "h", "--quiet"
+    )
+    assert (drafted.stdout, drafted.exit_code) == ("", 0)
+    assert [*(home / "h").iterdir()]

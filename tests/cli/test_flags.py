@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated, Any
 
 import pytest
@@ -65,8 +66,23 @@ def test_the_help_names_the_fields_in_place_of_the_group() -> None:
 
 def test_names_are_read_from_a_list() -> None:
     """Spaces and empty names are dropped; nothing is no name."""
-    assert read_names(" age, sex ,,") == ["age", "sex"]
-    assert read_names(None) == read_names("") == []
+    assert read_names([" age, sex ,,", '"born, year"']) == ["age", "sex", "born, year"]
+    assert read_names(None) == read_names([""]) == []
+
+
+def test_names_with_commas_are_found_whatever_the_flag(tmp_path: Path) -> None:
+    """Quoted in a list and in --names, or given again; who forgets the quotes is told the rule."""
+    path = tmp_path / "people.csv"
+    path.write_text("".join(f"{i % 5},{i % 3},x\n" for i in range(60)))
+    named = ("risk", str(path), "--names", '"born, year",sex,"a ""b"""', "--json")
+    for quasi in (('"born, year",sex',), ('"born, year"', "sex")):
+        told = CliRunner().invoke(app, [*named, *(word for name in quasi for word in ("--quasi", name))])
+        assert told.exit_code == 0, told.output
+        assert "born, year" in told.output
+    told = CliRunner().invoke(app, [*named[:-1], "--quasi", "born, year"])
+    assert told.exit_code == 2
+    assert "a name with a comma stands in quotes" in " ".join(told.output.split())
+    assert "in the order of the file" in CliRunner().invoke(app, ["risk", str(path), "--names", "a,,b"]).output
 
 
 @pytest.mark.parametrize(

@@ -56,6 +56,24 @@ def test_verbs_draw_their_result(here: Path, words: list[str], shown: str) -> No
     assert shown in (here / "p.svg").read_text()
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["cluster", "points.csv", "--k", "2", "--epsilon", "1", *SCHEMA, "--out", "c"],
+        ["synopsis", "points.csv", "--epsilon", "1", *SCHEMA, "--out", "s.parquet"],
+        ["tabulate", *STUDENTS, "--by", "level", "--epsilon", "1", "--out", "t.csv"],
+        ["microdata", *STUDENTS, "--epsilon", "1", "--out", "m.csv"],
+        ["anonymize", *STUDENTS, "--k", "5", "--quasi", "level", "--out", "a.csv"],
+    ],
+)
+def test_json_names_the_report_and_the_picture(here: Path, words: list[str]) -> None:
+    """A program that reads the result knows which files there are."""
+    told = json.loads(CliRunner().invoke(app, [*words, "--plot", "p.svg", "--report", "r.html", "--json"]).stdout)
+    assert (told["picture"], told["report"]) == ("p.svg", "r.html")
+    assert (here / "p.svg").is_file()
+    assert (here / "r.html").is_file()
+
+
 def test_estimates_are_drawn(here: Path) -> None:
     """Answers with their errors, and groups of people."""
     run(

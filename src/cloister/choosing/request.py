@@ -161,6 +161,14 @@ class ChoiceRequest:
         """What it would spend on a table with these columns; no row is read and nothing is charged."""
         return self.on(names).as_plan()
 
+    def dry_run(self, data: Any, engine: Any = None) -> Plan:
+        """The same for data that is opened as a run opens it; refuses what a run would refuse before its charge."""
+        self.on(())
+        rows = open_data(data, engine, names_stated(self.schema, self.columns, BY_COLUMNS))
+        planned = self.on(rows.names)
+        Vault.check(rows, planned.values.encoding, engine=engine, unit=planned.unit)
+        return planned.as_plan()
+
     def run(
         self,
         data: Any,

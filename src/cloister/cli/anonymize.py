@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
@@ -35,7 +37,9 @@ SAVED_IS_GLOBAL = (
 class Searching:
     """What is generalised, and how."""
 
-    quasi: Annotated[str | None, flags.name_list("What others may know of a person. Default: by role in the schema.")] = None
+    quasi: Annotated[
+        list[str] | None, flags.name_list("What others may know of a person. Default: by role in the schema.")
+    ] = None
     hierarchies: Annotated[
         str | None, typer.Option(metavar="DIR", help="How values generalise: age.csv is for column age.")
     ] = None
@@ -89,7 +93,7 @@ class Searching:
 class Guarding:
     """What every class must hold beside k, and what the table should still predict."""
 
-    sensitive: Annotated[str | None, flags.name_list("Columns that the next guards look at.")] = None
+    sensitive: Annotated[list[str] | None, flags.name_list("Columns that the next guards look at.")] = None
     l_diversity: Annotated[
         int | None, typer.Option("--l-diversity", metavar="L", help="Different sensitive values in every class, at least.")
     ] = None
@@ -119,9 +123,13 @@ class Guarding:
 class Pseudonymizing:
     """Which identifiers stay, as keyed hashes, and where the key is."""
 
-    identifiers: Annotated[str | None, flags.name_list("Columns to drop, or none. Default: by role in the schema.")] = None
-    keep_unique: Annotated[str | None, flags.name_list("Columns to publish although nearly all their values differ.")] = None
-    pseudonyms: Annotated[str | None, flags.name_list("Identifiers to replace by a keyed hash instead.")] = None
+    identifiers: Annotated[
+        list[str] | None, flags.name_list("Columns to drop, or none. Default: by role in the schema.")
+    ] = None
+    keep_unique: Annotated[
+        list[str] | None, flags.name_list("Columns to publish although nearly all their values differ.")
+    ] = None
+    pseudonyms: Annotated[list[str] | None, flags.name_list("Identifiers to replace by a keyed hash instead.")] = None
     key_file: Annotated[str | None, typer.Option("--key-file", metavar="FILE", help="The key of the pseudonyms.")] = None
     key_variable: Annotated[
         str | None, typer.Option("--key-env", metavar="NAME", help="Or the environment variable that holds it.")
@@ -276,7 +284,8 @@ def publish(
             release = model.publish(data, out, dialect=publishing.dialect or "input", progress=step)
         if save_recoding is not None:
             output.write_text(save_recoding, model.recoding_.to_json(), for_holder=True)
-        show(release, model.summary_.describe(), out, as_json, model.outcome_, scope_reason)
+        named = output.named_files(report=publishing.report, picture=plot, recoding=save_recoding)
+        show(release, model.summary_.describe(), out, as_json, model.outcome_, scope_reason, named)
         if model.dialect_ != STANDARD and not as_json:
             output.print_line(f"Written as the input is: {model.dialect_}.")
         if save_recoding is not None and not as_json:
@@ -331,7 +340,8 @@ def apply_saved(
             **pseudonymizing.key(),
             **where,
         )
-        show(release, ", ".join(f"{what} {number:,}" for what, number in release.result.items()), out, as_json)
+        named = output.named_files(report=publishing.report)
+        show(release, ", ".join(f"{what} {number:,}" for what, number in release.result.items()), out, as_json, named=named)
         write_report()
 
 
@@ -355,11 +365,11 @@ def show_curve(model: TopDownSpecialization, data: Any, path: Path, as_json: boo
     output.print_line(f"Drawn: {path}")
 
 
-def read_list(text: str | None) -> list[str] | None:
+def read_list(texts: list[str] | None) -> list[str] | None:
     """Column names from A,B; an empty list from the word none; None where the flag is not given."""
-    if text is None:
+    if not texts:
         return None
-    return [] if text == "none" else flags.read_names(text)
+    return [] if texts == ["none"] else flags.read_names(texts)
 
 
 def read_numbers(flag: str, texts: list[str] | None) -> dict[str, float] | None:
@@ -388,13 +398,15 @@ def show(
     as_json: bool,
     outcome: TableOutcome | None = None,
     scope_reason: str = "",
+    named: Mapping[str, str] = MappingProxyType({}),
 ) -> None:
     """The result for a person, or for a program; the outcome is for the holder, and not part of the release."""
     from cloister.sinks import certificate_path
 
     if as_json:
         theirs = {} if outcome is None else {"for_the_holder": outcome.as_dict()}
-        output.print_json({"out": str(out), "certificate": str(certificate_path(out)), **release.as_dict(), **theirs})
+        place = {"out": str(out), "certificate": str(certificate_path(out)), **named}
+        output.print_json({**place, **release.as_dict(), **theirs})
         return
     if is_quiet():  # notes are dropped; this one is a warning
         warn_of_untouched(release)

@@ -35,7 +35,7 @@ QUICK, USUAL = 1, 4  # pairs of tables for each verb and budget
 class NumberTable:
     """What is known of the columns that clusters and synopses are made of."""
 
-    columns: Annotated[str | None, flags.name_list("The number columns.")] = None
+    columns: Annotated[list[str] | None, flags.name_list("The number columns.")] = None
     bounds: flags.ColumnBounds = None
     schema: flags.SchemaFile = None
     neighbours: flags.NeighbourRelation = None

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from cloister.cli import flags, output
+from cloister.cli.planned_files import planned_files
 from cloister.cli.report import reporting
 from cloister.errors import UsageError
 from cloister.report.terminal import print_document
@@ -80,7 +81,7 @@ def choose(
 ) -> None:
     """Choose a value of a column privately: the most common one, a quantile, or the best of some options."""
     from cloister.choosing.choose_privately import choose as release_choice  # the verb has that name too
-    from cloister.choosing.choose_privately import plan_choice
+    from cloister.choosing.request import ChoiceRequest
     from cloister.privacy.kept_releases import paid_result
     from cloister.sinks import reserved
 
@@ -93,7 +94,10 @@ def choose(
         "neighbours": neighbours,
     }
     if dry_run:
-        output.print_plan(plan_choice(access.column_names(data, facts), **terms), everywhere.as_json)
+        path = None if out is None else check_out(out)
+        with planned_files(path, publishing.report, as_json=everywhere.as_json):
+            plan = ChoiceRequest(**terms).dry_run(access.files(data), where["engine"])
+            output.print_plan(plan, everywhere.as_json)
         return
     path = check_out(out)
     with (
@@ -104,7 +108,7 @@ def choose(
         with output.progress(everywhere.as_json) as step:
             chosen = release_choice(access.files(data), **terms, **where, progress=step)
         assert chosen.release is not None
-        as_data = {"out": str(path), **chosen.release.as_dict()}
+        as_data = {"out": str(path), **output.named_files(report=publishing.report), **chosen.release.as_dict()}
         output.write_release(chosen.release, access.ledger, held.target, write=chosen.save, as_data=lambda: as_data)
         if everywhere.as_json:
             output.print_json(as_data)

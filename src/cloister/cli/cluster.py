@@ -12,6 +12,7 @@ import typer
 
 from cloister.cli import flags, output
 from cloister.cli.drawing import drawing
+from cloister.cli.planned_files import planned_files
 from cloister.cli.report import reporting
 from cloister.clustering.methods import METHODS, MODELS
 from cloister.clustering.schedules import SCHEDULES
@@ -38,7 +39,9 @@ def cluster(
     k: Annotated[str, typer.Option("--k", metavar="K", help="How many clusters, or auto: chosen from what is released.")],
     out: Annotated[Path | None, typer.Option(metavar="DIR", help="A new folder for centers.csv and release.json.")] = None,
     spending: flags.Spending,
-    columns: Annotated[str | None, flags.name_list("The columns to cluster: numbers, and categories of the schema.")] = None,
+    columns: Annotated[
+        list[str] | None, flags.name_list("The columns to cluster: numbers, and categories of the schema.")
+    ] = None,
     model: Annotated[
         str,
         typer.Option(
@@ -101,7 +104,7 @@ def cluster(
 
     where = access.parameters()
     if synopsis is not None:
-        described = {"--columns": columns, "--bounds": bounds, "--schema": schema, "--neighbours": neighbours}
+        described = {"--columns": columns or None, "--bounds": bounds, "--schema": schema, "--neighbours": neighbours}
         described |= {"--model": None if model == "auto" else model, "--gamma": None if gamma == "auto" else gamma}
         check_free_of_charge(
             {**spending.flags(), "--dry-run": dry_run or None, "--count-missing": count_missing or None, **described}
@@ -122,7 +125,8 @@ def cluster(
             clusters = cluster_synopsis(synopsis, k, seeding or "kmeans++", read_evolution(evolution), where["engine"])
             clusters = dataclasses.replace(clusters, ledger=access.ledger)
             labelled = access.files(data) if data else None
-            show(clusters, clusters.save(target, label=labelled), target, labels, everywhere.as_json)
+            named = output.named_files(report=publishing.report, picture=plot)
+            show(clusters, clusters.save(target, label=labelled), target, labels, named if everywhere.as_json else None)
             write_report()
             draw(clusters)
         return
@@ -149,7 +153,8 @@ def cluster(
         **where,
     )
     if dry_run:
-        show_plan(request, access.files(data), rows or 10_000, everywhere.as_json)
+        with planned_files(out, publishing.report, plot, as_json=everywhere.as_json):
+            show_plan(request, access.files(data), rows or 10_000, everywhere.as_json)
         return
     if rows is not None:
         warn_before_charge(
@@ -177,7 +182,8 @@ def cluster(
             save=clusters.save,
             as_data=clusters.release_.as_dict,
         )
-        show(clusters, certificate, target, labels, everywhere.as_json)
+        named = output.named_files(report=publishing.report, picture=plot)
+        show(clusters, certificate, target, labels, named if everywhere.as_json else None)
         write_report()
         draw(clusters)
 
@@ -233,10 +239,10 @@ def cluster_synopsis(file: Path, k: str, seeding: str, evolution: dict[str, Any]
     return clusters.with_choices(chosen_clusters(len(clusters.places), BY_DISTANCE))
 
 
-def show(clusters: Clusters, certificate: Release, out: Path, has_labels: bool, as_json: bool) -> None:
-    """The result for a person, or for a program."""
-    if as_json:
-        output.print_json({"out": str(out), **json.loads(certificate.to_json())})
+def show(clusters: Clusters, certificate: Release, out: Path, has_labels: bool, named: dict[str, str] | None) -> None:
+    """The result for a person, or with the files beside it for a program."""
+    if named is not None:
+        output.print_json({"out": str(out), **named, **json.loads(certificate.to_json())})
     else:
         show_result(clusters, out)
         if has_labels:
@@ -301,7 +307,7 @@ def opened(request: ClusterRequest, data: Any) -> Input | Sequence[str]:
     return known or request.read(data)
 
 
-def pick_kind(model: str, facts: Schema | None, columns: str | None) -> str:
+def pick_kind(model: str, facts: Schema | None, columns: list[str] | None) -> str:
     """What is clustered: what was asked for, or what the kinds of the columns say; where columns are named, of these."""
     from cloister.clustering.mixed_columns import pick_model
 

@@ -226,7 +226,7 @@ def estimate(
         raise UsageError("--out and --rows-out name the same file. Give two names.")
     if rows is not None and rows_out is None:
         raise UsageError("--rows goes with --rows-out FILE.")
-    wanted = [flags.read_names(text) for text in marginal or []]
+    wanted = [flags.read_names([text]) for text in marginal or []]
     with (
         reporting(publishing, out, None, quiet=everywhere.as_json) as write_report,
         drawing(plot, out, quiet=everywhere.as_json) as draw,
@@ -241,19 +241,26 @@ def estimate(
         if rows_out is not None:
             found.save_rows(rows_out, rows, seed)
             written += [rows_out, certificate_path(rows_out)]
-        show_estimate(found, tables, bool(wanted), written, top, everywhere.as_json)
+        named = output.named_files(report=publishing.report, picture=plot)
+        show_estimate(found, tables, bool(wanted), written, top, named if everywhere.as_json else None)
         write_report()
         draw(found)
 
 
 def show_estimate(
-    found: CollectionEstimate, tables: list[Any], is_chosen: bool, written: list[Path], top: int, as_json: bool
+    found: CollectionEstimate,
+    tables: list[Any],
+    is_chosen: bool,
+    written: list[Path],
+    top: int,
+    named: dict[str, str] | None,
 ) -> None:
-    """The estimate for a person, or for a program; `is_chosen`: these tables were asked for, and no others."""
+    """The estimate for a person, or for a program with the files beside it; `is_chosen`: no other tables were asked for."""
     release = found.release_
-    if as_json:
+    if named is not None:
         shown = [{"questions": list(table.names), "cells": table.counts.size, "top": table.top(top)} for table in tables]
-        output.print_json({"tables": shown, "written": [str(path) for path in written], **release.as_dict()})
+        files = [str(path) for path in written]
+        output.print_json({"tables": shown, "written": files, **named, **release.as_dict()})
         return
     questions = len(found.collection.questions)
     print_document(describe_tables(found, tables, top) if is_chosen else found.describe())
@@ -305,7 +312,8 @@ def cluster(
         if out is not None:
             model.save(out)
         if everywhere.as_json:
-            output.print_json({**({"out": str(out)} if out else {}), **model.release_.as_dict()})
+            named = output.named_files(out=out, report=publishing.report, picture=plot)
+            output.print_json({**named, **model.release_.as_dict()})
         else:
             print_document(model.describe())
             print_document(model.release_.describe())

@@ -122,8 +122,8 @@ ColumnBounds = Annotated[
 
 
 def name_list(help: str) -> Any:
-    """An option that lists columns, A,B; `read_names` reads it, and says of names with commas what to do."""
-    return typer.Option(metavar="A,B", help=help)
+    """An option that lists columns, A,B, and may be given again; `read_names` reads it, and says what to do about commas."""
+    return typer.Option(metavar="""'A,"B, C"'""", help=f"{help} May be given again; a name with a comma stands in quotes.")
 
 
 def takes_groups(verb: Callable[..., None]) -> Callable[..., None]:
@@ -270,7 +270,8 @@ class FileFlags:
         typer.Option(
             "--names",
             metavar="A,B",
-            help="The columns of files without a header line, in order. The word header: the first line has them.",
+            help="The columns of files without a header line, in order; one with a comma in quotes. The word header: the first "
+            "line has them.",
         ),
     ] = None
     skip: Annotated[int | None, typer.Option(metavar="N", help="Title lines above the header, to pass over.")] = None
@@ -308,8 +309,8 @@ class FileFlags:
         )
 
     def _listed_names(self) -> tuple[str, ...]:
-        listed = tuple(name.strip() for name in (self.file_names or "").split(","))
-        if not all(listed):
+        listed = tuple(split_names(self.file_names or ""))
+        if not all(listed) or not listed:
             raise UsageError("--names takes the name of every column, in the order of the file: --names age,sex.")
         return listed
 
@@ -423,14 +424,17 @@ def read_column_bounds(texts: list[str] | None) -> tuple[float, float] | dict[st
     return {name: (low, high) for name, (low, high) in by_name.items()}
 
 
-def read_names(text: str | None) -> list[str]:
-    """Names from A,B; none from nothing. A name with a comma stands in double quotes.
+def read_names(texts: list[str] | None) -> list[str]:
+    """Names from A,B, once or again; none from nothing. A name with a comma stands in double quotes.
 
-    >>> read_names('age, "born, year",sex')
+    >>> read_names(['age, "born, year"', "sex"])
     ['age', 'born, year', 'sex']
     """
-    if not text:
-        return []
+    return [name for text in texts or [] for name in split_names(text) if name]
+
+
+def split_names(text: str) -> list[str]:
+    """The names between the commas of a text, empty ones too."""
     try:
         (names,) = csv.reader([text], skipinitialspace=True, strict=True)
     except (csv.Error, ValueError):
@@ -438,7 +442,7 @@ def read_names(text: str | None) -> list[str]:
             "a list of columns is written A,B; a name with a comma stands in double quotes, '\"a, b\",c', and a quote in "
             "it twice."
         ) from None
-    return [name.strip() for name in names if name.strip()]
+    return [name.strip() for name in names]
 
 
 def read_schema(path: str | None) -> Schema | None:

@@ -10,6 +10,7 @@ import typer
 
 from cloister.cli import flags, output
 from cloister.cli.drawing import drawing
+from cloister.cli.planned_files import planned_files
 from cloister.cli.report import reporting
 from cloister.cli.tabulate import read_bins
 from cloister.errors import UsageError
@@ -38,8 +39,8 @@ class AveragingFlags:
     hierarchies: Annotated[
         str | None, typer.Option(metavar="DIR", help="Microaggregation: how categories generalise; else by the most common.")
     ] = None
-    sensitive: Annotated[str | None, flags.name_list("Microaggregation: columns that ride along as they are.")] = None
-    keep: Annotated[str | None, flags.name_list("Microaggregation: other columns to publish as they are.")] = None
+    sensitive: Annotated[list[str] | None, flags.name_list("Microaggregation: columns that ride along as they are.")] = None
+    keep: Annotated[list[str] | None, flags.name_list("Microaggregation: other columns to publish as they are.")] = None
 
     def stated(self) -> dict[str, Any]:
         """Those that were given."""
@@ -61,7 +62,9 @@ def microdata(
     ] = "clusters",
     out: Annotated[Path | None, typer.Option(metavar="FILE", help="A new .csv or .parquet file.")] = None,
     spending: flags.Spending,
-    columns: Annotated[str | None, flags.name_list("The columns to make up, or to average. Default: by the schema.")] = None,
+    columns: Annotated[
+        list[str] | None, flags.name_list("The columns to make up, or to average. Default: by the schema.")
+    ] = None,
     clusters: Annotated[
         int | None, typer.Option(metavar="N", help="Method clusters: how many. Default: as many as the budget carries.")
     ] = None,
@@ -93,12 +96,15 @@ def microdata(
             raise UsageError("how many rows are averaged? Give --k (5 is a common choice).")
         averaging = {"k": k, **grouping.parameters(), **shared}
         if dry_run:
-            show_averaging(averaging, access.column_names(data, facts, shared["columns"]), everywhere.as_json)
+            path = None if out is None else check_out(out)
+            with planned_files(path, publishing.report, plot, with_certificate=True, as_json=everywhere.as_json):
+                show_averaging(averaging, access.column_names(data, facts, shared["columns"]), everywhere.as_json)
         else:
             publish_averaged(averaging, access.files(data), out, publishing, plot, everywhere.as_json)
         return
     if stated := grouping.stated():
         raise UsageError(f"--{next(iter(stated))} is for --method {MICROAGGREGATION}. Leave it out, or choose that method.")
+    from cloister.microdata.private.private_rows import format_of_rows
     from cloister.microdata.private.request import RowsRequest
 
     request = RowsRequest(
@@ -111,8 +117,11 @@ def microdata(
         **shared,
     )
     if dry_run:
-        names = access.column_names(data, facts, shared["columns"])
-        output.print_plan(request.plan(rows, names), everywhere.as_json, rows)
+        path = None if out is None else check_out(out)
+        check_private_dialect(publishing)
+        with planned_files(path, publishing.report, plot, with_certificate=True, as_json=everywhere.as_json):
+            plan = request.dry_run(access.files(data), rows, None if path is None else format_of_rows(path))
+            output.print_plan(plan, everywhere.as_json, rows)
         return
     publish_private(request, access.files(data), check_out(out), publishing, plot, everywhere.as_json)
 
@@ -135,12 +144,17 @@ def check_out(out: Path | None) -> Path:
     return out
 
 
+def check_private_dialect(publishing: flags.PublishingRows) -> None:
+    """Refuse to write private rows as the input is."""
+    if publishing.dialect == "input":
+        raise UsageError("private rows are written with commas, in UTF-8: only averaged ones are written as the input is.")
+
+
 def publish_private(
     request: Any, data: Any, path: Path, publishing: flags.PublishingRows, plot: Path | None, as_json: bool
 ) -> None:
     """Make private rows and write them; what was paid for is kept until it is there."""
-    if publishing.dialect == "input":
-        raise UsageError("private rows are written with commas, in UTF-8: only averaged ones are written as the input is.")
+    check_private_dialect(publishing)
     from cloister.microdata.private.private_rows import format_of_rows
     from cloister.privacy.kept_releases import paid_result
     from cloister.sinks import certificate_path, reserved
@@ -154,6 +168,7 @@ def publish_private(
         with output.progress(as_json) as step:
             made = request.run(data, progress=step, written_as=format_of_rows(path))
         place = {"out": str(path), "certificate": str(certificate_path(path))}
+        place |= output.named_files(report=publishing.report, picture=plot)
         release = output.write_release(
             made.release_,
             request.ledger,
@@ -206,7 +221,8 @@ def publish_averaged(
         with output.progress(as_json) as step:
             release = model.publish(data, path, dialect=publishing.dialect or "input", progress=step)
         if as_json:
-            output.print_json({"out": str(path), "certificate": str(certificate_path(path)), **release.as_dict()})
+            place = {"out": str(path), "certificate": str(certificate_path(path))}
+            output.print_json({**place, **output.named_files(report=publishing.report, picture=plot), **release.as_dict()})
         else:
             output.print_text(model.summary_.describe())
             if model.dialect_ != STANDARD:

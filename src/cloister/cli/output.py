@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from cloister.privacy.release import Release
 
 __all__ = [
+    "named_files",
     "print_json",
     "print_line",
     "print_notice",
@@ -72,6 +73,11 @@ def print_json(data: dict[str, Any], *, to_be_read_back: bool = False) -> None:
     verbosity.note_answer()
     data = data if to_be_read_back else verbosity.with_folder_settings(data)
     typer.echo(escape_controls(json.dumps(data, indent=2, ensure_ascii=False)), file=verbosity.answer_stream())
+
+
+def named_files(**paths: Path | None) -> dict[str, str]:
+    """For the JSON of a verb: the files that it writes beside its result, where they were asked for."""
+    return {what: str(path) for what, path in paths.items() if path is not None}
 
 
 def print_release(release: Release, written: str) -> None:

@@ -95,10 +95,12 @@ def default_page(release: Path) -> Path:
     return place.with_name(f"{place.name.removesuffix('.release.json')}.report.html")
 
 
-def check_page(path: Path, release: Path) -> Path:
-    """Refuse a name that is not a page's, or that would make the release one that does not verify."""
+def check_page(path: Path, release: Path | None) -> Path:
+    """Refuse a name that is not a page's, or that would make the release, if it is known, one that does not verify."""
     if path.suffix.lower() not in ENDINGS:
         raise UsageError("a report is a page: give it a name that ends in .html.")
+    if release is None:
+        return path
     folder = Path(os.path.abspath(release))
     if Path(os.path.abspath(path)).is_relative_to(folder.parent if folder.name == "release.json" else folder):
         raise UsageError(

@@ -21,14 +21,14 @@ def risk(
     data: flags.Data,
     *,
     quasi: Annotated[
-        str | None,
+        list[str] | None,
         flags.name_list("Columns that others may know. Default: from the schema, else the worst combination is found."),
     ] = None,
     against: Annotated[
         str | None, typer.Option(metavar="FILE", help="The original that DATA was made of: measures what was lost.")
     ] = None,
     threshold: Annotated[float, typer.Option(help="From which probability on, exclusive, a row is at risk.")] = 0.2,
-    sensitive: Annotated[str | None, flags.name_list("Columns whose values must not be learned.")] = None,
+    sensitive: Annotated[list[str] | None, flags.name_list("Columns whose values must not be learned.")] = None,
     target: Annotated[
         str | None, typer.Option(metavar="COL", help="With --against: what a classifier should predict.")
     ] = None,

@@ -12,11 +12,15 @@ import typer
 
 from cloister.cli import flags
 from cloister.cli.output import print_json, print_line, write_text
+from cloister.cli.verbosity import silenced
 from cloister.errors import ExitCode, SchemaError, UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from cloister.file_options import FileOptions
     from cloister.schema import Schema
+    from cloister.schema.check import CellCounts, Problem
 
 EXAMPLE = (
     "Example: cloister schema people.csv -o people.toml; later: cloister schema people.csv --schema people.toml --check"
@@ -53,14 +57,15 @@ def schema(
     if hierarchies is not None:
         if check or out is not None:
             raise UsageError("--hierarchies stands alone: drop --check and -o, or run them by themselves.")
-        write_hierarchies(file.files(data), facts, hierarchies, everywhere.as_json)
+        with silenced() if everywhere.quiet and not everywhere.as_json else contextlib.nullcontext():
+            write_hierarchies(file.files(data), facts, hierarchies, everywhere.as_json)
         return
     if check:
         if facts is None:
             raise UsageError("what should the data be checked against? Give --schema FILE.")
         if out is not None:
             raise UsageError("--check writes no file. Drop -o, or drop --check to draft a schema.")
-        show_check(file.files(data), facts, everywhere.as_json)
+        show_check(file.files(data), facts, everywhere.as_json, quiet=everywhere.quiet)
         return
     if facts is not None:
         raise UsageError(
@@ -199,8 +204,11 @@ def write_new(path: Path, text: str) -> None:
         raise UsageError("the name of a column is too long for a file. Rename the column, or leave it out.") from None
 
 
-def show_check(data: Any, facts: str, as_json: bool) -> None:
-    """Tell the holder what does not fit; exit code 5 if anything does not. Cells without a value are told, and no fault."""
+def show_check(data: Any, facts: str, as_json: bool, *, quiet: bool) -> None:
+    """Tell the holder what does not fit; exit code 5 if anything does not. Cells without a value are told, and no fault.
+
+    `quiet`: say nothing where nothing is a fault.
+    """
     from cloister.schema import Schema
     from cloister.schema.check import STAMP, count_cells, find_problems
     from cloister.sources.opening import open_source
@@ -214,30 +222,9 @@ def show_check(data: Any, facts: str, as_json: bool) -> None:
     problems = find_problems(expected, source, counts)
     has_faults = bool(ragged) or any(problem.is_fault for problem in problems)
     if as_json:
-        listed = [
-            {"column": p.column, "trouble": str(p.trouble), "fault": p.is_fault, "count": p.count, "rows": p.rows}
-            | {"message": p.message}
-            for p in problems
-        ]
-        columns = [
-            {"column": c.column.name, "rows": c.rows, "missing": c.empty, "unreadable": c.unreadable, "outside": c.outside}
-            | {"made_up": c.made_up, "clipped": c.clipped}
-            for c in counts
-        ]
-        print_json({"stamp": STAMP, "fits": not has_faults, "ragged_rows": ragged, "problems": listed, "columns": columns})
-    else:
-        if ragged:
-            of_rows = f"{ragged:,} of {counts[0].rows:,} rows" if counts else f"{ragged:,} rows"
-            print_line(
-                f"{of_rows} have more or fewer cells than the table has columns: in a release what they lack is missing and what "
-                "they have too much of is left out. Look for signs that should stand in quotes."
-            )
-        for problem in problems:
-            print_line(str(problem))
-        for c in counts:
-            if c.made_up:
-                print_line(f"{c.column.name}: in a release {c.made_up:,} of {c.rows:,} values would be made up.")
-    if not as_json:
+        print_json({"stamp": STAMP, "fits": not has_faults, "ragged_rows": ragged, **found_facts(problems, counts)})
+    elif has_faults or not quiet:
+        print_check(problems, counts, ragged)
         if not problems and not ragged:
             print_line(f"The data fits the schema: {len(expected.columns)} columns, every cell.")
         elif not has_faults:
@@ -245,3 +232,33 @@ def show_check(data: Any, facts: str, as_json: bool) -> None:
         print_line(STAMP)
     if has_faults:
         raise typer.Exit(int(ExitCode.VERIFICATION_FAILED))
+
+
+def print_check(problems: Sequence[Problem], counts: Sequence[CellCounts], ragged: int) -> None:
+    """What a check found, for a person."""
+    if ragged:
+        of_rows = f"{ragged:,} of {counts[0].rows:,} rows" if counts else f"{ragged:,} rows"
+        print_line(
+            f"{of_rows} have more or fewer cells than the table has columns: in a release what they lack is missing and what "
+            "they have too much of is left out. Look for signs that should stand in quotes."
+        )
+    for problem in problems:
+        print_line(str(problem))
+    for c in counts:
+        if c.made_up:
+            print_line(f"{c.column.name}: in a release {c.made_up:,} of {c.rows:,} values would be made up.")
+
+
+def found_facts(problems: Sequence[Problem], counts: Sequence[CellCounts]) -> dict[str, Any]:
+    """What a check found, for a program."""
+    listed = [
+        {"column": p.column, "trouble": str(p.trouble), "fault": p.is_fault, "count": p.count, "rows": p.rows}
+        | {"message": p.message}
+        for p in problems
+    ]
+    columns = [
+        {"column": c.column.name, "rows": c.rows, "missing": c.empty, "unreadable": c.unreadable, "outside": c.outside}
+        | {"made_up": c.made_up, "clipped": c.clipped}
+        for c in counts
+    ]
+    return {"problems": listed, "columns": columns}

@@ -12,6 +12,7 @@ import typer
 
 from cloister.cli import flags, output
 from cloister.cli.drawing import drawing
+from cloister.cli.planned_files import planned_files
 from cloister.cli.report import reporting
 from cloister.clustering.synopsis.shapes import SHAPES
 from cloister.errors import UsageError
@@ -35,7 +36,7 @@ def synopsis(
     *,
     out: Annotated[Path | None, typer.Option(metavar="FILE", help="A new file: the synopsis, or the made-up rows.")] = None,
     spending: flags.Spending,
-    columns: Annotated[str | None, flags.name_list("The number columns.")] = None,
+    columns: Annotated[list[str] | None, flags.name_list("The number columns.")] = None,
     bounds: flags.ColumnBounds = None,
     schema: flags.SchemaFile = None,
     method: Annotated[
@@ -97,12 +98,11 @@ def synopsis(
         **access.parameters(),
     )
     if dry_run:
-        output.print_plan(request.plan(rows, request.read(files)), everywhere.as_json, rows)
+        target = None if out is None else check_out(out)
+        with planned_files(target, publishing.report, plot, as_json=everywhere.as_json):
+            output.print_plan(request.plan(rows, request.read(files)), everywhere.as_json, rows)
         return
-    if out is None:
-        raise UsageError("where should the synopsis go? Give --out FILE.parquet, a file that does not exist yet.")
-    if out.suffix.lower() != ".parquet":
-        raise UsageError("a synopsis is a Parquet file. Give --out a name that ends in .parquet.")
+    out = check_out(out)
     with (
         reserved(out) as held,
         reporting(publishing, out, access.ledger, quiet=everywhere.as_json) as write_report,
@@ -120,11 +120,21 @@ def synopsis(
             reader="cl.Synopsis.from_json(text).save(FILE)",
         )
         if everywhere.as_json:
-            output.print_json({"out": str(out), **certificate.as_dict()})
+            named = output.named_files(report=publishing.report, picture=plot)
+            output.print_json({"out": str(out), **named, **certificate.as_dict()})
         else:
             show(released, out)
         write_report()
         draw(released)
+
+
+def check_out(out: Path | None) -> Path:
+    """Where the synopsis goes, in the one format that it has."""
+    if out is None:
+        raise UsageError("where should the synopsis go? Give --out FILE.parquet, a file that does not exist yet.")
+    if out.suffix.lower() != ".parquet":
+        raise UsageError("a synopsis is a Parquet file. Give --out a name that ends in .parquet.")
+    return out
 
 
 def ask(data: list[str], suggest_k: bool, sample: int | None, count: str | None, out: Path | None, as_json: bool) -> None:

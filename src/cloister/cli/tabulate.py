@@ -5,19 +5,16 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from cloister.cli import flags, output
 from cloister.cli.drawing import drawing
+from cloister.cli.planned_files import planned_files
 from cloister.cli.report import reporting
 from cloister.errors import UsageError
 from cloister.report.terminal import print_document
-
-if TYPE_CHECKING:
-    from cloister.privacy.plan import Plan
-    from cloister.tabulation.request import TabulationRequest
 
 EXAMPLE = (
     "Example: cloister tabulate people.csv --by school,age --bins age=0:18:99 --epsilon 1 --schema people.toml --out t.csv"
@@ -30,14 +27,14 @@ ENDINGS = (".csv", ".parquet", ".json")
 class TableChoice:
     """What a private table counts and sums; its audit takes the same."""
 
-    by: Annotated[str, typer.Option("--by", metavar="A,B", help="The columns that make the cells.")]
-    measures: Annotated[str | None, typer.Option(metavar="X,Y", help="Numbers to sum in each cell.")] = None
-    means: Annotated[str | None, typer.Option(metavar="X,Y", help="Numbers whose mean is wanted in each cell.")] = None
+    by: Annotated[list[str], flags.name_list("The columns that make the cells.")]
+    measures: Annotated[list[str] | None, flags.name_list("Numbers to sum in each cell.")] = None
+    means: Annotated[list[str] | None, flags.name_list("Numbers whose mean is wanted in each cell.")] = None
     quantiles: Annotated[
         list[str] | None,
         typer.Option(metavar="X=0.25,0.5", help="Quantiles of a number in each cell; given again for another."),
     ] = None
-    medians: Annotated[str | None, typer.Option(metavar="X,Y", help="Numbers whose median is wanted in each cell.")] = None
+    medians: Annotated[list[str] | None, flags.name_list("Numbers whose median is wanted in each cell.")] = None
     bins: Annotated[
         list[str] | None,
         typer.Option(
@@ -90,7 +87,10 @@ def tabulate(
     where = access.parameters()
     request = TabulationRequest(**choice.parameters(), budget=spending.budget(), schema=facts, neighbours=neighbours)
     if dry_run:
-        output.print_plan(plan_of(request, access.files(data), where["engine"], out), everywhere.as_json)
+        target = None if out is None else check_out(out)
+        beside = target is not None and is_csv(target)
+        with planned_files(target, publishing.report, plot, with_certificate=beside, as_json=everywhere.as_json):
+            output.print_plan(request.dry_run(access.files(data), where["engine"]), everywhere.as_json)
         return
     path = check_out(out)
     with (
@@ -103,7 +103,8 @@ def tabulate(
             table = request.run(access.files(data), **where, progress=step)
         assert table.release is not None
         rows = list(table.rows())
-        as_data = {"out": str(path), "rows": rows, **table.release.as_dict()}
+        named = output.named_files(report=publishing.report, picture=plot)
+        as_data = {"out": str(path), **named, "rows": rows, **table.release.as_dict()}
         output.write_release(table.release, access.ledger, held.target, write=table.save, as_data=lambda: as_data)
         if everywhere.as_json:
             output.print_json(as_data)
@@ -112,16 +113,6 @@ def tabulate(
             output.print_release(table.release, f"{path}, {certificate_path(path)}" if is_csv(path) else f"{path}")
         write_report()
         draw(table)
-
-
-def plan_of(request: TabulationRequest, data: Any, engine: Any, out: Path | None) -> Plan:
-    """What a run would spend; refuses what a run would refuse before its charge, as far as it is known where the table goes."""
-    from cloister.sinks import reserved
-
-    if out is None:
-        return request.dry_run(data, engine)
-    with reserved(check_out(out), with_certificate=is_csv(out)):
-        return request.dry_run(data, engine)
 
 
 def check_out(out: Path | None) -> Path:

@@ -93,6 +93,15 @@ class RowsRequest:
         task = self.task(names)
         return self._method.plan(task, rows)
 
+    def dry_run(self, data: Any, rows: float, written_as: str | None = None) -> Plan:
+        """The same for data that is opened as a run opens it; refuses what a run would refuse before its charge."""
+        opened = open_data(data, self.engine, names_stated(self.schema, self.columns, BY_COLUMNS))
+        task = self.task(opened.names)
+        if written_as is not None:
+            check_header(opened.names, task.columns.names, written_as)
+        Vault.check(opened, self._method.encoding(task), engine=self.engine, unit=task.terms.unit)
+        return self._method.plan(task, rows)
+
     def task(self, names: Sequence[str]) -> RowTask:
         """What the method is to do on a table with these columns, checked as far as it can be without the rows."""
         columns = choose_row_columns(names, self.columns, self.bounds or {}, self.domains or {}, self.schema)
