@@ -76,9 +76,12 @@ def nearest_name(name: str, names: Iterable[str]) -> str:
 
 
 def flag_hint(flag: str, names: Sequence[str]) -> str:
-    """A flag with column names as it may be typed: blanks and signs are quoted as a shell needs them.
+    """A flag with column names as it may be typed: commas are quoted as in CSV, blanks and signs as a shell needs them.
 
     >>> flag_hint("--identifiers", ["id", "Kosten €"])
     "--identifiers 'id,Kosten €'"
+    >>> print(flag_hint("--identifiers", ["id", "pay, EUR"]))
+    --identifiers 'id,"pay, EUR"'
     """
-    return f"{flag} {shlex.quote(','.join(names))}"
+    quoted = [f'"{name.replace(chr(34), chr(34) * 2)}"' if {",", chr(34)} & set(name) else name for name in names]
+    return f"{flag} {shlex.quote(','.join(quoted))}"

@@ -252,6 +252,10 @@ class UnprotectedColumns(UserWarning):
     """Columns were published as they are because their holder said so."""
 
 
+class LikelyMisread(UserWarning):
+    """A file of the holder looks as if it were meant to be read otherwise: another delimiter, a title above the header."""
+
+
 class FittedStep(UserWarning):
     """A step that was fitted to the rows stands before a private estimator in a Pipeline: no budget covers what it learned."""
 

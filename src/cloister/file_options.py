@@ -15,9 +15,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Self
 
-from cloister.errors import UsageError
+from cloister.errors import UsageError, by_door
 
-__all__ = ["DELIMITERS", "NOTHING_SAID", "FileOptions", "Files"]
+__all__ = ["DELIMITERS", "NOTHING_SAID", "FileOptions", "Files", "option_name"]
 
 DELIMITERS = {"comma": ",", "semicolon": ";", "tab": "\t", "bar": "|"}
 TEXT_FORMATS = ("csv", "jsonl")
@@ -75,7 +75,7 @@ class FileOptions:
         for option in ("sheet", "sql_table", "query"):
             value = getattr(self, option)
             if value is not None and (not isinstance(value, str) or not value.strip()):
-                raise UsageError(f"{option} must be a text that is not blank.")
+                raise UsageError(f"{option_name(option)} must be a text that is not blank.")
 
     def stated(self) -> dict[str, Any]:
         """What is said, by its name."""
@@ -92,6 +92,11 @@ class FileOptions:
 
 
 NOTHING_SAID = FileOptions()
+
+
+def option_name(option: str) -> str:
+    """An option as its user knows it: the name of a parameter in Python, of a flag at the shell."""
+    return by_door(option, f"--{option.replace('_', '-')}")
 
 
 @dataclass(frozen=True)

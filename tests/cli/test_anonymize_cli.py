@@ -247,3 +247,23 @@ def test_a_table_with_semicolons_keeps_its_texts_and_hints_are_quoted(tmp_path: 
     with out.open(newline="", encoding="cp1252") as file:
         rows = list(csv.reader(file, delimiter=";"))
     assert rows == [["Geschlecht", "Kosten €"], *(line.split(";") for line in lines)]
+
+
+def test_postcodes_of_a_workbook_are_text_in_every_cell(tmp_path: Path) -> None:
+    """The schema says that they are categories: 01067 and 80331 stay alike; numbers are numbers."""
+    import python_calamine
+
+    (tmp_path / "in.csv").write_text("plz,pay\n" + "01067,10\n80331,20\n" * 20)
+    (tmp_path / "s.toml").write_text('[columns.plz]\nkind = "category"\nrole = "quasi"\n[columns.pay]\nkind = "number"\n')
+    out = tmp_path / "out.xlsx"
+    done = run("anonymize", tmp_path / "in.csv", "--schema", tmp_path / "s.toml", "--k", 5, "--out", out)
+    assert done.exit_code == 0, done.output
+    rows = python_calamine.CalamineWorkbook.from_path(str(out)).get_sheet_by_index(0).to_python()[1:]
+    assert {type(row[0]) for row in rows} == {str}
+    assert {type(row[1]) for row in rows} == {float}
+
+
+def test_wishes_are_named_by_their_flags(folder: Path, tmp_path: Path) -> None:
+    """--weight is what was typed, not the parameter in Python."""
+    done = run("anonymize", *flags(folder, "--k", 5, "--weight", "nothing=2", "--out", tmp_path / "o.csv"))
+    assert "--weight names a column that is no quasi-identifier" in " ".join(done.stderr.split())

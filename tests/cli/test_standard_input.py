@@ -77,3 +77,11 @@ def test_nothing_of_the_input_stays_when_a_command_is_stopped(spools: Path, numb
         process.wait()
     files = [path for path in spools.rglob("*") if path.is_file()]
     assert not [path for path in files if TEXT.encode()[:7] in path.read_bytes()]
+
+
+def test_errors_call_standard_input_by_its_name(spools: Path) -> None:
+    """Not by the file that stands for it; JSON Lines are told how to say so."""
+    done = CliRunner().invoke(app, ["risk", "-"], input=b'{"age": 31}\n')
+    words = " ".join(done.stderr.split())
+    assert words.startswith("SourceError: standard input: unknown format.")
+    assert "--format jsonl" in words

@@ -108,7 +108,14 @@ def publish_table(
 
     progress("writing")
     rewriting = make_rewriting(
-        result.recoding, table.types(table.names), fitted.dropped, fitted.pseudonyms, fitted.key, format, fitted.sensitive
+        result.recoding,
+        table.types(table.names),
+        fitted.dropped,
+        fitted.pseudonyms,
+        fitted.key,
+        format,
+        fitted.sensitive,
+        fitted.schema,
     )
     unique = NONE_UNIQUE
     if fitted.person is not None:  # the output does not say whose a row is

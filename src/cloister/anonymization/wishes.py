@@ -8,7 +8,7 @@ from typing import Any
 
 from cloister.anonymization.searching.limits import ColumnLimit
 from cloister.column_names import nearest_name
-from cloister.errors import UsageError
+from cloister.errors import UsageError, by_door
 from cloister.schema import Schema
 from cloister.schema.column import is_level, is_weight
 
@@ -43,6 +43,8 @@ def _numbers(
     given: Any, what: str, quasi: Sequence[str], schema: Schema | None, is_wanted: Callable[[object], bool], words: str
 ) -> dict[str, Any]:
     """The numbers of one wish by quasi-identifier; the schema's where the call does not say."""
+    key = {"weights": "weight", "most_levels": "most_level"}.get(what, what)
+    what = by_door(what, f"--{key.replace('_', '-')}")
     if given is not None and not isinstance(given, Mapping):
         raise UsageError(f'{what} names columns with their numbers, such as {{"age": 5}}.')
     given = dict(given or {})
@@ -52,7 +54,6 @@ def _numbers(
             raise UsageError(f"{what} names a column that is no quasi-identifier: only those are generalised.{hint}")
         if not is_wanted(number):
             raise UsageError(f'{what}: the number of column "{name}" must be {words}.')
-    key = {"weights": "weight", "most_levels": "most_level"}.get(what, what)
     of_schema = {
         column.name: wish
         for column in (schema.columns if schema is not None else ())

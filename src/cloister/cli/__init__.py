@@ -38,7 +38,15 @@ from cloister.cli.failures import is_printing, is_usage, print_lines, tell_failu
 from cloister.cli.flag_defaults import FlagDefaults, read_settings, refuse_empty_paths
 from cloister.cli.help_text import hide_types
 from cloister.cli.verbosity import asks_for, begin_printing, note_folder_settings
-from cloister.errors import CloisterError, LostClusters, UnprotectedColumns, UnsignedRelease, UntoldLedger, at_shell
+from cloister.errors import (
+    CloisterError,
+    LikelyMisread,
+    LostClusters,
+    UnprotectedColumns,
+    UnsignedRelease,
+    UntoldLedger,
+    at_shell,
+)
 from cloister.interrupts import handle_interrupts
 from cloister.stopped_commands import begin_command
 
@@ -102,6 +110,7 @@ class Verbs(TyperGroup):
                 warnings.simplefilter("ignore", LostClusters)  # `cluster` says it last, where it is seen
                 warnings.simplefilter("always", UnsignedRelease)
                 warnings.simplefilter("always", UnprotectedColumns)
+                warnings.simplefilter("always", LikelyMisread)
                 warnings.showwarning = partial(_show_warning, warnings.showwarning, set())
                 return super().invoke(ctx)
         except (typer.Exit, typer.Abort):
@@ -117,7 +126,7 @@ def _show_warning(
     otherwise: Callable[..., None], shown: set[str], message: Warning | str, category: type[Warning], *place: Any
 ) -> None:
     """One line for a warning of Cloister's own, once a command: a certificate is made when it is kept and when it is written."""
-    if not issubclass(category, UnsignedRelease | UnprotectedColumns):
+    if not issubclass(category, UnsignedRelease | UnprotectedColumns | LikelyMisread):
         otherwise(message, category, *place)
     elif str(message) not in shown:
         shown.add(str(message))

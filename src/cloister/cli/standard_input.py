@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from cloister.cli.output import progress
-from cloister.errors import SourceError, UsageError
+from cloister.errors import CloisterError, SourceError, UsageError
 
 __all__ = ["spooled_input"]
 
@@ -41,9 +41,20 @@ def spooled_input(data: list[str], is_quiet: bool) -> Iterator[list[str]]:
                 path.symlink_to(f"/proc/{os.getpid()}/fd/{spool.fileno()}")
             with progress(is_quiet) as step:
                 _copy(spool, folder, step)
-            yield [str(path)]
+            with _called_standard_input(str(path)):
+                yield [str(path)]
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def _called_standard_input(path: str) -> Iterator[None]:
+    """Errors name what the user gave, not the file that stands for it."""
+    try:
+        yield
+    except CloisterError as error:
+        error.args = tuple(part.replace(path, "standard input") if isinstance(part, str) else part for part in error.args)
+        raise
 
 
 def _copy(spool: BinaryIO, folder: Path, step: Callable[[str], None]) -> None:

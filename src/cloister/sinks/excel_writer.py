@@ -2,7 +2,8 @@
 
 No cell is a formula. A text is written as a text, whatever it begins with, so that a program that opens the workbook computes
 nothing. A text that is a plain number of at most 15 digits (31, -0.50, and not 007 or 1e3) is written as the number: a sum in a
-spreadsheet passes over texts without a word. Both are told by the cell alone.
+spreadsheet passes over texts without a word. Both are told by the cell alone, but for columns that are known to hold texts
+(`marked_by`): codes such as postcodes stay texts in every cell.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import io
 import math
 import re
+from collections.abc import Collection
 from datetime import date, datetime, time
 from types import TracebackType
 from typing import Any, Self
@@ -17,15 +19,17 @@ from typing import Any, Self
 import pyarrow as pa
 
 from cloister.errors import SinkError
+from cloister.schema import Category, Schema, Text
 from cloister.sources.excel_cells import cell_text
 
-__all__ = ["MOST_ROWS", "ExcelWriter", "check_rows_fit"]
+__all__ = ["MOST_ROWS", "ExcelWriter", "check_rows_fit", "marked_as_texts", "marked_by"]
 
 MOST_ROWS = 1_048_575  # below the header
 MOST_COLUMNS = 16_384
 OPTIONS = {"constant_memory": True, "strings_to_formulas": False, "strings_to_urls": False, "in_memory": False}
 FIRST_DAY = date(1900, 3, 1)  # before it the calendar of Excel has a day that never was
 LONGEST_TEXT = 32_767  # characters of a cell
+TEXTS = {b"cells": b"texts"}  # metadata of a column whose texts stay texts
 _MOST_EXACT = 2**53
 MOST_SIGNS = 16  # a workbook keeps 15 digits of a number
 _NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?", re.ASCII)
@@ -47,6 +51,7 @@ class ExcelWriter:
             if not _is_writable(column.type):
                 raise pa.ArrowInvalid(f"no cell of a sheet is of type {column.type}")
         self._rows, self._is_closed = 0, False
+        self._texts = [dict(column.metadata or {}).items() >= TEXTS.items() for column in schema]
         # what is no path is asked only whether the cells can be written
         self._book = xlsxwriter.Workbook(target if isinstance(target, str) else io.BytesIO(), OPTIONS)
         self._sheet = self._book.add_worksheet("table")
@@ -68,7 +73,7 @@ class ExcelWriter:
         if isinstance(cell, bool):
             self._sheet.write_boolean(row, column, cell)
         elif isinstance(cell, str):
-            number = _plain_number(cell)
+            number = None if self._texts[column] else _plain_number(cell)
             if number is None:
                 self._text(row, column, cell)
             else:
@@ -108,6 +113,17 @@ class ExcelWriter:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self.close()
+
+
+def marked_as_texts(schema: pa.Schema, names: Collection[str]) -> pa.Schema:
+    """A schema in which texts of some columns stay texts, also those that are plain numbers."""
+    return pa.schema([column.with_metadata(TEXTS) if column.name in names else column for column in schema])
+
+
+def marked_by(described: Schema | None, schema: pa.Schema) -> pa.Schema:
+    """The same with the columns that are described as categories or text."""
+    known = () if described is None else described.columns
+    return marked_as_texts(schema, [column.name for column in known if isinstance(column.kind, Category | Text)])
 
 
 def check_rows_fit(count: int) -> None:

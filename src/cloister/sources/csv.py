@@ -91,6 +91,12 @@ class CsvSource:
                 for row in self.grammar.rows(raw.decode("latin-1"), run.quoted)
             )
 
+    def raw_rows(self) -> Iterator[list[str]]:
+        """The fields of each record as they are cut, undecoded; for the holder."""
+        with retold(self.place.shown), self.place.stream() as file:
+            for run in self._runs(file):
+                yield from self.grammar.rows(run.raw.decode("latin-1"), run.quoted)
+
     def _is_ragged(self, row: list[str]) -> bool:
         """Whether cells are lacking or left out; behind the last name there may be blank ones, if the header has such."""
         if len(row) == len(self.names):

@@ -53,6 +53,10 @@ class ExcelSource:
         wanted = present(self.names, columns)
         return self._batches(wanted)
 
+    def has_cells_beside(self, most: int) -> bool:
+        """Whether one of the first rows has a value right of the columns; for the holder."""
+        return self.rows.has_cells_beside(len(self.names), most)
+
     def _batches(self, names: list[str]) -> Iterator[pa.RecordBatch]:
         yield from self.rows.table(self.names).select(names).to_batches(BATCH_ROWS)
 
@@ -66,6 +70,14 @@ class SheetRows:
     left: int  # how many columns left of it
     cells: pa.Table | None = None
     reading: Lock = field(default_factory=Lock)
+
+    def has_cells_beside(self, width: int, most: int) -> bool:
+        """Whether one of so many first rows has a value right of the header; not once the rows are texts."""
+        with self.reading:
+            if self.sheet is None:
+                return False
+            rows = islice(readable_rows(self.sheet), self.first, self.first + most)
+            return any(cell != "" for row in rows for cell in (row or ())[self.left + width :])
 
     def table(self, names: Sequence[str]) -> pa.Table:
         """All rows as texts; what the reader holds is let go."""

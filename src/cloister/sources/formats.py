@@ -12,7 +12,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from cloister.errors import SourceError
-from cloister.file_options import FileOptions
+from cloister.file_options import FileOptions, option_name
 
 if TYPE_CHECKING:
     from cloister.sources.places import Place
@@ -42,7 +42,8 @@ class Format:
         """
         if unused := [option for option in said.stated() if option not in self.takes]:
             raise SourceError(
-                f"{place.shown} is {_article(self.name)} {self.name} file, for which {unused[0]} means nothing. Leave it out."
+                f"{place.shown} is {_article(self.name)} {self.name} file, for which {option_name(unused[0])} means "
+                "nothing. Leave it out."
             )
         opener: Callable[..., Source] = getattr(import_module(self.module), self.opener)
         options = said.over(stated.file.only(self.takes))

@@ -57,14 +57,14 @@ def recognize(place: Place, options: FileOptions = NOTHING_SAID) -> formats.Form
                 return format
         with place.stream() as file:
             start: bytes = file.read(4096)
+    said = by_door('Files(..., format="jsonl")', "--format jsonl")
     if suffix == ".json":
-        said = by_door('Files(..., format="jsonl")', "--format jsonl")
         raise SourceError(
             f"{place.shown}: unknown format. Of JSON only lines are read, one object a line: write them, for example with "
             f"jq -c '.[]', into a file that ends in .jsonl; or say {said}."
         )
     if not _may_be_csv(place.path, b"" if options.names else start):
-        raise SourceError(f"{place.shown}: unknown format. Give {formats.format_names()}.")
+        raise SourceError(f"{place.shown}: unknown format. Give {formats.format_names()}. Of JSON Lines say {said}.")
     return formats.CSV
 
 

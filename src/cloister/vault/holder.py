@@ -23,6 +23,7 @@ from cloister.kernels.row_maps import RowMap
 from cloister.privacy import noise
 from cloister.sinks.dialect_writer import write_again
 from cloister.sources.csv_dialect import STANDARD, CsvDialect, dialect_of
+from cloister.sources.misread_files import warn_of_misreading
 from cloister.sources.source import Source
 from cloister.sources.with_column import WithColumn
 from cloister.vault.access import pass_over
@@ -88,6 +89,7 @@ class Holder:
     def record(self) -> None:
         """Write into the ledger that the holder gets exact results: before the first row is read."""
         self._booking.record_holder(self._purpose)
+        warn_of_misreading(self._data)
 
     def complete(self, digest: str) -> None:
         """Tie what was recorded to the certificate of what came of it."""

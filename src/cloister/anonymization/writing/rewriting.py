@@ -15,10 +15,12 @@ import pyarrow as pa
 
 from cloister.anonymization.writing.recoding import Recoding
 from cloister.errors import SinkError, SourceError, UsageError
+from cloister.schema import Schema
 from cloister.schema.cell_values import texts
 from cloister.schema.plain_arrays import plain_cells, plain_type
 from cloister.sinks.batch_writer import check_storable
 from cloister.sinks.column_types import check_have_text, has_text
+from cloister.sinks.excel_writer import marked_by
 from cloister.sinks.output_cells import TEXT_FORMATS, TITLES, fit_cells, format_of, is_text
 from cloister.sources.source import nested_names
 
@@ -81,8 +83,12 @@ def make_rewriting(
     key: bytes,
     format: str,
     sensitive: Sequence[str] = (),
+    schema: Schema | None = None,
 ) -> Rewriting:
-    """How rows with columns of these types are written; `sensitive` columns are read again by the text of their cells."""
+    """How rows with columns of these types are written; `sensitive` columns are read again by the text of their cells.
+
+    Columns that the `schema` calls categories or text hold texts in a workbook, also codes that look like numbers.
+    """
     check_have_text(types, [*recoding.names, *pseudonyms])
     out = []
     for column in types:
@@ -113,9 +119,12 @@ def make_rewriting(
             out.append(pa.field(column.name, kind if is_plain else pa.string()))
         else:
             out.append(pa.field(column.name, column.type))
-    check_storable(pa.schema(out), format)
+    written = pa.schema(out)
+    check_storable(written, format)
+    if format == "xlsx":
+        written = marked_by(schema, written)
     read = [column.name for column in types if column.name not in dropped or column.name in pseudonyms]
-    return Rewriting(recoding, tuple(read), pa.schema(out), tuple(pseudonyms), key)
+    return Rewriting(recoding, tuple(read), written, tuple(pseudonyms), key)
 
 
 def read_key(file: str | os.PathLike[str] | None, variable: str | None) -> bytes:

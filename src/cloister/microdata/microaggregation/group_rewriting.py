@@ -9,9 +9,11 @@ import pyarrow as pa
 
 from cloister.errors import SinkError
 from cloister.microdata.microaggregation.centroids import PublishedColumn
+from cloister.schema import Schema
 from cloister.schema.plain_arrays import plain_type
 from cloister.sinks.batch_writer import check_storable
 from cloister.sinks.column_types import has_text
+from cloister.sinks.excel_writer import marked_by
 from cloister.sinks.output_cells import TEXT_FORMATS, TITLES, fit_cells, is_text
 
 __all__ = ["GroupRewriting", "group_column", "make_group_rewriting"]
@@ -48,7 +50,12 @@ def group_column(names: Sequence[str]) -> str:
 
 
 def make_group_rewriting(
-    published: Sequence[PublishedColumn], riding: pa.Schema, names: Sequence[str], group: str, format: str
+    published: Sequence[PublishedColumn],
+    riding: pa.Schema,
+    names: Sequence[str],
+    group: str,
+    format: str,
+    described: Schema | None = None,
 ) -> GroupRewriting:
     """How the rows of a table with these columns are written; `riding` are the types of those that stay as they are."""
     centroids = {column.name: column.values for column in published}
@@ -56,6 +63,8 @@ def make_group_rewriting(
     written |= {column.name: _written_field(column, format) for column in riding}
     schema = pa.schema([written[name] for name in names if name in written])
     check_storable(schema, format)
+    if format == "xlsx":
+        schema = marked_by(described, schema)
     return GroupRewriting((*riding.names, group), group, centroids, schema)
 
 

@@ -79,7 +79,7 @@ def publish_groups(
 
     progress("writing")
     group = group_column(names)
-    rewriting = make_group_rewriting(published, table.types(riding), names, group, format)
+    rewriting = make_group_rewriting(published, table.types(riding), names, group, format, fitted.schema)
     with stage(out, directory=False, with_certificate=True) as staged:
         grouped = table.with_column(group, grouping.of)
         grouped.rewrite(rewriting, str(staged.path), format, rows.rows)

@@ -23,6 +23,7 @@ from cloister.report.picture import Picture
 from cloister.report.plotted import PlottedByColumn
 from cloister.sinks import file_hashes, stage
 from cloister.sinks.batch_writer import writer_of
+from cloister.sinks.excel_writer import marked_as_texts
 from cloister.sources.opening import open_source
 from cloister.sources.sound_batches import read_table
 
@@ -70,7 +71,10 @@ class PrivateRows(PlottedByColumn):
         target = Path(path)
         format = format_of_rows(target)
         with stage(target, directory=False, with_certificate=True) as staged:
-            with writer_of(str(staged.path), format, self.table.schema) as writer:
+            schema = self.table.schema
+            if format == "xlsx":  # numbers are typed here, so what is text are categories
+                schema = marked_as_texts(schema, [column.name for column in schema if pa.types.is_string(column.type)])
+            with writer_of(str(staged.path), format, schema) as writer:
                 for batch in self.table.to_batches():
                     writer.write_batch(batch)
             release = dataclasses.replace(self.release_, files=file_hashes(staged.path))

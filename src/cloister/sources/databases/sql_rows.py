@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from cloister.errors import SourceError, by_door
-from cloister.file_options import FileOptions
+from cloister.file_options import FileOptions, option_name
 from cloister.sources.databases.connection import Database, DatabaseUrl, read_url
 from cloister.sources.databases.row_queries import RowQuery, parse_query, row_query
 from cloister.sources.spool import SpooledSource
@@ -61,7 +61,7 @@ def open_database(url: str, options: FileOptions) -> SqlSource:
         raise SourceError(f"{place.shown}: which rows of the database? Give {one}, one of the two.")
     for other in options.stated():
         if other not in ("sql_table", "query"):
-            raise SourceError(f"{place.shown} is a database, for which {other} means nothing. Leave it out.")
+            raise SourceError(f"{place.shown} is a database, for which {option_name(other)} means nothing. Leave it out.")
     database = place.connect()
     try:
         return _source(place, database, table, query)
