@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cloister.cli import flags, output
-from cloister.cli.verify import read_release
-from cloister.errors import UsageError
+from cloister.cli.verify import check_content, read_release
+from cloister.errors import CloisterError, UsageError, VerificationFailed
 
 if TYPE_CHECKING:
     from cloister.privacy.ledger import Ledger
@@ -122,6 +122,7 @@ def make_page(release: Path, keys: list[str], ledger: Ledger | None) -> str:
     with unreadable_told():
         read = read_release(release)
     check_consistency(*read)
+    check_content(read, release)
     certificate = read.certificate
     origin = check_origin(certificate, keys, ledger, own_public_key())
     table = None if certificate.ledger is None else certificate.ledger["table"]
@@ -129,7 +130,15 @@ def make_page(release: Path, keys: list[str], ledger: Ledger | None) -> str:
     place = Path(os.path.abspath(release))
     name = f"{place.parent.name}/{place.name}" if place.name == "release.json" else place.name
     checks = ReleaseChecks(name, origin, account)
-    page = release_report(certificate, checks, show_result(certificate, read.output or release), version=__version__)
+    try:
+        page = release_report(certificate, checks, show_result(certificate, read.output or release), version=__version__)
+    except CloisterError:
+        raise
+    except (TypeError, ValueError, KeyError, IndexError, AttributeError, ArithmeticError):
+        raise VerificationFailed(
+            "this release cannot be shown: a figure of it is missing, or is of another kind than such a release has. Do not rely "
+            "on it."
+        ) from None
     return page_html(page)
 
 

@@ -69,7 +69,7 @@ def _cell(value: Any, is_label: bool) -> str:
         return ""
     try:
         number = float(value)
-    except ValueError:
+    except (TypeError, ValueError):
         return str(value)
     if is_label:
         return str(value)

@@ -38,6 +38,7 @@ __all__ = [
     "ENDINGS",
     "KIND",
     "MOST_COLUMNS",
+    "WHOLE",
     "SavedTable",
     "hash_of_rows",
     "json_bytes",
@@ -249,5 +250,15 @@ def arrange(release: Release, rows: Rows) -> SavedTable:
     for kept in (axes for size in range(len(by), -1, -1) for axes in combinations(range(len(by)), size)):
         shape = tuple(len(labels[axis]) for axis in kept)
         own, start = rows[start : start + prod(shape)], start + prod(shape)
-        margins[kept] = {head: np.array([row[head] for row in own], dtype=object).reshape(shape) for head in heads}
+        margins[kept] = {head: _as_objects([row[head] for row in own]).reshape(shape) for head in heads}
+    if start != len(rows):
+        raise DataError("the table contradicts itself: it has more rows than its cells and their margins.")
     return SavedTable(release, by, labels, margins)
+
+
+def _as_objects(values: list[Any]) -> NDArray[Any]:
+    """An array of whatever was read: a list in place of a number stays one cell."""
+    objects = np.empty(len(values), dtype=object)
+    for place, value in enumerate(values):
+        objects[place] = value
+    return objects

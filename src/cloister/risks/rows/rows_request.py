@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from cloister.column_names import missing_column
-from cloister.errors import CloisterError, UsageError, by_door
-from cloister.privacy.release import Release
+from cloister.errors import UsageError, by_door
+from cloister.risks.certified_data import certificate_of
 from cloister.risks.rows.rows_report import Origin
 from cloister.schema import Role, Schema
-from cloister.sinks import certificate_path, file_hashes
 
 __all__ = ["DRAWN", "RowsComparison", "StatedRows", "compared_origin", "stated_rows"]
 
 DRAWN = 5_000  # original rows that distances are measured for
 ORIGINS: dict[str, Origin] = {"microaggregated table": "averaged", "rows": "made up"}
 """What the rows of a release are, by the kind that its certificate states."""
-
-LARGEST_CERTIFICATE = 10_000_000  # bytes: beyond, it is none
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,21 +127,8 @@ def stated_rows(data: Any) -> StatedRows:
 
     Who wrote it is not asked: what it says decides which figures are shown.
     """
-    if isinstance(data, list) and len(data) == 1:
-        data = data[0]
-    if not isinstance(data, str | os.PathLike) or "://" in str(data):
-        return StatedRows()
-    try:
-        path = certificate_path(data)
-        if not path.is_file() or path.stat().st_size > LARGEST_CERTIFICATE:
-            return StatedRows()
-        with path.open(encoding="utf-8") as file:
-            release = Release.from_json(file.read(LARGEST_CERTIFICATE))
-        if release.kind not in ORIGINS or release.seeded or not release.adds_up() or not release.files:
-            return StatedRows()
-        if release.files != file_hashes(Path(data)):
-            return StatedRows()
-    except (CloisterError, OSError, ValueError, RecursionError):
+    release = certificate_of(data)
+    if release is None or release.kind not in ORIGINS or release.seeded:
         return StatedRows()
     origin = ORIGINS[release.kind]
     return StatedRows(origin, _averaged(release.parameters) if origin == "averaged" else None)
