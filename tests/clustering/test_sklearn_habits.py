@@ -133,8 +133,9 @@ def test_a_fitted_step_is_warned_of_before_the_charge(tmp_path: Path) -> None:
     model = cl.KMeans(2, bounds=(-3, 3), table="people", ledger=ledger)
     with warnings.catch_warnings():
         warnings.simplefilter("error", FittedStep)
-        with pytest.raises(FittedStep):
-            make_pipeline(StandardScaler(), model).fit(ROWS)
+        for call in ("fit", "fit_predict", "fit_transform"):
+            with pytest.raises(FittedStep):
+                getattr(make_pipeline(StandardScaler(), model), call)(ROWS)
     assert ledger.account("people").epsilon_spent == 0
 
 

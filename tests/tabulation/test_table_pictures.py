@@ -49,6 +49,19 @@ def test_bars_are_the_margins_with_their_intervals() -> None:
         assert np.allclose(np.array(total.high) - np.array(total.values), reach)
 
 
+def test_every_quantile_has_its_own_interval() -> None:
+    """Each of a number's quantiles is drawn, with the ends that the table's rows have."""
+    table = tabulated("sex", quantiles={"pay": [0.25, 0.5]})
+    _, *quantiles = table.pictures()
+    rows = [row for row in table.rows() if row["sex"] != "*"]
+    heads = [head for head in rows[0] if f"low of {head}" in rows[0]]
+    assert len(heads) == len(quantiles) == 2
+    for head, picture in zip(heads, quantiles, strict=True):
+        (panel,) = picture.panels
+        for name, numbers in ((head, panel.values), (f"low of {head}", panel.low), (f"high of {head}", panel.high)):
+            assert numbers == tuple(row[name] for row in rows)
+
+
 def test_two_columns_are_a_heat_map() -> None:
     """Every cell is that of the table, the first value on top; neighbours are added up where there are too many."""
     table = tabulated("sex", "area")

@@ -27,6 +27,9 @@ PARTS = (
 )  # of a Pipeline, a FeatureUnion, a ColumnTransformer: (name, step, ...)
 
 
+FITS = ("fit", "_fit", "fit_predict", "fit_transform")  # what of a Pipeline fits its steps
+
+
 def warn_of_fitted_steps(estimator: object) -> None:
     """Warn if the `fit` that is running is that of a Pipeline in which an earlier step was fitted to the rows.
 
@@ -51,7 +54,7 @@ def steps_before(estimator: object) -> Iterator[tuple[str, Any]]:
     from sklearn.pipeline import Pipeline  # loaded already: see above
 
     for frame in running():
-        pipeline = frame.f_locals.get("self") if frame.f_code.co_name in ("fit", "_fit") else None
+        pipeline = frame.f_locals.get("self") if frame.f_code.co_name in FITS else None
         if isinstance(pipeline, Pipeline):
             yield from earlier(pipeline.steps, estimator)
 

@@ -29,7 +29,9 @@ class MarginCells:
     name: str
     labels: tuple[str, ...]
     numbers: Mapping[str, tuple[Any, ...]]
-    statistics: tuple[tuple[str, ...], ...]  # the heads of each: the number, and its standard error
+    statistics: tuple[
+        tuple[str, ...], ...
+    ]  # the heads of each: the number, and its standard error or the ends of its interval
     width: float  # standard errors to either side of a 95% interval
 
 
@@ -47,27 +49,33 @@ def table_pictures(columns: Sequence[MarginCells], pair: NDArray[Any] | None) ->
     across = 1 if len(panels) == 1 else 2
     title = f"Rows by {columns[0].name}" if len(columns) == 1 else "Rows by each column"
     pictures.append(Picture(title, panels, f"{_marks(panels)} {INTERVALS}{more}", across=across))
-    for place, heads in enumerate(columns[0].statistics if columns else ()):
-        panels = tuple(_statistic(each, *each.statistics[place][:2]) for each in shown)
+    for heads in [one for several in (columns[0].statistics if columns else ()) for one in _one_by_one(several)]:
+        panels = tuple(_statistic(each, heads) for each in shown)
         pictures.append(
             Picture(f"{heads[0].capitalize()}", panels, f"{_marks(panels)} {INTERVALS}{LEFT_OUT}", across=across)
         )
     return tuple(pictures)
 
 
-def _statistic(column: MarginCells, head: str, error: str) -> MeasuredBars | MeasuredSteps:
+def _one_by_one(heads: tuple[str, ...]) -> list[tuple[str, ...]]:
+    """The heads of each number: quantiles of one column are several numbers, each with the ends of its interval."""
+    if f"low of {heads[0]}" not in heads:
+        return [heads]
+    return [heads[place : place + 3] for place in range(0, len(heads), 3)]
+
+
+def _statistic(column: MarginCells, heads: tuple[str, ...]) -> MeasuredBars | MeasuredSteps:
     """A statistic of each value; values with too few rows have none."""
-    values, errors = column.numbers[head], column.numbers[error]
+    values = column.numbers[heads[0]]
     given = [place for place, value in enumerate(values) if value is not None]
-    reach = [column.width * errors[place] for place in given]
-    return _bars(
-        column.name,
-        [column.labels[place] for place in given],
-        [values[place] for place in given],
-        [values[place] - each for place, each in zip(given, reach, strict=True)],
-        [values[place] + each for place, each in zip(given, reach, strict=True)],
-        f"{head} (noisy)",
-    )
+    if heads[1] == f"low of {heads[0]}":
+        low, high = ([column.numbers[head][place] for place in given] for head in heads[1:3])
+    else:
+        reach = [column.width * column.numbers[heads[1]][place] for place in given]
+        low = [values[place] - each for place, each in zip(given, reach, strict=True)]
+        high = [values[place] + each for place, each in zip(given, reach, strict=True)]
+    labels = [column.labels[place] for place in given]
+    return _bars(column.name, labels, [values[place] for place in given], low, high, f"{heads[0]} (noisy)")
 
 
 def _bars(

@@ -17,6 +17,7 @@ from cloister.report.plot.style import (
     number_text,
     share_text,
     short,
+    short_number,
     sparse,
 )
 
@@ -41,7 +42,7 @@ def draw_measured_bars(axes: Any, panel: MeasuredBars) -> None:
     if len(panel.words) <= MOST_NUMBERED:
         write = share_text if panel.is_share else number_text
         for place, value, end in zip(places, panel.values, panel.high or panel.values, strict=True):
-            number, beside = write(float(f"{value:.3g}") if panel.low else value), (max(value, end, 0.0), place)
+            number, beside = write(short_number(value) if panel.low else value), (max(value, end, 0.0), place)
             axes.annotate(number, beside, (3, 0), textcoords="offset points", va="center", fontsize=7, color=SOFT)
     at, words = sparse(panel.words, MOST_WORDS, LONGEST)
     axes.set_yticks(at, words)
@@ -166,7 +167,7 @@ def _edges(axis: HeatAxis) -> list[float]:
 def _write_numbers(axes: Any, values: Any, highest: float, write: Callable[[float], str]) -> None:
     for (y, x), value in _cells(values):
         color = "#ffffff" if value / highest > STRONG else INK
-        axes.text(x + 0.5, y + 0.5, write(float(f"{value:.3g}")), ha="center", va="center", fontsize=7, color=color)
+        axes.text(x + 0.5, y + 0.5, write(short_number(value)), ha="center", va="center", fontsize=7, color=color)
 
 
 def _cells(values: Any) -> Any:

@@ -20,6 +20,7 @@ __all__ = [
     "clean_axes",
     "look",
     "number_text",
+    "short_number",
     "share_text",
     "short",
     "sparse",
@@ -98,6 +99,15 @@ def short(text: object, longest: int) -> str:
         return line
     tail = longest // 3
     return f"{line[: longest - tail - 1]}\N{HORIZONTAL ELLIPSIS}{line[len(line) - tail :]}"
+
+
+def short_number(number: float) -> float:
+    """A number as it is written beside its mark: whole ones, such as counts, as they are, others with three digits.
+
+    >>> short_number(11456.0), short_number(0.123456)
+    (11456.0, 0.123)
+    """
+    return number if float(number).is_integer() else float(f"{number:.3g}")
 
 
 def number_text(number: float, _: object = None) -> str:
