@@ -93,6 +93,7 @@ COPIED = re.compile(r"[/\\]|://|\.(csv|json|toml|parquet|html|sqlite|png)\b|^[0-
 def narrow(home: Path, monkeypatch: pytest.MonkeyPatch, width: int) -> int:
     monkeypatch.chdir(home)
     monkeypatch.setenv("COLUMNS", str(width))
+    monkeypatch.setattr("cloister.report.terminal.is_screen", lambda _: True)
     monkeypatch.setenv("CLOISTER_LEDGER", "ledger.sqlite")
     (home / "people.csv").write_text("sex,grade\n" + "f,1\nm,2\nf,3\nm,6\n" * 50)
     return width
@@ -138,7 +139,7 @@ def test_errors_and_warnings_fit(narrow: int, mistake: str) -> None:
 def test_into_a_pipe_lines_go_whole(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """So that grep finds sentences."""
     monkeypatch.chdir(home)
-    monkeypatch.delenv("COLUMNS", raising=False)
+    monkeypatch.setenv("COLUMNS", "60")  # which readline sets for whatever is started
     told = invoked(("verify", "there-is-no-such-folder-whatever-one-may-have-typed-here")).stderr
     assert len(told.splitlines()) == 1
     assert len(told) > 80

@@ -77,6 +77,7 @@ def test_a_table_too_wide_for_the_terminal_is_not_broken_inside_its_cells(
 ) -> None:
     """A label that is folded into six lines cannot be read: each row of a wide table is a block of lines, in a file one line."""
     monkeypatch.setenv("COLUMNS", "60")
+    monkeypatch.setattr("cloister.report.terminal.is_screen", lambda _: True)
     wide = TextTable.of(
         ["born", *(f"standard_error {i}" for i in range(6))], [["[1900-01-01, 1943-09-01)", *"123456"]], title="t"
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import sys
 import textwrap
@@ -16,14 +15,18 @@ __all__ = ["print_document", "ruled", "screen_width", "stacked", "text", "wrappe
 
 
 def screen_width(stream: TextIO | None = None) -> int | None:
-    """How many characters a line has: of the terminal, or as COLUMNS says; None: lines go into a file, and are not broken.
+    """How many characters a line of a terminal has (COLUMNS goes first); None: lines go into a file or a pipe, and stay whole.
 
-    Of standard output, if no other stream is named.
+    Of standard output, if no other stream is named. COLUMNS alone makes no terminal: readline sets it for whatever is started.
     """
-    stream = sys.stdout if stream is None else stream
-    if not (stream.isatty() or os.environ.get("COLUMNS", "").isdigit()):
+    if not is_screen(sys.stdout if stream is None else stream):
         return None
     return max(shutil.get_terminal_size().columns, 20)
+
+
+def is_screen(stream: TextIO) -> bool:
+    """Whether somebody reads along."""
+    return stream.isatty()
 
 
 def wrapped(line: str, width: int | None) -> str:
