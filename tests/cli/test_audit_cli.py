@@ -127,4 +127,14 @@ def test_the_audit_of_a_table_takes_what_makes_a_table() -> None:
     verbs = (root.commands["tabulate"], root.commands["audit"].commands["tabulate"])
     made, audited = ({option for parameter in verb.params for option in parameter.opts} for verb in verbs)
     about_the_place = {"--out", "--dry-run", "--table", "--ledger", "--engine", "--master", "--remote", "--spark-conf"}
-    assert made - audited == about_the_place
+    pages = {"--report", "--plot"}
+    how_files_are_read = {
+        "--names",
+        "--skip",
+        "--delimiter",
+        "--format",
+        "--sheet",
+        "--sql-table",
+        "--query",
+    }  # by the schema
+    assert made - audited == about_the_place | pages | how_files_are_read

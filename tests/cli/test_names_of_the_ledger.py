@@ -38,9 +38,7 @@ def test_names_that_belong_to_the_ledger_are_refused(folder: Path, ending: str, 
     assert CliRunner().invoke(app, [*argv, *where]).exit_code == 0
 
 
-@pytest.mark.parametrize(
-    ("flag", "words"), [("--table", "a table name has 1 to 200"), ("--ledger", "the ledger has no place")]
-)
+@pytest.mark.parametrize(("flag", "words"), [("--table", "a table name has 1 to 200"), ("--ledger", "--ledger is empty")])
 def test_an_empty_name_is_no_default(folder: Path, flag: str, words: str) -> None:
     """An unset variable of a script does not make a release that no ledger, or another one, keeps."""
     table = ["--table", "points"] if flag == "--ledger" else []

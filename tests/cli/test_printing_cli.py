@@ -98,7 +98,7 @@ def test_what_others_wrote_prints_as_one_line(capsys: pytest.CaptureFixture[str]
 def test_a_result_that_can_be_neither_written_nor_printed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """What was charged is said all the same, before the error of the terminal."""
 
-    def full(*_: object) -> None:
+    def full(*_: object, **options: object) -> None:
         raise OSError(errno.ENOSPC, "no space")
 
     def unwritten(*_: object) -> None:
