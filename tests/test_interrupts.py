@@ -18,7 +18,7 @@ LONG = """
 import sys, time
 from cloister.cli import schema
 from cloister.sinks import stage
-def slow(data, out, *options, **more):
+def slow(data, said, out, as_json):
     with stage(out, directory=True) as staged:
         (staged.path / "rows").write_text("half")
         print("writing", flush=True)
