@@ -17,8 +17,8 @@ except KeyboardInterrupt:
 
 def main() -> None:
     """Run a command."""
-    handle_interrupts()
     try:
+        handle_interrupts()
         from cloister.cli import main as run_command
 
         run_command()
