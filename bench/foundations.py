@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from bench.anonymize import QUASI, TABLE, TREES
-from bench.measure import keep, run_peer, seconds, show
+from bench.measure import installed, keep, run_peer, seconds, show
 
 ROWS = 1_000_000
 COLUMNS = 8
@@ -23,7 +23,7 @@ BIG = 50_000_000
 
 
 def command(*words: str) -> None:
-    subprocess.run(words, check=True, capture_output=True)
+    subprocess.run(words, check=True, capture_output=True, env=installed())
 
 
 def starting() -> list[dict[str, Any]]:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import atexit
 import json
+import os
+import shutil
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +27,25 @@ def seconds(work: Callable[[], Any], repeats: int = 3) -> float:
         work()
         best = min(best, time.perf_counter() - start)
     return best
+
+
+def processor_runs(work: Callable[[], Any], repeats: int = 3) -> list[float]:
+    """Processor seconds of this process for each of a few runs, the least first: what else runs hardly counts."""
+    taken = []
+    for _ in range(repeats):
+        start = time.process_time()
+        work()
+        taken.append(time.process_time() - start)
+    return sorted(taken)
+
+
+@cache
+def installed() -> dict[str, str]:
+    """The environment of a command as users run it: compiled Python is kept, in a folder of its own, whatever is set here."""
+    folder = tempfile.mkdtemp(prefix="bench-pycache-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    return {**kept, "PYTHONPYCACHEPREFIX": folder}
 
 
 def peers_python(peers: str = "peers") -> str:
@@ -63,7 +87,6 @@ def cell(value: Any) -> str:
 
 def keep(name: str, rows: list[dict[str, Any]]) -> None:
     """Keep rows as JSON, with what they were measured on."""
-    import os
     import platform
 
     RESULTS.mkdir(exist_ok=True)

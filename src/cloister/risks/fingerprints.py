@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from cloister.encode import Codes, Encoded, Encoding
 from cloister.risks.cell_words import list_cells
 from cloister.schema import Kind
+from cloister.schema.arrow_numpy import from_texts, to_mask
 from cloister.schema.cell_values import days, numbers, texts
 
 __all__ = ["EVERYTHING", "NULL", "CellKeys", "Fingerprints", "fingerprint", "fingerprints_of", "from_lane", "spans"]
@@ -128,7 +129,7 @@ class CellKeys:
 
 def fingerprint(word: str) -> int:
     """The fingerprint of one text, as a cell that holds it would get it."""
-    return int(fingerprints_of(texts(pa.array([word], pa.string())))[0])
+    return int(fingerprints_of(texts(from_texts([word])))[0])
 
 
 def fingerprints_of(words: pa.Array) -> NDArray[np.int64]:
@@ -144,7 +145,7 @@ def fingerprints_of(words: pa.Array) -> NDArray[np.int64]:
     windows = np.lib.stride_tricks.sliding_window_view(data, 8)
     lengths = np.diff(offsets)
     if words.null_count:
-        lengths = np.where(words.is_null().to_numpy(zero_copy_only=False), 0, lengths)
+        lengths = np.where(to_mask(words.is_null()), 0, lengths)
     with np.errstate(over="ignore"):
         state = _mixed(lengths.astype(np.uint64) + _GOLDEN)
         for start in range(0, int(lengths.max()), 8):

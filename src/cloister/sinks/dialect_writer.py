@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import codecs
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO
+
+import numpy as np
 
 from cloister.sources.csv_dialect import STANDARD, CsvDialect
 from cloister.sources.text_head import WINDOWS_1252
@@ -42,17 +44,34 @@ def write_again(path: Path, dialect: CsvDialect) -> CsvDialect:
 
 def _write(source: Path, target: Path, dialect: CsvDialect) -> None:
     encode = _encode_windows if dialect.encoding == "cp1252" else _encoder(dialect.encoding)
+    marks = [(b",", dialect.delimiter.encode()), (b".", dialect.decimal.encode()), (b"\n", dialect.line_end.encode())]
     with source.open("rb") as read, target.open("wb") as written:
         written.write(_MARKS[dialect.encoding] if dialect.has_mark else b"")
         is_quoted = False
         for piece in _pieces(read):
-            parts = piece.split(b'"')
-            for place in range(int(is_quoted), len(parts), 2):
-                plain = parts[place].replace(b",", dialect.delimiter.encode())
-                plain = plain if dialect.decimal == "." else plain.replace(b".", dialect.decimal.encode())
-                parts[place] = plain.replace(b"\n", dialect.line_end.encode())
-            is_quoted ^= len(parts) % 2 == 0
-            written.write(encode(b'"'.join(parts)))
+            is_quoted, replaced = _replaced(piece, is_quoted, marks)
+            written.write(encode(replaced))
+
+
+def _replaced(piece: bytes, is_quoted: bool, marks: Sequence[tuple[bytes, bytes]]) -> tuple[bool, bytes]:
+    r"""A piece with other marks outside quotes, and whether it ends inside; a mark is one byte, and becomes one or more.
+
+    >>> _replaced(b'"a,b",1.5\n', False, [(b",", b";"), (b".", b","), (b"\n", b"\r\n")])
+    (False, b'"a,b";1,5\r\n')
+    """
+    old = np.frombuffer(piece, np.uint8)
+    quotes = np.cumsum(old == ord('"'), dtype=np.uint8)  # it wraps around at 256, which leaves odd and even as they are
+    is_outside = (quotes & 1) == is_quoted
+    new, places, added = old.copy(), [], []
+    for mark, other in marks:
+        if mark != other:
+            at = np.flatnonzero(is_outside & (old == mark[0]))
+            new[at] = other[0]
+            places += [at + 1] * (len(other) - 1)
+            added += [np.full(len(at), byte, np.uint8) for byte in other[1:]]
+    if places:
+        new = np.insert(new, np.concatenate(places), np.concatenate(added))
+    return is_quoted ^ bool(quotes[-1] & 1), new.tobytes()
 
 
 def _pieces(file: BinaryIO) -> Iterator[bytes]:

@@ -234,9 +234,9 @@ def set_aside(size: int) -> None:
 
 def absolute(path: str | PathLike[str]) -> Path:
     """The path of an output, from the root on."""
-    text = os.fspath(path)
-    if not text:
-        raise SinkError("the output has no name. Give a path that does not exist yet.")
+    text = os.fspath(path) if isinstance(path, str | PathLike) else ""
+    if not text or not isinstance(text, str):
+        raise SinkError("the output has no name. Give a path, a text or pathlib.Path, that does not exist yet.")
     return Path(os.path.abspath(text))
 
 

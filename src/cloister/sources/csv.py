@@ -80,6 +80,10 @@ class CsvSource:
         places = {name: place for place, name in enumerate(self.names)}
         return self._batches([places[name] for name in wanted], wanted)
 
+    def types(self, columns: Sequence[str]) -> pa.Schema:
+        """Text, whatever the rows hold: none is read."""
+        return pa.schema([(name, pa.string()) for name in present(self.names, columns)])
+
     def ragged_rows(self) -> int:
         """How many records have more or fewer fields than the header; for the holder."""
         with retold(self.place.shown), self.place.stream() as file:

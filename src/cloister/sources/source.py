@@ -12,7 +12,17 @@ import pyarrow as pa
 from cloister.column_names import missing_column
 from cloister.errors import DataError, SourceError, out_of_memory, raise_alone
 
-__all__ = ["BATCH_ROWS", "Source", "check_scales", "distinct", "nested_names", "present", "retold", "text_names"]
+__all__ = [
+    "BATCH_ROWS",
+    "Source",
+    "TypedSource",
+    "check_scales",
+    "distinct",
+    "nested_names",
+    "present",
+    "retold",
+    "text_names",
+]
 
 _MOST_SCALE = {32: 9, 64: 18, 128: 38, 256: 76}  # places of a decimal of so many bits that Arrow can write, to either side
 BATCH_ROWS = 65_536  # at most so many rows a batch: a batch of 8 numbers a row fits a core's cache
@@ -34,6 +44,15 @@ class Source(Protocol):
 
     def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         """The rows, with these columns in this order; a missing column raises before the first batch."""
+        ...
+
+
+@runtime_checkable
+class TypedSource(Protocol):
+    """Rows whose types are known before one is read."""
+
+    def types(self, columns: Sequence[str]) -> pa.Schema:
+        """The types of some columns; a missing column raises."""
         ...
 
 

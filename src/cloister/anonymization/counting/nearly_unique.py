@@ -23,6 +23,7 @@ from cloister.errors import UsageError
 from cloister.kernels.keyed import Keyed
 from cloister.risks.fingerprints import NULL, CellKeys, Fingerprints, fingerprints_of
 from cloister.schema import Date, Kind, Number, Schema
+from cloister.schema.arrow_numpy import to_numbers
 from cloister.schema.cell_values import are_missing, days, numbers
 from cloister.schema.drafts import is_repeated_by_few
 from cloister.sources.source import nested_names
@@ -101,7 +102,7 @@ def written_texts(values: pa.Array) -> NDArray[np.int64] | None:
     """Fingerprints of texts with the blanks around them, as they are published, (n,); None: the column is not of texts."""
     if pa.types.is_dictionary(values.type):
         listed = written_texts(values.dictionary)
-        places = values.indices.cast(pa.int64()).fill_null(-1).to_numpy(zero_copy_only=False)
+        places = to_numbers(values.indices.cast(pa.int64()), null=-1)
         return None if listed is None else np.append(listed, NULL)[places]
     return fingerprints_of(values) if values.type in (pa.string(), pa.large_string()) else None
 

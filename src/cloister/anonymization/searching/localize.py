@@ -46,10 +46,10 @@ from cloister.anonymization.searching.limits import (
     reaches_too_far,
 )
 from cloister.anonymization.searching.make_recoding import make_local
+from cloister.anonymization.searching.round_search import RoundSearch, mixed
 from cloister.anonymization.searching.specialize import refusal
 from cloister.anonymization.writing.recoding import Recoding
 from cloister.errors import Unattainable, UsageError
-from cloister.kernels.loops import rounds
 from cloister.schema.hierarchies import Hierarchy
 from cloister.work_done import counted
 
@@ -189,18 +189,15 @@ class _Classes:
         counts = self.rows.counts
         nodes = np.cumsum([0, *(len(tree.nodes) for tree in self.trees)])
         numbers = np.concatenate([(level + first).ravel() for level, first in zip(self.levels, nodes[:-1], strict=True)])
-        keys = np.empty(len(numbers), np.uint64)
-        rounds.mix_all(numbers.astype(np.int64), keys)
         offsets = np.cumsum([0, *(level.size for level in self.levels)])
         widths = np.array([tree.leaves for tree in self.trees])
+        search = RoundSearch(self.rows.codes, counts, mixed(numbers), offsets, widths, vectors, self.k)
         labels, left = np.full(len(counts), -1, np.int64), np.arange(len(counts))
         at = classed = 0  # the vector to try next, classes so far
         while counts[left].any():
             wanted = int(np.ceil(share * counts[left].sum()))
             class_of = np.empty(len(left), np.int64)
-            at, classes = rounds.advance(
-                self.rows.codes, counts, left, keys, offsets, widths, vectors, at, self.k, wanted, class_of
-            )
+            at, classes = search.advance(left, at, wanted, class_of)
             if at == len(vectors):
                 break
             at += 1

@@ -33,7 +33,7 @@ from cloister.kernels.keyed import Keyed, KeyedKernel, distinct, keys_of_people,
 from cloister.kernels.row_maps import RowMap
 from cloister.schema.unit import Unit
 from cloister.sinks.batch_writer import writer_of
-from cloister.sources.source import Source
+from cloister.sources.source import Source, TypedSource
 
 __all__ = ["LocalEngine"]
 
@@ -86,6 +86,8 @@ class LocalEngine(Engine):
 
     def types(self, columns: Sequence[str]) -> pa.Schema:
         """The types of some columns, as their first rows have them; text where there is no row."""
+        if isinstance(self._source, TypedSource):
+            return self._source.types(columns)
         first = next(iter(self._source.batches(columns)), None)
         return pa.schema([(name, pa.string()) for name in columns]) if first is None else first.schema
 
