@@ -12,6 +12,7 @@ import pytest
 
 from cloister.errors import SourceError
 from cloister.file_options import Files
+from cloister.sources.databases import postgres as postgres_reader
 from cloister.sources.databases import sqlite as sqlite_reader
 from cloister.sources.databases.duckdb import KINDS
 from cloister.sources.databases.row_queries import parse_query, row_query
@@ -29,6 +30,8 @@ SERVER_TABLES = """
     CREATE FOREIGN TABLE grandchild () INHERITS (child) SERVER other OPTIONS (filename '/dev/null');
     CREATE TABLE marked (s text);
     INSERT INTO marked VALUES (E'\\uFEFFb'), ('a');
+    CREATE TABLE long ("s""{}" varchar, t text, j json, b bytea, i int, c char(9));
+    INSERT INTO long VALUES ('abcdef', '""', '[1,2,3]', 'abcdef', 123456, 'abcdef');
 """
 
 
@@ -46,6 +49,17 @@ def server() -> Iterator[str]:
             with psycopg.connect(url.replace("/postgres", f"/{encoding}"), autocommit=True) as database:
                 database.execute("CREATE TABLE odd (s text); INSERT INTO odd VALUES ('a')")
         yield url
+
+
+def test_cells_are_cut_before_a_row_is_too_long_for_the_server(server: str, monkeypatch: Any) -> None:
+    """It stops at a row of a gigabyte, which a text of 600 million quotes makes; for the holder nothing is cut."""
+    monkeypatch.setattr(postgres_reader, "CUT_CHARACTERS", 16)
+    source: Any = open_source(Files(server, sql_table="long"))
+    source.check_per_row()
+    (row,) = [row for batch in source.batches(source.names) for row in zip(*batch.to_pydict().values(), strict=True)]
+    assert row == ("abcd", '""', "[1,2", r"\x61626364", 123456, "abcdef   ")
+    source = open_source(Files(server, query="SELECT t, j FROM long"))
+    assert [batch.to_pylist() for batch in source.batches(["t", "j"])] == [[{"t": '""', "j": "[1,2,3]"}]]
 
 
 def check(url: str, **options: Any) -> None:
@@ -212,6 +226,20 @@ def test_a_refused_query_leaves_no_transaction(server: str) -> None:
         assert open_ones == (0,)
 
 
+def test_no_time_limit_of_the_server_ends_a_reading(server: str) -> None:
+    """How long rows take would otherwise decide, after the charge, whether a run succeeds."""
+    from cloister.sources.databases.connection import DatabaseUrl
+
+    url = f"{server}?options=-c%20statement_timeout%3D60000%20-c%20idle_in_transaction_session_timeout%3D60000"
+    database: Any = DatabaseUrl("postgresql", url, "", "server").connect()
+    limits = [
+        database._connection.execute(f"SHOW {name}").fetchone()[0]
+        for name in ("statement_timeout", "idle_in_transaction_session_timeout")
+    ]
+    database.close()
+    assert limits == ["0", "0"]
+
+
 @pytest.mark.parametrize(
     "data",
     [
@@ -236,3 +264,14 @@ def test_queries_are_not_logged(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.DEBUG), pytest.raises(SourceError):
         parse_query("VACUUM people 'ann'", "postgres")
     assert not caplog.records
+
+
+@pytest.mark.parametrize("kind", ["UHUGEINT", "BIGNUM", "TIME WITH TIME ZONE"])
+def test_types_that_leave_duckdb_as_other_values_are_refused(tmp_path: Path, kind: str) -> None:
+    """The largest UHUGEINT came as -1, a BIGNUM as bytes; the other columns of such a table are read."""
+    url = f"duckdb:///{tmp_path}/x.duckdb"
+    with pytest.importorskip("duckdb").connect(str(tmp_path / "x.duckdb")) as database:
+        database.execute(f"CREATE TABLE t (s INTEGER, v {kind}); INSERT INTO t VALUES (5, NULL)")
+    with pytest.raises(SourceError, match=f'"v" is of the type {kind}'):
+        open_source(Files(url, sql_table="t"))
+    assert [batch.to_pylist() for batch in open_source(Files(url, query="SELECT s FROM t")).batches(["s"])] == [[{"s": 5}]]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from typing import Any
 import pytest
 
 from cloister.errors import SourceError
+from cloister.file_options import Files
 from cloister.sources.opening import open_source
 
 PACKED: dict[str, Callable[..., Any]] = {"": open, ".gz": gzip.open, ".bz2": bz2.open}
@@ -46,3 +48,17 @@ def test_a_folder_of_nothing_but_blank_parts_is_refused(tmp_path: Path) -> None:
     (tmp_path / "part-2.parquet").write_bytes(b"")
     with pytest.raises(SourceError):
         open_source(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["part.csv", "part.jsonl"])
+def test_files_without_a_header_are_read_whether_they_hold_a_row_or_none(tmp_path: Path, name: str) -> None:
+    """In a folder and in an archive, as by themselves: the names of the columns are said."""
+    for content in (b"", b"5\n"):
+        folder, archive = tmp_path / "folder", tmp_path / "packed.zip"
+        folder.mkdir(exist_ok=True)
+        (folder / name).write_bytes(content)
+        with zipfile.ZipFile(archive, "w") as packed:
+            packed.writestr(name, content)
+        for path in (folder / name, folder, archive):
+            batches = open_source(Files(path, names=["pay"])).batches(["pay"])
+            assert sum(batch.num_rows for batch in batches) == len(content) // 2

@@ -187,3 +187,12 @@ def test_files_that_differ_in_what_a_column_holds_are_refused_together(tmp_path:
     paths = [written(tmp_path, "t.sav", pd.DataFrame({"x": [1.0]})), written(tmp_path, "t.dta", pd.DataFrame({"x": ["1"]}))]
     with pytest.raises(SourceError, match="of one type"):
         open_source(paths)
+
+
+def test_an_encoding_in_which_a_text_may_end_the_reading_is_refused_at_once(tmp_path: Path) -> None:
+    """In UTF-7 a plus sign opens a passage that a byte behind it may break: no row may decide whether a file is read."""
+    for text in (b"plain", b"+\xff~{\x1b"):
+        path = written(tmp_path, "t.sav", pd.DataFrame({"x": [1.0], "s": ["plain"]}))
+        path.write_bytes(path.read_bytes().replace(b"UTF-8", b"UTF-7").replace(b"plain", text))
+        with pytest.raises(SourceError, match="encoding"):
+            open_source(path)

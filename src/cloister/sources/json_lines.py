@@ -11,11 +11,13 @@ and each line by one rule:
 
 - a line of blanks is no row; any other line that is not one JSON object (broken, a list, a number, longer than a window, nested
   too deep) is a row of missing cells
+- a byte order mark at the start of a line is left out: in the first one of a file it says UTF-8
 - a line that is not UTF-8 is read as Windows-1252
 """
 
 from __future__ import annotations
 
+import codecs
 import json
 import re
 from collections.abc import Iterator, Sequence
@@ -70,8 +72,9 @@ class JsonLinesSource:
     def _rows(self) -> Iterator[dict[str, Any] | None]:
         with retold(self.place.shown), self.place.stream() as file:
             for line in _lines(pass_lines(text_of(file, has_header=False), self.head), self.window):
-                if line is None or line.strip(_BLANK):
-                    yield None if line is None else _object(line)
+                bare = b"" if line is None else line.removeprefix(codecs.BOM_UTF8)
+                if line is None or bare.strip(_BLANK):
+                    yield None if line is None else _object(bare)
 
 
 def open_json_lines(place: Streamed, options: FileOptions, stated: StatedNames) -> JsonLinesSource:

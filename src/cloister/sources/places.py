@@ -169,15 +169,18 @@ def _matching(files: Any, base: str, pattern: str, shown: str) -> list[Place]:
 def _in_folder(files: Any, base: str, shown: str) -> list[Place]:
     found = files.get_file_info(fs.FileSelector(base, recursive=True))
     check_without_log(files, base, (info.path[len(base) :].strip("/") for info in found), shown)
-    places = []
+    places: list[Place] = []
+    empty: list[Place] = []
     for info in found:
         inside = info.path[len(base) :].strip("/")
         # markers and temporary files of writers begin with an underscore or a dot
         hidden = any(part.startswith((".", "_")) for part in inside.split("/"))
         # a writer of text leaves an empty file where it had no rows; of other formats an empty file lost its rows
         skipped = info.size == 0 and not info.path.lower().endswith(NEVER_EMPTY)
-        if info.type == fs.FileType.File and not hidden and not skipped:
-            places.append(Place(files, info.path, f"{shown.rstrip('/')}/{inside}", tuple(_partition(inside))))
+        if info.type == fs.FileType.File and not hidden:
+            place = Place(files, info.path, f"{shown.rstrip('/')}/{inside}", tuple(_partition(inside)))
+            (empty if skipped else places).append(place)
+    places = places or empty  # of files without a header those are a table without rows
     if not places:
         raise SourceError(f"{shown}: the folder holds no data files.")
     return sorted(places, key=lambda place: place.path)

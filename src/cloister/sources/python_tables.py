@@ -9,6 +9,7 @@ many cells, and whether it is a list or a dict at all, says nothing about other 
 from __future__ import annotations
 
 import array
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -28,6 +29,7 @@ from cloister.sources.source import BATCH_ROWS, check_scales, distinct, nested_n
 __all__ = ["ColumnsSource", "RowsSource", "from_columns", "from_rows", "is_rows", "is_unnamed"]
 
 MOST_COLUMNS = 100_000  # of a list of rows
+TABLES = {"pandas": ("DataFrame",), "polars": ("DataFrame", "LazyFrame"), "pyarrow": ("Table", "RecordBatch")}
 OBJECTS = (list, tuple, range, array.array)  # columns that do not say what they hold
 
 
@@ -111,10 +113,28 @@ class ColumnsSource:
 
 
 def is_rows(data: object) -> bool:
-    """Whether this is a list of rows. A list of nothing but texts and paths is one of files."""
+    """Whether this is a list of rows: one of nothing but texts and paths is of files, and one of frames alone is refused.
+
+    Privacy: one frame among rows is a row that cannot be read, as any other object is: a single element decides nothing.
+    """
     if not isinstance(data, list | tuple):
         return False
+    if data and all(_is_table(item) for item in data):
+        raise SourceError(
+            "this is a list of frames or tables, and a list holds rows. Join them first: pd.concat([...]), pl.concat([...]), "
+            "or pyarrow.concat_tables([...])."
+        )
     return not (data and all(_is_path(item) for item in data))
+
+
+def _is_table(item: object) -> bool:
+    """Whether this is a frame or a table, by its bases alone; libraries that nobody loaded have made none."""
+    return any(
+        is_a(item, kind)
+        for library, names in TABLES.items()
+        for name in names
+        if isinstance(kind := getattr(sys.modules.get(library), name, None), type)
+    )
 
 
 def _is_path(item: object) -> bool:

@@ -105,6 +105,8 @@ class AnyBytes:
 
     def __init__(self, encoding: str | None) -> None:
         self._codec = codecs.lookup(encoding).name if encoding else ""  # LookupError: Python has none of that name
+        if self._codec and not _reads_any_bytes(self._codec):
+            raise LookupError
 
     def text(self, cell: str | None) -> bytes | None:
         """The text as UTF-8, as far as it is one; None where it is blank."""
@@ -116,6 +118,18 @@ class AnyBytes:
         if self._codec:
             return raw.decode(self._codec, "surrogateescape").encode("utf-8", "surrogatepass")
         return raw if _is_utf8(raw) else raw.decode("cp1252", "surrogateescape").encode("utf-8", "surrogatepass")
+
+
+def _reads_any_bytes(codec: str) -> bool:
+    """Whether every byte of ASCII is itself in an encoding, so that one that is none opens nothing and ends nothing.
+
+    >>> [_reads_any_bytes(name) for name in ("cp1252", "shift_jis", "iso2022_jp", "utf-7", "utf-16", "cp037")]
+    [True, True, False, False, False, False]
+    """
+    try:
+        return all(bytes([code]).decode(codec, "surrogateescape") == chr(code) for code in range(128))
+    except (UnicodeError, LookupError):
+        return False
 
 
 def _is_utf8(raw: bytes) -> bool:

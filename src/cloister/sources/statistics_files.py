@@ -60,7 +60,10 @@ class StatisticsReader:
             self.texts = AnyBytes(known.file_encoding)
         except LookupError:
             raise_alone(
-                SourceError(f"{self.place.shown}: the texts are in an unknown encoding. Save the file anew, in Unicode.")
+                SourceError(
+                    f"{self.place.shown}: the texts are in an encoding that is unknown, or in which one text may end the "
+                    "reading of all. Save the file anew, in Unicode."
+                )
             )
         if not self.called:
             raise SourceError(f"{self.place.shown}: the file declares no columns. Check that it holds a table.")

@@ -77,7 +77,8 @@ def members_of(place: Place) -> list[Place]:
         raise SourceError(
             f"{place.shown}: an archive may hold {MOST_MEMBERS:,} files at most. Unpack it, and give the folder."
         )
-    members = [info for info in infos if _is_data(info)]
+    data = [info for info in infos if _is_data(info)]
+    members = [info for info in data if info.file_size] or data  # an empty file lost nothing, unless it is all there is
     if not members:
         raise SourceError(f"{place.shown}: the archive holds no data files.")
     for info in members:
@@ -88,9 +89,9 @@ def members_of(place: Place) -> list[Place]:
 
 
 def _is_data(info: zipfile.ZipInfo) -> bool:
-    """As in folders: what begins with a dot or an underscore is a marker, and an empty file lost nothing."""
+    """As in folders: what begins with a dot or an underscore is a marker."""
     hidden = any(part.startswith((".", "_")) for part in info.filename.split("/"))
-    return not info.is_dir() and not hidden and info.file_size > 0
+    return not info.is_dir() and not hidden
 
 
 def _check_readable(place: Place, info: zipfile.ZipInfo) -> None:

@@ -34,6 +34,7 @@ KINDS = {  # by the names of types
     "UBIGINT": "uint64",
     "UHUGEINT": "uint128",
 }
+MISTOLD = ("UHUGEINT", "BIGNUM", "TIME WITH TIME ZONE")  # negative numbers, bytes, and times without their zone come of them
 CLOSED = {"enable_external_access": "false", "autoinstall_known_extensions": "false", "autoload_known_extensions": "false"}
 TABLES = """
     SELECT sql FROM duckdb_tables() WHERE NOT internal AND NOT temporary AND database_name = current_database()
@@ -73,7 +74,14 @@ class DuckDatabase:
     def describe(self, query: str) -> Result:
         """The columns, by their declared types."""
         try:
-            return Result(_reader(self._connection.sql(f"SELECT * FROM (\n{query}\n) LIMIT 0")).schema)
+            found = self._connection.sql(f"SELECT * FROM (\n{query}\n) LIMIT 0")
+            for name, kind in zip(found.columns, found.types, strict=True):
+                if str(kind) in MISTOLD:
+                    raise SourceError(
+                        f'{self._shown}: column "{name}" is of the type {kind}, whose values leave DuckDB as others. Store it '
+                        "as another type, or leave it out by a query that names the columns."
+                    )
+            return Result(_reader(found).schema)
         except self._error:
             self._refuse()
 

@@ -29,6 +29,7 @@ TYPES = {
 UNTOLD = {1082, 1114, 1184, 1700, 1083, 1266}  # dates, moments, times and numeric: exact as texts, and no words
 SETTINGS = """
     SET LOCAL datestyle = 'ISO'; SET LOCAL bytea_output = 'hex'; SET LOCAL extra_float_digits = 1; SET LOCAL lock_timeout = '30s';
+    SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0;
     SET LOCAL standard_conforming_strings = on
 """
 KINDS = {  # by the number of a type, what its columns are compared with
@@ -47,6 +48,13 @@ KINDS = {  # by the number of a type, what its columns are compared with
     1700: "float",
 }
 TOTAL = ("UTF8", "LATIN1")  # encodings of databases whose every byte has a form in UTF-8
+CUT = {  # by the number of a type, the beginning of a cell: text, varchar, json, bytea
+    25: "pg_catalog.left({}, {})",
+    1043: "pg_catalog.left({}, {})",
+    114: "pg_catalog.left({}::text, {})",
+    17: "pg_catalog.substr({}, 1, {})",
+}
+CUT_CHARACTERS = 1 << 26  # of all such cells of a row: each may become 8 bytes, and the server sends rows below 1 GiB
 BATCH_BYTES = 1 << 26  # Arrow reads up to 2 GiB at a time, and a row of the server's is below 1 GiB
 # The table with all that inherit from it: their rows are its rows. Row security is that of the table which is named.
 TABLE = """
@@ -115,6 +123,8 @@ class PostgresDatabase:
                 )
             )
         self._connection: Any = connection
+        self._codes: dict[str, int] = {}  # the types of the columns of the query that was described
+        self._is_private = False
 
     def describe(self, query: str) -> Result:
         """The columns, by the types that the server gives them."""
@@ -123,11 +133,13 @@ class PostgresDatabase:
         except self._error as error:
             self._refuse(error)
         kinds = [(column.name, column.type_code) for column in found]
+        self._codes = dict(kinds)
         schema = pa.schema([(name, TYPES.get(code, pa.string())) for name, code in kinds])
         return Result(schema, tuple(name for name, code in kinds if code not in TYPES and code not in UNTOLD))
 
     def columns_of(self, table: Sequence[str]) -> dict[str, str]:
-        """The columns of an ordinary or partitioned table."""
+        """The columns of an ordinary or partitioned table; as private verbs alone ask, long cells are cut from here on."""
+        self._is_private = True
         name = ".".join(table)
         try:
             encoding = self._connection.info.parameter_status("server_encoding")
@@ -154,7 +166,9 @@ class PostgresDatabase:
             with (
                 self._connection as connection,
                 connection.cursor() as cursor,
-                cursor.copy(f"COPY (\n{query}\n) TO STDOUT (FORMAT csv)") as copied,
+                cursor.copy(
+                    f"COPY (\n{self._cut(query) if self._is_private else query}\n) TO STDOUT (FORMAT csv)"
+                ) as copied,
             ):
                 rows: list[bytes] = []
                 size = 0
@@ -176,6 +190,13 @@ class PostgresDatabase:
     def close(self) -> None:
         """End the connection."""
         self._connection.close()
+
+    def _cut(self, query: str) -> str:
+        """The query with the first characters of long cells: the server stops at a row that is too long to be sent."""
+        longest = CUT_CHARACTERS // max(1, sum(code in CUT for code in self._codes.values()))
+        quoted = [('"' + name.replace('"', '""') + '"', code) for name, code in self._codes.items()]
+        items = ", ".join(f"{CUT.get(code, '{}').format(name, longest)} AS {name}" for name, code in quoted)
+        return f"SELECT {items} FROM (\n{query}\n) AS cloister_rows"
 
     def _refuse(self, error: Any) -> NoReturn:
         raise_alone(
