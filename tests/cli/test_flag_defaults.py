@@ -176,3 +176,23 @@ def test_bash_completes_verbs_and_flags(here: Path, typed: str, expected: str) -
         [bash, "--norc", "-c", script], env={**environment(), "PATH": path}, capture_output=True, text=True, timeout=60
     )
     assert expected in done.stdout.split(), (done.stdout, done.stderr)
+
+
+def test_the_password_of_a_ledger_is_not_shown(here: Path) -> None:
+    """Neither where the folder's file is told, nor by `config`: both end up in the logs of jobs."""
+    Path("cloister.toml").write_text('ledger = "postgresql://ann:secret@127.0.0.1:1/privacy"\n')
+    told = run("schema", "nothing.csv", "--json")
+    assert json.loads(told.stdout)["from_cloister_toml"] == {"ledger": "postgresql://ann:***@127.0.0.1:1/privacy"}
+    for done in (told, run("schema", "nothing.csv"), run("config"), run("config", "--json")):
+        assert "ann:***@" in done.output
+        assert "secret" not in done.output
+
+
+def test_a_pipe_or_a_device_is_no_file_of_settings(here: Path) -> None:
+    """Whoever made the folder may have put it there: it would be read without end."""
+    for make in (os.mkfifo, lambda name: os.symlink("/dev/zero", name), lambda name: os.symlink("nowhere", name)):
+        make("cloister.toml")
+        done = subprocess.run([sys.executable, "-m", "cloister", "config"], capture_output=True, text=True, timeout=30)
+        assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+        assert "cannot be read as TOML" in done.stderr
+        os.unlink("cloister.toml")

@@ -114,3 +114,6 @@ def test_a_report_inside_the_folder_of_a_release_is_refused(home: Path, monkeypa
     words = ("cluster", "points.csv", "--schema", "points.toml", "--k", 2, "--epsilon", 1, "--ledger", "ledger.sqlite")
     assert "folder of the release" in refused(*words, "--out", "two", "--report", "two/page.html")
     assert Ledger("ledger.sqlite").account("points").epsilon_spent == 0
+    run(*words, "--out", "two")
+    Path("linked").symlink_to("two")
+    assert "folder of the release" in refused("report", "two", "-o", "linked/page.html")

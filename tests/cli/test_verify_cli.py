@@ -74,7 +74,7 @@ def test_what_a_certificate_is_not_about_does_not_verify(folder: Path) -> None:
     (parts / "part-0").write_text("rows")
     digest = hashlib.sha256(b"rows").hexdigest()
     certificate = Release.from_json((folder / "t.csv.release.json").read_text())
-    named = dataclasses.replace(certificate, files={"parts.parquet/part-0": digest}).to_json()
+    named = dataclasses.replace(certificate, kind="rows", files={"parts.parquet/part-0": digest}).to_json()
     (folder / "parts.parquet.release.json").write_text(named)
     assert "steps add up" in run("verify", parts)
     (parts / "part-1").write_text("more rows")
@@ -113,7 +113,7 @@ def test_the_folder_where_somebody_stands_is_verified(folder: Path, monkeypatch:
             (where / name).write_text(dataclasses.replace(certificate, files={}).to_json())
     (folder / "beside" / "part-0").write_text("rows")
     files = {"beside/part-0": hashlib.sha256(b"rows").hexdigest()}
-    (folder / "beside.release.json").write_text(dataclasses.replace(certificate, files=files).to_json())
+    (folder / "beside.release.json").write_text(dataclasses.replace(certificate, kind="rows", files=files).to_json())
     for name in ("written", "beside"):
         monkeypatch.chdir(folder / name)
         assert "steps add up" in run("verify", ".")

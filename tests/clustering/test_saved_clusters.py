@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from cloister.privacy.release import Release
 from cloister.schema import Column, Number, Schema
 from cloister.schema.kinds import Text
 from cloister.sinks import file_hash
+from tests.handouts.published import run
 
 ROWS = np.random.default_rng(0).normal([[2, -30]] * 300 + [[8, 70]] * 300, [0.5, 5.0])
 NAMES = ["a", "b"]
@@ -164,3 +166,21 @@ def test_a_model_of_another_kind_is_refused(tmp_path: Path) -> None:
     FITTED["KModes"]().save(tmp_path / "clusters")
     with pytest.raises(SourceError, match=r"holds clusters of KModes, not of KMeans\. Read them with KModes\.load\.$"):
         cl.KMeans.load(tmp_path / "clusters")
+
+
+@pytest.mark.parametrize(
+    "false",
+    [{"sizes": [1.0, 2.0, 3.0]}, {"standard_errors": [["x"]]}, {"loss": 5}, {"loss": {"mean_squared_distance": "<b>"}}],
+    ids=["sizes", "errors", "loss", "words"],
+)
+def test_figures_that_centers_csv_does_not_have_are_refused_everywhere(tmp_path: Path, false: dict[str, Any]) -> None:
+    """Under a certificate that was signed again: by `verify` and `report`, with the code of what does not hold, and by load."""
+    out = tmp_path / "clusters"
+    cl.KMeans(n_clusters=3, budget=2, bounds=(-200, 200), columns=NAMES).fit(ROWS).save(out)
+    release = Release.from_json((out / "release.json").read_text())
+    forged = dataclasses.replace(release, result={**release.result, **false})
+    (out / "release.json").write_text(forged.to_json())
+    for verb in ("verify", "report"):
+        assert "contradicts itself" in run(verb, out, code=5)
+    with pytest.raises(DataError):
+        load_clusters(out)

@@ -6,6 +6,7 @@ import typer
 
 from cloister.cli import flags, output
 from cloister.cli.flag_defaults import BUILT_IN, SETTINGS
+from cloister.parameters import without_passwords
 from cloister.report.document import Document, Section, Sentence, TextTable
 from cloister.report.terminal import print_document
 
@@ -19,7 +20,7 @@ def config(context: typer.Context, *, everywhere: flags.Everywhere) -> None:
     rows = [
         {
             "setting": name,
-            "value": settings.values.get(name),
+            "value": without_passwords(value) if isinstance(value := settings.values.get(name), str) else value,
             "from": settings.origins.get(name, BUILT_IN),
             "variable": setting.variable,
         }

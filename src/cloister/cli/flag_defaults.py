@@ -17,11 +17,13 @@ from typing import Any
 
 from cloister.cli.flags import ENGINE_NAMES
 from cloister.errors import UsageError
+from cloister.parameters import without_passwords
 
 __all__ = ["SETTINGS", "KnownSetting", "FlagDefaults", "read_settings", "refuse_empty_paths"]
 
 FILE_NAME = "cloister.toml"
 BUILT_IN = "built in"
+LONGEST_FILE = 1_000_000  # bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +86,7 @@ class FlagDefaults:
     def from_folder(self) -> dict[str, str]:
         """What the file in the current folder sets, which somebody else may have written."""
         names = [name for name, origin in self.origins.items() if origin == FILE_NAME and not SETTINGS[name].is_switch]
-        return {name: str(self.values[name]) for name in names}
+        return {name: without_passwords(str(self.values[name])) for name in names}
 
     @contextmanager
     def in_environment(self) -> Iterator[None]:
@@ -165,10 +167,12 @@ def _own_file() -> Path | None:
 
 
 def _read_file(path: Path) -> dict[str, Any]:
-    try:
-        facts = tomllib.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
+    if not os.path.lexists(path):
         return {}
+    try:
+        if not path.is_file() or path.stat().st_size > LONGEST_FILE:  # a pipe or a device may never end
+            raise ValueError
+        facts = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         raise UsageError(f"{path} cannot be read as TOML. Mend it, or move it away.") from None
     for name, value in facts.items():

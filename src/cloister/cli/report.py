@@ -101,8 +101,8 @@ def check_page(path: Path, release: Path | None) -> Path:
         raise UsageError("a report is a page: give it a name that ends in .html.")
     if release is None:
         return path
-    folder = Path(os.path.abspath(release))
-    if Path(os.path.abspath(path)).is_relative_to(folder.parent if folder.name == "release.json" else folder):
+    folder = Path(os.path.realpath(release))
+    if Path(os.path.realpath(path)).is_relative_to(folder.parent if folder.name == "release.json" else folder):
         raise UsageError(
             "the report would lie in the folder of the release, whose certificate lists every file. Give it a place beside that."
         )
@@ -131,7 +131,7 @@ def make_page(release: Path, keys: list[str], ledger: Ledger | None) -> str:
     name = f"{place.parent.name}/{place.name}" if place.name == "release.json" else place.name
     checks = ReleaseChecks(name, origin, account)
     try:
-        page = release_report(certificate, checks, show_result(certificate, read.output or release), version=__version__)
+        page = release_report(certificate, checks, show_result(certificate, read.content(release)), version=__version__)
     except CloisterError:
         raise
     except (TypeError, ValueError, KeyError, IndexError, AttributeError, ArithmeticError):
@@ -155,7 +155,7 @@ def make_holder_page(
     check_comparable(certificate)
     table = (certificate.ledger or {}).get("table")
     where = {"schema": schema, "hierarchies": hierarchies, "table": table, "ledger": ledger}
-    return page_html(holder_page(certificate, read.output or release, original, version=__version__, **where))
+    return page_html(holder_page(certificate, read.content(release), original, version=__version__, **where))
 
 
 @contextmanager

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from cloister.privacy.release import Release
 
 EXAMPLE = "Example: cloister verify clusters/release.json"
+CLUSTERS = ("kmeans", "kprototypes", "kmodes")  # kinds of certificates
 WANTED = "Give what a command wrote: a release.json, or a file with its certificate inside or beside it"
 
 
@@ -41,6 +42,15 @@ class ReadRelease(NamedTuple):
     folder: Path
     file: Path | None
     output: Path | None  # None: the folder with all that is in it, or the file that the certificate lies inside
+
+    def content(self, given: Path) -> Path:
+        """Where what was released lies: the one output, by whatever name its certificate has, or what was given."""
+        from cloister.privacy.covered_files import is_beside, released_name
+
+        name = released_name(self.certificate)
+        if self.file is None or self.output is not None or name is None or not is_beside(self.certificate):
+            return self.output or given
+        return self.folder / name
 
     def checked_line(self, given: Path) -> str:
         """In words: what was compared with the certificate, and what it was called when it was released."""
@@ -218,17 +228,23 @@ def read_foreign(file: Path) -> Release | None:
 
 
 def check_content(read: ReadRelease, given: Path) -> None:
-    """Look at the numbers of a private table: a signature says who wrote them, not that they can be true.
+    """Look at the numbers of private tables and clusters: a signature says who wrote them, not that they can be true.
 
-    Tables of before counts were whole are compared with their certificate alone.
+    A certificate without files covers none, and says so.
     """
-    proof, table = read.certificate, given if read.file is None else read.output
-    if table is None or proof.kind != "table" or type(proof.result.get("total")) is not int:
+    proof = read.certificate
+    if proof.kind in CLUSTERS and "centers.csv" in proof.files:
+        from cloister.clustering.saved_clusters import read_clusters
+
+        read_clusters(proof, read.folder)
+    if proof.kind != "table" or (read.file is not None and not proof.files):
         return
     from cloister.tabulation.table_figures import check_table_figures
 
-    if read.file is None or (proof.files and table.is_file()):
-        check_table_figures(table, proof, is_inside=read.file is None)
+    table = read.content(given)
+    if not table.is_file():
+        raise VerificationFailed("this release contradicts itself: a private table is one file, and it lists others.")
+    check_table_figures(table, proof, is_inside=read.file is None)
 
 
 def find_certificate(path: Path, place: Path) -> Path | None:

@@ -15,7 +15,7 @@ from cloister.clustering.center_digits import center_rows, decimals_of
 from cloister.clustering.clusters import Clusters
 from cloister.clustering.domain import Ball, Domain, from_bounds, with_categories
 from cloister.encode import Codes
-from cloister.errors import CloisterError, DataError, SourceError
+from cloister.errors import CloisterError, SourceError, VerificationFailed
 from cloister.kernels import Modes
 from cloister.parameters import check_path
 from cloister.privacy.release import Release
@@ -23,7 +23,7 @@ from cloister.privacy.verification import check_consistency, read_certificate_fi
 from cloister.schema import Schema
 from cloister.schema.cell_format import PLAIN
 
-__all__ = ["load_clusters"]
+__all__ = ["load_clusters", "read_clusters"]
 
 CENTERS, CERTIFICATE = "centers.csv", "release.json"
 KINDS = ("kmeans", "kprototypes", "kmodes")
@@ -61,6 +61,17 @@ def load_clusters(path: str | PathLike[str], schema: Schema | None = None) -> Cl
     if release.kind not in KINDS or CENTERS not in release.files:
         raise SourceError(f"{path} is a release of something else than clusters. {WANTED}")
     check_consistency(release, folder, file)
+    return read_clusters(release, folder, schema)
+
+
+def read_clusters(release: Release, folder: Path, schema: Schema | None = None) -> Clusters:
+    """The clusters of a certificate that was checked, if its figures are such and centers.csv has the same.
+
+    Raises
+    ------
+    VerificationFailed
+        They are not.
+    """
     try:
         domain = domain_of_release(release, schema)
         records = [list(record) for record in release.result["centers"]]
@@ -74,11 +85,14 @@ def load_clusters(path: str | PathLike[str], schema: Schema | None = None) -> Cl
         )
         rounds = int(release.parameters.get("rounds", 0))  # clusters of a synopsis have none
         is_inside = bool((np.abs(domain.decode(places) - centers) <= domain.lengths()).all())
-    except (KeyError, TypeError, ValueError, AttributeError, ArithmeticError, csv.Error):
+        loss = release.result.get("loss", {}).get("mean_squared_distance")  # older certificates have none of some methods
+        is_whole = is_whole and (loss is None or 0 <= loss < np.inf)
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, csv.Error):
         is_whole = is_inside = False
     if not is_whole or not is_inside:
-        raise DataError(f"{path} contradicts itself: its centres are not those of its certificate. Do not rely on it.")
-    loss = release.result.get("loss", {}).get("mean_squared_distance")  # older certificates have none of some methods
+        raise VerificationFailed(
+            f"{folder.name} contradicts itself: its centres are not those of its certificate. Do not rely on it."
+        )
     return Clusters(domain, places, sizes, release, standard_errors_=errors, loss_=loss, n_iter_=rounds, modes=modes)
 
 

@@ -16,6 +16,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from cloister.errors import DataError, UsageError
+from cloister.parameters import check_path, check_shown
 from cloister.privacy.release import Release
 from cloister.report import notebook
 from cloister.report.document import Document, Section, Sentence
@@ -176,8 +177,7 @@ class PrivateTable(PlottedByColumn):
 
     def pictures(self, columns: Sequence[str] | None = None) -> tuple[Picture, ...]:
         """Bars with 95% intervals of each column, and a heat map of two. `columns`: which, default all of them."""
-        asked = [columns] if isinstance(columns, str) else list(self.by if columns is None else dict.fromkeys(columns))
-        self.margin(*asked)  # refuses a column that is not there
+        asked = check_shown(columns, self.by, "the table has no column")
         pair = self.margin(*asked) if len(asked) == 2 else None
         columns_shown = [self._margin_cells(self.by.index(name)) for name in asked]
         return table_pictures(columns_shown, pair)
@@ -200,7 +200,7 @@ class PrivateTable(PlottedByColumn):
 
         A CSV has its certificate beside it, `NAME.release.json`; the other formats hold it inside.
         """
-        target = Path(path)
+        target = Path(check_path(path, "the output", "a new file"))
         kind = target.suffix.lower()
         certified = self.release and dataclasses.replace(self.release, files={})  # one that was read back may list a CSV
         certificate = certified.to_json() if certified else "{}"

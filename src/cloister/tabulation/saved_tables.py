@@ -28,6 +28,7 @@ from cloister.privacy.verification import check_consistency
 from cloister.schema.strict_json import read_json
 from cloister.sources.exact_parquet import has_only
 from cloister.sources.sound_batches import read_table
+from cloister.tabulation.axes import ALL
 from cloister.tabulation.cell_quantiles import quantile_name
 from cloister.tabulation.cell_statistics import CellStatistic, CellSums, Columns, MarginCounts
 from cloister.tabulation.margins import Axes
@@ -40,6 +41,7 @@ __all__ = [
     "MOST_COLUMNS",
     "WHOLE",
     "SavedTable",
+    "has_whole_counts",
     "hash_of_rows",
     "json_bytes",
     "read_certificate",
@@ -214,7 +216,7 @@ def read_saved(path: str | PathLike[str]) -> SavedTable:
 def read_with_certificate(place: Path) -> tuple[Release, Rows]:
     """A CSV, whose certificate stands beside it."""
     release = read_beside(place, KIND, WANTED)
-    return release, read_csv_rows(place, release.parameters["by"])
+    return release, read_csv_rows(place, release)
 
 
 def read_checked_inside(place: Path) -> tuple[Release, Rows]:
@@ -227,13 +229,22 @@ def read_checked_inside(place: Path) -> tuple[Release, Rows]:
     return inside
 
 
-def read_csv_rows(path: Path, by: Sequence[str]) -> Rows:
+def has_whole_counts(release: Release) -> bool:
+    """Whether its counts are whole; once they had decimals, as the total of the certificate has then."""
+    return type(release.result.get("total")) is not float
+
+
+def read_csv_rows(path: Path, release: Release) -> Rows:
     """The rows of a CSV, each column in the type that `PrivateTable.to_arrow` gives it."""
     from pyarrow import csv
 
+    by: Sequence[str] = release.parameters["by"]
+    counted = dict.fromkeys(WHOLE, pa.int64() if has_whole_counts(release) else pa.float64())
     with path.open(encoding="utf-8", newline="") as file:
-        heads = next(csv_text.reader(file))
-    kinds = dict.fromkeys(heads, pa.float64()) | dict.fromkeys(WHOLE, pa.int64()) | dict.fromkeys(by, pa.string())
+        heads = next(csv_text.reader(file), [])
+    if len({*heads}) != len(heads):  # of two columns of one name one would not be looked at
+        raise DataError(f"{path.name} contradicts itself: two of its columns have one name.")
+    kinds = dict.fromkeys(heads, pa.float64()) | counted | dict.fromkeys(by, pa.string())
     types = csv.ConvertOptions(column_types=kinds, null_values=[""], strings_can_be_null=False)
     rows: Rows = csv.read_csv(path, None, csv.ParseOptions(newlines_in_values=True), types).to_pylist()
     return rows
@@ -244,12 +255,19 @@ def arrange(release: Release, rows: Rows) -> SavedTable:
     by = tuple(map(str, release.parameters["by"]))
     cells = rows[: release.parameters["cells"]]
     labels = tuple(tuple(dict.fromkeys(row[name] for row in cells)) for name in by)
-    heads = [head for head in rows[0] if head not in by]
+    every = list(rows[0])
+    heads = [head for head in every if head not in by]
     margins: dict[Axes, Columns] = {}
     start = 0
     for kept in (axes for size in range(len(by), -1, -1) for axes in combinations(range(len(by)), size)):
         shape = tuple(len(labels[axis]) for axis in kept)
         own, start = rows[start : start + prod(shape)], start + prod(shape)
+        for row, place in zip(own, np.ndindex(*shape), strict=False):
+            wanted = dict.fromkeys(by, ALL) | {by[axis]: labels[axis][i] for axis, i in zip(kept, place, strict=True)}
+            if list(row) != every or any(type(row[name]) is not str or row[name] != wanted[name] for name in by):
+                raise DataError(
+                    "the table contradicts itself: a row of it is not where it belongs, or has columns of its own."
+                )
         margins[kept] = {head: _as_objects([row[head] for row in own]).reshape(shape) for head in heads}
     if start != len(rows):
         raise DataError("the table contradicts itself: it has more rows than its cells and their margins.")

@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from cloister.column_names import nearest_name
 from cloister.errors import UsageError
+from cloister.parameters import check_text
 from cloister.report.document import Document, Section, Sentence, TextTable
 from cloister.tabulation.axes import ALL
 
@@ -66,8 +67,8 @@ def pivot_rows(by: Sequence[str], labels: Sequence[str], rows: pa.Table, value: 
     """A number of a table: a row for each cell of all columns but the last, a column for each label of that, and "*"."""
     *front, last = by
     choices = [name for name in rows.column_names if name not in by]
-    if value not in choices:
-        raise UsageError(f'the table has no number "{value}".{nearest_name(value, choices)}')
+    if check_text(value, "the number of a pivot") not in choices:
+        raise UsageError(f'the table has no number "{value}".{nearest_name(value, choices)} It has: {", ".join(choices)}.')
     if clash := [name for name in front if name in (*labels, ALL)]:
         raise UsageError(f'a value of "{last}" is called "{clash[0]}", as a column is. Put another column last in by.')
     lines: dict[tuple[str, ...], dict[str, Any]] = {}

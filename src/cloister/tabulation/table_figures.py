@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from math import isfinite, prod
@@ -15,9 +16,20 @@ from cloister.errors import CloisterError, VerificationFailed
 from cloister.privacy.release import Release
 from cloister.tabulation.cell_quantiles import quantile_name
 from cloister.tabulation.cell_statistics import Columns
-from cloister.tabulation.saved_tables import COUNTED, WHOLE, SavedTable, arrange, read_csv_rows, read_inside
+from cloister.tabulation.saved_tables import (
+    COUNTED,
+    WHOLE,
+    SavedTable,
+    arrange,
+    has_whole_counts,
+    read_csv_rows,
+    read_inside,
+)
 
 __all__ = ["check_table_figures", "find_false_figure"]
+
+LARGEST = 2**63  # no count comes near
+DECIMAL = 0.001  # to which counts were rounded, before they were whole
 
 
 def check_table_figures(path: Path, release: Release, *, is_inside: bool) -> None:
@@ -32,9 +44,9 @@ def check_table_figures(path: Path, release: Release, *, is_inside: bool) -> Non
     """
     try:
         inside = read_inside(path) if is_inside else None
-        rows = read_csv_rows(path, release.parameters["by"]) if inside is None else inside[1]
+        rows = read_csv_rows(path, release) if inside is None else inside[1]
         false = find_false_figure(arrange(release, rows))
-    except (CloisterError, LookupError, TypeError, ValueError, StopIteration, pa.ArrowException):
+    except (CloisterError, LookupError, TypeError, ValueError, csv.Error, pa.ArrowException):
         false = "its rows are not those of its certificate"
     if false is not None:
         raise VerificationFailed(f"{path.name} contradicts itself: {false}. Do not rely on it.")
@@ -43,6 +55,7 @@ def check_table_figures(path: Path, release: Release, *, is_inside: bool) -> Non
 def find_false_figure(saved: SavedTable) -> str | None:
     """What in a table cannot be true of one that was measured, in words; None: nothing that is known of.
 
+    Tables of before counts were whole have three decimals, and a count of theirs may be negative.
     Quantiles are estimates, each by itself: their order is false where the interval of a larger one lies below that of a smaller.
     """
     try:
@@ -53,7 +66,7 @@ def find_false_figure(saved: SavedTable) -> str | None:
 
 def _false_figures(saved: SavedTable) -> Iterator[str]:
     parameters, result = saved.release.parameters, saved.release.result
-    quantiles = _quantile_heads(parameters)
+    is_whole, quantiles = has_whole_counts(saved.release), _quantile_heads(parameters)
     means = [
         head for name in parameters.get("means", ()) for head in (f"mean of {name}", f"standard_error of mean of {name}")
     ]
@@ -63,38 +76,43 @@ def _false_figures(saved: SavedTable) -> Iterator[str]:
         if sorted(margin) != sorted({*COUNTED, *summed, *blank}):
             yield "its columns are not those that its certificate names"
             return
-        yield from _false_numbers(margin, blank)
+        yield from _false_numbers(margin, blank, is_whole=is_whole)
+        if any(len({*margin[head].flat}) > 1 for head in ("standard_error", *summed[1::2])):
+            yield "an error of it is not that of all cells of its margin"
         yield from _false_quantiles(margin, quantiles)
-    yield from _false_margins(saved, ["count", *summed[::2]])
+    yield from _false_margins(saved, ["count", *summed[::2]], atol=1e-6 if is_whole else DECIMAL * parameters["cells"])
     if prod(map(len, saved.labels)) != parameters["cells"]:
         yield "its cells are not as many as its certificate says"
-    bins = parameters["bins"]
+    bins = parameters.get("bins", {})
     if any(list(labels) != bins.get(name, list(labels)) for name, labels in zip(saved.by, saved.labels, strict=True)):
         yield "its bins are not those of its certificate"
-    if int(saved.counts.sum()) != result["total"]:
+    if abs(float(saved.margins[()]["count"].flat[0]) - result["total"]) > (0 if is_whole else DECIMAL * parameters["cells"]):
         yield "its counts do not add up to the total of its certificate"
 
 
-def _false_numbers(margin: Columns, blank: set[str]) -> Iterator[str]:
+def _false_numbers(margin: Columns, blank: set[str], *, is_whole: bool) -> Iterator[str]:
     for head, column in margin.items():
         numbers = [value for value in column.flat if not (value is None and head in blank)]
-        wanted = int if head in WHOLE else float
+        wanted = int if head in WHOLE and is_whole else float
         if not all(_is_number(value) and isinstance(value, wanted | int) for value in numbers):
             yield "a figure of it is no number"
             return
-        if (head in COUNTED or head.startswith("standard_error of ")) and any(value < 0 for value in numbers):
+        if head in WHOLE and any(abs(value) >= LARGEST for value in numbers):
+            yield "a count of it is larger than any"
+        is_error = head == "standard_error" or head.startswith("standard_error of ")
+        if (is_error or (is_whole and head in WHOLE)) and any(value < 0 for value in numbers):
             yield "a count or an error of it is negative"
     if any(low > high for low, high in zip(margin["low"].flat, margin["high"].flat, strict=True)):
         yield "an interval of it ends before it begins"
 
 
-def _false_margins(saved: SavedTable, added: list[str]) -> Iterator[str]:
+def _false_margins(saved: SavedTable, added: list[str], atol: float) -> Iterator[str]:
     cells = saved.margins[tuple(range(len(saved.by)))]
     for kept, margin in saved.margins.items():
         lost = tuple(axis for axis in range(len(saved.by)) if axis not in kept)
         for head in added:
             total = cells[head].astype(np.float64).sum(axis=lost)
-            if not np.allclose(total, margin[head].astype(np.float64), rtol=1e-9, atol=1e-6):
+            if not np.allclose(total, margin[head].astype(np.float64), rtol=1e-9, atol=atol):
                 yield "a margin of it is not the sum of its cells"
 
 
