@@ -75,6 +75,7 @@ def test_the_public_names_are_pinned() -> None:
     assert cloister.__all__ == PUBLIC
     assert all(getattr(cloister, name) is not None for name in cloister.__all__)
     assert set(PUBLIC) <= set(dir(cloister))
+    assert len(dir(cloister)) == len(set(dir(cloister)))
 
 
 def test_the_version_has_one_source() -> None:

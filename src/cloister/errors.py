@@ -60,6 +60,7 @@ __all__ = [
     "SinkError",
     "SourceError",
     "Unattainable",
+    "UnmeasuredLoss",
     "UnsignedRelease",
     "UntoldLedger",
     "UnwrittenRelease",
@@ -262,6 +263,10 @@ class FittedStep(UserWarning):
 
 class LostClusters(UserWarning):
     """Clusters were released, and there were more than so many rows and so much budget tell apart from the noise."""
+
+
+class UnmeasuredLoss(UserWarning):
+    """Clusters are scored by a released loss that is no larger than its own noise, and so tells nothing of them."""
 
 
 class UnsignedRelease(UserWarning):

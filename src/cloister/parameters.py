@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from numbers import Integral  # NumPy's integers too, which need not be loaded
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ __all__ = [
     "check_path",
     "check_progress",
     "check_reach",
+    "check_shown",
     "check_text",
     "check_whole",
     "from_home",
@@ -89,6 +90,20 @@ def check_names(value: Any, what: str) -> tuple[str, ...]:
     return tuple(check_text(str(name), what) for name in names)
 
 
+def check_shown(value: Any, names: Sequence[str], of: str) -> list[str]:
+    """The columns that a picture shows, each once: a name, a list of them, or None for all; `of` says who has them.
+
+    >>> check_shown("age", ["age", "sex"], "the table has no column")
+    ['age']
+    """
+    asked = names if value is None else check_names([value] if isinstance(value, str) else value, "columns")
+    if not asked and value is not None:
+        raise UsageError("columns names none. Name those to show, or leave it out.")
+    if missing := [name for name in asked if name not in names]:
+        raise UsageError(f'{of} "{missing[0]}". There are: {", ".join(names)}.')
+    return list(dict.fromkeys(asked))
+
+
 def check_facts(value: Any, what: str) -> Mapping[str, Any]:
     """Something for each of some columns: a dict by name; None is nothing."""
     if value is None:
@@ -151,14 +166,14 @@ def check_flag(value: Any, what: str) -> bool:
     return bool(value)
 
 
-def check_path(value: Any, what: str) -> str:
-    """The path of a file."""
+def check_path(value: Any, what: str, of: str = "a file") -> str:
+    """The path of a file, or `of` what else."""
     try:
         path = os.fspath(value)
     except TypeError:
         path = b""
     if not isinstance(path, str) or not path or "\0" in path:
-        raise UsageError(f"{what} must be the path of a file.")
+        raise UsageError(f"{what} must be the path of {of}.")
     return check_text(path, what)
 
 

@@ -72,7 +72,7 @@ REFUSED: dict[str, tuple[str, dict[str, Any]]] = {
     "too many values": ("at most 10,000,000", {"column": "age", "quantile": 0.5, "step": 1e-6}),
     "a step of a category": ("is none", {"column": "level", "step": 1}),
     "bounds and a domain": ("Which is", {"column": "age", "bounds": (0, 1), "domain": ["a"]}),
-    "bounds that are none": ("two values", {"column": "age", "quantile": 0.5, "bounds": 5}),
+    "bounds that are none": ("two numbers", {"column": "age", "quantile": 0.5, "bounds": 5}),
     "a clip of ranks": ("is for the score", {"column": "age", "quantile": 0.5, "clip": 1}),
     "a clip below a step": ("at least one step", {"column": "age", "step": 1, "options": [3, 4], "clip": 0.5}),
     "a clip that is none": ("clip must be a positive", {"column": "age", "options": [3, 4], "clip": -1}),

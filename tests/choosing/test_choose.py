@@ -218,3 +218,12 @@ def test_the_plan_tells_what_the_release_tells() -> None:
     assert plan.expect["choice"] == cl.choose(ROWS, "age", 1, **settings).nearness
     assert plan.keeps_budget()
     assert "candidates 100" in str(plan)
+
+
+def test_facts_may_be_a_dict_by_column() -> None:
+    """As other verbs take bounds and domains; one that lacks the column is refused by its name."""
+    rows = pa.table({"age": [30, 40, 50] * 400, "sex": ["f", "f", "m"] * 400})
+    assert cl.choose(rows, "age", budget=50, quantile=0.5, bounds={"age": (0, 99)}, step=1).value == 40
+    assert cl.choose(rows, "sex", budget=50, domain={"sex": ["f", "m"]}).value == "f"
+    with pytest.raises(UsageError, match='says nothing of column "age"'):
+        cl.choose(rows, "age", budget=1, quantile=0.5, bounds={"pay": (0, 9)})

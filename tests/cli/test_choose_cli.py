@@ -169,3 +169,12 @@ def test_the_audit_replays_a_choice(folder: Path) -> None:
 def test_the_help_names_every_score() -> None:
     """The names are written down twice, so that help loads nothing."""
     assert tuple(SCORES) == SCORE_NAMES
+
+
+def test_bounds_of_a_date_are_days(tmp_path: Path) -> None:
+    """`--bounds FIRST,LAST` describes a date without a schema."""
+    data, out = tmp_path / "born.csv", tmp_path / "median.json"
+    data.write_text("born\n" + "1970-05-17\n" * 200)
+    days = "--bounds", "1930-01-01,2020-12-31"
+    run("choose", data, "--column", "born", "--quantile", "0.5", "--epsilon", 2, *days, "--out", out)
+    assert "1930-01-01" <= json.loads(out.read_text())["result"]["value"] <= "2020-12-31"

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import polars
+import pyarrow as pa
 import pytest
 from sklearn.pipeline import make_pipeline
 
@@ -76,3 +78,39 @@ def test_what_cannot_be_scaled_is_one_sentence(bounds: Any, scale: Any, data: An
     """And it names the parameter."""
     with pytest.raises(UsageError, match=told):
         cl.PublicScaler(bounds, feature_range=scale).fit_transform(data)
+
+
+@pytest.mark.parametrize("make", [pa.Table.from_pandas, pa.RecordBatch.from_pandas])
+def test_arrow_tables_scale_by_their_names(make: Any) -> None:
+    """As the same frame does, with the names of the columns kept."""
+    scaler = cl.PublicScaler(BOUNDS)
+    scaled = scaler.fit_transform(make(FRAME, preserve_index=False))
+    assert np.array_equal(scaled, [[0, 0], [0.5, np.nan], [1, 0.5]], equal_nan=True)
+    assert list(scaler.get_feature_names_out()) == ["age", "income"]
+
+
+def test_no_cell_of_an_arrow_table_is_in_a_message() -> None:
+    """A column without bounds is named, and its cells are not shown."""
+    with pytest.raises(UsageError, match=r'^column "age" has no bounds') as error:
+        cl.PublicScaler({"income": (0, 1)}).fit(pa.table({"age": [987], "income": [654]}))
+    assert "987" not in str(error.value)
+    assert str(error.value).endswith("or leave it out of X.")
+
+
+def test_texts_of_an_arrow_table_are_refused_by_their_type() -> None:
+    """No cell is looked at for it."""
+    with pytest.raises(UsageError, match="scales numbers"):
+        cl.PublicScaler((0, 1)).transform(pa.table({"age": ["1", "2"]}))
+
+
+def test_a_lazy_frame_is_told_to_be_collected() -> None:
+    """The scaler has rows in memory alone."""
+    with pytest.raises(UsageError, match=r"X\.collect\(\)"):
+        cl.PublicScaler(BOUNDS).fit(polars.from_pandas(FRAME).lazy())
+
+
+def test_an_unfitted_scaler_takes_a_frame_without_a_warning() -> None:
+    """No fit is needed, so there are no names that could differ."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert cl.PublicScaler(BOUNDS).transform(FRAME)[1, 0] == 0.5

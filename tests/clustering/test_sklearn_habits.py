@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import polars
+import pyarrow as pa
 import pytest
 from sklearn.base import clone
 from sklearn.cluster import KMeans as ExactKMeans
@@ -23,7 +24,7 @@ from sklearn.preprocessing import FunctionTransformer, Normalizer, StandardScale
 
 import cloister as cl
 from cloister.clustering.methods import METHODS, PROTOTYPE_METHODS
-from cloister.errors import FittedStep, UsageError
+from cloister.errors import FittedStep, UnmeasuredLoss, UsageError
 
 ROWS = np.random.default_rng(0).normal([[20.0, 30_000.0], [70.0, 90_000.0]] * 300, [3.0, 4_000.0])
 FRAME = pd.DataFrame(ROWS, columns=["age", "income"])
@@ -200,3 +201,40 @@ def test_bounds_by_name_survive_a_clone_and_a_pickle() -> None:
     assert clone(model).bounds == BOUNDS
     again = pickle.loads(pickle.dumps(model))
     assert (again.transform(FRAME) == model.transform(FRAME)).all()
+
+
+@pytest.mark.parametrize("make", [pd.DataFrame, polars.from_pandas, pa.Table.from_pandas])
+def test_a_fit_to_an_array_labels_a_frame_in_its_order(make: Any) -> None:
+    """With scikit-learn's warning that its names were not compared."""
+    model = cl.KMeans(2, budget=50, bounds=([0, 0], [110, 250_000])).fit(ROWS)
+    with pytest.warns(UserWarning, match="X has feature names, but KMeans was fitted without feature names"):
+        labels = model.predict(make(FRAME))
+    assert np.array_equal(labels, model.predict(ROWS))
+
+
+def test_a_pipeline_may_give_frames_after_it_was_fitted_to_arrays() -> None:
+    """`set_output` comes when it comes."""
+    pipeline = make_pipeline(cl.PublicScaler(BOUNDS), cl.KMeans(2, budget=50, bounds=(0, 1))).fit(FRAME)
+    arrays = pipeline.transform(FRAME)
+    with pytest.warns(UserWarning, match="fitted without feature names"):
+        frames = pipeline.set_output(transform="pandas").transform(FRAME)
+    assert np.array_equal(frames, arrays)
+
+
+def test_a_loss_that_is_noise_is_warned_of_where_it_would_be_a_score() -> None:
+    """A search would take the 0 that noise can leave for the best of all; one that was measured has no warning."""
+    lost = cl.KMeans(2, budget=0.01, bounds=BOUNDS).fit(FRAME)
+    with pytest.warns(UnmeasuredLoss, match="no larger than its noise"):
+        assert lost.score() == -float(lost.loss_ or 0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        fitted().score()
+
+
+@pytest.mark.parametrize(("name", "instead"), [("labels_", "predict"), ("inertia_", "loss_")])
+def test_what_is_not_released_names_what_to_use_instead(name: str, instead: str) -> None:
+    """It is still not there, as `hasattr` says."""
+    model = fitted()
+    assert not hasattr(model, name)
+    with pytest.raises(AttributeError, match=instead):
+        getattr(model, name)

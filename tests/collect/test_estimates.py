@@ -463,3 +463,19 @@ def test_tables_that_cannot_answer() -> None:
     with pytest.raises(UsageError):
         simulate(survey(), PEOPLE, method="magic")
     assert isinstance(simulate(survey(), pa.table(PEOPLE)).distance(), float)
+
+
+def test_an_estimated_table_is_a_frame_and_shows_itself() -> None:
+    """In pandas, over the Arrow stream, and in a notebook; a query for what nobody can answer lists what they can."""
+    table = simulate(survey(), PEOPLE).estimate.joint()
+    assert table.to_pandas()["count"].sum() == pytest.approx(1_000)
+    assert pa.table(table).num_rows == table.counts.size
+    assert "standard error" in table._repr_html_()
+    with pytest.raises(UsageError, match=r"no answer to question .smokes.\. Its answers: no, yes"):
+        table.query({"smokes": "maybe"})
+
+
+def test_clusters_of_reports_have_a_short_repr() -> None:
+    """It says how many there are, and whether they were found yet."""
+    assert repr(LocalKModes(2)) == "LocalKModes(n_clusters=2, not fitted)"
+    assert repr(simulate(survey(), PEOPLE).estimate.cluster(2)) == "LocalKModes(n_clusters=2)"

@@ -11,11 +11,12 @@ it is follows from epsilon and the number of candidates alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from cloister.choosing.private_choice import PrivateChoice
 from cloister.choosing.request import ChoiceRequest
+from cloister.errors import UsageError
 from cloister.privacy.ledger import Ledger
 from cloister.privacy.plan import Plan
 
@@ -33,7 +34,7 @@ def choose(
     clip: Any = None,
     bounds: Any = None,
     step: float | None = None,
-    domain: Sequence[str] | None = None,
+    domain: Sequence[str] | Mapping[str, Sequence[str]] | None = None,
     count_rows: bool = False,
     schema: Any = None,
     neighbours: str | None = None,
@@ -64,7 +65,8 @@ def choose(
         Of the score "distance": a row farther from an option than this counts as that far. By default no row does.
     bounds, step, domain : optional
         Public facts of the column that no schema states: (low, high) and the distance between two values of a number, or the
-        values of a category. A quantile of a number without a step is chosen among 10,001 evenly spread values.
+        values of a category. Bounds and domain may be dicts by column, as other verbs take them. A quantile of a number without a
+        step is chosen among 10,001 evenly spread values.
     count_rows : bool, default False
         Whether to buy the number of rows too, for a tenth of the budget. Under replace-one neighbours it is public, and free.
     columns : list of str, optional
@@ -90,11 +92,27 @@ def choose(
     >>> cl.choose(rows, "age", budget=1, quantile=0.5, bounds=(0, 99), step=1).value
     40
     """
+    bounds, domain = of_column(bounds, column, "bounds"), of_column(domain, column, "domain")
     request = ChoiceRequest(
         column, budget, quantile=quantile, options=options, score=score, clip=clip, bounds=bounds, step=step, domain=domain,
         count_rows=count_rows, schema=schema, neighbours=neighbours, columns=columns,
     )  # fmt: skip
     return request.run(data, table=table, ledger=ledger, engine=engine, progress=progress)
+
+
+def of_column(facts: Any, column: str, name: str) -> Any:
+    """What a dict by column says of this one; facts that are no dict are of this column.
+
+    >>> of_column({"age": (0, 99), "pay": (0, 10)}, "age", "bounds")
+    (0, 99)
+    """
+    if not isinstance(facts, Mapping):
+        return facts
+    if column not in facts:
+        raise UsageError(
+            f'{name} says nothing of column "{column}". Give it there too, or leave {name} out where a schema has it.'
+        )
+    return facts[column]
 
 
 def plan_choice(names: Sequence[str], column: str, budget: Any = None, **facts: Any) -> Plan:

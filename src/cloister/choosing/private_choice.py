@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from cloister.errors import DataError, SourceError, UsageError
+from cloister.parameters import check_path
 from cloister.privacy.certificate_json import is_as_written
 from cloister.privacy.certified_files import existing_file, faults_told
 from cloister.privacy.release import Release
@@ -60,7 +61,7 @@ class PrivateChoice:
 
     def save(self, path: str | PathLike[str]) -> Release | None:
         """Write the certificate, in whose result the choice stands, as a JSON file."""
-        target = Path(path)
+        target = Path(check_path(path, "the output", "a new file"))
         if target.suffix.lower() != ".json":
             raise UsageError("a choice is written as .json, which is its certificate. Give it a name that ends so.")
         if self.release is None:

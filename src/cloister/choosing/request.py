@@ -27,6 +27,7 @@ from cloister.privacy.plan import Plan, Step, make_step
 from cloister.privacy.worlds import settle_worlds
 from cloister.schema import Category, Date, Neighbours, Number, Schema
 from cloister.schema.numerals import amount_text, exact_number
+from cloister.schema.stated_bounds import read_ends
 from cloister.schema.unit import Unit, unit_of
 from cloister.sources.stated_names import BY_COLUMNS, names_stated
 from cloister.vault import Vault, open_data
@@ -143,8 +144,8 @@ class ChoiceRequest:
             object.__setattr__(self, "columns", check_names(self.columns, "columns"))
         if self.domain is not None:
             object.__setattr__(self, "domain", check_names(self.domain, "domain"))
-        if self.bounds is not None and not (isinstance(self.bounds, tuple | list) and len(self.bounds) == 2):
-            raise UsageError("bounds must be two values, (low, high).")
+        if self.bounds is not None:
+            object.__setattr__(self, "bounds", read_ends(self.column, self.bounds))
         if self.quantile is not None:
             object.__setattr__(self, "quantile", read_quantile(self.quantile))
         if self.clip is not None:

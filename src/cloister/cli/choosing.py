@@ -43,7 +43,8 @@ class ValueChoice:
         str | None, typer.Option(metavar="NUMBER", help="By distance: a row farther away counts as that far.")
     ] = None
     bounds: Annotated[
-        str | None, typer.Option(metavar="LOW,HIGH", help="Public bounds of a number that no schema describes.")
+        str | None,
+        typer.Option(metavar="LOW,HIGH", help="Public bounds of a number or date that no schema describes."),
     ] = None
     step: Annotated[float | None, typer.Option(metavar="NUMBER", help="The distance between two of its values.")] = None
     count_rows: Annotated[
@@ -59,7 +60,7 @@ class ValueChoice:
             "options": None if options is None else [option.strip() for option in options.split(",")],
             "score": self.score,
             "clip": self.clip,
-            "bounds": flags.read_bounds(self.bounds),
+            "bounds": flags.read_ends(self.bounds),
             "step": self.step,
             "count_rows": self.count_rows,
         }

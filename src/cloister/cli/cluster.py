@@ -6,7 +6,7 @@ import dataclasses
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -231,12 +231,7 @@ def cluster_synopsis(file: Path, k: str, seeding: str, evolution: dict[str, Any]
             raise UsageError(f"on {title} a synopsis is seeded by kmeans||, for a number of clusters. Give --k N.")
         return Synopsis.cluster_file(file, wanted, engine)
     released = Synopsis.load(file)
-    if isinstance(wanted, int):
-        return released.cluster(wanted, seeding, evolution=evolution)
-    from cloister.clustering.chosen_clusters import BY_DISTANCE, chosen_clusters
-
-    clusters = released.cluster(released.suggest_k().clusters, seeding, evolution=evolution)
-    return clusters.with_choices(chosen_clusters(len(clusters.places), BY_DISTANCE))
+    return released.cluster(wanted, seeding, evolution=evolution)
 
 
 def show(clusters: Clusters, certificate: Release, out: Path, has_labels: bool, named: dict[str, str] | None) -> None:
@@ -251,10 +246,10 @@ def show(clusters: Clusters, certificate: Release, out: Path, has_labels: bool, 
         output.print_warning(clusters.warning)
 
 
-def read_clusters(text: str) -> int | str:
+def read_clusters(text: str) -> int | Literal["auto"]:
     """A whole number, or auto."""
     if text == "auto":
-        return text
+        return "auto"
     try:
         return int(text)
     except ValueError:

@@ -398,6 +398,18 @@ def read_bounds(text: str | None) -> tuple[float, float] | None:
     return low, high
 
 
+def read_ends(text: str | None) -> tuple[float, float] | tuple[str, str] | None:
+    """Two numbers from LOW,HIGH, or two days from FIRST,LAST.
+
+    >>> read_ends("1930-01-01,2020-12-31")
+    ('1930-01-01', '2020-12-31')
+    """
+    days = [] if text is None else [part.strip() for part in text.split(",")]
+    if len(days) == 2 and all(re.fullmatch(r"\d{4}-\d{2}-\d{2}", day, re.ASCII) for day in days):
+        return days[0], days[1]
+    return read_bounds(text)
+
+
 def read_column_bounds(texts: list[str] | None) -> tuple[float, float] | dict[str, tuple[float, float]] | None:
     """Two numbers for all columns from LOW,HIGH, or two by name from NAME=LOW:HIGH, once a column.
 

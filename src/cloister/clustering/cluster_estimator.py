@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import warnings
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
@@ -20,7 +21,7 @@ from cloister.clustering.progress import Progress, silent
 from cloister.clustering.request import ClusterRequest
 from cloister.clustering.saved_clusters import load_clusters
 from cloister.clustering.scores.score_report import ScoreReport
-from cloister.errors import DataError, SourceError, UsageError
+from cloister.errors import DataError, SourceError, UnmeasuredLoss, UsageError
 from cloister.parameters import check_names, check_path, check_whole, without_passwords
 from cloister.privacy.budgets import ApproxDP, PureDP
 from cloister.privacy.guarantees import Guarantee
@@ -33,6 +34,14 @@ from cloister.schema import Schema
 __all__ = ["ClusterEstimator"]
 
 MOST_PLANNED = 100_000  # columns of a plan
+LOSS_IS_NOISE = (
+    "the released loss is no larger than its noise, so that this score tells nothing and a search cannot choose by it. Give more "
+    "budget, or use score_report on your rows."
+)
+NOT_RELEASED = {
+    "labels_": "labels are exact facts of the rows, and no release. Use predict(X), for whoever holds them.",
+    "inertia_": "it is an exact fact of the rows. loss_ is a private estimate of the mean squared distance.",
+}
 
 
 class ClusterEstimator(PlottedByColumn, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
@@ -96,13 +105,16 @@ class ClusterEstimator(PlottedByColumn, ClassNamePrefixFeaturesOutMixin, Transfo
 
         No row of X is looked at, so nothing is spent and nothing exact is told: the score of a fold that was held out is that of
         the rows that were fitted. It makes `GridSearchCV` work without a scorer; every fit of such a search charges the whole
-        ``budget``. Like the inertia of scikit-learn's own KMeans it mostly grows with the number of clusters. What exact rows
-        score is `score_report` and ``cloister score``, for their holder.
+        ``budget``. A loss that is nothing but noise, such as 0, is warned of (`cloister.errors.UnmeasuredLoss`), since a search
+        would take it for a good one. Like the inertia of scikit-learn's own KMeans the score mostly grows with the number of
+        clusters. What exact rows score is `score_report` and ``cloister score``, for their holder.
         """
         check_is_fitted(self)
         check_width(X, self.n_features_in_, type(self).__name__)
         if self.loss_ is None:
             raise UsageError("these clusters have no released loss to score by. Fit anew, or use score_report on your rows.")
+        if self._clusters.is_loss_noise:
+            warnings.warn(LOSS_IS_NOISE, UnmeasuredLoss, stacklevel=2)
         return -float(self.loss_)
 
     def score_report(self, X: Any, truth: Any = None) -> ScoreReport:
@@ -171,6 +183,13 @@ class ClusterEstimator(PlottedByColumn, ClassNamePrefixFeaturesOutMixin, Transfo
             name, _, rest = shown.partition("(")
             shown = f"{name}(budget={self.budget!r}{')' if rest == ')' else ', ' + rest}"
         return without_passwords(shown)
+
+    if not TYPE_CHECKING:  # a type checker knows which attributes there are
+
+        def __getattr__(self, name: str) -> Any:
+            """What scikit-learn's own estimators have beside these is not there, and why."""
+            reason = f": {NOT_RELEASED[name]}" if name in NOT_RELEASED else ""
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}{reason}")
 
     def __sklearn_tags__(self) -> Tags:
         """Every fit draws fresh noise."""

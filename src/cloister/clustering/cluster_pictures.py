@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cloister.clustering.domain import Domain
-from cloister.errors import UsageError
 from cloister.kernels import Modes
+from cloister.parameters import check_shown
 from cloister.report.picture import INTERVAL, CenterMap, CenterProfile, HeatAxis, HeatMap, MeasuredBars, Picture, WordGrid
 
 __all__ = ["cluster_pictures"]
@@ -58,10 +58,7 @@ def cluster_pictures(
 def _chosen(names: tuple[str, ...], domain: Domain, centers: Array, columns: Sequence[str] | None) -> list[int]:
     """Which number columns are shown in pairs: those that were named, or those in which the centres lie farthest apart."""
     if columns is not None:
-        asked = [columns] if isinstance(columns, str) else list(columns)
-        if missing := [name for name in asked if name not in names]:
-            raise UsageError(f'the clusters have no number column "{missing[0]}". Their number columns: {", ".join(names)}.')
-        return [names.index(name) for name in dict.fromkeys(asked)][:4]
+        return [names.index(name) for name in check_shown(columns, names, "the clusters have no number column")][:4]
     if len(names) <= PAIRED:
         return list(range(len(names)))
     widths = np.array([2.0 * grid.half * grid.step for grid in domain.encoding.numbers])

@@ -97,6 +97,11 @@ class Clusters(PlottedByColumn):
         return warning
 
     @property
+    def is_loss_noise(self) -> bool:
+        """Whether the loss was measured on rows, and is no larger than its error."""
+        return is_noise(self.release_.result.get("loss") or {})
+
+    @property
     def n_features_in_(self) -> int:
         """How many columns were clustered."""
         return len(self.domain.columns)
@@ -244,11 +249,16 @@ def loss_words(loss: Mapping[str, Any], domain: Domain) -> str:
     if "standard_error" not in loss:
         return f"{mean} {unit}, of the cells of the synopsis"
     told = f"{mean} +- {loss['standard_error']:.2g} {unit}"
-    if loss["standard_error"] >= loss["mean_squared_distance"]:
+    if is_noise(loss):
         return f"not measurable at this budget ({told})"
     most = loss.get("at_most", 0.0)  # certificates of before have none
     far = f"; rows far from every centre may raise it to {most:.2g}" if most > FAR * loss["mean_squared_distance"] else ""
     return f"{told}{far}; compare it only under the same bounds"
+
+
+def is_noise(loss: Mapping[str, Any]) -> bool:
+    """Whether the loss of a certificate is no larger than its error; that of a synopsis has none."""
+    return "standard_error" in loss and bool(loss["standard_error"] >= loss["mean_squared_distance"])
 
 
 def unit_widths(unit: str, domain: Domain) -> str:

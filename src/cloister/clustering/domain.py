@@ -15,6 +15,7 @@ from cloister.errors import SchemaError, UsageError, by_door
 from cloister.kernels import BallClip, BoxClip, Clip
 from cloister.parameters import check_reach
 from cloister.schema.cell_format import PLAIN, CellFormat
+from cloister.schema.stated_bounds import has_days
 from cloister.schema.value_steps import ValueSteps
 
 __all__ = ["Ball", "Domain", "Lattice", "check_scale", "distance_unit", "from_bounds", "widen_narrow", "with_categories"]
@@ -279,6 +280,8 @@ def is_pair_a_column(bounds: Any, columns: int) -> bool:
 
 def spread(value: Any, columns: int, what: str) -> NDArray[np.float64]:
     """One finite number a column, from one number or one a column."""
+    if has_days(value):
+        raise UsageError(f"{what} are days, and distances are between numbers. Leave dates out, or make them numbers.")
     try:
         given = np.asarray(value, dtype=np.float64)
         numbers = np.broadcast_to(given, (columns,) if given.ndim == 0 else given.shape)

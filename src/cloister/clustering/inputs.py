@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import sys
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from cloister.errors import UsageError
+from cloister.sources.class_facts import is_a
 from cloister.sources.in_memory import from_array
 from cloister.sources.opening import NOTHING_STATED
+from cloister.sources.pandas_frames import is_frame
 from cloister.sources.python_cells import row_width
 from cloister.sources.python_tables import from_rows, is_unnamed
 from cloister.sources.stated_names import StatedNames, is_place
@@ -65,6 +70,7 @@ def read_to_label(X: Any, columns: tuple[str, ...], engine: Any, model: str = "K
     An error names the model, as scikit-learn does.
     """
     check_width(X, len(columns), model)
+    X = in_order(X, columns, model)
     if not is_unnamed(X):
         return open_data(X, engine, StatedNames(columns=columns))
     if isinstance(X, np.ndarray):
@@ -77,6 +83,24 @@ def read_to_label(X: Any, columns: tuple[str, ...], engine: Any, model: str = "K
             "that order, or dicts, or a data frame."
         )
     return from_rows(X, columns)
+
+
+def in_order(X: Any, columns: tuple[str, ...], model: str) -> Any:
+    """A frame for a model that was fitted to columns without names has them in their order, with scikit-learn's warning.
+
+    What has another number of columns, or has them by these very names, is left as it is.
+    """
+    polars = sys.modules.get("polars")
+    is_table, is_polars = isinstance(X, pa.Table), polars is not None and is_a(X, polars.DataFrame)
+    if not all(map(is_place, columns)) or not (is_frame(X) or is_table or is_polars):
+        return X
+    names = [str(name) for name in (X.column_names if is_table else X.columns)]
+    if len(names) != len(columns) or set(columns) & set(names):
+        return X
+    warnings.warn(f"X has feature names, but {model} was fitted without feature names", UserWarning, stacklevel=2)
+    if is_table:
+        return X.rename_columns(list(columns))
+    return X.set_axis(list(columns), axis=1) if is_frame(X) else X.rename(dict(zip(X.columns, columns, strict=True)))
 
 
 def check_width(X: Any, columns: int, model: str) -> None:

@@ -11,9 +11,14 @@ import numpy as np
 from cloister.errors import SchemaError, UsageError, by_door
 from cloister.parameters import check_facts
 from cloister.schema import Column, Number, Role, Schema
+from cloister.schema.stated_bounds import has_days
 
 __all__ = ["check_bounded", "with_bounds"]
 
+NO_DAYS = (
+    "distances are between numbers. Leave the column out, or make it a number, such as the year; tabulate, choose and "
+    "PrivateMicrodata take dates."
+)
 EXAMPLE = '{"age": (0, 110)}'
 
 
@@ -43,6 +48,8 @@ def bounded(name: str, schema: Schema | None, ends: Any) -> Column:
             else f"is a {type(column.kind).__name__.lower()}"
         )
         raise SchemaError(f'column "{name}" {kind} by the schema, and bounds are of numbers. Leave it out of the bounds.')
+    if has_days(ends):
+        raise UsageError(f'the bounds of column "{name}" are days, and {NO_DAYS}')
     try:
         low, high = (end.item() if isinstance(end, np.generic) else end for end in ends)
         return replace(column, kind=replace(column.kind, bounds=(low, high)))
@@ -52,13 +59,13 @@ def bounded(name: str, schema: Schema | None, ends: Any) -> Column:
         raise UsageError(f'the bounds of column "{name}" must be two numbers, (low, high): bounds={EXAMPLE}.') from None
 
 
-def check_bounded(names: list[str], facts: Schema) -> None:
-    """Refuse columns that have no bounds, neither by name nor by the schema."""
+def check_bounded(names: list[str], facts: Schema, place: str = "columns") -> None:
+    """Refuse columns that have no bounds, neither by name nor by the schema; `place`: what to leave such a column out of."""
     for name in names:
         kind = facts[name].kind if name in facts else None
         if kind is None or (isinstance(kind, Number) and kind.bounds is None):
             raise UsageError(
                 f'column "{name}" has no bounds. Add them from what is publicly known about it: '
                 + by_door(f'bounds={{..., "{name}": (low, high)}}', f"--bounds '{name}=LOW:HIGH'")
-                + f", or leave it out of {by_door('columns', '--columns')}."
+                + f", or leave it out of {by_door(place, '--columns')}."
             )

@@ -7,6 +7,7 @@ from numbers import Real
 from typing import Any, Self
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils import Tags
@@ -19,6 +20,8 @@ from cloister.clustering.number_columns import ends_of
 from cloister.errors import UsageError
 
 __all__ = ["PublicScaler"]
+
+NO_NUMBERS = "PublicScaler scales numbers, and these columns are of another type. Choose the number columns."
 
 
 class PublicScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
@@ -71,7 +74,7 @@ class PublicScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     def inverse_transform(self, X: Any) -> NDArray[np.float64]:
         """Scaled cells, such as centres, in the columns' own units."""
-        table = check_form(X if hasattr(X, "columns") else np.asarray(X))
+        table = in_memory(X)
         (low, high), (first, last) = self._ends(table), self._range()
         cells: NDArray[np.float64] = low + (numbers_of(table) - first) / (last - first) * (high - low)
         return cells
@@ -85,8 +88,9 @@ class PublicScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     def _checked(self, X: Any, *, reset: bool) -> Any:
         """X with two dimensions; its columns are those of the fit, if there was one."""
-        table = check_form(X if hasattr(X, "columns") or hasattr(X, "tocsr") else np.asarray(X))
-        validate_data(self, table, reset=reset, skip_check_array=True)
+        table = in_memory(X)
+        if reset or hasattr(self, "n_features_in_"):  # a fit is not needed, and without one there are no names to compare
+            validate_data(self, table, reset=reset, skip_check_array=True)
         return table
 
     def _range(self) -> tuple[float, float]:
@@ -104,21 +108,47 @@ class PublicScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         width = table.shape[1]
         if not isinstance(self.bounds, Mapping):
             return pair(self.bounds, width)
-        names = [str(name) for name in getattr(table, "columns", getattr(self, "feature_names_in_", self.bounds))]
+        own_names = table.schema.names if is_arrow(table) else getattr(table, "columns", None)
+        names = [str(name) for name in (getattr(self, "feature_names_in_", self.bounds) if own_names is None else own_names)]
         if len(names) != width:
             raise UsageError(f"X has {width} columns without names, and bounds names {len(names)}. Pass a data frame.")
         facts = with_bounds(None, self.bounds)
-        check_bounded(names, facts)
+        check_bounded(names, facts, "X")
         ends = np.array([ends_of(facts, name) for name in names])  # (d, 2)
         return ends[:, 0], ends[:, 1]
 
 
+def in_memory(X: Any) -> Any:
+    """X as a frame, an Arrow table or an array of two dimensions."""
+    if hasattr(X, "collect_schema") and not hasattr(X, "to_numpy"):
+        raise UsageError("PublicScaler scales rows that are in memory, and a LazyFrame has none yet. Pass X.collect().")
+    if isinstance(X, pa.RecordBatch):
+        return pa.Table.from_batches([X])
+    return check_form(X if hasattr(X, "columns") or hasattr(X, "tocsr") else np.asarray(X))
+
+
+def is_arrow(table: Any) -> bool:
+    """Whether it is an Arrow table, whose `columns` are cells and not names."""
+    return isinstance(table, pa.Table)
+
+
 def numbers_of(table: Any) -> NDArray[np.float64]:
     """The cells as numbers, (n, d); among Python objects what is no number is NaN. Columns of text are refused by their type."""
+    if is_arrow(table):
+        if not all(is_number(field.type) for field in table.schema):
+            raise UsageError(NO_NUMBERS)
+        columns = [column.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False) for column in table.columns]
+        return np.column_stack(columns) if columns else np.empty((table.num_rows, 0))
     array = np.asarray(table)
     if array.dtype.kind in "iufb":
         return array.astype(np.float64)
     if array.dtype.kind != "O":
-        raise UsageError("PublicScaler scales numbers, and these columns are of another type. Choose the number columns.")
+        raise UsageError(NO_NUMBERS)
     cells = [float(cell) if isinstance(cell, Real) else np.nan for cell in array.ravel()]
     return np.array(cells, dtype=np.float64).reshape(array.shape)
+
+
+def is_number(kind: pa.DataType) -> bool:
+    """Whether an Arrow type is one of numbers or of truth values."""
+    is_real = pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
+    return bool(is_real or pa.types.is_boolean(kind) or pa.types.is_null(kind))

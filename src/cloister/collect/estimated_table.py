@@ -13,11 +13,14 @@ from numpy.typing import NDArray
 from cloister.collect.estimating.inversion import standard_errors
 from cloister.collect.protocols import Channel
 from cloister.errors import UsageError
-from cloister.parameters import check_whole
+from cloister.parameters import check_names, check_whole
+from cloister.report import notebook
+from cloister.report.document import Document, Section, Sentence, TextTable
 
 __all__ = ["EstimatedTable", "QueryAnswer"]
 
 Array = NDArray[np.float64]
+SHOWN = 10  # cells in a notebook, and answers in a message
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +81,32 @@ class EstimatedTable:
         numbers = {"count": self.counts, "share": self.shares, "standard_error": self.errors}
         return pa.table({**columns, **{name: pa.array(each.ravel()) for name, each in numbers.items()}})
 
+    def to_pandas(self) -> Any:
+        """The same as a pandas frame; `polars.DataFrame(table)` gives a Polars one."""
+        return self.frame().to_pandas()
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        return self.frame().__arrow_c_stream__(requested_schema)
+
+    def describe(self) -> Document:
+        """The most frequent cells, for a notebook."""
+        heads = [*self.names, "count", "share", "standard error"]
+        rows = [
+            [
+                *(row[name] for name in self.names),
+                f"{row['count']:,.0f}",
+                f"{row['share']:.1%}",
+                f"{row['standard_error']:,.0f}",
+            ]
+            for row in self.top(SHOWN)
+        ]
+        more = [Sentence(f"... and {self.counts.size - SHOWN:,} cells more in frame()")] if self.counts.size > SHOWN else []
+        title = f"{', '.join(self.names)}, estimated from {self.reports:,} reports"
+        return Document((Section((TextTable.of(heads, rows, title=title), *more)),), title="Estimated table")
+
+    def _repr_html_(self) -> str:
+        return notebook.html(self.describe())
+
     def top(self, most: int = 10) -> list[dict[str, Any]]:
         """The most frequent cells, largest first."""
         most = check_whole(most, "top", 1)
@@ -89,8 +118,9 @@ class EstimatedTable:
             for place in places
         ]
 
-    def marginal(self, names: Sequence[str]) -> EstimatedTable:
+    def marginal(self, names: Sequence[str] | str) -> EstimatedTable:
         """The table of some of the questions: sums of the cells."""
+        names = check_names([names] if isinstance(names, str) else names, "names")
         axes = [self._axis(name) for name in names]
         if not axes or len(set(axes)) < len(axes):
             raise UsageError("a marginal needs the names of some questions, each once.")
@@ -123,8 +153,11 @@ class EstimatedTable:
             if not isinstance(wanted, str | list | tuple | set | frozenset):
                 raise UsageError(f'a query names values of question "{name}" as a text or a list of texts.')
             listed = [wanted] if isinstance(wanted, str) else list(wanted)
-            if unknown := [value for value in listed if value not in self.values[axis]]:
-                raise UsageError(f'{len(unknown)} values of the query are none of question "{name}".')
+            if not set(listed) <= set(self.values[axis]):
+                answers = ", ".join(self.values[axis][:SHOWN]) + (", ..." if len(self.values[axis]) > SHOWN else "")
+                raise UsageError(
+                    f'the query asks for a value that is no answer to question "{name}". Its answers: {answers}.'
+                )
             masks[axis] = np.isin(np.array(self.values[axis], dtype=object), np.array(listed, dtype=object))
         count = float(self.counts[np.ix_(*masks)].sum())
         return QueryAnswer(count, count / max(1, self.reports), self._error(masks))

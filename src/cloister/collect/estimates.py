@@ -25,7 +25,7 @@ from cloister.collect.local_kmodes import LocalKModes
 from cloister.collect.packed_reports import read_marks
 from cloister.collect.reports import parsed
 from cloister.errors import UsageError, by_door
-from cloister.parameters import check_flag, check_names, check_progress, check_whole, unknown_choice
+from cloister.parameters import check_flag, check_names, check_path, check_progress, check_whole, unknown_choice
 from cloister.privacy.events import LocalEvent
 from cloister.privacy.release import Release
 from cloister.report import notebook
@@ -253,27 +253,38 @@ class CollectionEstimate(Plotted):
     def frame(self, tables: Sequence[EstimatedTable] | None = None) -> pa.Table:
         """Tables below one another; "*" stands for a question that is added up."""
         frames = []
-        for table in self.tables() if tables is None else tables:
+        for table in self._chosen(tables):
             rows = table.frame()
             stars = pa.array([ALL] * rows.num_rows, pa.string())
             questions = {name: rows[name] if name in table.names else stars for name in self.collection.names}
             frames.append(pa.table({**questions, **{name: rows[name] for name in ("count", "share", "standard_error")}}))
         return pa.concat_tables(frames)
 
+    def _chosen(self, tables: Sequence[EstimatedTable] | None) -> Sequence[EstimatedTable]:
+        if tables is None:
+            return self.tables()
+        if (
+            not isinstance(tables, list | tuple)
+            or not tables
+            or not all(isinstance(each, EstimatedTable) for each in tables)
+        ):
+            raise UsageError('tables must be a list of estimated tables, such as [estimate.marginal("year")].')
+        return tables
+
     def save(self, path: str | PathLike[str], tables: Sequence[EstimatedTable] | None = None) -> Release:
         """Write a new CSV or Parquet file, by the ending of its name, and its certificate beside it."""
-        target = Path(path)
+        target = Path(check_path(path, "the output", "a new file"))
         kind = target.suffix.lower()
         if kind not in (".csv", ".parquet"):
             raise UsageError("an estimate is written as .csv or .parquet. Give it a name that ends so.")
-        chosen = self.tables() if tables is None else tables
+        chosen = self._chosen(tables)
         if sum(table.counts.size for table in chosen) > MOST_ROWS:
             raise UsageError(f"the tables have more than {MOST_ROWS:,} cells. Write marginals of fewer questions.")
         return save_certified(self.frame(chosen), self.release_, target)
 
     def save_rows(self, path: str | PathLike[str], rows: int | None = None, random_state: Any = None) -> Release:
         """Write made-up rows (`synthesize`) into a new CSV or Parquet file, and its certificate beside it."""
-        target = Path(path)
+        target = Path(check_path(path, "the output", "a new file"))
         if target.suffix.lower() not in (".csv", ".parquet"):
             raise UsageError("rows are written as .csv or .parquet. Give the file a name that ends so.")
         table = self.synthesize(rows, random_state)

@@ -30,7 +30,7 @@ from cloister.collect.estimated_table import EstimatedTable
 from cloister.encode import Encoded
 from cloister.errors import UsageError
 from cloister.kernels import Modes
-from cloister.parameters import check_whole, unknown_choice
+from cloister.parameters import check_path, check_whole, unknown_choice
 from cloister.privacy.release import Release
 from cloister.report import notebook
 from cloister.report.document import Document, Fact, Section, TextTable
@@ -89,6 +89,8 @@ class LocalKModes(Plotted):
         if self.init not in INITS:
             raise unknown_choice("init", self.init, INITS)
         random = public_chance(self.random_state)
+        if not hasattr(estimate, "joint"):
+            raise UsageError("fit takes what cloister.collect.estimate gives, and no rows or reports.")
         table = estimate.joint()
         tuples, left_out = heaviest_cells(table.counts)
         if len(tuples) == 0:
@@ -134,7 +136,7 @@ class LocalKModes(Plotted):
 
     def save(self, path: str | PathLike[str]) -> Release:
         """Write a new CSV or Parquet file of the centres, and its certificate beside it."""
-        target = Path(path)
+        target = Path(check_path(path, "the output", "a new file"))
         if target.suffix.lower() not in (".csv", ".parquet"):
             raise UsageError("clusters are written as .csv or .parquet. Give the file a name that ends so.")
         return save_certified(self.frame(), self.release_, target)
@@ -149,6 +151,9 @@ class LocalKModes(Plotted):
         rows = [[*mode.values(), f"{size:,.0f}"] for mode, size in zip(self.modes_, self.sizes_.tolist(), strict=True)]
         facts = Fact("answers that differ from the nearest centre, on average", f"{self.cost_:.3f} of {len(heads) - 1}")
         return Document((Section((TextTable.of(heads, rows, title="centres"), facts)),), title="Local k-modes")
+
+    def __repr__(self) -> str:
+        return f"LocalKModes(n_clusters={self.n_clusters}{'' if hasattr(self, 'modes_') else ', not fitted'})"
 
     def _repr_html_(self) -> str:
         return notebook.html(self.describe())

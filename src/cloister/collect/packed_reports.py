@@ -22,6 +22,7 @@ from cloister.collect.protocols import RandomizedResponse
 from cloister.collect.protocols.base import text_column
 from cloister.collect.reports import CheckedReports, parsed, read_reports
 from cloister.errors import SourceError, UsageError
+from cloister.parameters import check_path
 from cloister.privacy import noise
 from cloister.sinks import stage
 from cloister.sources.places import Place, find
@@ -73,7 +74,7 @@ def pack(collection: Collection | str | PathLike[str], reports: Any, path: str |
     source = read_reports(chosen, parsed(reports))
     if not isinstance(source, CheckedReports):
         raise UsageError("these reports are packed already. Give files of JSON, one report a line.")
-    target = Path(path)
+    target = Path(check_path(path, "the output", "a new file"))
     if target.suffix.lower() != ".parquet":
         raise UsageError("packed reports are written as .parquet. Give the file a name that ends so.")
     schema = packed_schema(chosen)
@@ -90,7 +91,7 @@ def pack(collection: Collection | str | PathLike[str], reports: Any, path: str |
 
 def write_reports(collection: Collection, reports: pa.Table, path: str | PathLike[str]) -> None:
     """Write packed reports into a new file: as they are (.parquet), or as JSON, one a line, under fresh ids (.jsonl)."""
-    target = Path(path)
+    target = Path(check_path(path, "the output", "a new file"))
     kind = target.suffix.lower()
     if kind not in (".parquet", ".jsonl"):
         raise UsageError("reports are written as .parquet or .jsonl. Give the file a name that ends so.")

@@ -26,6 +26,7 @@ class Plotted:
 
         A file that is there is replaced. Needs matplotlib: ``pip install 'cloister[plots]'``.
         """
+        _check(path)
         return _draw(self.pictures(), path)
 
 
@@ -50,10 +51,19 @@ class PlottedByColumn(Plotted):
         columns : list of str, optional
             The columns to show; default: those that say the most, or the first.
         """
+        _check(path)
         return _draw(self.pictures(columns), path)
 
 
-def _draw(pictures: Sequence[Picture], path: str | PathLike[str] | None) -> Any:
+def _check(path: str | PathLike[str] | None) -> None:
+    """Refuse what is no file that can be drawn, before anything is made for it."""
     from cloister.report import plot  # it is loaded where something is drawn
+
+    if path is not None:
+        plot.check_drawable(path)
+
+
+def _draw(pictures: Sequence[Picture], path: str | PathLike[str] | None) -> Any:
+    from cloister.report import plot
 
     return plot.figure(pictures) if path is None else plot.save(pictures, path)

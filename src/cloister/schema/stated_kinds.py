@@ -8,15 +8,16 @@ from dataclasses import replace
 from typing import Any
 
 from cloister.errors import SchemaError, UsageError, by_door
-from cloister.schema.kinds import Category, Date, Number
+from cloister.schema.kinds import Category, Date, Kind, Number
+from cloister.schema.stated_bounds import check_agrees, read_ends
 from cloister.schema.table import Schema
 
-__all__ = ["kind_of", "number_of"]
+__all__ = ["kind_of", "number_of", "stated_ends"]
 
 
 def kind_of(
     name: str,
-    bounds: Mapping[str, tuple[float, float]],
+    bounds: Mapping[str, Any],
     domains: Mapping[str, Sequence[str]],
     schema: Schema | None,
     what: str = "a table",
@@ -35,9 +36,8 @@ def kind_of(
             return replace(kept, default=known.default)
         return Category(domain=domain)
     if name in bounds:
-        ends = bounds[name]
-        is_date = isinstance(ends, tuple | list) and any(isinstance(end, datetime.date) for end in ends)
-        return date_of(name, bounds, schema) if is_date else number_of(name, bounds, schema)
+        are_days = isinstance(read_ends(name, bounds[name])[0], datetime.date)
+        return date_of(name, bounds, schema) if are_days else number_of(name, bounds, schema)
     if schema is None:
         raise SchemaError(
             f'nothing is known about column "{name}". '
@@ -59,33 +59,48 @@ def kind_of(
     raise SchemaError(f'column "{name}" is text, and {what} needs a category, a number or a date.')
 
 
+def stated_ends(name: str, bounds: Mapping[str, Any], known: Kind | None) -> Any:
+    """The bounds that a call gives a column, which agree with what the schema says of it; None: it gives none."""
+    if name not in bounds:
+        return None
+    ends = read_ends(name, bounds[name])
+    check_agrees(name, ends, known)
+    return ends
+
+
 def date_of(name: str, bounds: Mapping[str, Any], schema: Schema | None) -> Date:
     """A date with its public bounds."""
     kind = schema[name].kind if schema is not None and name in schema else None
-    if name in bounds and isinstance(kind, Date):  # how its cells are written stays, and what a missing one counts as
-        date = Date(bounds[name], format=kind.format, missing=kind.missing)
+    ends = stated_ends(name, bounds, kind)
+    if ends is not None and isinstance(kind, Date):  # how its cells are written stays, and what a missing one counts as
+        date = Date(ends, format=kind.format, missing=kind.missing)
         assert date.bounds is not None
         return (
             date if kind.default is None else replace(date, default=min(max(kind.default, date.bounds[0]), date.bounds[1]))
         )
-    if name in bounds:
-        return Date(bounds[name])
+    if ends is not None:
+        return Date(ends)
     assert isinstance(kind, Date)
     if kind.bounds is None:
         raise SchemaError(f'column "{name}" has no bounds. Add bounds = [first, last] to its part of the schema.')
     return kind
 
 
-def number_of(name: str, bounds: Mapping[str, tuple[float, float]], schema: Schema | None) -> Number:
+def number_of(name: str, bounds: Mapping[str, Any], schema: Schema | None) -> Number:
     """A number with its public bounds."""
     kind = schema[name].kind if schema is not None and name in schema else None
-    if name in bounds and isinstance(kind, Number):  # how its cells are written stays, and what a missing one counts as
-        number = Number(bounds[name], decimal=kind.decimal, thousands=kind.thousands, missing=kind.missing)
+    ends = stated_ends(name, bounds, kind)
+    if ends is not None and isinstance(ends[0], datetime.date):
+        raise UsageError(
+            f'the bounds of column "{name}" are days, and sums, means and quantiles are of numbers. Leave it out of them.'
+        )
+    if ends is not None and isinstance(kind, Number):  # how its cells are written stays, and what a missing one counts as
+        number = Number(ends, decimal=kind.decimal, thousands=kind.thousands, missing=kind.missing)
         assert number.bounds is not None
         low, high = number.bounds
         return number if kind.default is None else replace(number, default=min(max(kind.default, low), high))
-    if name in bounds:
-        return Number(bounds=bounds[name])
+    if ends is not None:
+        return Number(ends)
     if not isinstance(kind, Number):
         raise SchemaError(
             f'column "{name}" has to be a number with public bounds. Say so in a schema{by_door(", or in bounds=", "")}.'

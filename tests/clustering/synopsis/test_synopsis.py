@@ -293,6 +293,17 @@ def test_s1_is_clustered_nearly_as_without_privacy() -> None:
     assert dataclasses.asdict(made.suggest_k())["depths"].shape == (29,)
 
 
+def test_auto_takes_the_number_that_is_suggested() -> None:
+    """As the command does; the certificate says that it was chosen. Another word is refused."""
+    rows = np.random.default_rng(3).normal([[0.2, 0.2], [0.8, 0.8]] * 1000, 0.03)
+    made = cl.synopsis(rows, budget=5, bounds=(0, 1))
+    clusters = made.cluster("auto", random_state=0)
+    assert len(clusters.cluster_centers_) == made.suggest_k().clusters
+    assert "chosen from the released cells" in clusters.release_.parameters["choices"]["clusters"]
+    with pytest.raises(UsageError, match='or "auto"'):
+        made.cluster("some")  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize("epsilon", [45, 1000])
 def test_a_sparse_grid_at_a_huge_epsilon_comes_back(epsilon: float) -> None:
     """The noise has a floor where the draw of empty cells would run out of digits."""

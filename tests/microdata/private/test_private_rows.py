@@ -6,6 +6,7 @@ from datetime import date, timedelta
 from pathlib import Path
 
 import numpy as np
+import polars
 import pyarrow as pa
 import pytest
 
@@ -59,3 +60,11 @@ def test_changed_rows_are_refused(rows: cl.PrivateRows, tmp_path: Path) -> None:
     (tmp_path / "rows.csv.release.json").unlink()
     with pytest.raises(SourceError, match=r"no rows\.csv\.release\.json stands beside it\. Give private rows"):
         cl.PrivateRows.load(path)
+
+
+def test_rows_are_frames_and_data(rows: cl.PrivateRows) -> None:
+    """Of every library, and whatever reads data reads them as they are."""
+    assert rows.to_arrow() is rows.table
+    assert rows.to_polars().equals(polars.DataFrame(rows))
+    assert rows.to_polars().to_arrow().num_rows == len(rows.to_pandas()) == len(rows)
+    assert cl.risk(rows, ["age", "sex"]).risk.rows == len(rows)  # type: ignore[union-attr]

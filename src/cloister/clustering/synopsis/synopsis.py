@@ -7,13 +7,14 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from cloister.clustering.chance import public_chance
+from cloister.clustering.chosen_clusters import BY_DISTANCE, chosen_clusters
 from cloister.clustering.clusters import Clusters
 from cloister.clustering.domain import Domain
 from cloister.clustering.seeding.canopy import Suggestion, suggest
@@ -118,13 +119,18 @@ class Synopsis(PlottedByColumn):
         return kept_weights(self.cells.counts, self.total)
 
     def cluster(
-        self, k: int, seeding: str = "kmeans++", random_state: Any = None, evolution: Mapping[str, Any] | None = None
+        self,
+        k: int | Literal["auto"],
+        seeding: str = "kmeans++",
+        random_state: Any = None,
+        evolution: Mapping[str, Any] | None = None,
     ) -> Clusters:
         """Cluster the cells by weighted k-means, for any k, as often as you like.
 
         Parameters
         ----------
-        k : int
+        k : int or "auto"
+            "auto" takes the number that `suggest_k` proposes.
         seeding : "kmeans++", "kmeans||", "canopy" or "evolution"
             "kmeans++" starts a search that goes on beyond Lloyd: centres are added where the error is, and others merged.
         random_state : int or numpy Generator, optional
@@ -133,7 +139,10 @@ class Synopsis(PlottedByColumn):
             What to set of the seeding "evolution": "population", "generations", "F", "CR", a pair between which the
             crossover rate rises, and "start": "search" (from what "kmeans++" finds) or "random", as in the paper.
         """
-        clusters = at_least_one(k)
+        if isinstance(k, str) and k == "auto":
+            chosen = self.cluster(self.suggest_k().clusters, seeding, random_state, evolution)
+            return chosen.with_choices(chosen_clusters(len(chosen.places), BY_DISTANCE))
+        clusters = at_least_one(k, 'or "auto"')
         options = evolution_options(evolution)
         if evolution is not None and seeding != "evolution":
             raise UsageError('options of evolution go with seeding="evolution". Give that too, or leave them out.')
@@ -143,8 +152,8 @@ class Synopsis(PlottedByColumn):
         densities = log_densities(self.cells, weights)[full]
         best = cluster_points(points, mass, clusters, seeding, public_chance(random_state), densities, options)
         loss = best.loss / float(weights.sum())
-        chosen = seeding if evolution is None else f"{seeding}: {options.words()}"
-        return release_clusters(self.release, self.domain, best.centers, best.sizes, loss, chosen, is_read=self.is_read)
+        seeded = seeding if evolution is None else f"{seeding}: {options.words()}"
+        return release_clusters(self.release, self.domain, best.centers, best.sizes, loss, seeded, is_read=self.is_read)
 
     def suggest_k(self, most: int = 30, relative: bool = True) -> Suggestion:
         """How many clusters there seem to be: where the max-min distance of the dense cells changes most.
@@ -245,10 +254,10 @@ class Synopsis(PlottedByColumn):
         return weights
 
 
-def at_least_one(k: Any) -> int:
+def at_least_one(k: Any, otherwise: str = "") -> int:
     """A number of clusters, checked."""
     if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1:
-        raise UsageError("the number of clusters must be a whole number of at least 1.")
+        raise UsageError(f"the number of clusters must be a whole number of at least 1{otherwise and ', ' + otherwise}.")
     return int(k)
 
 

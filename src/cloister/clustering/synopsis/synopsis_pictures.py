@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from cloister.clustering.domain import Domain
 from cloister.clustering.synopsis.noisy_cells import Cells
 from cloister.clustering.synopsis.queries import count_in
-from cloister.errors import UsageError
+from cloister.parameters import check_shown
 from cloister.report.picture import INTERVAL, HeatAxis, HeatMap, MeasuredSteps, Picture
 
 __all__ = ["synopsis_pictures"]
@@ -28,10 +28,7 @@ def synopsis_pictures(
 ) -> tuple[Picture, ...]:
     """What a synopsis looks like; `columns` are those to show, default all, of which the first two are the heat map's."""
     names = domain.columns
-    asked = list(names) if columns is None else [columns] if isinstance(columns, str) else list(dict.fromkeys(columns))
-    if missing := [name for name in asked if name not in names]:
-        raise UsageError(f'the synopsis has no column "{missing[0]}". Its columns: {", ".join(names)}.')
-    shown = [names.index(name) for name in asked]
+    shown = [names.index(name) for name in check_shown(columns, names, "the synopsis has no column")]
     pictures = []
     if len(shown) > 1:
         pictures.append(_heat(cells, weights, domain, shown[0], shown[1]))
@@ -58,7 +55,10 @@ def _heat(cells: Cells, weights: Array, domain: Domain, across: int, up: int) ->
         HeatAxis(domain.columns[j], edges=tuple(_decoded(domain, j, places)))
         for j, places in zip((across, up), edges, strict=True)
     )
-    caption = "Counts are noisy. Cells that noise alone explains are left empty; within a cell rows are taken to lie evenly."
+    caption = (
+        "Counts are noisy. Cells that noise alone explains are left empty; within a cell rows are taken to lie evenly. "
+    )
+    caption += "A colour is the number of rows in one of the boxes that are drawn, which may be parts of cells."
     panel = HeatMap("", x, y, tuple(tuple(line) for line in values.tolist()), label="rows (noisy)")
     return Picture(f"Rows by {domain.columns[across]} and {domain.columns[up]}", (panel,), caption, across=1)
 

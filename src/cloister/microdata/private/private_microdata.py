@@ -13,7 +13,7 @@ from cloister.errors import CloisterError, UnwrittenRelease
 from cloister.microdata.private.private_rows import PrivateRows, format_of_rows
 from cloister.microdata.private.request import RowsRequest
 from cloister.microdata.private.row_methods import DEFAULT_METHOD
-from cloister.parameters import check_whole
+from cloister.parameters import check_path, check_whole
 from cloister.privacy.ledger import Ledger
 from cloister.privacy.plan import Plan
 from cloister.privacy.release import Release
@@ -115,7 +115,7 @@ class PrivateMicrodata(Parameters):
 
     def publish(self, X: Any, out: str | PathLike[str], *, progress: Callable[[str], None] = lambda _: None) -> Release:
         """Make private rows of X and write them to a new .csv or .parquet file, with the certificate beside it."""
-        format = format_of_rows(Path(out))
+        format = format_of_rows(Path(check_path(out, "the output", "a new file")))
         request = self._request()
         with reserved(out, with_certificate=True) as held:
             made = request.run(X, progress=progress, written_as=format)

@@ -14,6 +14,7 @@ import pyarrow as pa
 from cloister.errors import UsageError
 from cloister.file_options import Files
 from cloister.microdata.private.row_pictures import row_pictures
+from cloister.parameters import check_path
 from cloister.privacy.certified_files import existing_file, faults_told, read_beside
 from cloister.privacy.release import Release
 from cloister.report import notebook
@@ -57,6 +58,21 @@ class PrivateRows(PlottedByColumn):
         """The rows as a pandas DataFrame."""
         return self.table.to_pandas()
 
+    def to_arrow(self) -> pa.Table:
+        """The rows as an Arrow table: `table`."""
+        return self.table
+
+    def to_polars(self) -> Any:
+        """The rows as a Polars frame; `polars.DataFrame(rows)` gives the same."""
+        try:
+            import polars
+        except ImportError:
+            raise UsageError("Polars is not installed. Install it (pip install polars), or use to_arrow().") from None
+        return polars.from_arrow(self.table)
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        return self.table.__arrow_c_stream__(requested_schema)
+
     def as_rows(self) -> list[dict[str, Any]]:
         """The rows as plain data, days as text: what JSON can hold."""
         days = {column.name for column in self.table.schema if pa.types.is_date(column.type)}
@@ -68,7 +84,7 @@ class PrivateRows(PlottedByColumn):
 
         The certificate is ``<path>.release.json`` and holds the hash of the file.
         """
-        target = Path(path)
+        target = Path(check_path(path, "the output", "a new file"))
         format = format_of_rows(target)
         with stage(target, directory=False, with_certificate=True) as staged:
             schema = self.table.schema

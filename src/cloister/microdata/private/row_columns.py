@@ -15,7 +15,7 @@ from cloister.column_names import missing_column
 from cloister.encode import Codes, DayGrid, Grid
 from cloister.errors import SchemaError, UsageError, by_door
 from cloister.schema import Category, Date, Number, Role, Schema, Text
-from cloister.schema.stated_kinds import kind_of
+from cloister.schema.stated_kinds import kind_of, stated_ends
 from cloister.schema.value_steps import ValueSteps
 from cloister.tabulation.day_bins import day_number
 
@@ -145,6 +145,8 @@ def choose_row_columns(
     SchemaError, UsageError
         For a column that is missing, free text, an identifier, or without bounds or a domain.
     """
+    for name in bounds:
+        stated_ends(name, bounds, schema[name].kind if schema is not None and name in schema else None)
     described = [*(schema.names if schema is not None else ()), *(name for name in (*bounds, *domains))]
     wanted = list(columns) if columns is not None else default_columns(names, list(dict.fromkeys(described)), schema)
     if not wanted:

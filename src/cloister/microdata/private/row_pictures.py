@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cloister.errors import UsageError
+from cloister.parameters import check_shown
 from cloister.report.picture import MeasuredBars, MeasuredSteps, Picture
 
 __all__ = ["row_pictures"]
@@ -23,10 +23,7 @@ CAPTION = "Made-up rows. They follow the noisy tables that were released; that n
 
 def row_pictures(table: pa.Table, columns: Sequence[str] | None = None) -> tuple[Picture, ...]:
     """How each column is spread; `columns` are those to show."""
-    names = table.schema.names
-    asked = names if columns is None else [columns] if isinstance(columns, str) else list(dict.fromkeys(columns))
-    if missing := [name for name in asked if name not in names]:
-        raise UsageError(f'the rows have no column "{missing[0]}". Their columns: {", ".join(names)}.')
+    asked = check_shown(columns, table.schema.names, "the rows have no column")
     panels = tuple(_panel(name, table[name]) for name in asked[:MOST_COLUMNS])
     more = f" The first {MOST_COLUMNS} of {len(asked)} columns." if len(asked) > MOST_COLUMNS else ""
     title = f"{table.num_rows:,} private rows, column by column"

@@ -6,6 +6,7 @@ from os import PathLike
 from pathlib import Path
 
 from cloister.errors import UsageError
+from cloister.parameters import check_path
 
 __all__ = ["FORMATS", "check_drawable", "check_matplotlib"]
 
@@ -14,7 +15,7 @@ FORMATS = (".png", ".svg", ".pdf")
 
 def check_drawable(path: str | PathLike[str]) -> None:
     """Refuse a picture that cannot be drawn, before a row is read."""
-    if Path(path).suffix.lower() not in FORMATS:
+    if Path(check_path(path, "the picture", "a new file, .png, .svg or .pdf")).suffix.lower() not in FORMATS:
         raise UsageError("a picture is drawn as .png, .svg or .pdf. Name the file so.")
     check_matplotlib()
 

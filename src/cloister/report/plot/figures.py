@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from io import BytesIO
 from os import PathLike
@@ -9,6 +10,7 @@ from pathlib import Path
 from textwrap import wrap
 from typing import Any
 
+from cloister.errors import SinkError
 from cloister.report.document import Chart
 from cloister.report.panels import BarPanel, HeatPanel, HistogramPanel
 from cloister.report.picture import (
@@ -84,9 +86,13 @@ def save(pictures: Sequence[Picture], path: str | PathLike[str]) -> None:
     check_drawable(path)
     target = Path(path)
     drawn = save_bytes(pictures, target.suffix.lower()[1:])
-    if any(picture.for_holder for picture in pictures):
-        target.touch(mode=0o600)
-    target.write_bytes(drawn)
+    try:
+        if any(picture.for_holder for picture in pictures):
+            target.touch(mode=0o600)
+        target.write_bytes(drawn)
+    except OSError as error:
+        reason = os.strerror(error.errno) if error.errno else "the system refused"
+        raise SinkError(f"{target} cannot be written: {reason}. Choose another place.") from None
 
 
 def save_bytes(pictures: Sequence[Picture], format: str) -> bytes:
