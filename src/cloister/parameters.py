@@ -38,16 +38,24 @@ FARTHEST = (
 
 # C0 and C1 controls, line and paragraph separators, and what turns the order of letters (Unicode: Bidi_Control)
 CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+_SECRET = re.compile(
+    r"((?:[?&;,\s]|^)[\w.-]*(?:password|passwd|pwd|token|secret|passphrase|key)=)[^&;,\s'\"<>]+", re.IGNORECASE
+)
 LONGEST_QUOTED = 40  # characters of an option that a message repeats
 
 
 def without_passwords(text: str) -> str:
     """A text in which the passwords of URLs are stars: a ledger's place may hold one.
 
-    >>> without_passwords("KMeans(ledger='postgresql://ann:secret@host/db')")
+    Up to the last @, as far as a URL may reach, and what is called a password, token, secret or key beside it.
+
+    >>> without_passwords("KMeans(ledger='postgresql://ann:se/cr@t@host/db')")
     "KMeans(ledger='postgresql://ann:***@host/db')"
+    >>> without_passwords("sc://host:15002/;token=abc;user_id=ann"), without_passwords("postgresql://host/db?password=abc&user=ann")
+    ('sc://host:15002/;token=***;user_id=ann', 'postgresql://host/db?password=***&user=ann')
     """
-    return re.sub(r"(://[^:/@\s'\"<>]*:)[^@/\s'\"<>]+@", r"\1***@", text)
+    hidden = re.sub(r"(://[^:/@\s'\"<>]*:)[^\s'\"<>]+@", r"\1***@", text)
+    return _SECRET.sub(r"\1***", hidden)
 
 
 def unknown_choice(what: str, value: object, choices: Iterable[str]) -> UsageError:

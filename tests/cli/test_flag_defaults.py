@@ -196,3 +196,29 @@ def test_a_pipe_or_a_device_is_no_file_of_settings(here: Path) -> None:
         assert (done.returncode, done.stderr.count("\n")) == (2, 1)
         assert "cannot be read as TOML" in done.stderr
         os.unlink("cloister.toml")
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "secret"),
+    [
+        ("CLOISTER_REMOTE", "sc://host:15002/;token=TOKSECRET", "TOKSECRET"),
+        ("CLOISTER_LEDGER", "postgresql://host/db?user=ann&password=PWSECRET", "PWSECRET"),
+        ("CLOISTER_LEDGER", "postgresql://ann:pw/PWSECRET@host/db", "PWSECRET"),
+        ("CLOISTER_LEDGER", "postgresql://ann:pw@PWSECRET@host/db", "PWSECRET"),
+    ],
+)
+def test_no_form_of_a_password_is_shown(
+    here: Path, monkeypatch: pytest.MonkeyPatch, variable: str, value: str, secret: str
+) -> None:
+    """Neither by config, for people and for programs, nor by the ledger that refuses it."""
+    monkeypatch.setenv(variable, value)
+    for words in (["config"], ["config", "--json"], ["ledger", "show"]):
+        assert secret not in run(*words).output
+
+
+def test_brackets_without_end_are_no_settings(here: Path) -> None:
+    """A file that nests deeper than can be read is refused in a sentence."""
+    Path("cloister.toml").write_text("a=" + "[" * 50_000)
+    done = run("config")
+    assert done.exit_code == 2
+    assert "cannot be read as TOML" in done.output

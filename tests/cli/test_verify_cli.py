@@ -20,6 +20,7 @@ from cloister.cli import app
 from cloister.privacy.ledger import Ledger
 from cloister.privacy.release import Release
 from cloister.privacy.signing import host_key
+from cloister.sinks import file_hashes
 from tests.privacy.forgery import forge, forger
 
 
@@ -495,3 +496,24 @@ def test_a_key_that_cannot_be_used_is_told_and_never_costs_a_charge(
     run("cluster", folder / "points.csv", *bounds, "--k", 2, *charged, "--out", folder / "l", code=2)
     key.unlink()
     assert Ledger(ledger).account("points").epsilon_spent == 0
+
+
+@pytest.mark.parametrize("kind", ["anonymize", "microaggregation"])
+def test_classes_are_counted_again(folder: Path, kind: str) -> None:
+    """A row that looks like nobody else does not verify, although hashes and signature fit; nor does a row too few."""
+    out, columns = folder / "safe.csv", "age,grade"
+    words: tuple[object, ...] = ("anonymize", "--quasi", columns)
+    if kind == "microaggregation":
+        words = ("microdata", "--method", "microaggregation", "--columns", columns)
+    run(words[0], folder / "students.csv", "--k", 5, *words[1:], "--schema", folder / "students.toml", "--out", out)
+    proof, lines = Path(f"{out}.release.json"), out.read_text().splitlines()
+    release = Release.from_json(proof.read_text())
+    run("verify", out)
+    place = lines[0].replace('"', "").split(",").index("age")
+    cells = lines[1].split(",")
+    cells[place] = "zzz"
+    for changed in ([lines[0], ",".join(cells), *lines[2:]], lines[:-1]):
+        out.write_text("\n".join(changed) + "\n")
+        proof.write_text(dataclasses.replace(release, files=file_hashes(out)).to_json())
+        for verb in ("verify", "report"):
+            assert "contradicts itself" in run(verb, out, code=5)

@@ -114,3 +114,27 @@ def test_an_unfitted_scaler_takes_a_frame_without_a_warning() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert cl.PublicScaler(BOUNDS).transform(FRAME)[1, 0] == 0.5
+
+
+@pytest.mark.parametrize("odd", [None, "x", b"x", 10**400, -(10**400), [1, 2], [], [1.0], {"a": 1}, object()])
+def test_no_row_of_a_list_decides_how_others_are_read(odd: Any) -> None:
+    """A cell that is no number, a row that is too short or no row at all: all others are scaled as without it."""
+    rows: list[Any] = [[5.0, 2.0], [odd, 1.0], odd, [0, 10]]
+    scaled = cl.PublicScaler(([0, 0], [10, 10])).fit_transform(rows)
+    assert scaled.shape == (4, 2)
+    assert scaled[[0, 3]].tolist() == [[0.5, 0.2], [0.0, 1.0]]
+    assert scaled[1, 1] == 0.1
+
+
+def test_numbers_beyond_all_floats_are_clipped() -> None:
+    """In lists and among Python objects."""
+    rows = [[10**400, -(10**400)]]
+    for data in (rows, np.array(rows, dtype=object)):
+        assert cl.PublicScaler(([0, 0], [10, 10])).fit_transform(data).tolist() == [[1.0, 0.0]]
+
+
+def test_a_list_does_not_say_how_many_columns_it_has() -> None:
+    """So a fit asks for bounds of each: no row may decide it."""
+    with pytest.raises(UsageError, match="how many columns"):
+        cl.PublicScaler((0, 1)).fit([[0.5, 0.5]])
+    assert cl.PublicScaler((0, 1)).fit(np.array([[0.5, 0.5]])).transform([[1, 0], [1]])[0].tolist() == [1.0, 0.0]

@@ -170,8 +170,16 @@ def test_a_model_of_another_kind_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "false",
-    [{"sizes": [1.0, 2.0, 3.0]}, {"standard_errors": [["x"]]}, {"loss": 5}, {"loss": {"mean_squared_distance": "<b>"}}],
-    ids=["sizes", "errors", "loss", "words"],
+    [
+        {"sizes": [1.0, 2.0, 3.0]},
+        {"standard_errors": [["x"]]},
+        {"loss": 5},
+        {"loss": {"mean_squared_distance": "<b>"}},
+        {"loss": {"mean_squared_distance": 1.0, "standard_error": -1.0}},
+        {"size_noise": -5},
+        {"loss": {"mean_squared_distance": True}},
+    ],
+    ids=["sizes", "errors", "loss", "words", "negative error", "negative noise", "truth value"],
 )
 def test_figures_that_centers_csv_does_not_have_are_refused_everywhere(tmp_path: Path, false: dict[str, Any]) -> None:
     """Under a certificate that was signed again: by `verify` and `report`, with the code of what does not hold, and by load."""

@@ -30,6 +30,9 @@ SERVER_TABLES = """
     CREATE FOREIGN TABLE grandchild () INHERITS (child) SERVER other OPTIONS (filename '/dev/null');
     CREATE TABLE marked (s text);
     INSERT INTO marked VALUES (E'\\uFEFFb'), ('a');
+    CREATE TYPE mood AS ENUM ('calm', 'glad');
+    CREATE TABLE fine (m mood, u uuid, t interval, r int4range, x xml, c char);
+    CREATE TABLE arrays (a text[]); CREATE TABLE binary_json (b jsonb); CREATE TABLE own (r fine); CREATE TABLE bits (v varbit);
     CREATE TABLE long ("s""{}" varchar, t text, j json, b bytea, i int, c char(9));
     INSERT INTO long VALUES ('abcdef', '""', '[1,2,3]', 'abcdef', 123456, 'abcdef');
 """
@@ -60,6 +63,15 @@ def test_cells_are_cut_before_a_row_is_too_long_for_the_server(server: str, monk
     assert row == ("abcd", '""', "[1,2", r"\x61626364", 123456, "abcdef   ")
     source = open_source(Files(server, query="SELECT t, j FROM long"))
     assert [batch.to_pylist() for batch in source.batches(["t", "j"])] == [[{"t": '""', "j": "[1,2,3]"}]]
+
+
+@pytest.mark.parametrize("table", ["arrays", "binary_json", "own", "bits"])
+def test_types_without_an_end_are_refused_before_the_charge(server: str, table: str) -> None:
+    """The server stops at a row of a gigabyte, and such cells cannot be cut: whether one is there must not matter."""
+    with pytest.raises(SourceError, match="longer than the server can send"):
+        check(server, sql_table=table)
+    open_source(Files(server, sql_table=table))  # for the holder nothing is refused
+    check(server, sql_table="fine")
 
 
 def check(url: str, **options: Any) -> None:

@@ -174,3 +174,21 @@ def test_a_table_as_it_was_written_holds(tmp_path: Path, ending: str) -> None:
     """With sums, means and quantiles."""
     made().save(tmp_path / f"table.{ending}")
     run("verify", tmp_path / f"table.{ending}")
+
+
+@pytest.mark.parametrize("change", [('"x"', '"HIV"'), ('"y"', '"y2"')])
+def test_a_csv_with_other_labels_is_not_that_of_its_certificate(tmp_path: Path, change: tuple[str, str]) -> None:
+    """Counts that add up say nothing of whom they count: the rows are those whose hash the certificate has."""
+
+    def renamed(lines: list[str]) -> list[str]:
+        return [line.replace(*change) if line.startswith(change[0]) else line for line in lines]
+
+    proof = forge_csv(tmp_path, renamed)
+    for verb in ("verify", "report"):
+        assert "its rows are not those of its certificate" in " ".join(run(verb, proof, code=5).split())
+
+
+def test_a_csv_with_means_and_quantiles_is_that_of_its_certificate(tmp_path: Path) -> None:
+    """Numbers that are written and read again have the hash that they had: blanks, whole numbers and decimals."""
+    made(10).save(tmp_path / "table.csv")
+    run("verify", tmp_path / "table.csv", code=0)

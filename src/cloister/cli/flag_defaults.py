@@ -173,7 +173,7 @@ def _read_file(path: Path) -> dict[str, Any]:
         if not path.is_file() or path.stat().st_size > LONGEST_FILE:  # a pipe or a device may never end
             raise ValueError
         facts = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         raise UsageError(f"{path} cannot be read as TOML. Mend it, or move it away.") from None
     for name, value in facts.items():
         if name not in SETTINGS:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 EXAMPLE = "Example: cloister verify clusters/release.json"
 CLUSTERS = ("kmeans", "kprototypes", "kmodes")  # kinds of certificates
+SYNTACTIC = ("k-anonymous table", "microaggregated table")
 WANTED = "Give what a command wrote: a release.json, or a file with its certificate inside or beside it"
 
 
@@ -228,11 +229,15 @@ def read_foreign(file: Path) -> Release | None:
 
 
 def check_content(read: ReadRelease, given: Path) -> None:
-    """Look at the numbers of private tables and clusters: a signature says who wrote them, not that they can be true.
+    """Look at private tables, clusters and k-anonymous tables: a signature says who wrote them, not that they can be true.
 
     A certificate without files covers none, and says so.
     """
     proof = read.certificate
+    if proof.kind in SYNTACTIC and proof.files:
+        from cloister.risks.published_classes import check_classes
+
+        check_classes(read.content(given), proof)
     if proof.kind in CLUSTERS and "centers.csv" in proof.files:
         from cloister.clustering.saved_clusters import read_clusters
 

@@ -18,6 +18,8 @@ from cloister.clustering.inputs import check_form
 from cloister.clustering.named_bounds import check_bounded, with_bounds
 from cloister.clustering.number_columns import ends_of
 from cloister.errors import UsageError
+from cloister.sources.python_cells import row_cells, row_width
+from cloister.sources.python_tables import MOST_COLUMNS
 
 __all__ = ["PublicScaler"]
 
@@ -74,7 +76,7 @@ class PublicScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     def inverse_transform(self, X: Any) -> NDArray[np.float64]:
         """Scaled cells, such as centres, in the columns' own units."""
-        table = in_memory(X)
+        table = in_memory(X, self._width(X, may_look=True))
         (low, high), (first, last) = self._ends(table), self._range()
         cells: NDArray[np.float64] = low + (numbers_of(table) - first) / (last - first) * (high - low)
         return cells
@@ -88,10 +90,30 @@ class PublicScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     def _checked(self, X: Any, *, reset: bool) -> Any:
         """X with two dimensions; its columns are those of the fit, if there was one."""
-        table = in_memory(X)
+        table = in_memory(X, self._width(X, may_look=not reset))
         if reset or hasattr(self, "n_features_in_"):  # a fit is not needed, and without one there are no names to compare
             validate_data(self, table, reset=reset, skip_check_array=True)
         return table
+
+    def _width(self, X: Any, *, may_look: bool) -> int | None:
+        """How many columns a list of rows has, by what was said or fitted: no row of it may decide; None: X is no list.
+
+        Where nothing was fitted nothing private follows, and who scales a list for themselves may have its first row looked at.
+        """
+        if not isinstance(X, list | tuple):
+            return None
+        bounds = self.bounds
+        low: Any = bounds[0] if isinstance(bounds, tuple | list | np.ndarray) and len(bounds) else None
+        stated = len(bounds) if isinstance(bounds, Mapping) else len(low) if np.ndim(low) == 1 else None
+        width = stated if not may_look else getattr(self, "n_features_in_", stated)
+        if width is None and may_look:
+            width = row_width(X[0], MOST_COLUMNS) if X else 1
+        if width is None:
+            raise UsageError(
+                "a list of rows does not say how many columns it has. Give bounds of each column, ([0, 0], [110, 60]), or pass "
+                "an array, np.array(rows), or a data frame."
+            )
+        return int(width)
 
     def _range(self) -> tuple[float, float]:
         try:
@@ -118,8 +140,14 @@ class PublicScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         return ends[:, 0], ends[:, 1]
 
 
-def in_memory(X: Any) -> Any:
-    """X as a frame, an Arrow table or an array of two dimensions."""
+def in_memory(X: Any, width: int | None) -> Any:
+    """X as a frame, an Arrow table or an array of two dimensions; a list of rows has so many columns.
+
+    Each row of a list is read by itself: cells that it lacks are missing, and those too many are left out.
+    """
+    if width is not None:
+        cells = [number_of(cell) for row in X for cell in row_cells(row, width)]
+        return np.array(cells, dtype=np.float64).reshape(len(X), width)
     if hasattr(X, "collect_schema") and not hasattr(X, "to_numpy"):
         raise UsageError("PublicScaler scales rows that are in memory, and a LazyFrame has none yet. Pass X.collect().")
     if isinstance(X, pa.RecordBatch):
@@ -144,8 +172,21 @@ def numbers_of(table: Any) -> NDArray[np.float64]:
         return array.astype(np.float64)
     if array.dtype.kind != "O":
         raise UsageError(NO_NUMBERS)
-    cells = [float(cell) if isinstance(cell, Real) else np.nan for cell in array.ravel()]
+    cells = [number_of(cell) for cell in array.ravel()]
     return np.array(cells, dtype=np.float64).reshape(array.shape)
+
+
+def number_of(cell: object) -> float:
+    """A Python object as a number; NaN where it is none. What is beyond all floating-point numbers is infinite."""
+    if not isinstance(cell, Real):
+        return np.nan
+    try:
+        return float(cell)
+    except OverflowError:
+        is_positive: Any = cell > 0  # type: ignore[operator]
+        return np.inf if is_positive else -np.inf
+    except (TypeError, ValueError):
+        return np.nan
 
 
 def is_number(kind: pa.DataType) -> bool:

@@ -85,8 +85,10 @@ def read_clusters(release: Release, folder: Path, schema: Schema | None = None) 
         )
         rounds = int(release.parameters.get("rounds", 0))  # clusters of a synopsis have none
         is_inside = bool((np.abs(domain.decode(places) - centers) <= domain.lengths()).all())
-        loss = release.result.get("loss", {}).get("mean_squared_distance")  # older certificates have none of some methods
-        is_whole = is_whole and (loss is None or 0 <= loss < np.inf)
+        told = release.result.get("loss", {})  # older certificates have none of some methods
+        loss = told.get("mean_squared_distance")
+        amounts = [loss, told.get("standard_error"), told.get("at_most"), release.result.get("size_noise")]
+        is_whole = is_whole and all(amount is None or _is_amount(amount) for amount in amounts)
     except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, csv.Error):
         is_whole = is_inside = False
     if not is_whole or not is_inside:
@@ -94,6 +96,11 @@ def read_clusters(release: Release, folder: Path, schema: Schema | None = None) 
             f"{folder.name} contradicts itself: its centres are not those of its certificate. Do not rely on it."
         )
     return Clusters(domain, places, sizes, release, standard_errors_=errors, loss_=loss, n_iter_=rounds, modes=modes)
+
+
+def _is_amount(value: Any) -> bool:
+    """Whether this is a number that a loss or an error may be."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < np.inf
 
 
 def domain_of_release(release: Release, schema: Schema | None) -> Domain:

@@ -46,7 +46,7 @@ def find_contradiction(release: Release) -> str | None:
             return next(_of_reports(release, release.guarantee), None)
         found = _of_table(release, release.guarantee) if isinstance(release.guarantee, Syntactic) else _of_release(release)
         return next(found, None)
-    except (TypeError, ValueError, KeyError, AttributeError, ArithmeticError):
+    except (TypeError, ValueError, LookupError, AttributeError, ArithmeticError):
         return "a figure of it is missing, or is of another kind than that release has"
 
 

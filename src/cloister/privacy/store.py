@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cloister.errors import CloisterError, UsageError
-from cloister.parameters import from_home
+from cloister.parameters import from_home, without_passwords
 from cloister.privacy.new_files import NO_LINKS, place_new_file
 from cloister.privacy.store_engines import WAIT_SECONDS, engine_of
 from cloister.privacy.store_names import FINISHED, STAGED, log_without_file, second_name_of, staging_prefix
@@ -391,8 +391,10 @@ def open_store(
         return _file_store(url.database, kind, version, error, damage, tables)
     if url.drivername not in _POSTGRES:
         raise UsageError(f"a {kind} cannot be kept in {url.drivername}. {forms}")
+    if "@" in (url.host or ""):  # what stands before the last one may be a part of the password
+        raise UsageError(f"the URL of the {kind} cannot be read: in a password @ is written %40, and / %2F. {forms}")
     url = url.set(drivername="postgresql+psycopg")
-    shown = url.render_as_string(hide_password=True)
+    shown = without_passwords(url.render_as_string(hide_password=True))
     store = Store(kind, version, url.render_as_string(hide_password=False), shown, error, damage, tables)
     try:
         engine_of(store.url)

@@ -48,13 +48,21 @@ KINDS = {  # by the number of a type, what its columns are compared with
     1700: "float",
 }
 TOTAL = ("UTF8", "LATIN1")  # encodings of databases whose every byte has a form in UTF-8
-CUT = {  # by the number of a type, the beginning of a cell: text, varchar, json, bytea
+CUT = {  # by the number of a type, the beginning of a cell: text, varchar, char, json, xml, bytea
     25: "pg_catalog.left({}, {})",
     1043: "pg_catalog.left({}, {})",
+    1042: "pg_catalog.left({}::text, {})",
     114: "pg_catalog.left({}::text, {})",
+    142: "pg_catalog.left({}::text, {})",
     17: "pg_catalog.substr({}, 1, {})",
 }
 CUT_CHARACTERS = 1 << 26  # of all such cells of a row: each may become 8 bytes, and the server sends rows below 1 GiB
+SHORT = {  # types whose cells are short: numbers, names, times, addresses, points, ranges of numbers and times
+    16, 18, 19, 20, 21, 23, 24, 26, 27, 28, 29, 600, 601, 603, 628, 650, 700, 701, 718, 774, 790, 829, 869, 1082, 1083, 1114,
+    1184, 1186, 1266, 1700, 2950, 3904, 3906, 3908, 3910, 3912, 3926,
+}  # fmt: skip
+NAME, CHAR, LONG = 19, 1042, 1000  # numbers of types, and characters
+ENUMS = "SELECT oid FROM pg_catalog.pg_type WHERE typtype = 'e' AND oid = ANY(%s)"
 BATCH_BYTES = 1 << 26  # Arrow reads up to 2 GiB at a time, and a row of the server's is below 1 GiB
 # The table with all that inherit from it: their rows are its rows. Row security is that of the table which is named.
 TABLE = """
@@ -99,6 +107,12 @@ COMPUTED = (
 )
 
 
+UNBOUNDED = (
+    "is of a type whose cells may be longer than the server can send (an array, jsonb, a type of your own), and one such row "
+    "would end the run. Leave it out by a query that names the columns."
+)
+
+
 class PostgresDatabase:
     """A connection to PostgreSQL, in a transaction that reads one state of the database."""
 
@@ -133,7 +147,11 @@ class PostgresDatabase:
         except self._error as error:
             self._refuse(error)
         kinds = [(column.name, column.type_code) for column in found]
-        self._codes = dict(kinds)
+        # a char of few declared characters is as short as a number, and keeps the blanks that fill it up
+        self._codes = {
+            column.name: NAME if (column.display_size or LONG) < LONG and column.type_code == CHAR else column.type_code
+            for column in found
+        }
         schema = pa.schema([(name, TYPES.get(code, pa.string())) for name, code in kinds])
         return Result(schema, tuple(name for name, code in kinds if code not in TYPES and code not in UNTOLD))
 
@@ -146,6 +164,7 @@ class PostgresDatabase:
             are_tables, is_secured, is_computed = self._connection.execute(TABLE, [name, name]).fetchone()
             has_operators = self._connection.execute(OPERATORS).fetchone()[0]
             found = self._connection.execute(COLUMNS, [name]).fetchall()
+            enums = {code for (code,) in self._connection.execute(ENUMS, [list(self._codes.values())]).fetchall()}
         except self._error as error:
             self._refuse(error)
         if not found:
@@ -158,6 +177,9 @@ class PostgresDatabase:
         ):
             if is_wrong:
                 raise SourceError(f"{self._shown}: {why}")
+        for column, code in self._codes.items():
+            if code not in SHORT and code not in CUT and code not in enums:
+                raise SourceError(f'{self._shown}: column "{column}" {UNBOUNDED}')
         return {column: OTHER if has_operators else KINDS.get(code, OTHER) for column, code in found}
 
     def batches(self, query: str, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
