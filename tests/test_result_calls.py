@@ -104,6 +104,13 @@ def test_load_wants_a_path(which: str) -> None:
         assert "path" in str(refused(kind.load, wrong))
 
 
+@pytest.mark.parametrize("publisher", [cl.TopDownSpecialization, cl.Microaggregation])
+def test_reading_a_publication_wants_a_path(publisher: Any) -> None:
+    """So do publishers, whose tables are read back with their summary."""
+    for wrong in NO_PATHS:
+        assert "path" in str(refused(publisher.load, wrong))
+
+
 def test_publishing_wants_a_path() -> None:
     """Both publishers refuse an output that is no path before they look at rows."""
     for wrong in NO_PATHS:
