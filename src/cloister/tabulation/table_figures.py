@@ -22,8 +22,8 @@ from cloister.tabulation.saved_tables import (
     SavedTable,
     arrange,
     has_whole_counts,
-    read_csv_rows,
     read_inside,
+    read_rows_beside,
 )
 
 __all__ = ["check_table_figures", "find_false_figure"]
@@ -35,7 +35,8 @@ DECIMAL = 0.001  # to which counts were rounded, before they were whole
 def check_table_figures(path: Path, release: Release, *, is_inside: bool) -> None:
     """Refuse a table whose numbers cannot be true, although its hashes and its signature fit.
 
-    `is_inside`: its certificate lies in the file itself, as of Parquet and JSON, and was compared with it; else it is a CSV.
+    `is_inside`: its certificate lies in the file itself, as of Parquet and JSON, and was compared with it; else it is a CSV or
+    a workbook.
 
     Raises
     ------
@@ -44,7 +45,7 @@ def check_table_figures(path: Path, release: Release, *, is_inside: bool) -> Non
     """
     try:
         inside = read_inside(path) if is_inside else None
-        rows = read_csv_rows(path, release) if inside is None else inside[1]
+        rows = read_rows_beside(path, release) if inside is None else inside[1]
         false = find_false_figure(arrange(release, rows))
     except (CloisterError, LookupError, TypeError, ValueError, csv.Error, pa.ArrowException):
         false = "its rows are not those of its certificate"
