@@ -42,7 +42,7 @@ def results() -> dict[str, Any]:
 
 
 WRITTEN = ["estimator", "clusters", "table", "synopsis", "rows", "choice", "estimates", "local modes"]
-DRAWN = ["estimator", "clusters", "table", "synopsis", "rows", "estimates", "local modes", "risk"]
+DRAWN = ["estimator", "clusters", "table", "synopsis", "rows", "choice", "estimates", "local modes", "risk", "scores"]
 BY_COLUMN = ["estimator", "clusters", "table", "synopsis", "rows"]
 
 
