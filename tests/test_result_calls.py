@@ -42,7 +42,7 @@ def results() -> dict[str, Any]:
 
 
 WRITTEN = ["estimator", "clusters", "table", "synopsis", "rows", "choice", "estimates", "local modes"]
-DRAWN = ["estimator", "clusters", "table", "synopsis", "rows", "estimates", "local modes", "risk"]
+DRAWN = ["estimator", "clusters", "table", "synopsis", "rows", "choice", "estimates", "local modes", "risk", "scores"]
 BY_COLUMN = ["estimator", "clusters", "table", "synopsis", "rows"]
 
 
@@ -102,6 +102,13 @@ def test_load_wants_a_path(which: str) -> None:
     kind = type(results()[which])
     for wrong in NO_PATHS if hasattr(kind, "load") else ():
         assert "path" in str(refused(kind.load, wrong))
+
+
+@pytest.mark.parametrize("publisher", [cl.TopDownSpecialization, cl.Microaggregation])
+def test_reading_a_publication_wants_a_path(publisher: Any) -> None:
+    """So do publishers, whose tables are read back with their summary."""
+    for wrong in NO_PATHS:
+        assert "path" in str(refused(publisher.load, wrong))
 
 
 def test_publishing_wants_a_path() -> None:

@@ -48,6 +48,7 @@ def here(home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
             "What each column lost (for the holder only)",
         ),
         (["risk", *STUDENTS, "--quasi", "age,level"], "Risk of 1,000 rows (for the holder only)"),
+        (["choose", *STUDENTS, "--column", "level", "--epsilon", "1", "--out", "l.json"], "Private choice of level"),
     ],
 )
 def test_verbs_draw_their_result(here: Path, words: list[str], shown: str) -> None:
@@ -64,6 +65,7 @@ def test_verbs_draw_their_result(here: Path, words: list[str], shown: str) -> No
         ["tabulate", *STUDENTS, "--by", "level", "--epsilon", "1", "--out", "t.csv"],
         ["microdata", *STUDENTS, "--epsilon", "1", "--out", "m.csv"],
         ["anonymize", *STUDENTS, "--k", "5", "--quasi", "level", "--out", "a.csv"],
+        ["choose", *STUDENTS, "--column", "age", "--quantile", "0.5", "--epsilon", "1", "--out", "m.json"],
     ],
 )
 def test_json_names_the_report_and_the_picture(here: Path, words: list[str]) -> None:
@@ -72,6 +74,18 @@ def test_json_names_the_report_and_the_picture(here: Path, words: list[str]) -> 
     assert (told["picture"], told["report"]) == ("p.svg", "r.html")
     assert (here / "p.svg").is_file()
     assert (here / "r.html").is_file()
+
+
+def test_scores_are_drawn_for_the_holder(here: Path) -> None:
+    """Beside those of one cluster, in a file that its owner alone may read, and not in the folder of the clusters."""
+    run("cluster", "points.csv", "--k", "2", "--epsilon", "1", *SCHEMA, "--out", "c")
+    words = ["score", "c", "points.csv", *SCHEMA]
+    assert "Drawn: s.svg" in run(*words, "--plot", "s.svg")
+    assert "2 clusters on 1,000 rows (for the holder only)" in (here / "s.svg").read_text()
+    assert (here / "s.svg").stat().st_mode & 0o077 == 0
+    assert json.loads(CliRunner().invoke(app, [*words, "--plot", "t.svg", "--json"]).stdout)["picture"] == "t.svg"
+    assert "lie in its folder" in " ".join(run(*words, "--plot", "c/s.svg", code=2).split())
+    run("verify", "c")
 
 
 def test_estimates_are_drawn(here: Path) -> None:

@@ -32,7 +32,7 @@ def made(budget: Any = 1, **more: Any) -> cl.PrivateTable:
 
 
 @pytest.mark.parametrize("budget", [1, cl.ApproxDP(0.1, 1e-6)], ids=["pure", "approximate"])
-@pytest.mark.parametrize("ending", ["csv", "json", "parquet"])
+@pytest.mark.parametrize("ending", ["csv", "json", "parquet", "xlsx"])
 def test_a_table_that_is_read_is_the_one_that_was_written(ending: str, budget: Any, tmp_path: Path) -> None:
     """Rows, counts, sums, pictures and the certificate are the same, whatever file it went through."""
     table = made(budget)
@@ -47,7 +47,7 @@ def test_a_table_that_is_read_is_the_one_that_was_written(ending: str, budget: A
     assert read.release_ == release
 
 
-@pytest.mark.parametrize("ending", ["csv", "json", "parquet"])
+@pytest.mark.parametrize("ending", ["csv", "json", "parquet", "xlsx"])
 def test_a_table_that_was_read_can_be_written_anew(ending: str, tmp_path: Path) -> None:
     """A certificate that listed a CSV lists what is written now."""
     table = made(neighbours="replace-one")

@@ -8,17 +8,22 @@ from typing import Any
 
 from cloister.anonymization.dry_run import DryRun, dry_run
 from cloister.anonymization.publish import publish_table
+from cloister.anonymization.reporting.certify import KIND
 from cloister.anonymization.reporting.outcome import TableOutcome
 from cloister.anonymization.reporting.publication_plan import PublicationPlan, plan_publication
+from cloister.anonymization.reporting.summary import TableSummary
 from cloister.anonymization.request import Request, Settings, read_request
 from cloister.anonymization.searching.guards import Guard
 from cloister.errors import UsageError
 from cloister.privacy.release import Release
+from cloister.privacy.saved_publications import SavedPublication, load_publication
 from cloister.report.picture import Picture
 from cloister.report.plotted import Plotted
 from cloister.sklearn_params import Parameters
 
 __all__ = ["TopDownSpecialization"]
+
+WANTED = "Give a table that cloister anonymize or TopDownSpecialization.publish wrote"
 
 
 class TopDownSpecialization(Plotted, Parameters):
@@ -199,6 +204,21 @@ class TopDownSpecialization(Plotted, Parameters):
         self.release_, self.summary_, self.recoding_ = published.release, published.summary, published.recoding
         self._keep(published.outcome)
         return self.release_
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> SavedPublication[TableSummary]:
+        """The certificate and the summary of a table that `publish` or ``cloister anonymize`` wrote, checked against each other.
+
+        What it gives publishes nothing; `recoding_`, for other rows, is saved by itself (``recoding_.to_json()``).
+
+        Raises
+        ------
+        SourceError
+            It is no such table.
+        DataError
+            It was changed, or contradicts its certificate.
+        """
+        return load_publication(path, KIND, WANTED, TableSummary.from_dict)
 
     def dry_run(
         self,

@@ -8,6 +8,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from cloister.choosing.choice_pictures import choice_pictures
 from cloister.errors import DataError, SourceError, UsageError
 from cloister.parameters import check_path
 from cloister.privacy.certificate_json import is_as_written
@@ -16,6 +17,8 @@ from cloister.privacy.release import Release
 from cloister.privacy.verification import check_consistency
 from cloister.report import notebook
 from cloister.report.document import Document, Fact, Section, Sentence
+from cloister.report.picture import Picture
+from cloister.report.plotted import Plotted
 from cloister.schema.strict_json import read_json
 from cloister.sinks import stage
 
@@ -26,7 +29,7 @@ WANTED = "Give a choice that cloister choose or PrivateChoice.save wrote"
 
 
 @dataclass(frozen=True, slots=True)
-class PrivateChoice:
+class PrivateChoice(Plotted):
     """A released choice.
 
     Attributes
@@ -94,6 +97,12 @@ class PrivateChoice:
             facts["column"], facts["score"], result["value"], result["within"], result["nearness"], rows["count"],
             rows["standard_error"], release,
         )  # fmt: skip
+
+    def pictures(self) -> tuple[Picture, ...]:
+        """Where the choice lies among its candidates, and how near to the best it is: of its certificate alone."""
+        if self.release is None:
+            raise UsageError("a choice without a certificate is not drawn.")
+        return choice_pictures(self.release)
 
     def describe(self) -> Document:
         """What was chosen, and how near to the best it is."""

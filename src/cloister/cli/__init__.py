@@ -34,6 +34,7 @@ from cloister.cli import (
     tabulate,
     verify,
 )
+from cloister.cli.default_reports import name_reports
 from cloister.cli.failures import is_printing, is_usage, print_lines, tell_failure, tell_usage, unprintable
 from cloister.cli.flag_defaults import FlagDefaults, read_settings, refuse_empty_paths
 from cloister.cli.help_text import hide_types
@@ -77,6 +78,7 @@ class Verbs(TyperGroup):
 
     def make_context(self, info_name: Any, args: Any, parent: Any = None, **extra: Any) -> Any:
         begin_printing(asks_for("--json", args), asks_for("--quiet", args))
+        args = name_reports(args)
         try:
             if args and not extra.get("resilient_parsing") and not {"--help", "--version"}.intersection(args):
                 extra |= self._settle(list(args))

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from cloister.cli import flags, output
+from cloister.cli.drawing import drawing
 from cloister.cli.planned_files import planned_files
 from cloister.cli.report import reporting
 from cloister.errors import UsageError
@@ -77,6 +78,7 @@ def choose(
     neighbours: flags.NeighbourRelation = None,
     access: flags.Access,
     publishing: flags.Publishing,
+    plot: flags.PlotFile = None,
     dry_run: flags.DryRun = False,
     everywhere: flags.Everywhere,
 ) -> None:
@@ -96,7 +98,7 @@ def choose(
     }
     if dry_run:
         path = None if out is None else check_out(out)
-        with planned_files(path, publishing.report, as_json=everywhere.as_json):
+        with planned_files(path, publishing.report, plot, as_json=everywhere.as_json):
             plan = ChoiceRequest(**terms).dry_run(access.files(data), where["engine"])
             output.print_plan(plan, everywhere.as_json)
         return
@@ -104,12 +106,14 @@ def choose(
     with (
         reserved(path) as held,
         reporting(publishing, path, access.ledger, quiet=everywhere.as_json) as write_report,
+        drawing(plot, path, quiet=everywhere.as_json) as draw,
         paid_result(),
     ):
         with output.progress(everywhere.as_json) as step:
             chosen = release_choice(access.files(data), **terms, **where, progress=step)
         assert chosen.release is not None
-        as_data = {"out": str(path), **output.named_files(report=publishing.report), **chosen.release.as_dict()}
+        named = output.named_files(report=publishing.report, picture=plot)
+        as_data = {"out": str(path), **named, **chosen.release.as_dict()}
         output.write_release(chosen.release, access.ledger, held.target, write=chosen.save, as_data=lambda: as_data)
         if everywhere.as_json:
             output.print_json(as_data)
@@ -117,6 +121,7 @@ def choose(
             print_document(chosen.describe())
             output.print_release(chosen.release, f"{path}")
         write_report()
+        draw(chosen)
 
 
 def check_out(out: Path | None) -> Path:

@@ -21,10 +21,11 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, get_type_hints
 
 import typer
 
+from cloister.cli.default_reports import BESIDE, page_beside
 from cloister.cli.verbosity import silenced
 from cloister.engines.registry import ENGINES  # names alone: no engine is loaded
 from cloister.errors import UsageError
@@ -149,6 +150,9 @@ def takes_groups(verb: Callable[..., None]) -> Callable[..., None]:
         built = {
             name: kind(**{f.name: values.pop(f.name) for f in dataclasses.fields(kind)}) for name, kind in groups.items()
         }
+        for name, group in built.items():
+            if isinstance(group, Publishing):
+                built[name] = group.beside(values.get("out"))
         with _stdout_kept_or_dropped(values, built), _data_here(values, built):
             verb(**values, **built)
 
@@ -217,8 +221,17 @@ class Publishing:
     """What every verb takes that publishes something; `cli.report.reporting` does it."""
 
     report: Annotated[
-        Path | None, typer.Option("--report", metavar="FILE", help="Also write a report to hand over: one new .html page.")
+        Path | None,
+        typer.Option(
+            "--report",
+            metavar="[FILE]",
+            help="Also write a report to hand over: one new .html page. Without FILE, last or before a flag: OUT.report.html",
+        ),
     ] = None
+
+    def beside(self, out: Path | None) -> Self:
+        """The same with the page that --report alone means, beside what is written."""
+        return dataclasses.replace(self, report=page_beside(out)) if self.report == Path(BESIDE) else self
 
 
 @dataclass(frozen=True)

@@ -60,7 +60,7 @@ def microdata(
         Literal["clusters", "marginals", "insensitive", "microaggregation"],
         typer.Option(help="How the rows are made; all but microaggregation are private."),
     ] = "clusters",
-    out: Annotated[Path | None, typer.Option(metavar="FILE", help="A new .csv or .parquet file.")] = None,
+    out: Annotated[Path | None, typer.Option(metavar="FILE", help="A new .csv, .parquet or .xlsx file.")] = None,
     spending: flags.Spending,
     columns: Annotated[
         list[str] | None, flags.name_list("The columns to make up, or to average. Default: by the schema.")
@@ -139,7 +139,7 @@ def check_out(out: Path | None) -> Path:
     from cloister.microdata.private.private_rows import format_of_rows
 
     if out is None:
-        raise UsageError("where should the rows go? Give --out FILE, ending in .csv or .parquet.")
+        raise UsageError("where should the rows go? Give --out FILE, ending in .csv, .parquet or .xlsx.")
     format_of_rows(out)
     return out
 

@@ -7,6 +7,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from cloister.cli import output
+from cloister.cli.default_reports import ALONE
 from cloister.cli.drawing import drawing
 from cloister.cli.report import check_page
 
@@ -24,7 +25,7 @@ def planned_files(
         if out is not None:
             names.enter_context(reserved(out, with_certificate=with_certificate))
         if report is not None:
-            names.enter_context(reserved(check_page(report, out)))
+            names.enter_context(reserved(check_page(report, out, ALONE)))
         names.enter_context(drawing(plot, out, quiet=True))
         yield
     idle = [flag for flag, path in (("--report", report), ("--plot", plot)) if path is not None]

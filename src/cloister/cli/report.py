@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cloister.cli import flags, output
+from cloister.cli.default_reports import ALONE
 from cloister.cli.verify import check_content, read_release
 from cloister.errors import CloisterError, UsageError, VerificationFailed
 
@@ -95,10 +96,10 @@ def default_page(release: Path) -> Path:
     return place.with_name(f"{place.name.removesuffix('.release.json')}.report.html")
 
 
-def check_page(path: Path, release: Path | None) -> Path:
+def check_page(path: Path, release: Path | None, hint: str = "") -> Path:
     """Refuse a name that is not a page's, or that would make the release, if it is known, one that does not verify."""
     if path.suffix.lower() not in ENDINGS:
-        raise UsageError("a report is a page: give it a name that ends in .html.")
+        raise UsageError(f"a report is a page: give it a name that ends in .html.{f' {hint}' if hint else ''}")
     if release is None:
         return path
     folder = Path(os.path.realpath(release))
@@ -174,7 +175,7 @@ def reporting(
 
     if out is None:
         raise UsageError("--report is about what is written: give --out too, or drop it.")
-    check_page(path, out)
+    check_page(path, out, ALONE)
 
     def write() -> None:
         output.write_text(path, make_page(out, [], charged_ledger(out, ledger)))

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from cloister.cli import flags, output
+from cloister.cli.drawing import drawing
 from cloister.report.terminal import print_document
+
+if TYPE_CHECKING:
+    from cloister.clustering.scores.score_report import ScoreReport
+    from cloister.schema import Schema
 
 EXAMPLE = "Example: cloister score clusters people.csv --truth group; before: cloister cluster people.csv ... --out clusters"
 
@@ -22,6 +27,7 @@ def score(
         str | None, typer.Option(metavar="COL", help="The column that holds the true class of each row.")
     ] = None,
     schema: flags.SchemaFile = None,
+    plot: flags.PlotFile = None,
     access: flags.Access,
     everywhere: flags.Everywhere,
 ) -> None:
@@ -29,13 +35,30 @@ def score(
 
     Each score stands beside that of everything in one cluster: what does not beat that has found nothing.
     """
+    with drawing(plot, clusters, quiet=everywhere.as_json) as draw:
+        report = _measure(clusters, data, truth, flags.read_schema(schema), access, everywhere)
+        if everywhere.as_json:
+            output.print_json({**output.named_files(picture=plot), **report.as_dict()})
+        else:
+            print_document(report.describe())
+        draw(report)
+
+
+def _measure(
+    clusters: Path,
+    data: list[str],
+    truth: str | None,
+    facts: Schema | None,
+    access: flags.Access,
+    everywhere: flags.Everywhere,
+) -> ScoreReport:
+    """The scores of clusters that were released, through the holder's door."""
     from cloister.clustering.saved_clusters import load_clusters
     from cloister.clustering.scores.score_clusters import Centers, score_clusters
     from cloister.schema.cell_format import PLAIN
     from cloister.sources.stated_names import names_stated
     from cloister.vault import open_data
 
-    facts = flags.read_schema(schema)
     saved = load_clusters(clusters, facts)
     where = access.parameters()
     stated = names_stated(facts, [*saved.domain.columns, *([truth] if truth else [])])
@@ -46,8 +69,4 @@ def score(
     form = facts[truth].kind.form if facts is not None and truth is not None and truth in facts else PLAIN
     with output.progress(everywhere.as_json) as step:
         step("scoring")
-        report = score_clusters(rows, Centers(saved.domain, saved.places, saved.modes), truth, form=form, **where)
-    if everywhere.as_json:
-        output.print_json(report.as_dict())
-    else:
-        print_document(report.describe())
+        return score_clusters(rows, Centers(saved.domain, saved.places, saved.modes), truth, form=form, **where)

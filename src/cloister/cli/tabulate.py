@@ -20,7 +20,8 @@ EXAMPLE = (
     "Example: cloister tabulate people.csv --by school,age --bins age=0:18:99 --epsilon 1 --schema people.toml --out t.csv"
 )
 
-ENDINGS = (".csv", ".parquet", ".json")
+ENDINGS = (".csv", ".parquet", ".json", ".xlsx")
+BESIDE = (".csv", ".xlsx")  # whose certificate stands beside the file; the other formats hold it inside
 
 
 @dataclass(frozen=True)
@@ -67,7 +68,7 @@ def tabulate(
     data: flags.Data,
     *,
     choice: TableChoice,
-    out: Annotated[Path | None, typer.Option(metavar="FILE", help="A new .csv, .parquet or .json file.")] = None,
+    out: Annotated[Path | None, typer.Option(metavar="FILE", help="A new .csv, .parquet, .json or .xlsx file.")] = None,
     spending: flags.Spending,
     schema: flags.SchemaFile = None,
     neighbours: flags.NeighbourRelation = None,
@@ -88,19 +89,20 @@ def tabulate(
     request = TabulationRequest(**choice.parameters(), budget=spending.budget(), schema=facts, neighbours=neighbours)
     if dry_run:
         target = None if out is None else check_out(out)
-        beside = target is not None and is_csv(target)
+        beside = target is not None and has_own_certificate(target)
+        ending = None if target is None else target.suffix.lower()
         with planned_files(target, publishing.report, plot, with_certificate=beside, as_json=everywhere.as_json):
-            output.print_plan(request.dry_run(access.files(data), where["engine"]), everywhere.as_json)
+            output.print_plan(request.dry_run(access.files(data), where["engine"], ending), everywhere.as_json)
         return
     path = check_out(out)
     with (
-        reserved(path, with_certificate=is_csv(path)) as held,
+        reserved(path, with_certificate=has_own_certificate(path)) as held,
         reporting(publishing, path, access.ledger, quiet=everywhere.as_json) as write_report,
         drawing(plot, path, quiet=everywhere.as_json) as draw,
         paid_result(),
     ):
         with output.progress(everywhere.as_json) as step:
-            table = request.run(access.files(data), **where, progress=step)
+            table = request.run(access.files(data), **where, progress=step, written_as=path.suffix.lower())
         assert table.release is not None
         rows = list(table.rows())
         named = output.named_files(report=publishing.report, picture=plot)
@@ -110,7 +112,8 @@ def tabulate(
             output.print_json(as_data)
         else:
             print_document(describe_rows(table.by, rows))
-            output.print_release(table.release, f"{path}, {certificate_path(path)}" if is_csv(path) else f"{path}")
+            written = f"{path}, {certificate_path(path)}" if has_own_certificate(path) else f"{path}"
+            output.print_release(table.release, written)
         write_report()
         draw(table)
 
@@ -118,15 +121,15 @@ def tabulate(
 def check_out(out: Path | None) -> Path:
     """Where the table goes, in a format that tables have."""
     if out is None:
-        raise UsageError("where should the table go? Give --out FILE, ending in .csv, .parquet or .json.")
+        raise UsageError("where should the table go? Give --out FILE, ending in .csv, .parquet, .json or .xlsx.")
     if out.suffix.lower() not in ENDINGS:
-        raise UsageError("a table is written as .csv, .parquet or .json. Give --out a name that ends so.")
+        raise UsageError("a table is written as .csv, .parquet, .json or .xlsx. Give --out a name that ends so.")
     return out
 
 
-def is_csv(path: Path) -> bool:
-    """Whether the table has its certificate beside it; the other formats hold it inside."""
-    return path.suffix.lower() == ".csv"
+def has_own_certificate(path: Path) -> bool:
+    """Whether the table has its certificate beside it, in a file of its own."""
+    return path.suffix.lower() in BESIDE
 
 
 def read_quantiles(texts: list[str], medians: list[str]) -> dict[str, list[float]]:

@@ -12,6 +12,7 @@ from cloister.collect.packed_reports import pack
 from cloister.collect.planning import plan
 from cloister.collect.questions import Question
 from cloister.collect.reports import check_report
+from cloister.collect.saved_estimates import SavedEstimate
 from cloister.collect.sending import send
 from cloister.collect.simulate import simulate
 
@@ -22,6 +23,7 @@ __all__ = [
     "LocalKModes",
     "Question",
     "Report",
+    "SavedEstimate",
     "check_report",
     "estimate",
     "pack",

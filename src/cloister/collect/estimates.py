@@ -2,51 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from os import PathLike
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
+from numpy.typing import NDArray
 
-from cloister.clustering.chance import public_chance
-from cloister.collect.certified_tables import save_certified
+from cloister.clustering.chance import PublicChance
 from cloister.collect.collection import Collection
 from cloister.collect.counting import MOST_CELLS, ReportCounts, count_reports
-from cloister.collect.estimate_pictures import MOST_QUESTIONS, answer_pictures
-from cloister.collect.estimated_table import EstimatedTable, QueryAnswer
+from cloister.collect.estimated_answers import KIND, EstimatedAnswers, expect_reports, silent
+from cloister.collect.estimated_table import EstimatedTable
 from cloister.collect.estimating import METHODS, CleanedTable
 from cloister.collect.estimating.inversion import invert, standard_errors
-from cloister.collect.estimating.kronecker import Transition
 from cloister.collect.estimating.nonnegative import norm_sub
-from cloister.collect.local_kmodes import LocalKModes
 from cloister.collect.packed_reports import read_marks
 from cloister.collect.reports import parsed
+from cloister.collect.saved_estimates import SavedEstimate
 from cloister.errors import UsageError, by_door
-from cloister.parameters import check_flag, check_names, check_path, check_progress, check_whole, unknown_choice
+from cloister.parameters import check_flag, check_progress, unknown_choice
 from cloister.privacy.events import LocalEvent
 from cloister.privacy.release import Release
-from cloister.report import notebook
-from cloister.report.document import Document, Fact, Section, TextTable
 from cloister.report.one_line import one_line
-from cloister.report.picture import Picture
-from cloister.report.plotted import Plotted
-from cloister.synthesis import fit_tree, rows_from_cells
+from cloister.synthesis import fit_tree
 from cloister.vault import EngineChoice
 
-__all__ = ["KIND", "CollectionEstimate", "estimate"]
+__all__ = ["CollectionEstimate", "estimate"]
 
-KIND, ROWS_KIND = "local estimate", "local rows"
 DEFAULT = "em"
-ALL = "*"  # stands for a question that is added up
-MOST_ROWS = 2**22  # of a table that is written
 ORIGIN = (
     "The guarantee is that of each report that a Cloister client of this collection made. Nobody can see from a report how it "
     "was made, or whether its sender told the truth."
 )
-MADE_UP = "The rows are made up from the estimate: none of them is a person's, and no more is in them than in the estimate."
 UNCHECKED = (
     "The reports do not say under which terms they were given: whoever counted them says that they are of this collection."
 )
@@ -57,8 +46,8 @@ ESTIMATED = (
 )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class CollectionEstimate(Plotted):
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class CollectionEstimate(EstimatedAnswers):
     """What a collection's reports say, as far as noise lets it be seen.
 
     Attributes
@@ -74,7 +63,7 @@ class CollectionEstimate(Plotted):
     method: str = DEFAULT
     seeded: bool = False
     terms_checked: bool = True
-    _fitted: dict[tuple[str, ...], tuple[EstimatedTable, CleanedTable]] = field(default_factory=dict, repr=False)
+    _fitted: dict[tuple[str, ...], tuple[EstimatedTable, CleanedTable]] = field(default_factory=dict)
 
     @property
     def reports(self) -> int:
@@ -86,49 +75,31 @@ class CollectionEstimate(Plotted):
         """How many reports were not, by reason."""
         return self.counts.refused
 
-    # Tables.
+    @property
+    def has_joint(self) -> bool:
+        """Whether the reports are counted by all joined questions at once: the cells are not too many."""
+        return self.counts.joint is not None
 
-    def joint(self, progress: Callable[[str], None] = lambda _: None) -> EstimatedTable:
+    # Tables. A marginal is estimated from its own reports.
+
+    def joint(self, progress: Callable[[str], None] = silent) -> EstimatedTable:
         """How many people hold each combination of answers to all questions that are joined."""
-        names = tuple(question.name for question in self.collection.joined)
-        if not names:
-            raise UsageError("no question of the collection is joined with others: its answers are bits. Ask for marginals.")
-        if self.counts.joint is None:
+        if self.collection.joined and not self.has_joint:
             raise UsageError(
                 f"the joint distribution has {self.collection.cells:,} cells, more than {MOST_CELLS:,}. Ask for marginals, or "
                 "for rows, which are made from them."
             )
-        return self._table(names, progress)[0]
+        return EstimatedAnswers.joint(self, progress)  # super() is not there in a class with slots
 
-    def marginal(self, names: Sequence[str] | str, progress: Callable[[str], None] = lambda _: None) -> EstimatedTable:
-        """The same for some of the questions, estimated from their own reports."""
-        wanted = (names,) if isinstance(names, str) else check_names(names, "names")
-        if not wanted or len(set(wanted)) < len(wanted):
-            raise UsageError("a marginal needs the names of some questions, each once.")
-        for name in wanted:
-            self.collection.question(name)
-        in_order = tuple(name for name in self.collection.names if name in wanted)
-        table = self._table(in_order, progress)[0]
-        return table if in_order == wanted else table.marginal(wanted)
+    def tables(self, progress: Callable[[str], None] = silent) -> list[EstimatedTable]:
+        """What is written: the joint distribution, where there is one; then each question by itself."""
+        many = [self.joint(progress)] if len(self.collection.joined) > 1 and self.has_joint else []
+        return [*many, *(self.marginal(name, progress) for name in self.collection.names)]
 
-    def query(self, where: Mapping[str, str | Sequence[str]]) -> QueryAnswer:
-        """How many people answered with one of some values, to each of some questions."""
-        if not isinstance(where, Mapping) or not where:
-            raise UsageError('a query names values of questions, such as {"smokes": "yes", "year": ["2", "3"]}.')
-        return self.marginal(list(where)).query(where)
-
-    def range(self, name: str, first: str, last: str) -> QueryAnswer:
-        """How many people answered a question with a value between two of its domain, both included."""
-        return self.marginal(name).range(name, first, last)
-
-    def top(self, most: int = 10) -> list[dict[str, Any]]:
-        """The most frequent combinations of answers, largest first."""
-        return self.joint().top(most)
-
-    def _table(self, names: tuple[str, ...], progress: Callable[[str], None]) -> tuple[EstimatedTable, CleanedTable]:
+    def _table(self, names: tuple[str, ...], progress: Callable[[str], None]) -> EstimatedTable:
         if names not in self._fitted:
             self._fitted[names] = self._fit(names, progress)
-        return self._fitted[names]
+        return self._fitted[names][0]
 
     def _fit(self, names: tuple[str, ...], progress: Callable[[str], None]) -> tuple[EstimatedTable, CleanedTable]:
         values = tuple(self.collection.question(name).values for name in names)
@@ -139,8 +110,7 @@ class CollectionEstimate(Plotted):
         progress(f"estimating {seen.size:,} cells")
         fitted = METHODS[self.method](seen, channels, progress)
         # errors at the reports that the estimate leads to expect: where few were counted, none is as certain as it looks
-        people = fitted.counts if self.method in ("em", "norm-sub") else norm_sub(fitted.counts, self.reports)
-        expected = Transition(channels)(people)
+        expected = expect_reports(fitted.counts, channels, self.reports, self.method)
         errors = standard_errors(expected, channels)
         rule = f"{' x '.join(names)}: {fitted.rule}" if fitted.rule and len(names) > 1 else ""
         return EstimatedTable(names, values, fitted.counts, errors, self.reports, expected, channels), replace(
@@ -175,31 +145,11 @@ class CollectionEstimate(Plotted):
 
     # What follows from them.
 
-    def synthesize(self, rows: int | None = None, random_state: Any = None) -> pa.Table:
-        """Made-up rows with the estimated distribution, one column a joined question.
-
-        From the joint distribution, or, where that has too many cells, along a tree of the strongest dependences between pairs.
-        Questions whose answers are bits come out independently of the others.
-        """
-        count = self.reports if rows is None else check_whole(rows, "rows", 0, 10**9)
-        random = public_chance(random_state)
-        joined = tuple(question.name for question in self.collection.joined)
-        codes: dict[str, Any] = {}
-        if joined and self.counts.joint is not None:
-            drawn = rows_from_cells(np.maximum(self.joint().counts, 0.0), count, random)
-            drawn = drawn[random.permutation(count)]
-            codes = {name: drawn[:, axis] for axis, name in enumerate(joined)}
-        elif joined:
-            drawn = self._tree(joined).rows(count, random)
-            codes = {name: drawn[:, axis] for axis, name in enumerate(joined)}
-        for name in self.collection.names:
-            if name not in codes:
-                shares = np.maximum(self.marginal(name).counts, 0.0)
-                codes[name] = rows_from_cells(shares, count, random)[random.permutation(count), 0]
-        values = {question.name: question.values for question in self.collection.questions}
-        return pa.table(
-            {name: pa.array(values[name], pa.string()).take(pa.array(codes[name])) for name in self.collection.names}
-        )
+    def _drawn(self, joined: tuple[str, ...], count: int, random: PublicChance) -> NDArray[Any]:
+        if self.has_joint:
+            return EstimatedAnswers._drawn(self, joined, count, random)
+        drawn: NDArray[Any] = self._tree(joined).rows(count, random)
+        return drawn
 
     def _tree(self, names: tuple[str, ...]) -> Any:
         """The tree of the strongest dependences between pairs of questions."""
@@ -214,10 +164,6 @@ class CollectionEstimate(Plotted):
             reach = np.prod([channel.contrast**2 for channel in channels])
             noise[pair] = (seen.shape[0] - 1) * (seen.shape[1] - 1) / (2 * people * float(reach))  # E of G over 2 n
         return fit_tree(singles, pairs, noise)
-
-    def cluster(self, n_clusters: int, **options: Any) -> LocalKModes:
-        """k-modes of the estimated joint distribution: `LocalKModes`, which documents the options."""
-        return LocalKModes(n_clusters, **options).fit(self)
 
     # Leaving.
 
@@ -242,88 +188,20 @@ class CollectionEstimate(Plotted):
     def _rules(self) -> Iterable[str]:
         return dict.fromkeys(fitted.rule for _, fitted in self._fitted.values() if fitted.rule)
 
-    def tables(self, progress: Callable[[str], None] = lambda _: None) -> list[EstimatedTable]:
-        """What is written: the joint distribution, where there is one; then each question by itself."""
-        joined = len(self.collection.joined)
-        many: list[EstimatedTable] = []
-        if joined > 1 and self.counts.joint is not None:
-            many = [self.joint(progress)]
-        return [*many, *(self.marginal(name, progress) for name in self.collection.names)]
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> SavedEstimate:
+        """Read back what `save` or ``cloister collect estimate --out`` wrote: its tables, checked against their certificate.
 
-    def frame(self, tables: Sequence[EstimatedTable] | None = None) -> pa.Table:
-        """Tables below one another; "*" stands for a question that is added up."""
-        frames = []
-        for table in self._chosen(tables):
-            rows = table.frame()
-            stars = pa.array([ALL] * rows.num_rows, pa.string())
-            questions = {name: rows[name] if name in table.names else stars for name in self.collection.names}
-            frames.append(pa.table({**questions, **{name: rows[name] for name in ("count", "share", "standard_error")}}))
-        return pa.concat_tables(frames)
+        A file holds no counts of reports. A marginal that it does not hold is the sum of a table that it does.
 
-    def _chosen(self, tables: Sequence[EstimatedTable] | None) -> Sequence[EstimatedTable]:
-        if tables is None:
-            return self.tables()
-        if (
-            not isinstance(tables, list | tuple)
-            or not tables
-            or not all(isinstance(each, EstimatedTable) for each in tables)
-        ):
-            raise UsageError('tables must be a list of estimated tables, such as [estimate.marginal("year")].')
-        return tables
-
-    def save(self, path: str | PathLike[str], tables: Sequence[EstimatedTable] | None = None) -> Release:
-        """Write a new CSV or Parquet file, by the ending of its name, and its certificate beside it."""
-        target = Path(check_path(path, "the output", "a new file"))
-        kind = target.suffix.lower()
-        if kind not in (".csv", ".parquet"):
-            raise UsageError("an estimate is written as .csv or .parquet. Give it a name that ends so.")
-        chosen = self._chosen(tables)
-        if sum(table.counts.size for table in chosen) > MOST_ROWS:
-            raise UsageError(f"the tables have more than {MOST_ROWS:,} cells. Write marginals of fewer questions.")
-        return save_certified(self.frame(chosen), self.release_, target)
-
-    def save_rows(self, path: str | PathLike[str], rows: int | None = None, random_state: Any = None) -> Release:
-        """Write made-up rows (`synthesize`) into a new CSV or Parquet file, and its certificate beside it."""
-        target = Path(check_path(path, "the output", "a new file"))
-        if target.suffix.lower() not in (".csv", ".parquet"):
-            raise UsageError("rows are written as .csv or .parquet. Give the file a name that ends so.")
-        table = self.synthesize(rows, random_state)
-        base = self.release_
-        made_up = replace(base, kind=ROWS_KIND, result={**base.result, "rows": table.num_rows}, notes=(*base.notes, MADE_UP))
-        return save_certified(table, made_up, target)
-
-    def count_facts(self) -> list[Fact]:
-        """How many reports were counted, and refused."""
-        return [Fact("reports", f"{self.reports:,}"), *(Fact("refused", f"{n:,}: {why}") for why, n in self.refused.items())]
-
-    def describe(self) -> Document:
-        """The answers to each question, with errors."""
-        blocks: list[Any] = [*self.count_facts()]
-        for name in self.collection.names:
-            table = self.marginal(name)
-            rows = [
-                [
-                    row[name] or '""',
-                    f"{row['count']:,.0f}",
-                    f"{row['share']:.1%}",
-                    f"{row['standard_error'] / max(1, self.reports):.1%}",
-                ]
-                for row in table.top(12)
-            ]
-            more = "" if table.counts.size <= 12 else f" (12 of {table.counts.size:,} values)"
-            blocks.append(TextTable.of([name, "people", "share", "std. error"], rows, title=f"{name}{more}"))
-        return Document((Section(tuple(blocks)),), title=f"Estimate of {self.collection.id}")
-
-    def pictures(self) -> tuple[Picture, ...]:
-        """The share of people with each answer, with errors; a panel a question."""
-        names = self.collection.names
-        return answer_pictures([self.marginal(name) for name in names[:MOST_QUESTIONS]], len(names))
-
-    def _repr_html_(self) -> str:
-        return notebook.html(self.describe())
-
-    def __repr__(self) -> str:
-        return f"CollectionEstimate({self.collection.id}: {self.reports:,} reports, {self.method})"
+        Raises
+        ------
+        SourceError
+            It is no such file.
+        DataError
+            It was changed, or contradicts its certificate.
+        """
+        return SavedEstimate.load(path)
 
 
 def estimate(

@@ -7,7 +7,6 @@ there are fewer than K. `init="best"`, the default, clusters the same cells from
 
 from __future__ import annotations
 
-from dataclasses import replace
 from math import ceil
 from os import PathLike
 from pathlib import Path
@@ -24,13 +23,14 @@ from cloister.clustering.seeding.points_prototypes import (
     best_prototypes,
     lloyd_prototypes,
 )
-from cloister.collect.certified_tables import save_certified
+from cloister.collect.certified_tables import ENDINGS, collection_of, read_certified, save_certified
 from cloister.collect.estimate_pictures import mode_pictures
 from cloister.collect.estimated_table import EstimatedTable
 from cloister.encode import Encoded
-from cloister.errors import UsageError
+from cloister.errors import UsageError, VerificationFailed
 from cloister.kernels import Modes
 from cloister.parameters import check_path, check_whole, unknown_choice
+from cloister.privacy.certified_files import existing_file, faults_told, read_beside
 from cloister.privacy.release import Release
 from cloister.report import notebook
 from cloister.report.document import Document, Fact, Section, TextTable
@@ -40,6 +40,8 @@ from cloister.report.plotted import Plotted
 __all__ = ["LocalKModes"]
 
 KIND = "local k-modes"
+WANTED = "Give centres that cloister collect cluster or LocalKModes.save wrote"
+MOST_CLUSTERS = 4096
 RESTARTS = 20
 INITS = ("best", "frequent")
 MOST_TUPLES = 2**18  # of cells that are clustered: the heaviest ones; the others hold what is left, which is said
@@ -84,7 +86,7 @@ class LocalKModes(Plotted):
 
     def fit(self, estimate: HasJoint) -> LocalKModes:
         """Cluster what was estimated."""
-        clusters = check_whole(self.n_clusters, "n_clusters", 1, 4096)
+        clusters = check_whole(self.n_clusters, "n_clusters", 1, MOST_CLUSTERS)
         rounds = check_whole(self.max_iter, "max_iter", 0, 10**6)
         if self.init not in INITS:
             raise unknown_choice("init", self.init, INITS)
@@ -121,12 +123,12 @@ class LocalKModes(Plotted):
         self.cost_ = found.loss / max(1e-300, float(found.sizes.sum()))
         notes = (f"{left_out:.2%} of the people lie in cells that were too many to cluster.",) if left_out > 0 else ()
         base = estimate.release_
-        self.release_ = replace(
-            base,
+        self.release_ = base.derived(
             kind=KIND,
             parameters={**base.parameters, "n_clusters": len(codes), "init": self.init, "max_iter": self.max_iter},
             result={**base.result, "modes": self.modes_, "sizes": [float(size) for size in self.sizes_], "cost": self.cost_},
             notes=(*base.notes, *notes),
+            files={},
         )
 
     def frame(self) -> pa.Table:
@@ -137,9 +139,43 @@ class LocalKModes(Plotted):
     def save(self, path: str | PathLike[str]) -> Release:
         """Write a new CSV or Parquet file of the centres, and its certificate beside it."""
         target = Path(check_path(path, "the output", "a new file"))
-        if target.suffix.lower() not in (".csv", ".parquet"):
+        if target.suffix.lower() not in ENDINGS:
             raise UsageError("clusters are written as .csv or .parquet. Give the file a name that ends so.")
         return save_certified(self.frame(), self.release_, target)
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> LocalKModes:
+        """Read back what `save` or ``cloister collect cluster --out`` wrote: fitted centres, checked against their certificate.
+
+        Raises
+        ------
+        SourceError
+            It is no such file.
+        DataError
+            It was changed, or contradicts its certificate.
+        """
+        place = existing_file(path, ENDINGS, WANTED)
+        release = read_beside(place, KIND, WANTED)
+        joined = collection_of(release).joined
+        names, values = [question.name for question in joined], [question.values for question in joined]
+        with faults_told(place.name, WANTED):
+            rows = read_certified(place, names, ["size"], MOST_CLUSTERS)
+            try:
+                facts, result = release.parameters, release.result
+                model = cls(int(facts["n_clusters"]), init=str(facts["init"]), max_iter=int(facts["max_iter"]))
+                model.modes_ = [{name: mode[name] for name in names} for mode in result["modes"]]
+                codes = [[values[j].index(mode[name]) for j, name in enumerate(names)] for mode in model.modes_]
+                model.codes_ = np.array(codes, dtype=np.int32)
+                model.sizes_ = np.array(result["sizes"], dtype=np.float64)
+                model.cost_, model.release_ = float(result["cost"]), release
+                is_whole = model.n_clusters == len(rows) and model.frame().equals(rows.combine_chunks())
+            except (LookupError, TypeError, ValueError):
+                is_whole = False
+        if not is_whole:
+            raise VerificationFailed(
+                f"{place.name} contradicts itself: its centres are not those of its certificate. Do not rely on it."
+            )
+        return model
 
     def pictures(self) -> tuple[Picture, ...]:
         """How many people are nearest to each centre, and what the centres answer."""

@@ -79,7 +79,7 @@ class Simulation:
             "reports": self.estimate.reports,
             "method": self.estimate.method,
             "total_variation": {name: self.distance((name,)) for name in self.collection.names},
-            "total_variation_of_joint": self.distance() if joined > 1 and self.estimate.counts.joint is not None else None,
+            "total_variation_of_joint": self.distance() if joined > 1 and self.estimate.has_joint else None,
             "left_out": dict(self.left_out),
             "stamp": self.truth.stamp,
         }
@@ -97,7 +97,7 @@ class Simulation:
                 ["question", "misplaced"], rows, title="the share of people who are in the wrong place (total variation)"
             )
         )
-        if len(self.collection.joined) > 1 and self.estimate.counts.joint is not None:
+        if len(self.collection.joined) > 1 and self.estimate.has_joint:
             cells = f"{self.collection.cells:,}"
             blocks.append(Fact(f"of the joint distribution of {cells} cells", f"{self.distance():.1%}"))
         for name in self.collection.names:

@@ -7,6 +7,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from cloister.choosing.choice_pictures import choice_pictures
 from cloister.clustering.saved_clusters import load_clusters
 from cloister.clustering.synopsis.synopsis import Synopsis
 from cloister.privacy.release import Release
@@ -40,7 +41,9 @@ def draw_inline(pictures: Sequence[Picture], prefix: str = "") -> tuple[Drawing,
 
 
 def result_pictures(release: Release, path: Path) -> tuple[Picture, ...]:
-    """The pictures of clusters and synopses, as they show themselves."""
+    """The pictures of clusters, synopses and choices, as they show themselves."""
+    if release.kind == "choice":  # its certificate is all of its file
+        return choice_pictures(release)
     reader = READERS.get(release.kind)
     return () if reader is None else reader(path)
 

@@ -10,6 +10,8 @@ from cloister.handouts.shown_pictures import draw_inline, result_pictures, table
 from cloister.privacy.release import Release
 from cloister.report.document import Sentence, TextTable
 from cloister.report.handout_blocks import PaperBlock
+from cloister.tabulation.saved_tables import read_rows_beside
+from cloister.tabulation.table_workbooks import is_workbook
 
 __all__ = ["show_result"]
 
@@ -24,7 +26,7 @@ def show_result(release: Release, path: Path) -> tuple[PaperBlock, ...]:
     """The content of a release that was checked, as far as a page has room for it."""
     if release.kind not in TABLES:
         return draw_inline(result_pictures(release, path))
-    rows, count = _first_rows(path.with_name(path.name.removesuffix(CERTIFICATE_SUFFIX)))
+    rows, count = _first_rows(path.with_name(path.name.removesuffix(CERTIFICATE_SUFFIX)), release)
     by = [str(name) for name in release.parameters.get("by", ())]
     drawn = draw_inline(table_rows_pictures(by, rows)) if by and count == len(rows) else ()
     return (*drawn, *_table(rows[:MOST_ROWS], count, {*by, *release.parameters.get("questions", ())}))
@@ -43,7 +45,7 @@ def _table(rows: list[Mapping[str, Any]], count: int, labels: set[str]) -> Itera
         yield Sentence(f"... and {len(left_out):,} columns more in the file: {', '.join(left_out)}.")
 
 
-def _first_rows(path: Path) -> tuple[list[Mapping[str, Any]], int]:
+def _first_rows(path: Path, release: Release) -> tuple[list[Mapping[str, Any]], int]:
     """The rows of a table that was released, as far as they are shown or drawn, and how many it has."""
     if path.suffix.lower() == ".json":
         import json
@@ -55,6 +57,9 @@ def _first_rows(path: Path) -> tuple[list[Mapping[str, Any]], int]:
 
         table = pq.read_table(path)
         return table.slice(0, MOST_DRAWN).to_pylist(), table.num_rows
+    if is_workbook(path):
+        cells = read_rows_beside(path, release)
+        return list(cells[:MOST_DRAWN]), len(cells)
     import csv
 
     with path.open(encoding="utf-8", newline="") as opened:

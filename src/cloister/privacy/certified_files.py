@@ -14,7 +14,7 @@ from cloister.privacy.release import Release
 from cloister.privacy.verification import check_consistency, read_certificate_file, unreadable_told
 from cloister.sinks import certificate_path, written_files
 
-__all__ = ["check_kind", "check_named", "existing_file", "faults_told", "read_beside"]
+__all__ = ["check_kind", "check_named", "existing_file", "existing_output", "faults_told", "read_beside"]
 
 
 def existing_file(path: str | PathLike[str], endings: Sequence[str], wanted: str) -> Path:
@@ -27,8 +27,16 @@ def existing_file(path: str | PathLike[str], endings: Sequence[str], wanted: str
     return place
 
 
+def existing_output(path: str | PathLike[str], wanted: str) -> Path:
+    """The place of a result that is a file or, as engines write them, a folder of files."""
+    place = Path(os.path.abspath(check_path(path, "the file")))
+    if not os.path.exists(place):
+        raise SourceError(f"{path} is not there. {wanted}.")
+    return place
+
+
 def read_beside(place: Path, kind: str, wanted: str) -> Release:
-    """The certificate beside a file: of this kind, about this file, and whole.
+    """The certificate beside a file or a folder: of this kind, about this output, and whole.
 
     Raises
     ------

@@ -92,6 +92,8 @@ def check_storable(schema: pa.Schema, format: str) -> None:
     for column in schema:
         try:
             open_writer(pa.BufferOutputStream(), pa.schema([column])).close()
+        except SinkError:  # the writer is not there
+            raise
         except (pa.ArrowException, ValueError, TypeError):
             raise_alone(
                 SinkError(

@@ -32,6 +32,7 @@ from cloister.kernels.tables import ValueLevels
 from cloister.report.numbers import decimals_left
 from cloister.tabulation.cell_statistics import LEAST_COUNT, Columns, MarginCounts
 from cloister.tabulation.quantile_bins import QuantileBins
+from cloister.tabulation.table_digits import MOST_DIGITS, significant
 
 __all__ = ["CellQuantiles", "RankFit", "fit_ranks", "quantile_name"]
 
@@ -120,10 +121,15 @@ class CellQuantiles:
         points = self.bins.points
         if self.bins.has_values:
             crossing = min(max(int(np.argmax(rising[1:] >= 0)), first_bin), last_bin)
-            return points[crossing], points[first_bin], points[last_bin]
-        low, high = points[first_bin], points[last_bin + 1]
+            return _rounded(points[crossing]), _rounded(points[first_bin]), _rounded(points[last_bin])
+        low, high = _rounded(points[first_bin]), _rounded(points[last_bin + 1])
         digits = decimals_left(points[1] - points[0])
         return min(max(round(float(np.interp(0.0, rising, points)), digits), low), high), low, high
+
+
+def _rounded(point: float) -> float:
+    """A point of a public grid with the digits that every file keeps, also a workbook: 0.3 and not 0.30000000000000004."""
+    return significant(point, MOST_DIGITS)
 
 
 def quantile_name(column: str, quantile: float) -> str:

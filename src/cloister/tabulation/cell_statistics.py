@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from cloister.report.numbers import decimals_left
 from cloister.tabulation.margins import Axes
-from cloister.tabulation.table_digits import significant
+from cloister.tabulation.table_digits import MOST_DIGITS, significant
 
 __all__ = ["CellMeans", "CellStatistic", "CellSums", "MarginCounts"]
 
@@ -106,6 +106,6 @@ class CellMeans:
             at = tuple(place)
             error = max(float(errors[at]), self.half * 1e-12)
             mean = round(self.center + float(offsets[at]), decimals_left(error))
-            means[at] = min(max(mean, self.center - self.half), self.center + self.half)
+            means[at] = significant(min(max(mean, self.center - self.half), self.center + self.half), MOST_DIGITS)
             deviations[at] = significant(error)
         return dict(zip(self.heads, (means, deviations), strict=True))

@@ -19,7 +19,8 @@ from cloister.schema.unit import Unit
 from cloister.tabulation.axes import TableLayout
 from cloister.tabulation.cell_quantiles import fit_ranks
 from cloister.tabulation.margins import Axes
-from cloister.tabulation.saved_tables import MOST_COLUMNS
+from cloister.tabulation.saved_tables import COUNTED, MOST_COLUMNS
+from cloister.tabulation.table_workbooks import XLSX, check_workbook
 
 __all__ = ["PlannedTable", "plan_step"]
 
@@ -50,6 +51,22 @@ class PlannedTable:
         shown = [name for name in (*contents.measures, *contents.means) for _ in range(2)]
         shown += [name for name, quantiles in contents.quantiles for _ in range(3 * len(quantiles))]
         return rows * (texts + sum(map(text_bytes, shown)) + NUMBER_BYTES * (4 + len(shown)))
+
+    def check_written(self, ending: str | None) -> None:
+        """Refuse a file that cannot hold it, by the ending of its name; None: it is not known where it goes."""
+        if ending != XLSX:
+            return
+        contents, axes = self.layout.contents, self.layout.axes
+        statistics = 2 * len((*contents.measures, *contents.means)) + sum(3 * len(asked) for _, asked in contents.quantiles)
+        names = (
+            *(axis.name for axis in axes),
+            *contents.measures,
+            *contents.means,
+            *(name for name, _ in contents.quantiles),
+        )
+        labels = (label for axis in axes for label in axis.labels)
+        rows = prod(size + 1 for size in self.layout.shape)
+        check_workbook(rows, len(axes) + len(COUNTED) + statistics, (*names, *labels))
 
     def as_plan(self) -> Plan:
         """What it spends, and what to expect of it."""

@@ -26,11 +26,12 @@ from cloister.sinks import file_hashes, stage
 from cloister.tabulation.axes import ALL
 from cloister.tabulation.cell_statistics import CellStatistic, CellSums, MarginCounts
 from cloister.tabulation.margins import Axes
-from cloister.tabulation.saved_tables import CERTIFICATE, COUNTED, ENDINGS, hash_of_rows, json_bytes, read_saved
+from cloister.tabulation.saved_tables import BESIDE, CERTIFICATE, COUNTED, ENDINGS, hash_of_rows, json_bytes, read_saved
 from cloister.tabulation.table_digits import significant
 from cloister.tabulation.table_display import describe_rows, pivot_rows
 from cloister.tabulation.table_figures import find_false_figure
 from cloister.tabulation.table_pictures import MarginCells, table_pictures
+from cloister.tabulation.table_workbooks import XLSX, check_workbook, write_workbook
 
 __all__ = ["PrivateTable"]
 
@@ -196,7 +197,7 @@ class PrivateTable(PlottedByColumn):
         return hash_of_rows(self.rows())
 
     def save(self, path: str | PathLike[str]) -> Release | None:
-        """Write CSV, Parquet or JSON, by the name's ending; returns the certificate as it was written.
+        """Write CSV, Parquet, JSON or Excel, by the name's ending; returns the certificate as it was written.
 
         A CSV has its certificate beside it, `NAME.release.json`; the other formats hold it inside.
         """
@@ -205,8 +206,8 @@ class PrivateTable(PlottedByColumn):
         certified = self.release and dataclasses.replace(self.release, files={})  # one that was read back may list a CSV
         certificate = certified.to_json() if certified else "{}"
         if kind not in ENDINGS:
-            raise UsageError("a table is written as .csv, .parquet or .json. Give it a name that ends so.")
-        with stage(target, directory=False, with_certificate=kind == ".csv") as staged:
+            raise UsageError("a table is written as .csv, .parquet, .json or .xlsx. Give it a name that ends so.")
+        with stage(target, directory=False, with_certificate=kind in BESIDE) as staged:
             if kind == ".parquet":
                 import pyarrow.parquet as pq
 
@@ -214,14 +215,25 @@ class PrivateTable(PlottedByColumn):
             elif kind == ".json":
                 staged.path.write_bytes(json_bytes(json.loads(certificate), list(self.rows())))
             else:
-                from pyarrow import csv
-
-                csv.write_csv(self.frame(), staged.path)
+                self._write_beside(kind, staged.path)
                 release = self.release and dataclasses.replace(self.release, files=file_hashes(staged.path))
                 staged.commit(release.to_json() if release else certificate)
                 return release
             staged.commit()
         return certified
+
+    def _write_beside(self, kind: str, path: Path) -> None:
+        """Write the rows in a format that has its certificate beside it."""
+        table = self.to_arrow()
+        if kind == XLSX:
+            check_workbook(
+                table.num_rows, table.num_columns, (*table.schema.names, *(each for some in self.labels for each in some))
+            )
+            write_workbook(table, self.by, path)
+            return
+        from pyarrow import csv
+
+        csv.write_csv(table, path)
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> PrivateTable:

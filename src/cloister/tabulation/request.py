@@ -101,16 +101,17 @@ class TabulationRequest:
         """What it would spend on a table with these columns; no row is read and nothing is charged."""
         return self.on(names).as_plan()
 
-    def dry_run(self, data: Any, engine: Any = None) -> Plan:
+    def dry_run(self, data: Any, engine: Any = None, written_as: str | None = None) -> Plan:
         """The same for data that is opened as a run opens it; refuses what a run would refuse before its charge."""
-        rows, planned = self._open(data, engine)
+        rows, planned = self._open(data, engine, written_as)
         Vault.check(rows, planned.layout.encoding, engine=engine, unit=planned.unit)
         return planned.as_plan()
 
-    def _open(self, data: Any, engine: Any) -> tuple[Any, PlannedTable]:
+    def _open(self, data: Any, engine: Any, written_as: str | None) -> tuple[Any, PlannedTable]:
         """The data with the names of its columns, and the request fitted to them; room for the table is set aside."""
         rows = open_data(data, engine, names_stated(self.schema, self.columns, BY_COLUMNS))
         planned = self.on(rows.names)
+        planned.check_written(written_as)
         set_aside(planned.most_bytes())
         return rows, planned
 
@@ -122,10 +123,14 @@ class TabulationRequest:
         ledger: str | Ledger | None = None,
         engine: Any = None,
         progress: Callable[[str], None] = lambda _: None,
+        written_as: str | None = None,
     ) -> PrivateTable:
-        """Make the table in one pass over the rows; under replace-one, where their number is public, another pass counts them."""
+        """Make the table in one pass over the rows; under replace-one, where their number is public, another pass counts them.
+
+        `written_as`: the ending of the file that it goes to, such as ".xlsx", which cannot hold every table.
+        """
         progress = check_progress(progress)
-        rows, planned = self._open(data, engine)
+        rows, planned = self._open(data, engine, written_as)
         layout, kernel = planned.layout, planned.kernel
         with Vault.open(
             rows,

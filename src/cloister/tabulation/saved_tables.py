@@ -32,8 +32,10 @@ from cloister.tabulation.axes import ALL
 from cloister.tabulation.cell_quantiles import quantile_name
 from cloister.tabulation.cell_statistics import CellStatistic, CellSums, Columns, MarginCounts
 from cloister.tabulation.margins import Axes
+from cloister.tabulation.table_workbooks import XLSX, is_workbook, read_workbook
 
 __all__ = [
+    "BESIDE",
     "CERTIFICATE",
     "COUNTED",
     "ENDINGS",
@@ -45,12 +47,14 @@ __all__ = [
     "hash_of_rows",
     "json_bytes",
     "read_certificate",
+    "read_rows_beside",
     "read_saved",
 ]
 
 KIND = "table"  # of its certificate
 CERTIFICATE = "cloister.release"  # the key in a Parquet file's metadata
-ENDINGS = (".csv", ".parquet", ".json")
+ENDINGS = (".csv", ".parquet", ".json", XLSX)
+BESIDE = (".csv", XLSX)  # which have their certificate beside them; it is inside the others
 MOST_COLUMNS = 8  # that make cells
 COUNTED = ("count", "standard_error", "low", "high")
 WHOLE = ("count", "low", "high")
@@ -208,15 +212,15 @@ def read_saved(path: str | PathLike[str]) -> SavedTable:
     place = existing_file(path, ENDINGS, WANTED)
     with faults_told(place.name, WANTED):
         try:
-            return arrange(*(read_with_certificate(place) if place.suffix.lower() == ".csv" else read_checked_inside(place)))
+            return arrange(*(read_with_certificate(place) if place.suffix.lower() in BESIDE else read_checked_inside(place)))
         except (KeyError, IndexError, TypeError):
             raise DataError(f"{place.name} contradicts itself: it is not the table of its certificate.") from None
 
 
 def read_with_certificate(place: Path) -> tuple[Release, Rows]:
-    """A CSV, whose certificate stands beside it."""
+    """A CSV or a workbook, whose certificate stands beside it."""
     release = read_beside(place, KIND, WANTED)
-    return release, read_csv_rows(place, release)
+    return release, read_rows_beside(place, release)
 
 
 def read_checked_inside(place: Path) -> tuple[Release, Rows]:
@@ -232,6 +236,14 @@ def read_checked_inside(place: Path) -> tuple[Release, Rows]:
 def has_whole_counts(release: Release) -> bool:
     """Whether its counts are whole; once they had decimals, as the total of the certificate has then."""
     return type(release.result.get("total")) is not float
+
+
+def read_rows_beside(path: Path, release: Release) -> Rows:
+    """The rows of a CSV or a workbook, which is told by its content: whoever gets a file renames it."""
+    if not is_workbook(path):
+        return read_csv_rows(path, release)
+    by = release.parameters["by"]
+    return read_workbook(path, by, WHOLE, len(by) + len(COUNTED) + sum(head_counts(release.parameters).values()))
 
 
 def read_csv_rows(path: Path, release: Release) -> Rows:

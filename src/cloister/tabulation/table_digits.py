@@ -8,8 +8,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["significant", "whole_counts"]
+__all__ = ["MOST_DIGITS", "significant", "whole_counts"]
 
+MOST_DIGITS = 15  # of a number in a table: a workbook keeps so many
 PARTS = 10**6  # of a row, in which counts are compared: integers, so that no rounding of floats decides
 
 

@@ -23,8 +23,8 @@ from cloister.tabulation.saved_tables import (
     arrange,
     has_whole_counts,
     hash_of_rows,
-    read_csv_rows,
     read_inside,
+    read_rows_beside,
 )
 
 __all__ = ["check_table_figures", "find_false_figure"]
@@ -36,7 +36,8 @@ DECIMAL = 0.001  # to which counts were rounded, before they were whole
 def check_table_figures(path: Path, release: Release, *, is_inside: bool) -> None:
     """Refuse a table whose numbers cannot be true, although its hashes and its signature fit.
 
-    `is_inside`: its certificate lies in the file itself, as of Parquet and JSON, and was compared with it; else it is a CSV.
+    `is_inside`: its certificate lies in the file itself, as of Parquet and JSON, and was compared with it; else it is a CSV or
+    a workbook.
 
     Raises
     ------
@@ -45,7 +46,7 @@ def check_table_figures(path: Path, release: Release, *, is_inside: bool) -> Non
     """
     try:
         inside = read_inside(path) if is_inside else None
-        rows = read_csv_rows(path, release) if inside is None else inside[1]
+        rows = read_rows_beside(path, release) if inside is None else inside[1]
         false = find_false_figure(arrange(release, rows))
         if inside is None and has_whole_counts(release) and release.result["rows_sha256"] != hash_of_rows(rows):
             false = false or "its rows are not those of its certificate"

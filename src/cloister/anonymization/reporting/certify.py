@@ -11,7 +11,9 @@ from cloister.anonymization.request import Request
 from cloister.privacy.release import Release, Syntactic
 from cloister.vault import Holder
 
-__all__ = ["certify"]
+__all__ = ["KIND", "certify"]
+
+KIND = "k-anonymous table"
 
 
 def certify(
@@ -22,7 +24,7 @@ def certify(
     `files` are the hashes of what was written, `unique` the published columns that may name single rows.
     """
     return Release(
-        kind="k-anonymous table",
+        kind=KIND,
         guarantee=Syntactic(request.k, request.unit_words, request.guards_in_words),
         events=(),
         parameters=request.parameters,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -65,6 +66,13 @@ class TableSummary:
             {key: fact for key, fact in column.items() if key != "values" or fact is not None} for column in facts["columns"]
         ]
         return facts
+
+    @classmethod
+    def from_dict(cls, facts: Mapping[str, Any]) -> TableSummary:
+        """The summary that plain data is of; whether all of it is such, the caller compares."""
+        columns = (ColumnSummary(each["name"], each.get("values"), tuple(each["labels"])) for each in facts["columns"])
+        names = {key: tuple(facts[key]) for key in ("dropped", "pseudonyms", "untouched")}
+        return cls(**{**facts, "columns": tuple(columns), **names})
 
     def describe(self) -> Document:
         """The summary as a document: rows and loss, what each quasi-identifier became, what became of the other columns."""

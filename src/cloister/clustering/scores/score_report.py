@@ -5,9 +5,12 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from cloister.clustering.scores.score_pictures import score_pictures
 from cloister.errors import UsageError
 from cloister.report import notebook, terminal
 from cloister.report.document import Block, Document, Fact, Section, Sentence, TextTable
+from cloister.report.picture import Picture
+from cloister.report.plotted import Plotted
 
 __all__ = ["STAMP", "Score", "ScoreReport"]
 
@@ -70,7 +73,7 @@ class Score:
 
 
 @dataclass(frozen=True, slots=True)
-class ScoreReport:
+class ScoreReport(Plotted):
     """How well clusters fit a table, and how far they agree with its known classes.
 
     Privacy
@@ -106,6 +109,10 @@ class ScoreReport:
         }
         formulas = {score.name: TITLES[score.name][1] for score in self.scores}
         return {"stamp": self.stamp, **facts, "scores": scores, "formulas": formulas}
+
+    def pictures(self) -> tuple[Picture, ...]:
+        """Each score beside that of everything in one cluster, for the holder."""
+        return score_pictures(self.scores, self.clusters, self.rows)
 
     def describe(self) -> Document:
         """The report as a document."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -66,6 +66,13 @@ class GroupSummary(Plotted):
     def as_dict(self) -> dict[str, Any]:
         """Plain data."""
         return asdict(self)
+
+    @classmethod
+    def from_dict(cls, facts: Mapping[str, Any]) -> GroupSummary:
+        """The summary that plain data is of; whether all of it is such, the caller compares."""
+        columns = tuple(AggregatedColumn(**each) for each in facts["columns"])
+        names = {key: tuple(facts[key]) for key in ("dropped", "sensitive", "kept")}
+        return cls(**{**facts, "columns": columns, **names})
 
     def describe(self) -> Document:
         """The summary as a document."""

@@ -8,18 +8,22 @@ from typing import Any
 
 from cloister.errors import UsageError
 from cloister.kernels.loops.arrays import I32
+from cloister.microdata.microaggregation.group_summary import GroupSummary
 from cloister.microdata.microaggregation.microaggregation_plan import MicroaggregationPlan, plan_microaggregation
-from cloister.microdata.microaggregation.publish_groups import group_table, publish_groups
+from cloister.microdata.microaggregation.publish_groups import KIND, group_table, publish_groups
 from cloister.microdata.microaggregation.request import (
     MicroaggregationRequest,
     MicroaggregationSettings,
     read_microaggregation_request,
 )
 from cloister.privacy.release import Release
+from cloister.privacy.saved_publications import SavedPublication, load_publication
 from cloister.sklearn_params import Parameters
 from cloister.vault import Unprotected
 
 __all__ = ["Microaggregation"]
+
+WANTED = "Give a table that cloister microdata --method microaggregation or Microaggregation.publish wrote"
 
 
 class Microaggregation(Parameters):
@@ -143,3 +147,16 @@ class Microaggregation(Parameters):
         self.dialect_ = published.dialect
         self.release_, self.summary_ = published.release, published.summary
         return self.release_
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> SavedPublication[GroupSummary]:
+        """The certificate and the summary of a table that `publish` wrote, checked against each other. It publishes nothing.
+
+        Raises
+        ------
+        SourceError
+            It is no such table.
+        DataError
+            It was changed, or contradicts its certificate.
+        """
+        return load_publication(path, KIND, WANTED, GroupSummary.from_dict)

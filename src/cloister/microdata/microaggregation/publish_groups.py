@@ -29,7 +29,9 @@ from cloister.sources.csv_dialect import STANDARD, CsvDialect, check_dialect
 from cloister.sources.stated_names import BY_COLUMNS, names_stated
 from cloister.vault import Holder, Unprotected, Vault, engine_traits, open_data
 
-__all__ = ["PublishedGroups", "group_table", "publish_groups"]
+__all__ = ["KIND", "PublishedGroups", "group_table", "publish_groups"]
+
+KIND = "microaggregated table"
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +90,7 @@ def publish_groups(
         count_published(table.reopen(str(staged.path)), tuples, fitted.k, CellFormat(decimal=written_as.decimal))
         summary = summarize_groups(fitted, names, grouping, published, tuples)
         release = Release(
-            kind="microaggregated table",
+            kind=KIND,
             guarantee=Syntactic(fitted.k, fitted.unit_words),
             events=(),
             parameters=fitted.parameters,

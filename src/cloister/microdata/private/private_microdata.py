@@ -114,7 +114,7 @@ class PrivateMicrodata(Parameters):
         return made
 
     def publish(self, X: Any, out: str | PathLike[str], *, progress: Callable[[str], None] = lambda _: None) -> Release:
-        """Make private rows of X and write them to a new .csv or .parquet file, with the certificate beside it."""
+        """Make private rows of X and write them to a new .csv, .parquet or .xlsx file, with the certificate beside it."""
         format = format_of_rows(Path(check_path(out, "the output", "a new file")))
         request = self._request()
         with reserved(out, with_certificate=True) as held:

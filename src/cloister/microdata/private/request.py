@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from cloister.clustering.chance import public_chance
 from cloister.clustering.terms import Terms
@@ -24,6 +25,7 @@ from cloister.privacy.worlds import settle_worlds
 from cloister.schema import Category, Number, Schema
 from cloister.schema.kinds import repeated
 from cloister.schema.unit import unit_of
+from cloister.sinks.batch_writer import check_storable
 from cloister.sinks.csv_header import check_header
 from cloister.sources.stated_names import BY_COLUMNS, names_stated
 from cloister.vault import Vault, open_data
@@ -97,8 +99,7 @@ class RowsRequest:
         """The same for data that is opened as a run opens it; refuses what a run would refuse before its charge."""
         opened = open_data(data, self.engine, names_stated(self.schema, self.columns, BY_COLUMNS))
         task = self.task(opened.names)
-        if written_as is not None:
-            check_header(opened.names, task.columns.names, written_as)
+        check_written(opened.names, task, written_as)
         Vault.check(opened, self._method.encoding(task), engine=self.engine, unit=task.terms.unit)
         return self._method.plan(task, rows)
 
@@ -121,8 +122,7 @@ class RowsRequest:
         progress = check_progress(progress)
         rows = open_data(data, self.engine, names_stated(self.schema, self.columns, BY_COLUMNS))
         task, method, random = self.task(rows.names), self._method, public_chance(self.random_state)
-        if written_as is not None:
-            check_header(rows.names, task.columns.names, written_as)
+        check_written(rows.names, task, written_as)
         vault = Vault.open(
             rows,
             method.encoding(task),
@@ -217,3 +217,10 @@ def as_plain(end: Any) -> float | str:
 def result_of(made: MadeRows) -> dict[str, Any]:
     """What was released beside the rows."""
     return {"rows": made.rows, "size": float(made.size), **made.result}
+
+
+def check_written(names: Sequence[str], task: RowTask, format: str | None) -> None:
+    """Refuse a format that cannot hold the rows, or whose writer is not installed, before anything is charged."""
+    if format is not None:
+        check_header(names, task.columns.names, format)
+        check_storable(pa.schema([(name, pa.string()) for name in task.columns.names]), format)

@@ -71,8 +71,8 @@ def one_by_one(runs: Runs) -> NDArray[np.int64]:
     return np.repeat(runs.gaps[order], runs.widths[order])
 
 
-def largest_gap(candidates: int, scale: Fraction) -> int:
-    """The gap that a choice passes with a probability of at most 1 - `CONFIDENCE`, whatever the table: a public number.
+def largest_gap(candidates: int, scale: Fraction, confidence: float = CONFIDENCE) -> int:
+    """The gap that a choice passes with a probability of at most 1 - `confidence`, whatever the table: a public number.
 
     At most all candidates but the best have a larger gap than g, each with a probability of at most exp(-g / scale). Gaps are
     integers.
@@ -80,4 +80,4 @@ def largest_gap(candidates: int, scale: Fraction) -> int:
     >>> largest_gap(100, Fraction(1))
     7
     """
-    return floor(float(scale) * log(max(1, candidates - 1) / (1 - CONFIDENCE)))
+    return floor(float(scale) * log(max(1, candidates - 1) / (1 - confidence)))
