@@ -39,8 +39,8 @@ def bins_around(low: float, high: float, step: float, most: int) -> Array:
     """
     values = round((high - low) / step) + 1
     each = -(-values // most)
-    edges: Array = low - step / 2 + step * each * np.arange(-(-values // each) + 1)
-    return edges
+    places = np.arange(-(-values // each) + 1, dtype=np.float64)
+    return low - step / 2 + step * each * places
 
 
 def common_step(numbers: Array) -> float | None:
@@ -58,7 +58,7 @@ def common_step(numbers: Array) -> float | None:
             return None
         whole = np.rint(scaled)
         if (np.abs(scaled - whole) <= 1e-9 * np.maximum(1.0, np.abs(scaled))).all():
-            return float(np.gcd.reduce(np.diff(whole).astype(np.int64))) / 10**decimals
+            return int(np.gcd.reduce(np.diff(whole).astype(np.int64))) / 10.0**decimals
     return None
 
 

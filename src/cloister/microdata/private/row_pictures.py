@@ -54,5 +54,5 @@ def _words(name: str, cells: pa.ChunkedArray) -> MeasuredBars:
     found = sorted(counted, key=lambda each: (-each["counts"], str(each["values"])))
     words = tuple("(blank)" if each["values"] in (None, "") else str(each["values"]) for each in found[:MOST_BARS])
     values = tuple(float(each["counts"]) for each in found[:MOST_BARS])
-    title = f"{name} ({MOST_BARS} of {len(found):,} values)" if len(found) > MOST_BARS else name
-    return MeasuredBars(title, words, values, label="rows")
+    note = f"({MOST_BARS} of {len(found):,} values)" if len(found) > MOST_BARS else ""
+    return MeasuredBars(name, words, values, label="rows", note=note)

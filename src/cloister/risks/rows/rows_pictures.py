@@ -46,11 +46,11 @@ def make_page(
     variation = {each.columns[0]: each.variation for each in shares.columns}
     panels: list[Panel] = []
     for column in pictured_columns(original.columns, shares, target):
-        title = f"{column.name}  (off by {percent(variation[column.name])})"
+        note = f"(off by {percent(variation[column.name])})"
         if column.is_number:
-            panels.append(_histogram(title, column, original, released))
+            panels.append(_histogram(note, column, original, released))
         else:
-            panels.append(_bars(title, original.place(column.name), original, released, words.get(column.name, {})))
+            panels.append(_bars(note, original.place(column.name), original, released, words.get(column.name, {})))
     title = f"{original.rows:,} original rows and {released.rows:,} released rows; for the holder only"
     if left_out := len(original.columns) - len(panels):
         title += f"\n{left_out} of {len(original.columns)} columns are not drawn: those that are kept best"
@@ -68,7 +68,7 @@ def page_pictures(page: Page) -> tuple[Picture, ...]:
     return tuple(pictures)
 
 
-def _histogram(title: str, column: RowColumn, original: RowTable, released: RowTable) -> HistogramPanel:
+def _histogram(note: str, column: RowColumn, original: RowTable, released: RowTable) -> HistogramPanel:
     values = [table.scaled(column.name) for table in (original, released)]
     real = values[0][~np.isnan(values[0])]
     edges = (value_bins(_own_numbers(column, real), BINS) - column.low) / column.width
@@ -79,7 +79,7 @@ def _histogram(title: str, column: RowColumn, original: RowTable, released: RowT
         heights = np.histogram(inside[~blank], edges, weights=table.counts[~blank])[0] / table.rows
         series.append((name, tuple(heights.tolist())))
     ticks = tuple((float(edge), _tick(column, float(edge))) for edge in (edges[0], edges[len(edges) // 2], edges[-1]))
-    return HistogramPanel(title, tuple(edges.tolist()), ticks, tuple(series))
+    return HistogramPanel(column.name, tuple(edges.tolist()), ticks, tuple(series), note=note)
 
 
 def _own_numbers(column: RowColumn, scaled: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -97,7 +97,7 @@ def _tick(column: RowColumn, scaled: float) -> str:
     )
 
 
-def _bars(title: str, place: int, original: RowTable, released: RowTable, words: Mapping[int, str]) -> BarPanel:
+def _bars(note: str, place: int, original: RowTable, released: RowTable, words: Mapping[int, str]) -> BarPanel:
     shares = [shares_of(table, place) for table in (original, released)]
     blank = original.columns[place].size - 1
     known = {**words, **({blank: "(blank)"} if shares[0][blank] + shares[1][blank] > 0 else {})}
@@ -109,7 +109,7 @@ def _bars(title: str, place: int, original: RowTable, released: RowTable, words:
         (name, (*each[shown].tolist(), *([other] if has_others else [])))
         for name, each, other in zip(NAMES, shares, others, strict=False)
     )
-    return BarPanel(title, labels, series)
+    return BarPanel(original.columns[place].name, labels, series, note)
 
 
 def _heat(shares: KeptShares) -> HeatPanel | None:
