@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
 import cloister as cl
 from cloister.errors import UsageError
-from cloister.report.picture import HeatMap, MeasuredBars, MeasuredSteps
+from cloister.report import plot
+from cloister.report.picture import HeatMap, MeasuredBars, MeasuredSteps, Picture
 from cloister.schema import Category, Column, Number, Schema
 from cloister.tabulation.private_table import PrivateTable
 
@@ -63,19 +66,63 @@ def test_every_quantile_has_its_own_interval() -> None:
 
 
 def test_two_columns_are_a_heat_map() -> None:
-    """Every cell is that of the table, the first value on top; neighbours are added up where there are too many."""
-    table = tabulated("sex", "area")
+    """Every cell is that of the table, the first value on top; neighbouring bins are added up where there are too many."""
+    table = tabulated("sex", "pay", bins={"pay": 250})
     (panel,) = table.pictures()[0].panels
     assert isinstance(panel, HeatMap)
-    assert (panel.x.words, panel.y.words[-1]) == (("f", "m"), "v0")
+    assert (panel.x.words, panel.y.words[-1]) == (("f", "m"), table.labels[1][0])
     values = np.array(panel.values)[::-1]
     assert values.shape == (125, 2)
     assert np.array_equal(values, table.counts.T.reshape(125, 2, 2).sum(axis=1))
+    assert "bins of pay are added up" in table.pictures()[0].caption
 
 
-def test_many_values_are_a_stair() -> None:
-    """250 bars could not be read: all values are there, few of them by name."""
-    table = tabulated("area")
+def test_of_many_categories_the_largest_are_shown() -> None:
+    """Each with its name, in the order of the schema, and the picture says how many there are; nothing is added up."""
+    table = tabulated("sex", "area")
+    heat, bars = table.pictures()
+    totals = table.margin("area")
+    largest = sorted(sorted(range(250), key=lambda place: -totals[place])[:50])
+    names = tuple(f"v{place}" for place in largest)
+    (panel,) = heat.panels
+    assert panel.y.words == names[::-1]
+    assert np.array_equal(np.array(panel.values)[::-1], table.counts.T[largest])
+    assert "The 50 largest of 250 values of area." in heat.caption
+    assert isinstance(bars.panels[1], MeasuredBars)
+    assert (bars.panels[1].words, bars.panels[1].note) == (names, "(50 largest of 250)")
+    assert bars.panels[1].values == tuple(totals[largest].tolist())
+
+
+def test_every_shown_category_has_its_name_beside_it() -> None:
+    """42 rows of a heat map are 42 labels; a stair of bins has as many labels as have room."""
+    table = tabulated("sex", "area")
+    figure = table.plot()
+    heat, bars = figure.axes[0], figure.axes[3]
+    assert [label.get_text() for label in heat.get_yticklabels()] == list(table.pictures()[0].panels[0].y.words)
+    assert [label.get_text() for label in bars.get_yticklabels()] == list(table.pictures()[1].panels[1].words)
+    figure = tabulated("sex", "pay", bins={"pay": 250}).plot()
+    boxes = [label.get_window_extent() for label in figure.axes[3].get_xticklabels()]
+    assert len(boxes) > 1
+    assert all(left.x1 < right.x0 for left, right in pairwise(boxes))
+
+
+def test_small_cells_are_told_apart_from_empty_ones() -> None:
+    """Where one cell is far larger than the others colours are logarithmic, and the scale says so; else they are not."""
+    skewed = {"sex": ["f"] * 100_000 + ["m"] * 300, "area": ["v0"] * 100_000 + [MANY[i % 40] for i in range(300)]}
+    schema = Schema([Column("sex", Category(("f", "m"))), Column("area", Category(MANY[:40]))])
+    (panel,) = cl.tabulate(skewed, by=["sex", "area"], budget=20, schema=schema).pictures()[0].panels
+    assert (panel.is_log, panel.label) == (True, "rows (noisy), colours logarithmic")
+    figure = plot.figure([Picture("", (panel,), across=1)])
+    shade = figure.axes[0].collections[0].norm
+    assert shade(7) - shade(0) > 0.1
+    assert shade(figure.axes[0].collections[0].get_array().max()) == 1
+    (even,) = tabulated("sex", "age", bins={"age": 4}).pictures()[0].panels
+    assert (even.is_log, even.label) == (False, "rows (noisy)")
+
+
+def test_many_bins_are_a_stair() -> None:
+    """250 bars could not be read: all bins are there, few of them by name."""
+    table = tabulated("pay", bins={"pay": 250})
     ((panel,),) = [picture.panels for picture in table.pictures()]
     assert isinstance(panel, MeasuredSteps)
     assert panel.values == tuple(table.counts.tolist())

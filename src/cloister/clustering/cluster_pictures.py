@@ -111,7 +111,9 @@ def _profiles(names: tuple[str, ...], domain: Domain, centers: Array, errors: Ar
         lines = tuple(tuple(places[:, j].tolist()) for j in page)
         if len(centers) > MOST_PROFILES:
             axes = HeatAxis("cluster", labels), HeatAxis("", columns[::-1])
-            panels.append(HeatMap("", *axes, lines[::-1], label="between the bounds of the column", is_share=True))
+            panels.append(
+                HeatMap("", *axes, lines[::-1], label="between the bounds of the column", is_share=True, has_columns=True)
+            )
         else:
             spread = () if reach is None else tuple(tuple(reach[:, j].tolist()) for j in page)
             words = tuple(f"cluster {label}" for label in labels)

@@ -47,13 +47,13 @@ def _answers(table: EstimatedTable) -> MeasuredBars:
     rows: list[dict[str, Any]] = list(table.rows()) if table.counts.size <= MOST_BARS else table.top(MOST_BARS)
     reach = [INTERVAL * row["standard_error"] / people for row in rows]
     shares = [row["share"] for row in rows]
-    title = f"{name} ({MOST_BARS} of {table.counts.size:,} values)" if table.counts.size > MOST_BARS else name
     return MeasuredBars(
-        title,
+        name,
         tuple(row[name] or '""' for row in rows),
         tuple(shares),
         tuple(share - each for share, each in zip(shares, reach, strict=True)),
         tuple(share + each for share, each in zip(shares, reach, strict=True)),
         label="share of people",
         is_share=True,
+        note=f"({MOST_BARS} of {table.counts.size:,} values)" if table.counts.size > MOST_BARS else "",
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ from cloister.clustering.synopsis.synopsis import Synopsis
 from cloister.privacy.release import Release
 from cloister.report.handout_blocks import Drawing
 from cloister.report.picture import INTERVAL, Picture
-from cloister.report.plot import inline_svg
+from cloister.report.plot import fit_names, inline_svg
 from cloister.tabulation.axes import ALL
 from cloister.tabulation.table_pictures import MarginCells, table_pictures
 
@@ -34,7 +34,8 @@ def draw_inline(pictures: Sequence[Picture], prefix: str = "") -> tuple[Drawing,
         return ()
     return tuple(
         Drawing(
-            inline_svg(picture, f"{prefix}picture-{i}-"), " ".join(filter(None, (f"{picture.heading}.", picture.caption)))
+            inline_svg(picture, f"{prefix}picture-{i}-"),
+            " ".join(filter(None, (f"{picture.heading}.", fit_names(picture).caption))),
         )
         for i, picture in enumerate(pictures[:MOST_PICTURES])
     )
@@ -64,12 +65,17 @@ READERS: dict[str, Callable[[Path], tuple[Picture, ...]]] = {
 }
 
 
-def table_rows_pictures(by: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> tuple[Picture, ...]:
-    """Bars of each column of a private table, from the rows of its file that add the other columns up."""
+def table_rows_pictures(
+    by: Sequence[str], rows: Sequence[Mapping[str, Any]], binned: Collection[str] = ()
+) -> tuple[Picture, ...]:
+    """Bars of each column of a private table, from the rows of its file that add the other columns up.
+
+    `binned` are the columns whose values are bins.
+    """
     columns = []
     for name in by:
         margin = [row for row in rows if row[name] != ALL and all(row[other] == ALL for other in by if other != name)]
         if margin and all(head in margin[0] for head in NUMBERS):
             numbers = {head: tuple(float(row[head]) for row in margin) for head in NUMBERS}
-            columns.append(MarginCells(name, tuple(str(row[name]) for row in margin), numbers, (), INTERVAL))
+            columns.append(MarginCells(name, tuple(str(row[name]) for row in margin), numbers, (), INTERVAL, name in binned))
     return table_pictures(columns, None) if columns else ()

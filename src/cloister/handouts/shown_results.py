@@ -28,7 +28,9 @@ def show_result(release: Release, path: Path) -> tuple[PaperBlock, ...]:
         return draw_inline(result_pictures(release, path))
     rows, count = _first_rows(path.with_name(path.name.removesuffix(CERTIFICATE_SUFFIX)), release)
     by = [str(name) for name in release.parameters.get("by", ())]
-    drawn = draw_inline(table_rows_pictures(by, rows)) if by and count == len(rows) else ()
+    drawn = (
+        draw_inline(table_rows_pictures(by, rows, release.parameters.get("bins", ()))) if by and count == len(rows) else ()
+    )
     return (*drawn, *_table(rows[:MOST_ROWS], count, {*by, *release.parameters.get("questions", ())}))
 
 

@@ -14,6 +14,7 @@ class BarPanel:
     title: str
     words: tuple[str, ...]
     series: tuple[tuple[str, tuple[float, ...]], ...]  # name and shares
+    note: str = ""  # behind the title, and never cut
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +26,7 @@ class HistogramPanel:
     ticks: tuple[tuple[float, str], ...]  # none: where the renderer likes them
     series: tuple[tuple[str, tuple[float, ...]], ...]
     label: str = ""
+    note: str = ""  # behind the title, and never cut
 
 
 @dataclass(frozen=True, slots=True)

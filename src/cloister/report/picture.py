@@ -43,6 +43,7 @@ class MeasuredBars:
     is_share: bool = False  # numbers are written as percent
     least_end: float = 0.0  # where the axis ends at least: 1 for shares that are compared with everything
     line: tuple[float, str] | None = None  # a number to compare with, and its name
+    note: str = ""  # behind the title, and never cut
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +58,7 @@ class MeasuredSteps:
     x_label: str = ""
     label: str = ""
     ticks: tuple[tuple[float, str], ...] = ()  # none: where the renderer likes them
+    note: str = ""  # behind the title, and never cut
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +131,8 @@ class HeatMap:
     values: tuple[Numbers, ...]  # (y, x)
     label: str = ""
     is_share: bool = False  # numbers are written as percent
+    is_log: bool = False  # colours by the logarithm of the numbers
+    has_columns: bool = False  # the words of y are names of columns
 
 
 PicturePanel = (

@@ -189,7 +189,12 @@ class PrivateTable(PlottedByColumn):
         found = {**self._counted(margin), **{k: v for each in self.statistics for k, v in each.columns(margin).items()}}
         numbers = {name: tuple(column.tolist()) for name, column in found.items()}
         return MarginCells(
-            self.by[axis], self.labels[axis], numbers, tuple(each.heads for each in self.statistics), self.width
+            self.by[axis],
+            self.labels[axis],
+            numbers,
+            tuple(each.heads for each in self.statistics),
+            self.width,
+            self.release is not None and self.by[axis] in self.release.parameters["bins"],
         )
 
     def fingerprint(self) -> str:

@@ -13,8 +13,11 @@ from cloister.report.picture import HeatAxis, HeatMap, MeasuredBars, MeasuredSte
 
 __all__ = ["MarginCells", "table_pictures"]
 
-MOST_BARS = 40  # values of a column; more are a stair with few of their names
-MOST_CELLS = 200  # of a heat map in either direction; more are added up
+MOST_BINS = 40  # of a column as bars; more are a stair with few of their names
+MOST_BARS = 50  # categories: the largest of more
+MOST_DOWN, MOST_ACROSS = 50, 40  # categories of a heat map: the largest of more
+MOST_CELLS = 200  # bins of a heat map in either direction; more are added up
+SKEWED = 30.0  # so many times the middle one, the largest cell leaves the others no colour of their own
 MOST_COLUMNS = 12
 NAMED = 6  # values that are written below a stair
 INTERVALS = "are 95% intervals of the noise; they say nothing of whom the table does not hold."
@@ -33,16 +36,22 @@ class MarginCells:
         tuple[str, ...], ...
     ]  # the heads of each: the number, and its standard error or the ends of its interval
     width: float  # standard errors to either side of a 95% interval
+    is_ordered: bool = False  # its values are bins of numbers or days
+
+    def largest(self, most: int) -> list[int]:
+        """The places of its largest values, in their order."""
+        counts = self.numbers["count"]
+        return sorted(sorted(range(len(counts)), key=lambda place: -counts[place])[:most])
 
 
 def table_pictures(columns: Sequence[MarginCells], pair: NDArray[Any] | None) -> tuple[Picture, ...]:
     """What a table looks like; `pair` are the counts by the two columns that are shown together."""
     pictures = []
     if pair is not None:
-        pictures.append(_heat([each.name for each in columns], [each.labels for each in columns], pair))
+        pictures.append(_heat(columns, pair))
     shown = columns[:MOST_COLUMNS]
     panels = tuple(
-        _bars(each.name, each.labels, each.numbers["count"], each.numbers["low"], each.numbers["high"], "rows (noisy)")
+        _bars(each, range(len(each.labels)), *(each.numbers[head] for head in ("count", "low", "high")), "rows (noisy)")
         for each in shown
     )
     more = f" The first {MOST_COLUMNS} of {len(columns)} columns." if len(columns) > MOST_COLUMNS else ""
@@ -74,24 +83,28 @@ def _statistic(column: MarginCells, heads: tuple[str, ...]) -> MeasuredBars | Me
         reach = [column.width * column.numbers[heads[1]][place] for place in given]
         low = [values[place] - each for place, each in zip(given, reach, strict=True)]
         high = [values[place] + each for place, each in zip(given, reach, strict=True)]
-    labels = [column.labels[place] for place in given]
-    return _bars(column.name, labels, [values[place] for place in given], low, high, f"{heads[0]} (noisy)")
+    return _bars(column, given, [values[place] for place in given], low, high, f"{heads[0]} (noisy)")
 
 
 def _bars(
-    title: str,
-    words: Sequence[str],
+    column: MarginCells,
+    places: Sequence[int],
     values: Sequence[float],
     low: Sequence[float],
     high: Sequence[float],
     label: str,
 ) -> MeasuredBars | MeasuredSteps:
-    if len(words) <= MOST_BARS:
-        named = tuple(word or '""' for word in words)
-        return MeasuredBars(title, named, tuple(values), tuple(low), tuple(high), label=label)
-    edges = tuple(float(place) for place in range(len(words) + 1))
-    ticks = tuple((place + 0.5, words[place]) for place in range(0, len(words), -(-len(words) // NAMED)))
-    return MeasuredSteps(title, edges, tuple(values), tuple(low), tuple(high), label=label, ticks=ticks)
+    """A number of some values of a column, by their places: a bar each, or a stair of many bins."""
+    words = [column.labels[place] for place in places]
+    if column.is_ordered and len(words) > MOST_BINS:
+        edges = tuple(float(place) for place in range(len(words) + 1))
+        ticks = tuple((place + 0.5, words[place]) for place in range(0, len(words), -(-len(words) // NAMED)))
+        return MeasuredSteps(column.name, edges, tuple(values), tuple(low), tuple(high), label=label, ticks=ticks)
+    largest = set(column.largest(MOST_BARS))
+    kept = [i for i, place in enumerate(places) if place in largest]
+    note = f"({MOST_BARS} largest of {len(column.labels):,})" if len(column.labels) > MOST_BARS else ""
+    numbers = (tuple(each[i] for i in kept) for each in (values, low, high))
+    return MeasuredBars(column.name, tuple(words[i] or '""' for i in kept), *numbers, label=label, note=note)
 
 
 def _marks(panels: Sequence[MeasuredBars | MeasuredSteps]) -> str:
@@ -99,21 +112,34 @@ def _marks(panels: Sequence[MeasuredBars | MeasuredSteps]) -> str:
     return {1: "Grey bands" if MeasuredSteps in kinds else "Lines"}.get(len(kinds), "Lines and grey bands")
 
 
-def _heat(names: Sequence[str], labels: Sequence[Sequence[str]], counts: Array) -> Picture:
+def _heat(columns: Sequence[MarginCells], counts: Array) -> Picture:
     """The table of two columns, the one with more values below the other."""
     is_wide = counts.shape[1] > counts.shape[0]
-    table, (down, across) = (counts.T, (1, 0)) if is_wide else (counts, (0, 1))
-    y, table = _joined(labels[down], table)
-    x, turned = _joined(labels[across], table.T)
-    values = tuple(tuple(line) for line in turned.T[::-1].tolist())  # the first value stands on top, as in a table
-    panel = HeatMap("", HeatAxis(names[across], x), HeatAxis(names[down], y[::-1]), values, label="rows (noisy)")
-    note = " Neighbouring values are added up." if max(counts.shape) > MOST_CELLS else ""
-    caption = f"Each cell holds noise, which the intervals of the table's file bound.{note}"
-    return Picture(f"Rows by {names[0]} and {names[1]}", (panel,), caption, across=1)
+    table, (down, across) = (counts.T, columns[::-1]) if is_wide else (counts, columns)
+    y, table, note = _fewer(down, table, MOST_DOWN)
+    x, turned, note_across = _fewer(across, table.T, MOST_ACROSS)
+    shown = turned.T[::-1]  # the first value stands on top, as in a table
+    filled = shown[shown > 0]
+    is_log = bool(filled.size) and float(filled.max()) > SKEWED * float(np.median(filled))
+    panel = HeatMap(
+        "",
+        HeatAxis(across.name, x),
+        HeatAxis(down.name, y[::-1]),
+        tuple(tuple(line) for line in shown.tolist()),
+        label="rows (noisy), colours logarithmic" if is_log else "rows (noisy)",
+        is_log=is_log,
+    )
+    caption = f"Each cell holds noise, which the intervals of the table's file bound.{note}{note_across}"
+    return Picture(f"Rows by {columns[0].name} and {columns[1].name}", (panel,), caption, across=1)
 
 
-def _joined(words: Sequence[str], table: Array) -> tuple[tuple[str, ...], Array]:
-    """Neighbouring lines of a table added up until there are few."""
-    each = -(-len(words) // MOST_CELLS)
-    starts = range(0, len(words), each)
-    return tuple(words[start] or '""' for start in starts), np.add.reduceat(table, list(starts), axis=0)
+def _fewer(column: MarginCells, table: Array, most: int) -> tuple[tuple[str, ...], Array, str]:
+    """The lines of a table where they are few: of categories the largest, of bins neighbours added up; and what was done."""
+    words = [word or '""' for word in column.labels]
+    if column.is_ordered:
+        starts = list(range(0, len(words), -(-len(words) // MOST_CELLS)))
+        note = f" Neighbouring bins of {column.name} are added up." if len(starts) < len(words) else ""
+        return tuple(words[start] for start in starts), np.add.reduceat(table, starts, axis=0), note
+    kept = column.largest(most)
+    note = f" The {most} largest of {len(words):,} values of {column.name}." if len(kept) < len(words) else ""
+    return tuple(words[place] for place in kept), table[kept], note

@@ -36,6 +36,14 @@ def test_every_row_is_counted_once() -> None:
     assert (born.ticks[0][1], born.ticks[-1][1]) == ("2024-01-01", "2024-02-19")
 
 
+def test_bins_of_whole_numbers_hold_as_many_values() -> None:
+    """Ages that are spread evenly have no comb: bins begin and end between them, and hold three each."""
+    ages = list(range(17, 91))
+    ((panel,),) = [picture.panels for picture in row_pictures(pa.table({"age": ages * 10}))]
+    assert panel.edges[:3] == (16.5, 19.5, 22.5)
+    assert set(panel.values[:-1]) == {30}
+
+
 def test_columns_are_chosen_by_name() -> None:
     """Those that were named; another name is refused."""
     assert [panel.x_label for panel in row_pictures(ROWS, ["pay", "age"])[0].panels] == ["pay", "age"]

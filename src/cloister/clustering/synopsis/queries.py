@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -10,9 +10,13 @@ from numpy.typing import NDArray
 
 from cloister.clustering.chance import PublicChance
 from cloister.clustering.synopsis.noisy_cells import Cells
+from cloister.encode import Grid
 from cloister.errors import UsageError
 
-__all__ = ["Count", "count_in", "draw_rows", "kept_weights", "read_box", "with_rim"]
+__all__ = ["FEWEST_STEPS", "ROUNDING", "Count", "around_values", "count_in", "draw_rows", "kept_weights", "read_box"]
+
+FEWEST_STEPS = 2  # of the grid between two values of a column, from which on cells are fitted to the values
+ROUNDING = 1e-9  # of a number of steps: what floating-point division may be off by
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,10 +62,21 @@ def count_in(cells: Cells, low: NDArray[np.float64], high: NDArray[np.float64]) 
     return Count(float(inside @ cells.counts), float(np.sqrt(max(0.0, own + float((shared * together**2).sum())))))
 
 
-def with_rim(cells: Cells, halves: NDArray[np.int64], rim: NDArray[np.float64]) -> Cells:
-    """Cells at the ends of the domain reach beyond it, (d,) grid steps: the values there are as wide as any other."""
-    lower = np.where(cells.lower <= -halves, cells.lower - rim, cells.lower)
-    upper = np.where(cells.upper >= halves, cells.upper + rim, cells.upper)
+def around_values(cells: Cells, grids: Sequence[Grid]) -> Cells:
+    """Cells of columns with a public step, from half a step before their first value to half a step behind their last.
+
+    Rows lie at the values alone, and cells that hold two and three of them in turn are as wide otherwise: counts of single values
+    would rise and fall with the grid. A cell that holds no value, but perhaps cells that could not be read, is left as it is.
+    """
+    lower, upper = cells.lower.copy(), cells.upper.copy()
+    for j, grid in enumerate(grids):
+        if grid.values is None or grid.values.step < FEWEST_STEPS * grid.step:
+            continue
+        origin, step = (grid.values.origin - grid.center) / grid.step, grid.values.step / grid.step
+        first, last = np.ceil((lower[:, j] - origin) / step - ROUNDING), np.floor((upper[:, j] - origin) / step + ROUNDING)
+        holds = last >= first
+        lower[holds, j] = origin + (first[holds] - 0.5) * step
+        upper[holds, j] = origin + (last[holds] + 0.5) * step
     return replace(cells, lower=lower, upper=upper)
 
 

@@ -22,7 +22,7 @@ from cloister.clustering.seeding.evolution_options import evolution_options
 from cloister.clustering.seeding.weighted import cluster_points
 from cloister.clustering.synopsis.files import Contents, as_printed, load, load_about, read_printed, save
 from cloister.clustering.synopsis.noisy_cells import Cells, log_densities
-from cloister.clustering.synopsis.queries import Count, count_in, draw_rows, kept_weights, read_box, with_rim
+from cloister.clustering.synopsis.queries import Count, around_values, count_in, draw_rows, kept_weights, read_box
 from cloister.clustering.synopsis.synopsis_pictures import synopsis_pictures
 from cloister.errors import UsageError
 from cloister.parameters import check_flag, check_text, check_whole
@@ -183,13 +183,11 @@ class Synopsis(PlottedByColumn):
         """
         read = read_box(box, self.columns)
         low, high = np.full(len(self.columns), -np.inf), np.full(len(self.columns), np.inf)
-        rim = np.zeros(len(self.columns))
         for j, grid in enumerate(self.domain.encoding.numbers):
             if grid.name in read:
                 ends = read[grid.name] if grid.values is None else grid.values.span(*read[grid.name])
                 low[j], high[j] = ((end - grid.center) / grid.step for end in ends)
-                rim[j] = 0.0 if grid.values is None else grid.values.step / grid.step / 2
-        return count_in(with_rim(self.cells, self.domain.halves, rim), low, high)
+        return count_in(around_values(self.cells, self.domain.encoding.numbers), low, high)
 
     def frame(self) -> pa.Table:
         """The cells in the columns' own units: edges, the point that stands for its rows, count and standard error."""

@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 
 from cloister.parameters import check_shown
 from cloister.report.picture import MeasuredBars, MeasuredSteps, Picture
+from cloister.report.value_bins import value_bins
 
 __all__ = ["row_pictures"]
 
@@ -41,16 +42,10 @@ def _panel(name: str, cells: pa.ChunkedArray) -> MeasuredBars | MeasuredSteps:
 
 
 def _steps(name: str, numbers: np.ndarray, is_day: bool) -> MeasuredSteps:
-    low, high = (float(numbers.min()), float(numbers.max())) if len(numbers) else (0.0, 1.0)
-    values = np.unique(numbers)
-    if 1 < len(values) <= BINS and np.ptp(np.diff(values)) < 1e-9 * (high - low):  # one bin a value
-        half = (values[1] - values[0]) / 2
-        edges = np.append(values - half, values[-1] + half)
-    else:
-        edges = np.linspace(low, high if high > low else low + 1, BINS + 1)
+    edges = value_bins(numbers, BINS)
     counts, _ = np.histogram(numbers, edges)
-    places = edges[[0, len(edges) // 2, -1]].tolist() if is_day else []
-    ticks = tuple((place, (DAY_ONE + timedelta(days=round(place))).isoformat()) for place in places)
+    days = np.ceil(edges[[0, len(edges) // 2, -1]]) - [0, 0, 1] if is_day else np.empty(0)  # edges lie between days
+    ticks = tuple((float(day), (DAY_ONE + timedelta(days=int(day))).isoformat()) for day in days)
     return MeasuredSteps("", tuple(edges.tolist()), tuple(counts.tolist()), x_label=name, label="rows", ticks=ticks)
 
 
@@ -59,5 +54,5 @@ def _words(name: str, cells: pa.ChunkedArray) -> MeasuredBars:
     found = sorted(counted, key=lambda each: (-each["counts"], str(each["values"])))
     words = tuple("(blank)" if each["values"] in (None, "") else str(each["values"]) for each in found[:MOST_BARS])
     values = tuple(float(each["counts"]) for each in found[:MOST_BARS])
-    title = f"{name} ({MOST_BARS} of {len(found):,} values)" if len(found) > MOST_BARS else name
-    return MeasuredBars(title, words, values, label="rows")
+    note = f"({MOST_BARS} of {len(found):,} values)" if len(found) > MOST_BARS else ""
+    return MeasuredBars(name, words, values, label="rows", note=note)

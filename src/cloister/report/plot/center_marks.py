@@ -13,7 +13,7 @@ __all__ = ["draw_centers", "draw_profile"]
 
 MOST_NAMED = 20  # centres that have their name beside them: the largest
 LEAST_AREA, MOST_AREA = 14.0, 420.0  # of a centre's mark, in square points
-LONGEST = 24
+LONGEST = 28
 
 
 def draw_centers(axes: Any, panel: CenterMap) -> None:

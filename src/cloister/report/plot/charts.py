@@ -9,7 +9,7 @@ from typing import Any
 from cloister.report.document import Chart
 from cloister.report.panels import BarPanel, HeatPanel, HistogramPanel, Page, Panel
 from cloister.report.plot.drawable import check_drawable
-from cloister.report.plot.style import COLORS, clean_axes, look, share_text, short
+from cloister.report.plot.style import COLORS, clean_axes, look, share_text, short, with_note
 
 __all__ = ["draw", "draw_chart", "draw_page", "draw_panel", "draw_square"]
 
@@ -82,7 +82,7 @@ def draw_page(page: Page, path: str | PathLike[str]) -> None:
                 axes.set_axis_off()
                 continue
             draw_panel(axes, panel)
-            axes.set_title(short(panel.title, LONGEST_TITLE), fontsize=9)
+            axes.set_title(with_note(panel.title, panel.note, LONGEST_TITLE), fontsize=9)
             drawn.append(axes)
         if drawn:
             lines_and_names = drawn[0].get_legend_handles_labels()

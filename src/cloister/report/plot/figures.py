@@ -26,15 +26,20 @@ from cloister.report.picture import (
 from cloister.report.plot.center_marks import draw_centers, draw_profile
 from cloister.report.plot.charts import draw_chart, draw_panel, draw_square
 from cloister.report.plot.drawable import check_drawable, check_matplotlib
+from cloister.report.plot.fitted_names import LONGEST_LINE, fit_names, title_room
 from cloister.report.plot.marks import draw_grid, draw_heat_map, draw_measured_bars, draw_steps
-from cloister.report.plot.style import SOFT, look, short
+from cloister.report.plot.style import SOFT, look, short, with_note
 from cloister.report.plot.svg_parts import read_svg, svg_text
 
 __all__ = ["fill", "figure", "height_of_picture", "save", "settle", "save_bytes", "WIDTH"]
 
 WIDTH = 6.4  # inches; readable when it is 600 pixels wide
 DPI = 150
-LONGEST_TITLE = 90
+MOST_TITLE_LINES = 2
+TITLE_LINE = 0.2  # inches
+MARGIN = 0.012  # of the width of a page
+BEYOND_AXES = 1.1  # so much longer than its axis a label may be
+SMALLEST = 0.5  # of the size of a text
 CAPTION_WIDTH, CAPTION_LINE = 112, 0.16  # characters of a line, inches
 MOST_HEIGHT = 100.0  # inches
 NO_METADATA = {"svg": {"Date": None, "Creator": None, "Format": None, "Type": None}, "pdf": {"CreationDate": None}}
@@ -61,21 +66,23 @@ def figure(pictures: Sequence[Picture]) -> Any:
     from cloister.report.plot.shown_figure import ShownFigure
 
     with look():
+        pictures = [fit_names(each) for each in pictures]
         heights = [height_of_picture(each, with_words=True) for each in pictures]
         scale = min(1.0, MOST_HEIGHT / max(sum(heights), 1e-9))
         drawn = ShownFigure(
             figsize=(WIDTH, max(1.0, sum(heights) * scale)), dpi=DPI, layout="constrained", facecolor="white"
         )
         parts = drawn.subfigures(len(pictures), 1, height_ratios=heights, squeeze=False)[:, 0] if pictures else ()
+        titles: list[Any] = []
         for part, picture in zip(parts, pictures, strict=True):
             part.set_facecolor("white")
             fill(part, picture)
-            part.suptitle(short(picture.heading, LONGEST_TITLE), x=0.012, ha="left", weight="bold")
+            titles.append(part.suptitle("\n".join(_title_lines(picture)), x=MARGIN, ha="left", weight="bold"))
             if picture.caption:
                 part.supxlabel(
-                    "\n".join(_lines(picture.caption)), x=0.012, ha="left", fontsize=7.5, color=SOFT, linespacing=1.3
+                    "\n".join(_lines(picture.caption)), x=MARGIN, ha="left", fontsize=7.5, color=SOFT, linespacing=1.3
                 )
-        settle(drawn)
+        settle(drawn, titles)
         for text in drawn.findobj(Text):
             text.set_parse_math(False)
     return drawn
@@ -105,10 +112,29 @@ def save_bytes(pictures: Sequence[Picture], format: str) -> bytes:
     return file.getvalue()
 
 
-def settle(drawn: Any) -> None:
-    """Lay a figure out once and for all; ticks are made when they are drawn, and later the user's own settings hold."""
+def settle(drawn: Any, titles: Sequence[Any] = ()) -> None:
+    """Lay a figure out once and for all; ticks are made when they are drawn, and later the user's own settings hold.
+
+    Letters are of many widths: labels and titles that are too long for their place after all are written smaller.
+    """
+    from matplotlib.axes import Axes
+
     drawn.draw_without_rendering()
     drawn.set_layout_engine("none")
+    for axes in drawn.findobj(Axes):
+        box = axes.get_window_extent()
+        _shrink(axes.xaxis.label, box.width * BEYOND_AXES)
+        _shrink(axes.yaxis.label, box.height * BEYOND_AXES)
+    for title in titles:
+        _shrink(title, drawn.bbox.width * (1 - 2 * MARGIN))
+
+
+def _shrink(text: Any, room: float) -> None:
+    """Write a text smaller until it is no longer than that."""
+    box = text.get_window_extent()
+    length = max(box.width, box.height)
+    if length > room:
+        text.set_fontsize(text.get_fontsize() * max(SMALLEST, room / length))
 
 
 def fill(part: Any, picture: Picture) -> None:
@@ -124,19 +150,29 @@ def fill(part: Any, picture: Picture) -> None:
                 axes.set_ylim(max(len(panel.words), round((heights[i] - 0.72) / 0.2)) - 0.5, -0.5)
             if not isinstance(panel, Chart) and panel.title:
                 above = 26 if isinstance(panel, CenterProfile) else 6
-                longest = 34 if _across(picture) > 1 else 80
-                axes.set_title(short(panel.title, longest), weight="bold", pad=above)
+                note = getattr(panel, "note", "")
+                room = title_room(_across(picture), "")
+                axes.set_title(with_note(panel.title, note, room), weight="bold", pad=above)
 
 
 def height_of_picture(picture: Picture, *, with_words: bool) -> float:
     """Inches that a picture takes, with its title and caption or without."""
     panels = sum(max(map(_height, line)) for line in _grid(picture))
-    words = 0.4 + (0.1 + CAPTION_LINE * len(_lines(picture.caption)) if picture.caption else 0.0)
+    words = (
+        0.4
+        + TITLE_LINE * (len(_title_lines(picture)) - 1)
+        + (0.1 + CAPTION_LINE * len(_lines(picture.caption)) if picture.caption else 0.0)
+    )
     return panels + (words if with_words else 0.0)
 
 
 def _lines(caption: str) -> list[str]:
     return wrap(short(caption, 1000), CAPTION_WIDTH)
+
+
+def _title_lines(picture: Picture) -> list[str]:
+    """The heading, on more lines than one where it is long."""
+    return wrap(short(picture.heading, MOST_TITLE_LINES * (LONGEST_LINE - 6)), LONGEST_LINE) or [""]
 
 
 def _across(picture: Picture) -> int:
@@ -159,5 +195,5 @@ def _height(panel: PicturePanel) -> float:
     if isinstance(panel, WordGrid):
         return 0.7 + 0.25 * len(panel.columns)
     if isinstance(panel, HeatMap):
-        return 1.2 + min(max(1.4, 0.2 * len(panel.y.words)), 8.0) if panel.y.words else 3.4
+        return 1.2 + min(max(1.4, 0.2 * len(panel.y.words)), 10.0) if panel.y.words else 3.4
     return {MeasuredSteps: 1.9, CenterMap: 2.7, HeatPanel: 3.4, Chart: 3.4}.get(type(panel), 2.1)

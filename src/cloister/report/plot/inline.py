@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from hashlib import sha256
 from io import BytesIO
 from xml.etree import ElementTree
@@ -11,6 +12,7 @@ from cloister.report.one_line import one_line
 from cloister.report.picture import Picture
 from cloister.report.plot.drawable import check_matplotlib
 from cloister.report.plot.figures import NO_METADATA, WIDTH, fill, height_of_picture, settle
+from cloister.report.plot.fitted_names import fit_names
 from cloister.report.plot.style import COLORS, GRID, INK, SOFT, look
 from cloister.report.plot.svg_parts import SVG, name_ids, read_svg, svg_text
 
@@ -49,6 +51,7 @@ def inline_svg(picture: Picture, prefix: str = "") -> str:
     check_matplotlib()
     from matplotlib.figure import Figure
 
+    picture = replace(fit_names(picture), title=picture.title)  # who hears it hears all of it
     with look():
         height = max(0.5, height_of_picture(picture, with_words=False))
         drawn = Figure(figsize=(WIDTH, height), layout="constrained")

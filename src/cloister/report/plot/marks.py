@@ -13,6 +13,7 @@ from cloister.report.plot.style import (
     INK,
     SOFT,
     axis_text,
+    characters_across,
     clean_axes,
     number_text,
     share_text,
@@ -23,9 +24,10 @@ from cloister.report.plot.style import (
 
 __all__ = ["draw_grid", "draw_heat_map", "draw_measured_bars", "draw_steps"]
 
-MOST_WORDS = 40  # on an axis
-LONGEST = 24
-MOST_NUMBERED = 25  # bars that have their number beside them
+MOST_WORDS = 50  # on an axis
+LONGEST = 28  # characters of a word beside a panel; where there is room pictures are fitted to it before
+LONGEST_BAR = 48
+MOST_NUMBERED = 60  # bars that have their number beside them
 MOST_NUMBERS = 120  # cells of a heat map with their numbers in them
 MOST_NUMBERS_ACROSS = 12
 MOST_DRAWN_CELLS = 900  # more of them are one image in an SVG
@@ -44,7 +46,7 @@ def draw_measured_bars(axes: Any, panel: MeasuredBars) -> None:
         for place, value, end in zip(places, panel.values, panel.high or panel.values, strict=True):
             number, beside = write(short_number(value) if panel.low else value), (max(value, end, 0.0), place)
             axes.annotate(number, beside, (3, 0), textcoords="offset points", va="center", fontsize=7, color=SOFT)
-    at, words = sparse(panel.words, MOST_WORDS, LONGEST)
+    at, words = sparse(panel.words, MOST_WORDS, LONGEST_BAR)
     axes.set_yticks(at, words)
     highest = max([*panel.values, *panel.high, panel.least_end, 1e-300])
     axes.set_xlim(
@@ -70,7 +72,9 @@ def draw_steps(axes: Any, panel: MeasuredSteps) -> None:
     axes.set_ylim(min([0.0, *panel.low, *panel.values]) * 1.05, max([*panel.values, *panel.high, 1e-300]) * 1.06)
     axes.set(xlabel=short(panel.x_label, 60), ylabel=panel.label)
     if panel.ticks:
-        axes.set_xticks([at for at, _ in panel.ticks], [short(words, 14) for _, words in panel.ticks])
+        each = max(len(short(words, 14)) for _, words in panel.ticks) + 2
+        ticks = panel.ticks[:: -(-each * len(panel.ticks) // characters_across(axes))]  # those that have room
+        axes.set_xticks([at for at, _ in ticks], [short(words, 14) for _, words in ticks])
     else:
         axes.xaxis.set_major_locator(few_ticks())
         axes.xaxis.set_major_formatter(axis_text)
@@ -82,29 +86,29 @@ def draw_steps(axes: Any, panel: MeasuredSteps) -> None:
 def draw_heat_map(axes: Any, panel: HeatMap) -> None:
     """Cells as shades of one colour, empty ones as the page; few cells have their numbers."""
     import numpy as np
-    from matplotlib.colors import LinearSegmentedColormap, Normalize
+    from matplotlib.colors import FuncNorm, LinearSegmentedColormap, Normalize
 
     values = np.array(panel.values, dtype=np.float64)
     faint, full = [(*_rgb(ACCENT), alpha) for alpha in (FAINTEST, 1.0)]
     shades = LinearSegmentedColormap.from_list("shades", [faint, full], N=LEVELS)
     highest = float(np.nanmax(values, initial=0.0)) or 1.0
-    scale = Normalize(0.0, highest, clip=True)
+    scale = FuncNorm((np.log1p, np.expm1), 0.0, highest, clip=True) if panel.is_log else Normalize(0.0, highest, clip=True)
     mesh = axes.pcolormesh(_edges(panel.x), _edges(panel.y), values, cmap=shades, norm=scale, linewidth=0)
     mesh.set_rasterized(values.size > MOST_DRAWN_CELLS)
     mesh.set_antialiased(False)
     if values.size <= MOST_NUMBERS and values.shape[1] <= MOST_NUMBERS_ACROSS and panel.x.words and panel.y.words:
-        _write_numbers(axes, values, highest, percent_text if panel.is_share else number_text)
-    for axis, facts, most, longest in ((axes.xaxis, panel.x, 16, 12), (axes.yaxis, panel.y, MOST_WORDS, LONGEST)):
+        _write_numbers(axes, values, scale, percent_text if panel.is_share else number_text)
+    for axis, facts, most, longest in ((axes.xaxis, panel.x, MOST_WORDS, 12), (axes.yaxis, panel.y, MOST_WORDS, LONGEST)):
         if facts.words:
             at, words = sparse(facts.words, most, longest)
             axis.set_ticks([place + 0.5 for place in at], words)
         else:
             axis.set_major_locator(few_ticks())
             axis.set_major_formatter(axis_text)
-    if panel.x.words and sum(len(word[:12]) for word in panel.x.words[:16]) > 50:
-        axes.tick_params(axis="x", labelrotation=40)
+    if panel.x.words and sum(len(word[:12]) for word in panel.x.words) > 50:
+        axes.tick_params(axis="x", labelrotation=40 if len(panel.x.words) <= 20 else 90)
         for words in axes.get_xticklabels():
-            words.set(ha="right", rotation_mode="anchor")
+            words.set(ha="right", va="center" if len(panel.x.words) > 20 else "baseline", rotation_mode="anchor")
     axes.set(xlabel=short(panel.x.label, 60), ylabel=short(panel.y.label, 40))
     axes.tick_params(length=0)
     for spine in axes.spines.values():
@@ -112,7 +116,11 @@ def draw_heat_map(axes: Any, panel: HeatMap) -> None:
     bar = axes.figure.colorbar(mesh, ax=axes, pad=0.02, aspect=30)
     bar.outline.set_visible(False)
     bar.ax.tick_params(length=0)
-    bar.ax.yaxis.set_major_locator(few_ticks())
+    if panel.is_log:
+        bar.set_ticks([0.0, *(10.0**power for power in range(20) if 10.0**power <= highest)])
+        bar.ax.yaxis.minorticks_off()
+    else:
+        bar.ax.yaxis.set_major_locator(few_ticks())
     bar.ax.yaxis.set_major_formatter(share_text if panel.is_share else axis_text)
     bar.set_label(panel.label)
     bar.solids.set(edgecolor="none", rasterized=False, antialiased=False)
@@ -164,9 +172,9 @@ def _edges(axis: HeatAxis) -> list[float]:
     return list(axis.edges) if axis.edges else [float(place) for place in range(len(axis.words) + 1)]
 
 
-def _write_numbers(axes: Any, values: Any, highest: float, write: Callable[[float], str]) -> None:
+def _write_numbers(axes: Any, values: Any, scale: Callable[[float], float], write: Callable[[float], str]) -> None:
     for (y, x), value in _cells(values):
-        color = "#ffffff" if value / highest > STRONG else INK
+        color = "#ffffff" if float(scale(value)) > STRONG else INK
         axes.text(x + 0.5, y + 0.5, write(short_number(value)), ha="center", va="center", fontsize=7, color=color)
 
 

@@ -17,6 +17,7 @@ __all__ = [
     "MARKERS",
     "SOFT",
     "axis_text",
+    "characters_across",
     "clean_axes",
     "look",
     "number_text",
@@ -24,6 +25,7 @@ __all__ = [
     "share_text",
     "short",
     "sparse",
+    "with_note",
 ]
 
 # Okabe and Ito, 2008: told apart by nearly everybody; without its yellow and black, which vanish on white or on dark pages
@@ -88,6 +90,11 @@ def clean_axes(axes: Any, along: str = "both") -> None:
     axes.tick_params(length=0)
 
 
+def characters_across(axes: Any) -> int:
+    """About how many small characters have room below a panel."""
+    return max(10, int(axes.figure.bbox.width / axes.figure.dpi / axes.get_gridspec().ncols * 13))
+
+
 def short(text: object, longest: int) -> str:
     r"""A text on one line that fits, shortened in the middle: names often differ at their ends.
 
@@ -99,6 +106,15 @@ def short(text: object, longest: int) -> str:
         return line
     tail = longest // 3
     return f"{line[: longest - tail - 1]}\N{HORIZONTAL ELLIPSIS}{line[len(line) - tail :]}"
+
+
+def with_note(title: str, note: str, longest: int) -> str:
+    """A title that is shortened so that its note stands whole behind it.
+
+    >>> with_note("average income of the household", "(25 of 41 values)", 32)
+    'average i…hold (25 of 41 values)'
+    """
+    return f"{short(title, max(8, longest - len(note) - 1))} {one_line(note)}" if note else short(title, longest)
 
 
 def short_number(number: float) -> float:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from cloister.report.numbers import percent
 from cloister.report.panels import BarPanel, HeatPanel, HistogramPanel, Page, Panel
 from cloister.report.picture import Picture, PicturePanel
+from cloister.report.value_bins import value_bins
 from cloister.risks.rows.closest_records import NearestRecords
 from cloister.risks.rows.kept_shares import KeptShares, shares_of
 from cloister.risks.rows.row_tables import RowColumn, RowTable
@@ -19,6 +20,7 @@ __all__ = ["make_page", "page_pictures", "pictured_columns"]
 MOST_PANELS = 12
 MOST_WORDS = 7  # of a column, the others together
 BINS = 24
+MOST_DIGITS = 12
 NAMES = ("original", "release", "control")
 
 
@@ -44,11 +46,11 @@ def make_page(
     variation = {each.columns[0]: each.variation for each in shares.columns}
     panels: list[Panel] = []
     for column in pictured_columns(original.columns, shares, target):
-        title = f"{column.name}  (off by {percent(variation[column.name])})"
+        note = f"(off by {percent(variation[column.name])})"
         if column.is_number:
-            panels.append(_histogram(title, column, original, released))
+            panels.append(_histogram(note, column, original, released))
         else:
-            panels.append(_bars(title, original.place(column.name), original, released, words.get(column.name, {})))
+            panels.append(_bars(note, original.place(column.name), original, released, words.get(column.name, {})))
     title = f"{original.rows:,} original rows and {released.rows:,} released rows; for the holder only"
     if left_out := len(original.columns) - len(panels):
         title += f"\n{left_out} of {len(original.columns)} columns are not drawn: those that are kept best"
@@ -66,19 +68,26 @@ def page_pictures(page: Page) -> tuple[Picture, ...]:
     return tuple(pictures)
 
 
-def _histogram(title: str, column: RowColumn, original: RowTable, released: RowTable) -> HistogramPanel:
+def _histogram(note: str, column: RowColumn, original: RowTable, released: RowTable) -> HistogramPanel:
     values = [table.scaled(column.name) for table in (original, released)]
     real = values[0][~np.isnan(values[0])]
-    low, high = (float(real.min()), float(real.max())) if len(real) else (0.0, 1.0)
-    edges = np.linspace(low, high if high > low else low + 1, BINS + 1)
+    edges = (value_bins(_own_numbers(column, real), BINS) - column.low) / column.width
     series = []
     for name, table, each in zip(NAMES, (original, released), values, strict=False):
         inside = np.clip(each, edges[0], edges[-1])  # numbers beyond the original's are counted at its ends
         blank = np.isnan(each)
         heights = np.histogram(inside[~blank], edges, weights=table.counts[~blank])[0] / table.rows
         series.append((name, tuple(heights.tolist())))
-    ticks = tuple((float(edge), _tick(column, float(edge))) for edge in (edges[0], edges[BINS // 2], edges[-1]))
-    return HistogramPanel(title, tuple(edges.tolist()), ticks, tuple(series))
+    ticks = tuple((float(edge), _tick(column, float(edge))) for edge in (edges[0], edges[len(edges) // 2], edges[-1]))
+    return HistogramPanel(column.name, tuple(edges.tolist()), ticks, tuple(series), note=note)
+
+
+def _own_numbers(column: RowColumn, scaled: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The numbers of a column as they were before they were scaled; the way there and back may cost their last digits."""
+    numbers = column.low + scaled * column.width
+    digits = MOST_DIGITS - 1 - np.floor(np.log10(np.maximum(np.abs(numbers), np.finfo(float).tiny)))
+    finest = int(np.clip(digits.min(initial=MOST_DIGITS), 0, MOST_DIGITS))
+    return np.round(numbers, finest)
 
 
 def _tick(column: RowColumn, scaled: float) -> str:
@@ -88,7 +97,7 @@ def _tick(column: RowColumn, scaled: float) -> str:
     )
 
 
-def _bars(title: str, place: int, original: RowTable, released: RowTable, words: Mapping[int, str]) -> BarPanel:
+def _bars(note: str, place: int, original: RowTable, released: RowTable, words: Mapping[int, str]) -> BarPanel:
     shares = [shares_of(table, place) for table in (original, released)]
     blank = original.columns[place].size - 1
     known = {**words, **({blank: "(blank)"} if shares[0][blank] + shares[1][blank] > 0 else {})}
@@ -100,7 +109,7 @@ def _bars(title: str, place: int, original: RowTable, released: RowTable, words:
         (name, (*each[shown].tolist(), *([other] if has_others else [])))
         for name, each, other in zip(NAMES, shares, others, strict=False)
     )
-    return BarPanel(title, labels, series)
+    return BarPanel(original.columns[place].name, labels, series, note)
 
 
 def _heat(shares: KeptShares) -> HeatPanel | None:
