@@ -32,12 +32,14 @@ def ask_schema(data: Any, said: FileOptions, facts: str | None, out: Path | None
     from cloister.schema import Schema
     from cloister.schema.drafts import draft, find_likely_unit
     from cloister.schema.interview import Interview
+    from cloister.sources.misread_files import warn_of_misreading
     from cloister.sources.opening import open_source
     from cloister.sources.stated_names import StatedNames, names_stated
 
     paths = [str(path) for path in getattr(data, "paths", data)]
     known = Schema.from_toml(facts) if facts is not None else None
     source = open_source(data, names_stated(known) if known else StatedNames(keys_from_rows=True))
+    warn_of_misreading(source)
     start = replace(draft(source), file=said)
     likely_unit = find_likely_unit(source, start)
     if known is not None:

@@ -164,7 +164,7 @@ def _compare_rows() -> str:
 
 
 def other_label(kind: Kind | None) -> int | None:
-    """The fingerprint of the label "(other)", where the schema says that missing and unseen values of the column are called so."""
+    """The fingerprint of the label "(other)", where the schema gives it to missing and unseen values of the column."""
     return fingerprint(OTHER) if isinstance(kind, Category) and kind.other else None
 
 
