@@ -8,7 +8,7 @@ The first rows are looked at. The words are for the holder's eyes, and no privat
 from __future__ import annotations
 
 import re
-from itertools import islice
+from itertools import islice, pairwise
 
 from cloister.column_names import FirstLine
 from cloister.errors import LikelyMisread, by_door, warn_of_release
@@ -78,7 +78,7 @@ def _of_no_header(names: tuple[str, ...], rows: list[list[str]]) -> str:
     if not isinstance(names, FirstLine):
         return ""
     numbers = [float(name.replace(",", ".")) for name in names if _NUMBER.fullmatch(name)]
-    steps = {after - before for before, after in zip(numbers, numbers[1:], strict=False)}
+    steps = {after - before for before, after in pairwise(numbers)}
     is_numbered = len(numbers) > 1 and len(steps) == 1  # years, or places
     is_repeated = any(cell.strip() == name for row in rows for name, cell in zip(names, row, strict=False))
     if not is_repeated and (not numbers or is_numbered):
