@@ -207,7 +207,9 @@ def write_new(path: Path, text: str) -> None:
 
 
 def show_check(data: Any, facts: str, as_json: bool, *, quiet: bool) -> None:
-    """Tell the holder what does not fit; exit code 5 if anything does not. Cells without a value are told, and no fault.
+    """Tell the holder what does not fit; exit code 5 if anything does not.
+
+    Cells without a value are told, and no fault; nor is what the schema leaves blank, which private verbs alone need.
 
     `quiet`: say nothing where nothing is a fault.
     """
@@ -230,10 +232,20 @@ def show_check(data: Any, facts: str, as_json: bool, *, quiet: bool) -> None:
         if not problems and not ragged:
             print_line(f"The data fits the schema: {len(expected.columns)} columns, every cell.")
         elif not has_faults:
-            print_line("The data fits the schema: what is missing is missing as the schema says.")
+            print_line(f"The data fits the schema{what_is_missing(problems)}")
         print_line(STAMP)
     if has_faults:
         raise typer.Exit(int(ExitCode.VERIFICATION_FAILED))
+
+
+def what_is_missing(problems: Sequence[Problem]) -> str:
+    """The end of the sentence that nothing is wrong, though something was told."""
+    from cloister.schema.check import Trouble
+
+    troubles = {problem.trouble for problem in problems}
+    cells = "what is missing is missing as the schema says" if Trouble.EMPTY in troubles else ""
+    facts = "what it leaves blank, private verbs alone need" if Trouble.BLANK in troubles else ""
+    return f": {'; '.join(filter(None, (cells, facts)))}."
 
 
 def print_check(problems: Sequence[Problem], counts: Sequence[CellCounts], ragged: int, *, in_json: bool) -> None:
