@@ -6,14 +6,14 @@ import difflib
 import shlex
 from collections.abc import Iterable, Sequence
 
-from cloister.errors import SchemaError
+from cloister.errors import SchemaError, by_door
 
 __all__ = ["FirstLine", "flag_hint", "missing_column", "nearest_name"]
 
 MOST_LISTED = 20
 UNLISTED = (
     " Its columns are not listed, because the first line of a text file may be data. Look at the file, or draft a schema: "
-    "cloister schema FILE"
+    "cloister schema FILE."
 )
 
 
@@ -57,11 +57,18 @@ def missing_column(
     if is_hidden:
         # not even one that differs in its case alone: "HIV" in a first line may be what somebody has
         near = nearest_name(name, [other for other in described if other != name])
-        hint = near or (ONE_COLUMN if len(names) == 1 else "") + UNLISTED
+        hint = near or (ONE_COLUMN if len(names) == 1 else "") + UNLISTED + _other_first_lines()
     else:
         listed = f" Its columns: {', '.join(names[:MOST_LISTED])}." if names else ""
         hint = nearest_name(name, names) or listed
     return SchemaError(f'{of} has no column "{name}".{hint}')
+
+
+def _other_first_lines() -> str:
+    """What to do where the first line has no names; not whether it has: nobody looked."""
+    skip = by_door("Files(..., skip=1)", "--skip 1")
+    names = by_door('Files(..., names=["age", ...])', "--names age,...")
+    return f" If the first line is a title, pass over it: {skip}; if it is a row, name the columns in their order: {names}"
 
 
 def nearest_name(name: str, names: Iterable[str]) -> str:

@@ -1,4 +1,4 @@
-"""Defaults from files and the environment, shell completion, and words that are empty."""
+"""Defaults from files and the environment, shell completion, and names with commas."""
 
 from __future__ import annotations
 
@@ -114,24 +114,6 @@ def test_a_file_that_is_wrong_is_refused_in_a_sentence(here: Path, text: str, wo
     done = run("ledger", "show")
     assert (done.exit_code, words in done.stderr) == (2, True), done.output
     assert run("--help").exit_code == 0
-
-
-@pytest.mark.parametrize(
-    "words",
-    [
-        ("risk", ""),
-        ("cluster", "points.csv", "--k", "2", "--epsilon", "1", "--out", ""),
-        ("tabulate", "points.csv", "--out="),
-        ("risk", "points.csv", "--schema", ""),
-        ("ledger", "show", "--ledger", ""),
-        ("verify", ""),
-        ("risk", "points.csv", "--against", ""),
-    ],
-)
-def test_an_empty_path_is_not_the_current_folder(words: tuple[str, ...]) -> None:
-    """As a shell makes one of a variable that is not set."""
-    done = run(*words)
-    assert (done.exit_code, "empty. Give a path" in done.stderr) == (2, True), done.output
 
 
 def test_columns_with_commas_can_be_named(here: Path) -> None:

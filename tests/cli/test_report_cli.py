@@ -117,3 +117,20 @@ def test_a_report_inside_the_folder_of_a_release_is_refused(home: Path, monkeypa
     run(*words, "--out", "two")
     Path("linked").symlink_to("two")
     assert "folder of the release" in refused("report", "two", "-o", "linked/page.html")
+
+
+def test_a_table_made_with_a_drafted_schema_is_compared_with_its_original(table: Path) -> None:
+    """The draft of a column that holds ? gives what is missing the label "(other)", which is known again."""
+    cells = [("a", "?", "b")[at % 3] for at in range(30)]
+    Path("people.csv").write_text("age,work\n" + "".join(f"{20 + at % 5},{cell}\n" for at, cell in enumerate(cells)))
+    run("schema", "people.csv", "-o", "draft.toml")
+    assert 'missing = ["?"]' in Path("draft.toml").read_text()
+    columns = ("--schema", "draft.toml")
+    run("anonymize", "people.csv", *columns, "--quasi", "age,work", "--k", 2, "--out", "safe.csv")
+    assert "(other)" in Path("safe.csv").read_text()
+    run("report", "safe.csv", "-o", "safe.html", "--against", "people.csv", *columns)
+    assert "What was lost" in Path("safe.holder.html").read_text()
+    assert "What was lost" in run("risk", "safe.csv", "--against", "people.csv", "--quasi", "age,work", *columns)
+    without = refused("report", "safe.csv", "-o", "b.html", "--against", "people.csv")
+    assert "--schema" in without
+    assert "--as-rows" not in without  # which is no flag of this command

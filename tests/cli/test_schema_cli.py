@@ -185,3 +185,18 @@ def test_hierarchies_from_rows_read_cells_as_the_draft_does(tmp_path: Path) -> N
     code, _ = run(data, "--hierarchies", tmp_path / "trees")
     assert code == 0
     assert "[intervals]\nlow = 1930-01-01\nhigh = 1999-12-31\n" in (tmp_path / "trees" / "geburtsdatum.toml").read_text()
+
+
+def test_what_private_verbs_alone_need_is_told_and_is_no_fault(tmp_path: Path) -> None:
+    """A draft that is right for anonymize passes the check; a cell that cannot be read does not."""
+    data, facts = tmp_path / "p.csv", tmp_path / "p.toml"
+    data.write_text("age,sex\n" + "31,f\n40,m\n" * 5)
+    facts.write_text('[columns.age]\nkind = "number"\n[columns.sex]\nkind = "category"\n')
+    words = ["schema", str(data), "--schema", str(facts), "--check"]
+    done = CliRunner().invoke(app, words)
+    assert done.exit_code == 0, done.output
+    assert done.output.count("Private verbs need it, anonymize and risk do not. Fill in:") == 2
+    assert "The data fits the schema: what it leaves blank, private verbs alone need." in done.output
+    assert json.loads(CliRunner().invoke(app, [*words, "--json"]).stdout)["fits"] is True
+    data.write_text(data.read_text() + "old,f\n")
+    assert CliRunner().invoke(app, words).exit_code == 5

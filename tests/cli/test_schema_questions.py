@@ -11,6 +11,7 @@ from click.testing import Result
 from typer.testing import CliRunner
 
 from cloister.cli import app
+from cloister.cli.schema_questions import broken
 from cloister.schema import Category, Date, Number, Role, Schema, Text
 
 
@@ -169,3 +170,38 @@ def test_data_from_standard_input_is_refused(tmp_path: Path) -> None:
     done = CliRunner().invoke(app, ["schema", "-", "--ask"], input="\n")
     assert done.exit_code == 2
     assert "answers from standard input" in done.output
+
+
+def test_a_table_has_no_name_unless_one_is_typed(table: Path, tmp_path: Path) -> None:
+    """A name is an account in the ledger, which nobody opened: what is anonymized next would be refused."""
+    out = tmp_path / "ask.toml"
+    assert ask(table, ["done", "yes"], "-o", out).exit_code == 0
+    assert Schema.from_toml(out).table is None
+    words = ["anonymize", str(table), "--k", "2", "--quasi", "Geschlecht", "--keep-unique", "Gehalt,Geburtsdatum"]
+    words += ["--schema", str(out)]
+    done = CliRunner().invoke(app, [*words, "--out", str(tmp_path / "safe.csv")])
+    assert done.exit_code == 0, done.output
+    refused = CliRunner().invoke(
+        app, [*words, "--table", "people", "--ledger", str(tmp_path / "l"), "--out", str(tmp_path / "b.csv")]
+    )
+    assert refused.exit_code == 4
+    assert (
+        "takes nothing of that total, which private releases spend); or drop table from the schema, and --table"
+        in refused.stderr
+    )
+
+
+def test_days_may_be_typed_as_the_column_writes_them(table: Path) -> None:
+    """With points the day comes first."""
+    done = ask(table, ["skip", "skip", "skip", "", "", "1.2.1900 31.12.2024", "done", ""])
+    born = Schema.from_text(done.stdout)["Geburtsdatum"].kind
+    assert isinstance(born, Date)
+    assert born.bounds == (date(1900, 2, 1), date(2024, 12, 31))
+
+
+def test_questions_are_broken_between_words() -> None:
+    """Where a terminal is narrow; what is typed stands behind the blank at the end."""
+    line = "born: first and last day that make sense, such as 1900-01-01 2030-12-31? Not from the rows. [none] "
+    lines = broken(line, 40).split("\n")
+    assert max(map(len, lines)) <= 40
+    assert " ".join(lines) == line

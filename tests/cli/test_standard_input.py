@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import gzip
+import io
 import json
 import os
 import signal
 import subprocess
 import sys
 import time
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -29,7 +31,15 @@ def spools(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("text", [TEXT.encode(), gzip.compress(TEXT.encode())], ids=["plain", "gz"])
+def zipped() -> bytes:
+    """An archive of one file."""
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("people.csv", TEXT)
+    return packed.getvalue()
+
+
+@pytest.mark.parametrize("text", [TEXT.encode(), gzip.compress(TEXT.encode()), zipped()], ids=["plain", "gz", "zip"])
 def test_a_verb_reads_standard_input(spools: Path, text: bytes) -> None:
     """Of any format that a file may have; nothing is left."""
     done = CliRunner().invoke(app, ["risk", "-", "--quasi", "age,sex", "--json"], input=text)

@@ -12,6 +12,7 @@ import pytest
 import cloister as cl
 from cloister.errors import SchemaError
 from cloister.risks.assess import RiskReport, assess
+from cloister.schema import Category, Column, Number, Schema
 from cloister.schema.hierarchies.build import intervals
 from tests.risks.tables import PEOPLE, PUBLISHED, TOWN
 from tests.spark_hosts import Host
@@ -111,3 +112,22 @@ def test_a_label_that_cannot_be_compared_with_the_population_is_told_so() -> Non
     with pytest.raises(SchemaError, match="the population") as refused:
         assess(table, ["age"], population=pa.table({"age": ["young", "old"] * 4}))
     assert "original" not in str(refused.value)
+
+
+@pytest.mark.parametrize("words", [("Private", "State", "?"), ("1", "2", "?")])
+def test_the_label_of_what_is_missing_is_known_without_a_domain(words: tuple[str, ...], tmp_path: Path) -> None:
+    """A table that was anonymized with a drafted schema is compared with its original by the same schema."""
+    schema = Schema(
+        [Column("work", Category(other=True, missing=("?",)), role="quasi"), Column("age", Number(), role="quasi")]
+    )
+    original = pa.table({"work": [words[i % 3] for i in range(60)], "age": [str(20 + i % 7) for i in range(60)]})
+    cl.TopDownSpecialization(2, schema=schema).publish(original, tmp_path / "safe.parquet")
+    published = pq.read_table(tmp_path / "safe.parquet")
+    assert "(other)" in published["work"].to_pylist()
+    report = cl.risk(published, against=original, schema=schema, population=original)
+    assert report.loss is not None
+    assert (report.loss.columns[0].labels, report.loss.columns[0].lm) == (3, 0.0)
+    assert report.risk.population is not None
+    assert (report.risk.outside, report.linkage is not None) == (0, True)
+    with pytest.raises(SchemaError, match=r"1 of 3 different labels .*\(schema=, hierarchies=\). Rows .* as_rows=True"):
+        cl.risk(published, ["work", "age"], against=original)

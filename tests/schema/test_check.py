@@ -46,7 +46,7 @@ def troubles(kind: Kind, cells: pa.Array) -> dict[str, int | None]:
         (Date(DAY.bounds, format="%d.%m.%Y"), pa.array(["11.03.2020", "2020-03-11"]), {"unreadable": 1}),
         (Number(), pa.array([1.0]), {"blank": None}),
         (Category(), pa.array(["a"]), {"blank": None}),
-        (Category(hierarchy="no/where.csv"), pa.array(["a"]), {"blank": None}),
+        (Category(hierarchy="no/where.csv"), pa.array(["a"]), {"no file": None}),
     ],
 )
 def test_troubles_are_counted(kind: Kind, cells: pa.Array, expected: dict[str, int | None]) -> None:

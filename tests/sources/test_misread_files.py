@@ -55,3 +55,50 @@ def test_private_verbs_say_nothing_of_it(tmp_path: Path) -> None:
     done = CliRunner().invoke(app, [*words, "--schema", str(tmp_path / "s.toml"), "--out", str(tmp_path / "t.csv")])
     assert done.exit_code == 0, done.output
     assert "delimiter" not in done.output
+
+
+@pytest.mark.parametrize("title", ["People of 2024", "People, of 2024"])
+def test_a_title_above_the_header_of_a_text_file_is_named(tmp_path: Path, title: str) -> None:
+    """Drafts and risks warn, and what is refused says how a title is passed over."""
+    path = tmp_path / "title.csv"
+    path.write_text(f"{title}\nage,sex,town\n" + "31,f,Ulm\n40,m,Bonn\n" * 10)
+    drafted = CliRunner().invoke(app, ["schema", str(path)])
+    assert drafted.exit_code == 0
+    assert "If it is a title above the header, give --skip 1" in drafted.stderr
+    assert CliRunner().invoke(app, ["schema", str(path), "--skip", "1"]).stderr == ""
+    refused = CliRunner().invoke(app, ["risk", str(path), "--quasi", "age,sex"])
+    assert "--skip 1" in refused.stderr
+    assert "--names age,..." in refused.stderr
+    assert "2024" not in refused.stderr + drafted.stderr
+
+
+@pytest.mark.parametrize(
+    ("line", "is_told"),
+    [("31,f,Ulm", True), ("x,f,Bonn", True), ("31,g,Essen", True), ("age,sex,town", False), ("2020,2021,2022", False)],
+)
+def test_a_row_in_place_of_the_header_is_named(tmp_path: Path, line: str, is_told: bool) -> None:
+    """A number as a name, unless they count on as years do, or a name that stands below as a value; neither is quoted."""
+    path = tmp_path / "bare.csv"
+    path.write_text(f"{line}\n" + "33,f,Bonn\n40,m,Bonn\n" * 10)
+    for verb in ("schema", "risk"):
+        told = CliRunner().invoke(app, [verb, str(path)]).stderr
+        assert ("may be a row and not a header" in told) is is_told, told
+        assert "Ulm" not in told
+    assert CliRunner().invoke(app, ["schema", str(path), "--names", "a,b,c"]).stderr == ""
+
+
+def test_lines_that_are_no_json_are_counted_for_the_holder(tmp_path: Path) -> None:
+    """Risks of rows in which everything is missing look like no risk at all; a private verb says nothing."""
+    path, facts = tmp_path / "p.jsonl", tmp_path / "s.toml"
+    path.write_text("31,f\n" * 30 + '{"age": 1, "sex": "f"}\n' * 2)
+    facts.write_text('[columns.sex]\nkind = "category"\ndomain = ["f", "m"]\nother = true\n')
+    words = ["--schema", str(facts)]
+    told = CliRunner().invoke(app, ["risk", str(path), "--quasi", "sex", *words]).stderr
+    assert "30 of 32 lines are no JSON objects" in told
+    checked = CliRunner().invoke(app, ["schema", str(path), "--check", *words])
+    assert (checked.exit_code, "30 of 32 lines are no JSON objects" in checked.stdout) == (5, True)
+    assert "more or fewer cells" not in checked.output
+    out = ["--out", str(tmp_path / "t.csv")]
+    private = CliRunner().invoke(app, ["tabulate", str(path), "--by", "sex", "--epsilon", "1", *words, *out])
+    assert private.exit_code == 0, private.output
+    assert "JSON" not in private.output

@@ -35,8 +35,9 @@ from cloister.cli import (
     verify,
 )
 from cloister.cli.default_reports import name_reports
+from cloister.cli.empty_words import refuse_empty_words
 from cloister.cli.failures import is_printing, is_usage, print_lines, tell_failure, tell_usage, unprintable
-from cloister.cli.flag_defaults import FlagDefaults, read_settings, refuse_empty_paths
+from cloister.cli.flag_defaults import FlagDefaults, read_settings
 from cloister.cli.help_text import hide_types
 from cloister.cli.verbosity import asks_for, begin_printing, note_folder_settings
 from cloister.errors import (
@@ -54,15 +55,6 @@ from cloister.stopped_commands import begin_command
 __all__ = ["app", "main"]
 
 
-PATH_FLAGS = frozenset(
-    f"--{name}"
-    for name in (
-        "out", "schema", "ledger", "against", "population", "control", "hierarchies", "synopsis", "plot", "report", "key",
-        "certificate", "answers", "memo", "store", "truth-file", "keep", "centers",
-    )
-) | {"-o"}  # fmt: skip
-
-
 class Verbs(TyperGroup):
     """The group of all verbs: turns errors into one or two lines and an exit code, and never shows a data value."""
 
@@ -70,6 +62,7 @@ class Verbs(TyperGroup):
         command = super().get_command(ctx, cmd_name)
         if command is not None:
             hide_types(command, ctx)
+            refuse_empty_words(command)
         return command
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
@@ -92,7 +85,6 @@ class Verbs(TyperGroup):
 
     def _settle(self, arguments: list[str]) -> dict[str, Any]:
         """What the parser is told of settings; what a file sets that the current folder brings along is always told."""
-        refuse_empty_paths(arguments, PATH_FLAGS)
         settings = read_settings()
         is_quiet = asks_for("--quiet", arguments) or bool(settings.values.get("quiet"))
         begin_printing(asks_for("--json", arguments) or bool(settings.values.get("json")), is_quiet)

@@ -19,7 +19,7 @@ from cloister.cli.flags import ENGINE_NAMES
 from cloister.errors import UsageError
 from cloister.parameters import without_passwords
 
-__all__ = ["SETTINGS", "KnownSetting", "FlagDefaults", "read_settings", "refuse_empty_paths"]
+__all__ = ["SETTINGS", "KnownSetting", "FlagDefaults", "read_settings"]
 
 FILE_NAME = "cloister.toml"
 BUILT_IN = "built in"
@@ -125,17 +125,6 @@ def read_settings() -> FlagDefaults:
             origins[name] = setting.variable
     _check_engine(values, origins)
     return FlagDefaults(values, origins)
-
-
-def refuse_empty_paths(arguments: Sequence[str], flags: frozenset[str]) -> None:
-    """Refuse an empty word where a path is wanted: the system would take it for the current folder."""
-    for before, word in zip(("", *arguments), arguments, strict=False):
-        flag, equals, value = word.partition("=")
-        if flag in flags and equals and not value:
-            raise UsageError(f"{flag} is empty. Give a path, or leave it out.")
-        if word or (before.startswith("-") and before not in flags):
-            continue
-        raise UsageError(f"{f'{before} is' if before in flags else 'a word is'} empty. Give a path, or leave it out.")
 
 
 def _refuse_empty_variables() -> None:

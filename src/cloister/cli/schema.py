@@ -110,12 +110,14 @@ def write_draft(data: Any, said: FileOptions, out: Path | None, as_json: bool) -
     """Guess a schema and write it as TOML."""
     from cloister.schema.drafts import draft, draft_text, find_likely_unit
     from cloister.sinks import check_free
+    from cloister.sources.misread_files import warn_of_misreading
     from cloister.sources.opening import open_source
     from cloister.sources.stated_names import StatedNames
 
     if out is not None:
         check_free(out)
     source = open_source(data, StatedNames(keys_from_rows=True))
+    warn_of_misreading(source)
     guessed = dataclasses.replace(draft(source), file=said)
     likely_unit = find_likely_unit(source, guessed)
     text = draft_text(guessed, likely_unit)
@@ -205,14 +207,16 @@ def write_new(path: Path, text: str) -> None:
 
 
 def show_check(data: Any, facts: str, as_json: bool, *, quiet: bool) -> None:
-    """Tell the holder what does not fit; exit code 5 if anything does not. Cells without a value are told, and no fault.
+    """Tell the holder what does not fit; exit code 5 if anything does not.
+
+    Cells without a value are told, and no fault; nor is what the schema leaves blank, which private verbs alone need.
 
     `quiet`: say nothing where nothing is a fault.
     """
     from cloister.schema import Schema
     from cloister.schema.check import STAMP, count_cells, find_problems
     from cloister.sources.opening import open_source
-    from cloister.sources.ragged_rows import count_ragged
+    from cloister.sources.ragged_rows import count_ragged, is_json
     from cloister.sources.stated_names import names_stated
 
     expected = Schema.from_toml(facts)
@@ -224,19 +228,34 @@ def show_check(data: Any, facts: str, as_json: bool, *, quiet: bool) -> None:
     if as_json:
         print_json({"stamp": STAMP, "fits": not has_faults, "ragged_rows": ragged, **found_facts(problems, counts)})
     elif has_faults or not quiet:
-        print_check(problems, counts, ragged)
+        print_check(problems, counts, ragged, in_json=is_json(source))
         if not problems and not ragged:
             print_line(f"The data fits the schema: {len(expected.columns)} columns, every cell.")
         elif not has_faults:
-            print_line("The data fits the schema: what is missing is missing as the schema says.")
+            print_line(f"The data fits the schema{what_is_missing(problems)}")
         print_line(STAMP)
     if has_faults:
         raise typer.Exit(int(ExitCode.VERIFICATION_FAILED))
 
 
-def print_check(problems: Sequence[Problem], counts: Sequence[CellCounts], ragged: int) -> None:
+def what_is_missing(problems: Sequence[Problem]) -> str:
+    """The end of the sentence that nothing is wrong, though something was told."""
+    from cloister.schema.check import Trouble
+
+    troubles = {problem.trouble for problem in problems}
+    cells = "what is missing is missing as the schema says" if Trouble.EMPTY in troubles else ""
+    facts = "what it leaves blank, private verbs alone need" if Trouble.BLANK in troubles else ""
+    return f": {'; '.join(filter(None, (cells, facts)))}."
+
+
+def print_check(problems: Sequence[Problem], counts: Sequence[CellCounts], ragged: int, *, in_json: bool) -> None:
     """What a check found, for a person."""
-    if ragged:
+    if ragged and in_json:
+        of_lines = f"{ragged:,} of {counts[0].rows:,} lines" if counts else f"{ragged:,} lines"
+        print_line(
+            f"{of_lines} are no JSON objects: in a release every value of theirs is missing. Write one object a line."
+        )
+    elif ragged:
         of_rows = f"{ragged:,} of {counts[0].rows:,} rows" if counts else f"{ragged:,} rows"
         print_line(
             f"{of_rows} have more or fewer cells than the table has columns: in a release what they lack is missing and what "

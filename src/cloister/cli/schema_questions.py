@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
+import textwrap
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,11 +21,11 @@ if TYPE_CHECKING:
 
 __all__ = ["ask_schema"]
 
-INTRODUCTION = """\
-Enter takes what stands in brackets. ? tells more, back goes one question back, skip takes the rest of a column as it is, and
-done all that is left. Ctrl-C or Ctrl-D leaves without a file. Bounds and values are never proposed: taken from the rows they
-would give people away.
-"""
+INTRODUCTION = (
+    "Enter takes what stands in brackets. ? tells more, back goes one question back, skip takes the rest of a column as it is, "
+    "and done all that is left. Ctrl-C or Ctrl-D leaves without a file. Bounds and values are never proposed: taken from the "
+    "rows they would give people away.\n"
+)
 WORDS = ("back", "skip", "done")
 
 
@@ -32,18 +34,18 @@ def ask_schema(data: Any, said: FileOptions, facts: str | None, out: Path | None
     from cloister.schema import Schema
     from cloister.schema.drafts import draft, find_likely_unit
     from cloister.schema.interview import Interview
+    from cloister.sources.misread_files import warn_of_misreading
     from cloister.sources.opening import open_source
     from cloister.sources.stated_names import StatedNames, names_stated
 
-    paths = [str(path) for path in getattr(data, "paths", data)]
     known = Schema.from_toml(facts) if facts is not None else None
     source = open_source(data, names_stated(known) if known else StatedNames(keys_from_rows=True))
+    warn_of_misreading(source)
     start = replace(draft(source), file=said)
     likely_unit = find_likely_unit(source, start)
     if known is not None:
         start = edited(known, start, out)
-    name = Path(paths[0] if out is None else out).name.partition(".")[0] or None
-    talk = Interview(start, is_typed=getattr(source, "typed", True), table=name, likely_unit=likely_unit)
+    talk = Interview(start, is_typed=getattr(source, "typed", True), likely_unit=likely_unit)
     say(INTRODUCTION)
     while True:
         answer_all(talk)
@@ -135,4 +137,17 @@ def say(text: str) -> None:
     """Words for whoever answers; names of columns may hold signs that would move the cursor."""
     from cloister.report.one_line import one_line
 
-    typer.echo("\n".join(map(one_line, text.split("\n"))), err=True, nl=False)
+    lines = [one_line(line) for line in text.split("\n")]
+    if sys.stderr.isatty():
+        lines = [broken(line, shutil.get_terminal_size().columns) for line in lines]
+    typer.echo("\n".join(lines), err=True, nl=False)
+
+
+def broken(line: str, width: int) -> str:
+    r"""A line broken between words, as far as a terminal is wide; the blanks around it stay: behind them somebody types.
+
+    >>> broken("  type one of yes, no or back ", 24)
+    '  type one of yes, no or\n  back '
+    """
+    indent, end = line[: len(line) - len(line.lstrip())], line[len(line.rstrip()) :]
+    return textwrap.fill(line.rstrip(), max(width, 20), subsequent_indent=indent, break_on_hyphens=False) + end

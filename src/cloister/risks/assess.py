@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from cloister.errors import UsageError, by_door
 from cloister.parameters import check_path
-from cloister.risks.certified_data import names_of_release
+from cloister.risks.certified_data import certificate_of, names_of_release
 from cloister.risks.label_domains import wants_spans
 from cloister.risks.measures import Reidentification, check_threshold, reidentification, sensitive_risk
 from cloister.risks.original import Unordered, compare_with_original
@@ -140,7 +140,8 @@ def assess(
     original = tables.hold(tables.original_rows)
     unordered = [each.engine_title for each in (original, tables.table) if not each.keeps_order]
     pairs = Unordered(unordered[0]) if unordered else PairedRows(tables.original_rows, tables.rows)
-    return compare_with_original(report, request, counted.tuples, original, pairs, counted.spanned)
+    may_be_rows = certificate_of(data) is None  # which would say so
+    return compare_with_original(report, request, counted.tuples, original, pairs, counted.spanned, may_be_rows=may_be_rows)
 
 
 def is_stated(value: Any) -> bool:

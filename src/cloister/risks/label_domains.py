@@ -18,11 +18,11 @@ from cloister.errors import SchemaError, by_door
 from cloister.risks.cell_words import plain_words
 from cloister.risks.fingerprints import EVERYTHING, NULL, fingerprint, fingerprints_of, spans
 from cloister.risks.tuples import Values
-from cloister.schema import Kind
+from cloister.schema import Category, Kind
 from cloister.schema.hierarchies import Hierarchy
 from cloister.schema.kinds import OTHER
 
-__all__ = ["NOTHING", "LabelDomain", "make_label_domain", "wants_spans"]
+__all__ = ["NOTHING", "LabelDomain", "make_label_domain", "other_label", "wants_spans"]
 
 NOTHING = np.array([np.iinfo(np.int64).max, -2])  # a range that no other lies in
 
@@ -55,6 +55,7 @@ class LabelDomain:
     nodes: NDArray[np.int64] = field(repr=False)
     edges: NDArray[np.float64] | None = field(default=None, repr=False)  # (leaves + 1,) of leaves that are intervals
     is_grid: bool = False  # leaves are single numbers in the middle of their edges
+    may_be_rows: bool = False  # what is no label may be averaged or made up: no certificate says what was published
 
     def leaves_of(self, original: Values) -> NDArray[np.int64]:
         """The leaf of each cell of the original, as a range; a cell without one is an error."""  # (v, 2)
@@ -76,8 +77,7 @@ class LabelDomain:
         if unknown and strict:
             raise SchemaError(
                 f'column "{self.name}": {unknown} of {len(values)} different labels are neither values of the original, nor '
-                "intervals of its numbers, nor *. Give the hierarchy that the table was made with (--hierarchies), or compare "
-                f"rows that were averaged or made up ({by_door('as_rows=True', '--as-rows')})."
+                f"intervals of its numbers, nor *. {_give_facts()}{_compare_rows() if self.may_be_rows else ''}"
             )
         return ranges
 
@@ -91,7 +91,7 @@ class LabelDomain:
         if unknown := int((is_empty & ~is_read).sum()):
             raise SchemaError(
                 f'column "{self.name}": {unknown} of {len(values)} different labels are neither values nor intervals of numbers '
-                f"that can be compared with {of}. Give the hierarchy that the table was made with (--hierarchies)."
+                f"that can be compared with {of}. {_give_facts()}"
             )
         return np.where(is_empty[:, None], NOTHING, ranges)
 
@@ -152,6 +152,22 @@ class LabelDomain:
         return low, finite[np.minimum(ranges[:, 1], real) - 1], float(finite[0]), float(finite[-1])
 
 
+def _give_facts() -> str:
+    """What says what labels stand for."""
+    flags = by_door("schema=, hierarchies=", "--schema, --hierarchies")
+    return f"Give the schema and the hierarchies that the table was made with ({flags})."
+
+
+def _compare_rows() -> str:
+    """What else may be done about them."""
+    return f" Rows that were averaged or made up are compared with {by_door('as_rows=True', '--as-rows')}."
+
+
+def other_label(kind: Kind | None) -> int | None:
+    """The fingerprint of the label "(other)", where the schema gives it to missing and unseen values of the column."""
+    return fingerprint(OTHER) if isinstance(kind, Category) and kind.other else None
+
+
 def wants_spans(tree: Hierarchy | None) -> bool:
     """Whether the cells of a column must be read as numbers: where its labels are not all listed."""
     return tree is None or tree.edges is not None
@@ -164,17 +180,24 @@ def make_label_domain(
     published: Values | None = None,
     kind: Kind | None = None,
 ) -> LabelDomain:
-    """The domain of a column: its hierarchy, whose labels are read as cells of its kind, or else what its original holds."""
+    """The domain of a column: its hierarchy, whose labels are read as cells of its kind, or else what its original holds.
+
+    Without a hierarchy "(other)" is what is missing: the original's own values are all that there are.
+    """
+    other = other_label(kind) if tree is None else None
+    blanks = [int(NULL)] if other is None else [int(NULL), other]
     marks = [original.fingerprints, *([] if published is None else [published.fingerprints])]
-    has_null = any((each == NULL).any() for each in marks)
+    has_null = any(np.isin(each, blanks).any() for each in marks)
     if tree is not None and tree.has_other:
         return _with_other(_of_tree(name, tree, kind), tree, original)
     if tree is not None:
         return _of_tree(name, tree.with_null() if has_null else tree, kind)
-    real = original.fingerprints != NULL
+    real = ~np.isin(original.fingerprints, blanks)
     if original.order is not None and original.low is not None:
-        return _of_numbers(name, original.fingerprints[real], original.low[real], has_null)
-    return _of_words(name, original.fingerprints[real], has_null)
+        domain = _of_numbers(name, original.fingerprints[real], original.low[real], has_null)
+    else:
+        domain = _of_words(name, original.fingerprints[real], has_null)
+    return replace(domain, known={**domain.known, **{mark: domain.known[int(NULL)] for mark in blanks}})
 
 
 def _with_other(domain: LabelDomain, tree: Hierarchy, original: Values) -> LabelDomain:

@@ -34,17 +34,22 @@ def compare_with_original(
     original: Holder,
     pairs: PairedRows | Unordered,
     spanned: Sequence[str],
+    *,
+    may_be_rows: bool,
 ) -> RiskReport:
     """The report with what was lost against the original, and notes on what could not be measured."""
     quasi, target, notes = report.quasi, request.target, list(report.notes)
     before = count_tuples(original, [*quasi, *([target] if target else [])], spanned=spanned, kinds=request.kinds)
     domains = [
-        make_label_domain(
-            name,
-            request.trees.get(name),
-            before.values[before.column(name)],
-            published.values[published.column(name)],
-            request.kinds.get(name),
+        replace(
+            make_label_domain(
+                name,
+                request.trees.get(name),
+                before.values[before.column(name)],
+                published.values[published.column(name)],
+                request.kinds.get(name),
+            ),
+            may_be_rows=may_be_rows,
         )
         for name in quasi
     ]

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from cloister.errors import UsageError
 from cloister.risks.fingerprints import EVERYTHING
-from cloister.risks.label_domains import LabelDomain, make_label_domain
+from cloister.risks.label_domains import LabelDomain, make_label_domain, other_label
 from cloister.risks.tuples import Tuples, Values, joined
 from cloister.schema import Kind
 from cloister.schema.hierarchies import Hierarchy
@@ -38,7 +38,8 @@ def people_in_classes(
     labels, number = table.classes(quasi)
     first = np.zeros(number, np.int64)
     first[labels[::-1]] = np.arange(len(labels))[::-1]
-    if all(_are_raw(table.values[table.column(name)], trees.get(name)) for name in quasi):
+    column_kinds = column_kinds or {}
+    if all(_are_raw(table.values[table.column(name)], trees.get(name), column_kinds.get(name)) for name in quasi):
         return _equal(table, population, quasi, first)
     kind_of, kinds = population.classes(quasi)
     first_of_kind = np.zeros(kinds, np.int64)
@@ -48,7 +49,7 @@ def people_in_classes(
             f"{number:,} classes and {kinds:,} kinds of people are too many to compare. Give a coarser table or population."
         )
     people = np.zeros(number, np.int64)
-    domains = [_domain(name, trees.get(name), (column_kinds or {}).get(name), table, population) for name in quasi]
+    domains = [_domain(name, trees.get(name), column_kinds.get(name), table, population) for name in quasi]
     for start in range(0, number, max(1, _CELLS // kinds)):
         part = first[start : start + max(1, _CELLS // kinds)]
         meant = np.ones((len(part), kinds), bool)
@@ -72,10 +73,16 @@ def _meant_people(meant: NDArray[np.bool_], population: Tuples, kind_of: NDArray
     return np.array([len(np.unique(population.persons[row[kind_of]])) for row in meant], np.int64)
 
 
-def _are_raw(values: Values, tree: Hierarchy | None) -> bool:
+def _are_raw(values: Values, tree: Hierarchy | None, kind: Kind | None) -> bool:
     """Whether every cell means itself alone."""
     is_wide = values.low is not None and values.high is not None and bool((values.low < values.high).any())
-    return tree is None and not is_wide and EVERYTHING not in values.fingerprints
+    return tree is None and not is_wide and not np.isin(values.fingerprints, _general_labels(kind)).any()
+
+
+def _general_labels(kind: Kind | None) -> list[int]:
+    """The labels that stand for more than themselves, but for intervals: * and, where the schema says so, "(other)"."""
+    other = other_label(kind)
+    return [int(EVERYTHING)] if other is None else [int(EVERYTHING), other]
 
 
 def _domain(name: str, tree: Hierarchy | None, kind: Kind | None, table: Tuples, population: Tuples) -> LabelDomain:
@@ -83,16 +90,16 @@ def _domain(name: str, tree: Hierarchy | None, kind: Kind | None, table: Tuples,
     table_values, population_values = table.values[table.column(name)], population.values[population.column(name)]
     if tree is not None:
         return make_label_domain(name, tree, population_values, table_values, kind)
-    single = table_values.fingerprints != EVERYTHING
+    single = ~np.isin(table_values.fingerprints, _general_labels(kind))
     if table_values.low is not None and table_values.high is not None:
         single &= ~(table_values.low < table_values.high)
     marks, place = np.unique(
         np.concatenate([population_values.fingerprints, table_values.fingerprints[single]]), return_index=True
     )
     if population_values.low is None or table_values.low is None:
-        return make_label_domain(name, None, Values(marks), table_values)
+        return make_label_domain(name, None, Values(marks), table_values, kind)
     ends = np.concatenate([population_values.low, table_values.low[single]])[place]
-    return make_label_domain(name, None, Values(marks, ends, ends), table_values)
+    return make_label_domain(name, None, Values(marks, ends, ends), table_values, kind)
 
 
 def _equal(table: Tuples, population: Tuples, quasi: Sequence[str], first: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -29,6 +29,7 @@ from cloister.schema.table import Column, Role, Schema
 __all__ = ["STAMP", "CellCounts", "Problem", "Trouble", "check", "count_cells", "find_problems"]
 
 STAMP = "For the holder's eyes only: exact counts, not a private release."
+_NEEDED = "Private verbs need it, anonymize and risk do not. Fill in:"
 _EPOCH = datetime.date(1970, 1, 1)
 _EXAMPLE = datetime.date(2024, 1, 31)
 
@@ -37,7 +38,9 @@ class Trouble(StrEnum):
     """What may be wrong with a column."""
 
     MISSING = "missing"  # the schema names it, the data does not have it
-    BLANK = "blank"  # the schema does not say enough about it
+    BLANK = "blank"  # the schema does not say enough about it for private verbs
+    UNBOUNDED = "unbounded"  # it says whose a row is, and the schema not how many rows of a person may count
+    NO_FILE = "no file"  # the schema names a file that is not there
     EMPTY = "empty"  # cells without a value, or with a text that stands for none
     UNREADABLE = "unreadable"  # cells that are no number or no date
     OUTSIDE = "outside"  # values beyond the bounds or not in the domain
@@ -55,8 +58,11 @@ class Problem:
 
     @property
     def is_fault(self) -> bool:
-        """Whether something has to be mended; a cell without a value is nothing that a schema does not foresee."""
-        return self.trouble is not Trouble.EMPTY
+        """Whether something has to be mended.
+
+        A cell without a value is nothing that a schema does not foresee, and what only private verbs need may stay blank.
+        """
+        return self.trouble not in (Trouble.EMPTY, Trouble.BLANK)
 
     def __str__(self) -> str:
         return f"{self.column}: {self.message}"
@@ -95,7 +101,8 @@ def check(schema: Schema, rows: RowSource) -> list[Problem]:
     -------
     list of Problem
         Empty when every cell of every column holds a value that can be read and lies within its bounds or domain. Cells
-        without one, which are empty or marked as missing, are no fault (`Problem.is_fault`).
+        without one, which are empty or marked as missing, are no fault (`Problem.is_fault`), and neither is a bound or a domain
+        that the schema does not state.
 
     Privacy
     -------
@@ -121,7 +128,7 @@ def find_problems(schema: Schema, rows: RowSource, counts: list[CellCounts]) -> 
     problems = [problem for column in schema.columns for problem in _of_schema(column, rows, schema.unit)]
     if schema.unit is not None and schema.max_rows is None:
         message = "it is the unit, and the schema does not say how many rows of one person may count. Fill in: max_rows = 5"
-        problems.append(Problem(schema.unit, Trouble.BLANK, message))
+        problems.append(Problem(schema.unit, Trouble.UNBOUNDED, message))
     return problems + [problem for count in counts for problem in _of_cells(count)]
 
 
@@ -134,12 +141,12 @@ def _of_schema(column: Column, rows: RowSource, unit: str | None) -> Iterator[Pr
     if column.role is Role.IDENTIFIER or name == unit:
         return  # no release reads it as a quantity or by its domain
     if isinstance(kind, (Number, Date)) and kind.bounds is None:
-        yield Problem(name, Trouble.BLANK, "the schema gives no bounds. Fill in: bounds = [low, high]")
+        yield Problem(name, Trouble.BLANK, f"the schema gives no bounds. {_NEEDED} bounds = [low, high]")
     if isinstance(kind, Category):
         if kind.hierarchy is not None and not Path(kind.hierarchy).is_file():
-            yield Problem(name, Trouble.BLANK, "the file of its hierarchy is not there. Check the path in the schema.")
+            yield Problem(name, Trouble.NO_FILE, "the file of its hierarchy is not there. Check the path in the schema.")
         elif kind.hierarchy is None and kind.domain is None:
-            yield Problem(name, Trouble.BLANK, 'the schema gives no domain. Fill in: domain = ["...", "..."]')
+            yield Problem(name, Trouble.BLANK, f'the schema gives no domain. {_NEEDED} domain = ["...", "..."]')
 
 
 def _tally(column: Column, cells: pa.Array) -> NDArray[np.int64]:

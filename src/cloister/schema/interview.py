@@ -61,8 +61,6 @@ class Interview:
         What is known or guessed already: the defaults.
     is_typed : bool
         Whether the data says itself how numbers and dates are stored, so that nobody need say how they are written.
-    table : str, optional
-        A name for the table, where the schema has none.
     likely_unit : str, optional
         A column that may say whose a row is.
 
@@ -78,12 +76,9 @@ class Interview:
     Number(bounds=(0.0, 110.0), step=1.0, default=None, decimal='.', thousands=None, missing=())
     """
 
-    def __init__(
-        self, start: Schema, *, is_typed: bool = False, table: str | None = None, likely_unit: str | None = None
-    ) -> None:
+    def __init__(self, start: Schema, *, is_typed: bool = False, likely_unit: str | None = None) -> None:
         self.start = start
         self.is_typed = is_typed
-        self.table = start.table or table
         self.likely_unit = likely_unit
         self._answers: dict[Key, Any] = {}  # in the order of the questions
         self._typed: dict[Key, str] = {}  # what was typed last, also before going back
@@ -143,8 +138,9 @@ class Interview:
         yield self._ask(
             "table",
             "the table: what is it called in the ledger, which adds up all that leaves it?",
-            show(self.table),
-            "A name of your own. Releases of a table with a name are charged to its account; none: they are not.",
+            show(self.start.table),
+            "A name of your own. Releases of a table with a name are charged to its account, which `cloister ledger create` "
+            "opens; none: they are not.",
             read_name,
         )
         yield from self._of_unit()

@@ -78,11 +78,19 @@ def read_number(text: str) -> float | None:
 
 
 def read_day(text: str) -> date:
-    """A day in ISO form."""
+    """A day in ISO form, or with points: then the day comes first wherever people write so.
+
+    >>> read_day("31.12.2024") == read_day("2024-12-31")
+    True
+    """
+    with_points = re.fullmatch(r"(\d{1,2})\.(\d{1,2})\.(\d{4})", text, re.ASCII)
     try:
+        if with_points:
+            day, month, year = map(int, with_points.groups())
+            return date(year, month, day)
         return date.fromisoformat(text)
     except ValueError:
-        raise SchemaError("type days as year-month-day, such as 1990-12-31, or none.") from None
+        raise SchemaError("type days as year-month-day, such as 1990-12-31 or 31.12.1990, or none.") from None
 
 
 def read_whole(text: str) -> int:

@@ -60,6 +60,11 @@ class JsonLinesSource:
         """How many lines are no JSON object; for the holder."""
         return sum(row is None for row in self._rows())
 
+    def broken_lines(self, most: int) -> tuple[int, int]:
+        """How many of the first lines are no JSON object, and how many lines were looked at; for the holder."""
+        rows = [row is None for row in islice(self._rows(), most)]
+        return sum(rows), len(rows)
+
     def _batches(self, names: list[str]) -> Iterator[pa.RecordBatch]:
         rows = self._rows()
         while some := [row or {} for row in islice(rows, BATCH_ROWS)]:

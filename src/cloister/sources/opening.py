@@ -196,7 +196,9 @@ def _open_stream(data: Any) -> Source:
 def _opened(places: list[Place], said: FileOptions, stated: StatedNames) -> list[tuple[Place, Source]]:
     """The files with their sources, without parts that hold nothing at all: a writer leaves such a part where it had no rows."""
     opened: list[tuple[Place, Source]] = []
-    places = [member for place in places for member in members_of(place)]
+    options = said.over(stated.file)
+    has_header = not options.names and options.format is None  # otherwise text may begin with a row
+    places = [member for place in places for member in members_of(place, has_header=has_header)]
     for place in places:
         try:
             opened.append((place, open_file(place, said, stated)))

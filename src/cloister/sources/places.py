@@ -102,6 +102,8 @@ def find_all(data: Iterable[str | os.PathLike[str]]) -> list[Place]:
 def find(data: str | os.PathLike[str]) -> list[Place]:
     """The files that a path, folder, glob or URL stands for, in order of their names."""
     text = os.fspath(data)
+    if not text:  # the system would take it for the current folder
+        raise SourceError("a path is empty. Give the path of a file or a folder; the current folder is a dot.")
     if "://" in text:
         return _find_url(text)
     path = os.path.abspath(os.path.expanduser(text))

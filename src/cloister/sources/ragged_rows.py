@@ -14,7 +14,7 @@ from cloister.sources.opening import SeveralSources
 from cloister.sources.python_tables import RowsSource
 from cloister.sources.source import Source
 
-__all__ = ["count_ragged"]
+__all__ = ["count_ragged", "is_json"]
 
 
 def count_ragged(source: Source) -> int:
@@ -22,3 +22,9 @@ def count_ragged(source: Source) -> int:
     if isinstance(source, SeveralSources):
         return sum(map(count_ragged, source.parts))
     return source.ragged_rows() if isinstance(source, CsvSource | JsonLinesSource | RowsSource) else 0
+
+
+def is_json(source: Source) -> bool:
+    """Whether such rows are lines that are no JSON objects."""
+    first = source.parts[0] if isinstance(source, SeveralSources) else source
+    return isinstance(first, JsonLinesSource)

@@ -7,6 +7,7 @@ import zlib
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, field
+from pathlib import PurePosixPath
 from typing import Any
 
 from cloister.errors import SourceError
@@ -58,9 +59,14 @@ class _Member:
         return piece
 
 
-def members_of(place: Place) -> list[Place]:
-    """The files in an archive as files of their own; a file that is no archive, or is an office document, is itself."""
-    if not place.path.lower().endswith(".zip"):  # where there is no header, the first bytes are of a row
+def members_of(place: Place, *, has_header: bool) -> list[Place]:
+    """The files in an archive as files of their own; a file that is no archive, or is an office document, is itself.
+
+    A file whose name has no ending, as standard input, may be one too; but where there is no header, the first bytes are of a
+    row, and are not looked at.
+    """
+    is_nameless = has_header and not PurePosixPath(place.path).suffix
+    if not is_nameless and not place.path.lower().endswith(".zip"):
         return [place]
     with retold(place.shown), place.open() as file:
         if file.read(4) not in ZIP:

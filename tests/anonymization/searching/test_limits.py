@@ -178,3 +178,17 @@ def test_a_weight_of_one_changes_nothing() -> None:
     table = CountedTable(TupleCounts(codes, np.ones(200, np.int64)), [scale, scale], ["one", "two"])
     for search in (localize, specialize):
         assert search(table, 9, weights=[1.0, 1.0]).recoding.to_json() == search(table, 9).recoding.to_json()
+
+
+def test_the_refusal_of_labels_that_reach_to_wide_bounds_names_the_bounds() -> None:
+    """The labels in between are fine enough: what helps is told, does help, and how many rows are in the way is told too."""
+    cuts, rows, limit = np.array([20.0, 30.0, 40.0]), np.array([5.0, 40.0, 50.0, 6.0]), ColumnLimit("age", widest=10)
+    ones = np.ones(4, np.int64)
+    with pytest.raises(
+        Unattainable, match=r"reach to its bounds, .* up to 80 wide .* 11 of 101 rows .* or none .* allow 80"
+    ):
+        parts_of(CutBins(cuts, ones, (0.0, 120.0)), rows, limit)
+    parts_of(CutBins(cuts, ones, (10.0, 50.0)), rows, limit)
+    parts_of(CutBins(cuts, ones, (-np.inf, np.inf)), rows, limit)
+    with pytest.raises(Unattainable, match=r"up to 30 wide where it may be 10 at most: 40 of 101 rows .* Allow 30 or more"):
+        parts_of(CutBins(np.array([20.0, 50.0, 60.0]), ones, (10.0, 70.0)), rows, limit)

@@ -84,8 +84,10 @@ def parts_of(bins: CutBins, rows: NDArray[np.float64], limit: ColumnLimit) -> li
     low, high = _ends(bins)
     assert limit.widest is not None
     m, most = bins.count, _with_slack(limit.widest)
-    if (singles := high - low).max() > most or m == 1:
-        raise _too_fine(limit, float(singles.max()) if m > 1 else math.inf)
+    if m == 1:
+        raise _too_fine(limit, math.inf)
+    if ((widths := high - low) > most).any():
+        raise _too_wide(limit, widths, rows, np.isfinite(bins.edges[[0, -1]]).all())
     first = np.searchsorted(low, high - most)  # (m,) the first bin that an interval up to the end of each may begin with
     if first[-1] == 0:  # everything is *
         first[-1] = 1
@@ -184,6 +186,26 @@ def _too_fine(limit: ColumnLimit, least: float) -> Unattainable:
     hint = f"Allow {least:g} or more, or a smaller k." if math.isfinite(least) else "Drop the limit, or ask for a smaller k."
     return Unattainable(
         f'the finest labels of column "{limit.name}" are wider than {limit.widest:g}: it cannot be published so finely. {hint}'
+    )
+
+
+def _too_wide(
+    limit: ColumnLimit, widths: NDArray[np.float64], rows: NDArray[np.float64], is_bounded: np.bool_
+) -> Unattainable:
+    """The finest labels that k rows answer for are too wide; the outermost of a column with bounds reach up to those."""
+    assert limit.widest is not None
+    is_wide = widths > _with_slack(limit.widest)
+    held = f"{int(rows[: len(widths)][is_wide].sum()):,} of {int(rows.sum()):,} rows"
+    allow = f"allow {widths.max():g} or more, or a smaller k"
+    if is_bounded and not is_wide[1:-1].any():
+        return Unattainable(
+            f'the outermost labels of column "{limit.name}" reach to its bounds, and are up to {widths.max():g} wide where it '
+            f"may be {limit.widest:g} at most: {held} are in them. Give it tighter bounds in the schema, or none (then they are "
+            f"open, and count up to the outermost cut); or {allow}."
+        )
+    return Unattainable(
+        f'the finest labels of column "{limit.name}" that enough rows share are up to {widths.max():g} wide where it may be '
+        f"{limit.widest:g} at most: {held} are in wider ones. {allow.capitalize()}."
     )
 
 

@@ -35,7 +35,7 @@ from cloister.privacy.ledger.arguments import (
 from cloister.privacy.ledger.chain import Chain, now, open_chain
 from cloister.privacy.ledger.chain_records import Record
 from cloister.privacy.ledger.pages import describe_accounts
-from cloister.privacy.ledger.refusals import check_sum, list_tables, refuse_relation, shortfalls
+from cloister.privacy.ledger.refusals import check_sum, list_tables, refuse_relation, shortfalls, without_total
 from cloister.privacy.ledger.replay import ChainReport, carried_over, check_links, entries_of_records, replay
 from cloister.privacy.ledger.rho_totals import RhoTotal, accounts_in_rho, read_rho_totals, read_total
 from cloister.privacy.ledger.stored_records import (
@@ -266,7 +266,7 @@ class Ledger:
         """`record_holder`, with what the certificate says of it."""
         table, purpose = read_table_name(table), read_words(purpose, "purpose", 500)
         key = host_key()
-        with self._open(table, write=True) as (chain, account):
+        with self._open(table, write=True, for_holder=True) as (chain, account):
             after = replace(account, holder_uses=account.holder_uses + 1)
             entry = chain.last_entry + 1
             record = chain.append(key, "holder", account=after, entry=entry, purpose=purpose, epsilon="0", delta="0")
@@ -445,21 +445,24 @@ class Ledger:
             yield open_chain(connection, self._store.damaged)
 
     @contextlib.contextmanager
-    def _open(self, table: str, *, write: bool = False, neighbours: str = RELATIONS[0]) -> Iterator[tuple[Chain, Account]]:
+    def _open(
+        self, table: str, *, write: bool = False, neighbours: str = RELATIONS[0], for_holder: bool = False
+    ) -> Iterator[tuple[Chain, Account]]:
         """Open a transaction with the account of a table, locked when it is there to write."""
         try:
             with self._chain(write=write) as chain:
                 if table not in chain.accounts:
-                    raise self._unknown(table, neighbours, sorted(chain.accounts))
+                    raise self._unknown(table, neighbours, sorted(chain.accounts), for_holder)
                 yield chain, chain.accounts[table]
         except StoreMissing:
-            raise self._unknown(table, neighbours, []) from None
+            raise self._unknown(table, neighbours, [], for_holder) from None
 
-    def _unknown(self, table: str, neighbours: str, known: list[str]) -> LedgerError:
+    def _unknown(self, table: str, neighbours: str, known: list[str], for_holder: bool) -> LedgerError:
         relation = "" if neighbours == RELATIONS[0] else f" --neighbours {neighbours}"
+        more = without_total() if for_holder else ""
         return LedgerError(
             f'table "{table}" is not in the ledger {self.place}, which holds {list_tables(known)}. Give it a total first: '
-            f"cloister ledger create {shlex.quote(table)} --epsilon TOTAL{relation}{self._flag()}"
+            f"cloister ledger create {shlex.quote(table)} --epsilon TOTAL{relation}{self._flag()}{more}"
         )
 
     def _flag(self) -> str:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 
-from cloister.errors import Shortfall, UsageError
+from cloister.errors import Shortfall, UsageError, by_door
 from cloister.privacy.identifiability import largest_rho
 from cloister.privacy.ledger.accounts import RELATIONS, Account
 from cloister.schema.numerals import is_short_decimal, short_decimal
 
-__all__ = ["check_sum", "list_tables", "refuse_relation", "shortfalls", "way_out"]
+__all__ = ["check_sum", "list_tables", "refuse_relation", "shortfalls", "way_out", "without_total"]
 
 MOST_SUM_BITS = 2048  # of the denominator of what was spent; what a ledger reads back is far longer
 MOST_SHOWN = 5  # names of tables in a message
@@ -54,6 +54,12 @@ def way_out(kept: str, unit: str) -> str:
     if unit != "row":  # per person is add-remove only
         return "Keep another account for it."
     return "Give --neighbours replace-one, or --rho, or keep another account for it."
+
+
+def without_total() -> str:
+    """What a holder may do about a table that is not in the ledger: risks and k-anonymous tables are recorded, not charged."""
+    named = by_door("table=", "--table")
+    return f" (this takes nothing of that total, which private releases spend); or drop table from the schema, and {named}."
 
 
 def refuse_relation(account: Account, neighbours: str, unit: str) -> None:
