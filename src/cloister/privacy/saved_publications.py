@@ -24,6 +24,8 @@ class PublicationSummary(Protocol):
 
     def describe(self) -> Document: ...
 
+    def _repr_html_(self) -> str: ...
+
 
 Kept = TypeVar("Kept", bound=PublicationSummary)
 
