@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import cloister as cl
-from cloister.report.picture import MeasuredBars
+from cloister.report import plot
+from cloister.report.picture import MeasuredBars, Picture
 from cloister.risks.measures import reidentification
 from cloister.risks.risk_pictures import loss_picture, size_words, sizes_beside
 
@@ -30,6 +31,37 @@ def test_sizes_and_attacks_are_the_reports() -> None:
     assert certain.values == tuple(each.certain for each in report.sensitive)
 
 
+def test_combinations_have_the_room_that_their_names_need() -> None:
+    """Long ones stand on a line of their own panel, and no two look alike."""
+    names = [f"a column of the table {i}" for i in range(4)]
+    report = cl.risk({name: [row // 3**i % 3 for row in range(81)] for i, name in enumerate(names)}, search=4)
+    (*_, picture) = report.pictures()
+    assert picture.across == 1
+    drawn = plot.figure([picture]).axes[0].get_yticklabels()
+    assert len({label.get_text() for label in drawn}) == len(drawn) == len(report.combinations)
+
+
+def test_nothing_is_drawn_of_nothing() -> None:
+    """Where no column singles out and no sensitive value is certain, bars of 0% are not drawn."""
+    table = {"age": [20, 20, 31, 31] * 20, "illness": ["flu", "none"] * 40}
+    report = cl.risk(table, quasi=["age"], sensitive=["illness"], search=1)
+    assert [each.certain for each in report.sensitive] == [0]
+    assert [picture.title for picture in report.pictures()] == ["Risk of 80 rows"]
+
+
+def test_the_line_of_a_threshold_runs_through_no_number() -> None:
+    """Numbers that it would cross stand behind it."""
+    shares = (0.01, 0.08, 0.15, 0.19, 0.21, 1.0)
+    bars = MeasuredBars("", tuple("abcdef"), shares, is_share=True, least_end=1.0, line=(0.2, "threshold"))
+    for across in (1, 2):
+        drawn = plot.figure([Picture("", (bars,) * across)])
+        for axes in drawn.axes:
+            line = axes.transData.transform((0.2, 0))[0]
+            boxes = [text.get_window_extent() for text in axes.texts]
+            assert len(boxes) == len(shares)
+            assert not any(box.x0 <= line <= box.x1 for box in boxes)
+
+
 def test_what_columns_lost_is_the_reports() -> None:
     """Against an original each column has both of its losses."""
     published = {**TABLE, "age": ["*"] * len(AGES)}
@@ -42,7 +74,10 @@ def test_what_columns_lost_is_the_reports() -> None:
 def test_sizes_stand_beside_those_of_the_original() -> None:
     """Both have a share for each range that either has; the shares of each add up to all."""
     before, after = (reidentification(np.array(sizes)) for sizes in ([1, 1, 2, 6], [10]))
-    (panel,) = sizes_beside(before, after).panels
+    picture = sizes_beside(before, after)
+    (panel,) = picture.panels
+    assert [text.get_text() for text in plot.figure([picture]).axes[0].get_legend().get_texts()] == ["original", "release"]
+    assert "Blue: the original. Orange: the release." in picture.caption
     assert panel.words == ("1", "2", "5 to 9", "10 to 19")
     assert dict(panel.series) == {"original": pytest.approx((0.2, 0.2, 0.6, 0)), "release": (0, 0, 0, 1)}
 

@@ -14,6 +14,7 @@ from cloister.risks.singling_out import Combination
 __all__ = ["loss_picture", "risk_pictures", "size_words", "sizes_beside"]
 
 MOST_BARS = 40
+LONGEST_BESIDE = 24  # characters of the words of bars that have another panel beside them
 LOST = "0%: values as they were, 100%: nothing left of them."
 
 
@@ -26,7 +27,7 @@ def risk_pictures(
 ) -> tuple[Picture, ...]:
     """What a report of risk looks like; `counted` says whether of rows or of people."""
     pictures = [Picture(f"Risk of {risk.rows:,} {counted}", (_sizes(risk, counted), _attacks(risk)), _legend(counted), True)]
-    if combinations or sensitive:
+    if combinations or any(each.certain for each in sensitive):
         pictures.append(_columns(sensitive, combinations, counted))
     if loss is not None:
         names = tuple(column.column for column in loss.columns)[:MOST_BARS]
@@ -50,7 +51,10 @@ def sizes_beside(before: Reidentification, after: Reidentification) -> Picture:
         for name, risk in (("original", before), ("release", after))
     )
     panel = BarPanel("", tuple(size_words(start) for start in starts), series)
-    caption = "The share of those who are as many as look alike. Pale: the original. Full: the release."
+    caption = (
+        "The share of rows that have their values in common with so many rows, themselves included. Blue: the original. "
+        "Orange: the release."
+    )
     return Picture("How many look alike", (panel,), caption, True, across=1)
 
 
@@ -109,18 +113,20 @@ def _legend(counted: str) -> str:
 
 def _columns(sensitive: Sequence[SensitiveRisk], combinations: Sequence[Combination], counted: str) -> Picture:
     panels: list[PicturePanel] = []
+    across = 2
     if combinations:
         words = tuple(", ".join(each.columns) for each in combinations)[:MOST_BARS]
+        across = 1 if max(map(len, words)) > LONGEST_BESIDE else 2
         shares = tuple(each.unique for each in combinations)[:MOST_BARS]
         panels.append(
             MeasuredBars("columns that single out", words, shares, label=f"{counted} that are alone", is_share=True)
         )
-    if sensitive:
+    if any(each.certain for each in sensitive):
         words = tuple(each.column for each in sensitive)[:MOST_BARS]
         shares = tuple(each.certain for each in sensitive)[:MOST_BARS]
         label = f"{counted} whose value is known for certain"
         panels.append(MeasuredBars("sensitive columns", words, shares, label=label, is_share=True, least_end=1.0))
-    return Picture("Which columns give people away", tuple(panels), for_holder=True)
+    return Picture("Which columns give people away", tuple(panels), for_holder=True, across=across)
 
 
 def _more(columns: int) -> str:

@@ -51,7 +51,14 @@ def table_pictures(columns: Sequence[MarginCells], pair: NDArray[Any] | None) ->
         pictures.append(_heat(columns, pair))
     shown = columns[:MOST_COLUMNS]
     panels = tuple(
-        _bars(each, range(len(each.labels)), *(each.numbers[head] for head in ("count", "low", "high")), "rows (noisy)")
+        _bars(
+            each,
+            range(len(each.labels)),
+            each.numbers["count"],
+            each.numbers["low"],
+            each.numbers["high"],
+            "rows (noisy)",
+        )
         for each in shown
     )
     more = f" The first {MOST_COLUMNS} of {len(columns)} columns." if len(columns) > MOST_COLUMNS else ""
@@ -103,8 +110,9 @@ def _bars(
     largest = set(column.largest(MOST_BARS))
     kept = [i for i, place in enumerate(places) if place in largest]
     note = f"({MOST_BARS} largest of {len(column.labels):,})" if len(column.labels) > MOST_BARS else ""
-    numbers = (tuple(each[i] for i in kept) for each in (values, low, high))
-    return MeasuredBars(column.name, tuple(words[i] or '""' for i in kept), *numbers, label=label, note=note)
+    named = tuple(words[i] or '""' for i in kept)
+    shown, lowest, highest = (tuple(each[i] for i in kept) for each in (values, low, high))
+    return MeasuredBars(column.name, named, shown, lowest, highest, label=label, note=note)
 
 
 def _marks(panels: Sequence[MeasuredBars | MeasuredSteps]) -> str:

@@ -7,9 +7,10 @@ from typing import Any
 
 from cloister.report.picture import CenterMap, CenterProfile
 from cloister.report.plot.marks import few_ticks
+from cloister.report.plot.name_places import NAME_SIZE, MarkedCircle, NameBox, place_names
 from cloister.report.plot.style import COLORS, GRID, INK, MARKERS, axis_text, clean_axes, share_text, short
 
-__all__ = ["draw_centers", "draw_profile"]
+__all__ = ["draw_centers", "draw_profile", "name_centers"]
 
 MOST_NAMED = 20  # centres that have their name beside them: the largest
 LEAST_AREA, MOST_AREA = 14.0, 420.0  # of a centre's mark, in square points
@@ -17,7 +18,7 @@ LONGEST = 28
 
 
 def draw_centers(axes: Any, panel: CenterMap) -> None:
-    """A mark for each centre, its area by its size; lines show how far noise may have moved it."""
+    """A mark for each centre, its area by its size; lines show how far noise may have moved it. Names come later."""
     y = panel.y or panel.sizes
     areas = _areas(panel.sizes)
     if panel.x_errors:
@@ -26,11 +27,6 @@ def draw_centers(axes: Any, panel: CenterMap) -> None:
         axes.errorbar(panel.x, y, yerr=panel.y_errors, fmt="none", ecolor=INK, elinewidth=0.9, alpha=0.8, zorder=3)
     colors = [COLORS[i % len(COLORS)] for i in range(len(panel.x))]
     axes.scatter(panel.x, y, s=areas, c=colors, alpha=0.75, linewidths=0, zorder=2)
-    largest = sorted(range(len(areas)), key=lambda i: -areas[i])[:MOST_NAMED]
-    for i in largest:
-        away = (areas[i] ** 0.5) / 2 * 0.72 + 1.5
-        place = (panel.x[i], y[i])
-        axes.annotate(short(panel.names[i], 12), place, (away, away), textcoords="offset points", fontsize=7.5, zorder=4)
     axes.set(xlabel=short(panel.x_label, 40), ylabel=short(panel.y_label, 30))
     if panel.x_limits is not None:
         axes.set_xlim(panel.x_limits)
@@ -40,6 +36,35 @@ def draw_centers(axes: Any, panel: CenterMap) -> None:
         axis.set_major_locator(few_ticks())
         axis.set_major_formatter(axis_text)
     clean_axes(axes)
+
+
+def name_centers(axes: Any, panel: CenterMap) -> None:
+    """The names of the largest centres, each beside its own mark: where neither another mark nor another name is.
+
+    It is asked for when the axes have their place on the page, from which follows what is beside what.
+    """
+    import numpy as np
+
+    x, y, areas = np.array(panel.x), np.array(panel.y or panel.sizes), _areas(panel.sizes)
+    points_a_pixel = 72 / axes.figure.dpi
+
+    def place(right: Any, up: Any) -> list[tuple[float, float]]:
+        return [(float(a), float(b)) for a, b in axes.transData.transform(np.column_stack([right, up])) * points_a_pixel]
+
+    marks = [MarkedCircle(*at, area**0.5 / 2) for at, area in zip(place(x, y), areas, strict=True)]
+    ends = [(x - panel.x_errors, y, x + panel.x_errors, y)] if panel.x_errors else []
+    ends += [(x, y - panel.y_errors, x, y + panel.y_errors)] if panel.y_errors else []
+    lines = [
+        NameBox(*low, *high)
+        for left, below, right, above in ends
+        for low, high in zip(place(left, below), place(right, above), strict=True)
+    ]
+    frame = NameBox(*(float(end) * points_a_pixel for end in axes.get_window_extent().extents))
+    largest = sorted(range(len(areas)), key=lambda i: -areas[i])[:MOST_NAMED]
+    names = [short(panel.names[i], 12) for i in largest]
+    style = {"textcoords": "offset points", "fontsize": NAME_SIZE, "zorder": 4, "ha": "center", "va": "center"}
+    for i, name, offset in zip(largest, names, place_names(marks, largest, names, frame, lines), strict=True):
+        axes.annotate(name, (panel.x[i], y[i]), offset, **style)
 
 
 def draw_profile(axes: Any, panel: CenterProfile) -> None:

@@ -23,7 +23,7 @@ from cloister.report.picture import (
     PicturePanel,
     WordGrid,
 )
-from cloister.report.plot.center_marks import draw_centers, draw_profile
+from cloister.report.plot.center_marks import draw_centers, draw_profile, name_centers
 from cloister.report.plot.charts import draw_chart, draw_panel, draw_square
 from cloister.report.plot.drawable import check_drawable, check_matplotlib
 from cloister.report.plot.fitted_names import LONGEST_LINE, fit_names, title_room
@@ -37,6 +37,7 @@ WIDTH = 6.4  # inches; readable when it is 600 pixels wide
 DPI = 150
 MOST_TITLE_LINES = 2
 TITLE_LINE = 0.2  # inches
+BETWEEN = 0.06  # of the width of a panel, between it and the next
 MARGIN = 0.012  # of the width of a page
 BEYOND_AXES = 1.1  # so much longer than its axis a label may be
 SMALLEST = 0.5  # of the size of a text
@@ -74,15 +75,16 @@ def figure(pictures: Sequence[Picture]) -> Any:
         )
         parts = drawn.subfigures(len(pictures), 1, height_ratios=heights, squeeze=False)[:, 0] if pictures else ()
         titles: list[Any] = []
+        maps: list[tuple[Any, CenterMap]] = []
         for part, picture in zip(parts, pictures, strict=True):
             part.set_facecolor("white")
-            fill(part, picture)
+            maps += fill(part, picture)
             titles.append(part.suptitle("\n".join(_title_lines(picture)), x=MARGIN, ha="left", weight="bold"))
             if picture.caption:
                 part.supxlabel(
                     "\n".join(_lines(picture.caption)), x=MARGIN, ha="left", fontsize=7.5, color=SOFT, linespacing=1.3
                 )
-        settle(drawn, titles)
+        settle(drawn, maps, titles)
         for text in drawn.findobj(Text):
             text.set_parse_math(False)
     return drawn
@@ -112,7 +114,7 @@ def save_bytes(pictures: Sequence[Picture], format: str) -> bytes:
     return file.getvalue()
 
 
-def settle(drawn: Any, titles: Sequence[Any] = ()) -> None:
+def settle(drawn: Any, maps: Sequence[tuple[Any, CenterMap]], titles: Sequence[Any] = ()) -> None:
     """Lay a figure out once and for all; ticks are made when they are drawn, and later the user's own settings hold.
 
     Letters are of many widths: labels and titles that are too long for their place after all are written smaller.
@@ -125,6 +127,8 @@ def settle(drawn: Any, titles: Sequence[Any] = ()) -> None:
         box = axes.get_window_extent()
         _shrink(axes.xaxis.label, box.width * BEYOND_AXES)
         _shrink(axes.yaxis.label, box.height * BEYOND_AXES)
+    for axes, panel in maps:
+        name_centers(axes, panel)
     for title in titles:
         _shrink(title, drawn.bbox.width * (1 - 2 * MARGIN))
 
@@ -137,15 +141,25 @@ def _shrink(text: Any, room: float) -> None:
         text.set_fontsize(text.get_fontsize() * max(SMALLEST, room / length))
 
 
-def fill(part: Any, picture: Picture) -> None:
-    """Draw the panels of a picture into a figure, or a part of one; title and caption aside."""
+def fill(part: Any, picture: Picture) -> list[tuple[Any, CenterMap]]:
+    """Draw the panels of a picture into a figure, or a part of one; title and caption aside.
+
+    Returns the axes of those whose marks are named once everything has its place.
+    """
     lines = _grid(picture)
     heights = [max(map(_height, line)) for line in lines]
+    if part.get_layout_engine() is not None:
+        part.get_layout_engine().set(wspace=BETWEEN)  # numbers stand at the right of bars, words at the left of the next
     places = part.add_gridspec(max(1, len(lines)), _across(picture), height_ratios=heights or None)
+    maps = []
     for i, line in enumerate(lines):
         for j, panel in enumerate(line):
             axes = part.add_subplot(places[i, j])
             DRAWERS[type(panel)](axes, panel)
+            if isinstance(panel, CenterMap):
+                maps.append((axes, panel))
+            if isinstance(panel, BarPanel) and len(picture.panels) == 1:
+                axes.legend(loc="best")
             if isinstance(panel, MeasuredBars):  # bars are as thick in every panel of a line
                 axes.set_ylim(max(len(panel.words), round((heights[i] - 0.72) / 0.2)) - 0.5, -0.5)
             if not isinstance(panel, Chart) and panel.title:
@@ -153,6 +167,7 @@ def fill(part: Any, picture: Picture) -> None:
                 note = getattr(panel, "note", "")
                 room = title_room(_across(picture), "")
                 axes.set_title(with_note(panel.title, note, room), weight="bold", pad=above)
+    return maps
 
 
 def height_of_picture(picture: Picture, *, with_words: bool) -> float:

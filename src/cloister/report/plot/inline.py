@@ -55,8 +55,7 @@ def inline_svg(picture: Picture, prefix: str = "") -> str:
     with look():
         height = max(0.5, height_of_picture(picture, with_words=False))
         drawn = Figure(figsize=(WIDTH, height), layout="constrained")
-        fill(drawn, picture)
-        settle(drawn)
+        settle(drawn, fill(drawn, picture))
         file = BytesIO()
         drawn.savefig(file, format="svg", transparent=True, metadata=NO_METADATA["svg"])
     root = read_svg(file.getvalue())

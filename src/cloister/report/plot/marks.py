@@ -28,6 +28,7 @@ MOST_WORDS = 50  # on an axis
 LONGEST = 28  # characters of a word beside a panel; where there is room pictures are fitted to it before
 LONGEST_BAR = 48
 MOST_NUMBERED = 60  # bars that have their number beside them
+BARS_SHARE = 0.6  # of a panel with words beside its bars
 MOST_NUMBERS = 120  # cells of a heat map with their numbers in them
 MOST_NUMBERS_ACROSS = 12
 MOST_DRAWN_CELLS = 900  # more of them are one image in an SVG
@@ -41,14 +42,15 @@ def draw_measured_bars(axes: Any, panel: MeasuredBars) -> None:
     axes.barh(places, panel.values, 0.68, color=ACCENT, alpha=0.75 if panel.low else 0.85)
     if panel.low:
         axes.hlines(places, panel.low, panel.high, color=INK, lw=1.1)
+    highest = max([*panel.values, *panel.high, panel.least_end, 1e-300])
     if len(panel.words) <= MOST_NUMBERED:
         write = share_text if panel.is_share else number_text
         for place, value, end in zip(places, panel.values, panel.high or panel.values, strict=True):
-            number, beside = write(short_number(value) if panel.low else value), (max(value, end, 0.0), place)
+            number = write(short_number(value) if panel.low else value)
+            beside = (_clear_of_line(axes, panel, max(value, end, 0.0), len(number), highest), place)
             axes.annotate(number, beside, (3, 0), textcoords="offset points", va="center", fontsize=7, color=SOFT)
     at, words = sparse(panel.words, MOST_WORDS, LONGEST_BAR)
     axes.set_yticks(at, words)
-    highest = max([*panel.values, *panel.high, panel.least_end, 1e-300])
     axes.set_xlim(
         min([0.0, *panel.values, *panel.low]) * 1.05, highest * (1.16 if len(panel.words) <= MOST_NUMBERED else 1.05)
     )
@@ -155,7 +157,16 @@ def few_ticks() -> Any:
     """Where numbers stand on an axis: few, at round places."""
     from matplotlib.ticker import MaxNLocator
 
-    return MaxNLocator(4, steps=[1, 2, 2.5, 5, 10])
+    return MaxNLocator(4, steps=[1, 2, 2.5, 5, 10], min_n_ticks=3)
+
+
+def _clear_of_line(axes: Any, panel: MeasuredBars, end: float, letters: int, highest: float) -> float:
+    """Where the number beside a bar begins: behind the line of the panel where it would run through it."""
+    if panel.line is None:
+        return end
+    room = characters_across(axes) * BARS_SHARE
+    reach = (letters + 2) / room * highest * 1.16
+    return panel.line[0] if end < panel.line[0] < end + reach else end
 
 
 def _box(x: float, y: float, color: str, shade: float) -> Any:
