@@ -174,5 +174,5 @@ ARTICLE_9 = {
 
 @pytest.mark.parametrize("language", ARTICLE_9)
 def test_the_special_categories_of_the_gdpr_are_known(language: str) -> None:
-    """Article 9: health, religion, ethnic origin, union, politics, sexual life, genetics, biometrics; none is drafted as other."""
+    """Article 9: health, religion, ethnic origin, union, politics, sexual life, genetics, biometrics; none is just other."""
     assert [role_of_name(name) for name in ARTICLE_9[language].split()] == [S, S, Q, S, S, S, S, S]

@@ -2,8 +2,8 @@
 
 A word counts wherever it stands in a name, whatever its case and its accents: "Geburtsdatum", "date_de_naissance",
 "fechaNacimiento". Of German and Dutch compounds a part is enough: "Monatsgehalt". Those that mean something harmless in another
-language count only as the whole name (`ALONE`) or beside others (`PHRASES`): CAP is an Italian postcode and half of "market cap", "nombre" a Spanish
-name and a French number.
+language count only as the whole name (`ALONE`) or beside others (`PHRASES`): CAP is an Italian postcode and half of "market
+cap", "nombre" a Spanish name and a French number.
 """
 
 from __future__ import annotations
