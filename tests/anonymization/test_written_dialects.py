@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 import cloister as cl
-from cloister.errors import UsageError
+from cloister.errors import UnprotectedColumns, UsageError
+from cloister.sinks import file_hashes
 from cloister.sources.csv_dialect import STANDARD
 from cloister.sources.opening import open_source
 
@@ -105,3 +106,46 @@ def test_averages_have_the_decimal_comma_of_their_column(tmp_path: Path) -> None
         tmp_path / "in.csv", tmp_path / "plain.csv", dialect="standard"
     )
     assert all(str(row["größe"]).startswith("1.") for row in rows_of(tmp_path / "plain.csv"))
+
+
+@pytest.mark.parametrize("sensitive", [None, ["pay"]])
+@pytest.mark.parametrize("form", ["xlsx", "frame", "csv"])
+def test_semicolons_are_written_as_a_german_excel_opens_them(tmp_path: Path, form: str, sensitive: list[str] | None) -> None:
+    """From a workbook too: decimal commas of numbers, also of sensitive ones; labels, days and words keep their points."""
+    names = ["age", "pay", "town", "day"]
+    rows = [[20.5 + i % 4, 1000.25 + i % 7, 'Köln; "Süd"' if i % 2 else "Bonn", "01.02"] for i in range(40)]
+    data: object = {name: list(column) for name, column in zip(names, zip(*rows, strict=True), strict=True)}
+    if form == "xlsx":
+        import xlsxwriter
+
+        data = tmp_path / "in.xlsx"
+        with xlsxwriter.Workbook(str(data)) as book:
+            sheet = book.add_worksheet()
+            for place, row in enumerate([names, *rows]):
+                sheet.write_row(place, 0, row)
+    elif form == "csv":
+        data = tmp_path / "in.csv"
+        lines = [f'{age},{pay},"{str(town).replace(chr(34), chr(34) * 2)}",{day}' for age, pay, town, day in rows]
+        data.write_text("\n".join([",".join(names), *lines]))
+    model = cl.TopDownSpecialization(k=2, quasi=["age"], sensitive=sensitive, l_diversity=2 if sensitive else None)
+    release = model.publish(data, tmp_path / "out.csv", dialect="semicolon")
+    raw = (tmp_path / "out.csv").read_bytes()
+    assert raw.startswith(b"\xef\xbb\xbf" + b'"age";"pay";"town";"day"\r\n')
+    assert str(model.dialect_) == "semicolons, UTF-8 with a byte order mark"
+    written = rows_of(tmp_path / "out.csv")
+    assert [row["pay"] for row in written] == [str(pay).replace(".", ",") for _, pay, _, _ in rows]
+    assert [(row["town"], row["day"]) for row in written] == [(town, day) for _, _, town, day in rows]
+    assert not any("," in str(row["age"]) and "[" not in str(row["age"]) and "(" not in str(row["age"]) for row in written)
+    assert release.files == file_hashes(tmp_path / "out.csv")
+
+
+def test_averages_may_be_written_with_semicolons(tmp_path: Path) -> None:
+    """Numbers that the schema calls words are none."""
+    table = {"pay": [1.5 + i % 7 for i in range(40)], "code": ["7.5"] * 40, "rate": ["7.5"] * 40}
+    schema = cl.Schema.from_text('[columns.code]\nkind = "category"\n')
+    model = cl.Microaggregation(k=5, columns=["pay"], keep=["code", "rate"], schema=schema)
+    with pytest.warns(UnprotectedColumns):
+        model.publish(table, tmp_path / "out.csv", dialect="semicolon")
+    rows = rows_of(tmp_path / "out.csv")
+    assert {(row["code"], row["rate"]) for row in rows} == {("7.5", "7,5")}
+    assert all("." not in str(row["pay"]) for row in rows)

@@ -141,3 +141,38 @@ def test_case_accents_and_marks_do_not_count(language: str) -> None:
     for name, role in NAMES[language].items():
         assert role_of_name(name.upper().replace(" ", "_")) is role
         assert role_of_name(unicodedata.normalize("NFD", name)) is role
+
+
+COMPOUNDS = {
+    **dict.fromkeys(["Monatsgehalt", "Bruttogehalt", "Nettoeinkommen", "Stundenlohn", "Lohngruppe", "Diagnosecode"], S),
+    **dict.fromkeys(["Hauptdiagnose", "Krankheitstage", "Laborbefund", "Impfdatum", "Religionszugehörigkeit"], S),
+    **dict.fromkeys(["maandsalaris", "gezinsinkomen", "ziektedagen", "diagnosecode", "Gewerkschaftsmitglied"], S),
+    **dict.fromkeys(["Todestag", "Eintrittsdatum", "Kinderzahl", "Ausbildung", "Größe", "Altersgruppe", "Berufsgruppe"], Q),
+    **dict.fromkeys(["Geburtsmonat", "geboortemaand", "Rasse", "Ethnie"], Q),
+    **dict.fromkeys(["Hausnummer", "huisnummer"], I),
+    **dict.fromkeys(["Fettgehalt", "Alkoholgehalt", "Schalter", "Transport", "Passwort", "Behälter", "saloon", "Ballon"], O),
+    **dict.fromkeys(["Bestelldatum", "Stückzahl", "Rechnungsnummer", "European Union", "Großkunde", "parties"], O),
+}
+
+
+@pytest.mark.parametrize("name", COMPOUNDS)
+def test_compounds_are_known_by_their_parts(name: str) -> None:
+    """In German and Dutch; words that end alike and mean something else stay harmless."""
+    assert role_of_name(name) is COMPOUNDS[name]
+
+
+ARTICLE_9 = {
+    "English": "health religion ethnicity trade-union party sexuality genetics fingerprint",
+    "German": "Gesundheit Religion Ethnie Gewerkschaft Partei Sexualität Genetik Fingerabdruck",
+    "French": "santé religion ethnie syndicat parti-politique sexualité génétique biométrie",
+    "Spanish": "salud religión etnia sindicato partido-político sexualidad genética biometría",
+    "Italian": "salute religione etnia sindacato partito-politico sessualità genetica biometria",
+    "Dutch": "gezondheid religie etniciteit vakbond politieke-partij seksualiteit genetica vingerafdruk",
+    "Portuguese": "saúde religião etnia sindicato partido-político sexualidade genética biometria",
+}
+
+
+@pytest.mark.parametrize("language", ARTICLE_9)
+def test_the_special_categories_of_the_gdpr_are_known(language: str) -> None:
+    """Article 9: health, religion, ethnic origin, union, politics, sexual life, genetics, biometrics; none is just other."""
+    assert [role_of_name(name) for name in ARTICLE_9[language].split()] == [S, S, Q, S, S, S, S, S]

@@ -197,7 +197,8 @@ class TopDownSpecialization(Plotted, Parameters):
         """Write the rows of X, k-anonymous, to a new file (on Spark: a new folder), with its certificate beside it.
 
         The certificate is ``<out>.release.json``. What is written is counted again before it appears under its name. A CSV file
-        is written as the input is (delimiter, encoding, line ends); ``dialect="standard"``: with commas, in UTF-8.
+        is written as the input is (delimiter, encoding, line ends); ``dialect="standard"``: with commas, in UTF-8;
+        ``"semicolon"``: with semicolons and decimal commas, in UTF-8 with a byte order mark, as a German Excel opens it.
         """
         published = publish_table(self.request(), X, out, format=format, dialect=dialect, progress=progress)
         self.dialect_ = published.dialect

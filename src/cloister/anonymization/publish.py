@@ -132,6 +132,9 @@ def publish_table(
         if fitted.person is None:
             unique = nearly_unique(written, untouched, output.rows, schema=fitted.schema, record_names=record_names)
             check_confirmed(unique, fitted.keep_unique)
+        words = () if fitted.schema is None else fitted.schema.without_numbers
+        as_labels = [*result.recoding.names, *fitted.pseudonyms, *words]
+        table.write_decimals(staged.path, format, dialect, rewriting.schema.names, as_labels)
         summary = summarize(opened, result, rewriting, plan, output)
         release = certify(fitted, summary, table, file_hashes(staged.path), unique)
         table.complete(release.digest())  # before the table can leave

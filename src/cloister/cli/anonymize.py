@@ -287,7 +287,7 @@ def publish(
         named = output.named_files(report=publishing.report, picture=plot, recoding=save_recoding)
         show(release, model.summary_.describe(), out, as_json, model.outcome_, scope_reason, named)
         if model.dialect_ != STANDARD and not as_json:
-            output.print_line(f"Written as the input is: {model.dialect_}.")
+            output.print_line(model.dialect_.told(publishing.dialect))
         if save_recoding is not None and not as_json:
             output.print_line(f"Recoding: {save_recoding} (for the holder; on other rows it guarantees nothing)")
         write_report()

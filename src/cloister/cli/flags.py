@@ -239,8 +239,11 @@ class PublishingRows(Publishing):
     """The same of verbs that write rows of a table back."""
 
     dialect: Annotated[
-        Literal["input", "standard"] | None,
-        typer.Option(help="How a .csv is written: as the input is (default), or standard: commas, UTF-8."),
+        Literal["input", "standard", "semicolon"] | None,
+        typer.Option(
+            help="How a .csv is written: as the input is (default); standard: commas, UTF-8; semicolon: as a German Excel opens "
+            "it, with decimal commas."
+        ),
     ] = None
 
 

@@ -145,9 +145,9 @@ def check_out(out: Path | None) -> Path:
 
 
 def check_private_dialect(publishing: flags.PublishingRows) -> None:
-    """Refuse to write private rows as the input is."""
-    if publishing.dialect == "input":
-        raise UsageError("private rows are written with commas, in UTF-8: only averaged ones are written as the input is.")
+    """Refuse to write private rows in another dialect than the standard one."""
+    if publishing.dialect not in (None, "standard"):
+        raise UsageError("private rows are written with commas, in UTF-8: only averaged ones are written in other dialects.")
 
 
 def publish_private(
@@ -226,7 +226,7 @@ def publish_averaged(
         else:
             output.print_text(model.summary_.describe())
             if model.dialect_ != STANDARD:
-                output.print_line(f"Written as the input is: {model.dialect_}.")
+                output.print_line(model.dialect_.told(publishing.dialect))
             output.print_release(release, f"{path}, {certificate_path(path)}")
         write_report()
         draw(model.summary_)

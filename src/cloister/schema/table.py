@@ -12,7 +12,7 @@ from cloister.file_options import NOTHING_SAID, FileOptions
 from cloister.parameters import check_path, check_text
 from cloister.schema import toml
 from cloister.schema.column import Column, Role
-from cloister.schema.kinds import repeated
+from cloister.schema.kinds import Number, repeated
 from cloister.schema.neighbours import Neighbours
 
 __all__ = ["Column", "Role", "Schema"]
@@ -81,6 +81,11 @@ class Schema:
                 raise SchemaError("max_rows must be a whole number of at least 1.")
             if self.unit is None:
                 raise SchemaError("max_rows needs a unit: name the column that says whose row it is.")
+
+    @property
+    def without_numbers(self) -> tuple[str, ...]:
+        """The columns that hold something else than numbers: digits in them are words."""
+        return tuple(column.name for column in self.columns if not isinstance(column.kind, Number))
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import codecs
 import os
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -18,10 +19,12 @@ import numpy as np
 from cloister.sources.csv_dialect import STANDARD, CsvDialect
 from cloister.sources.text_head import WINDOWS_1252
 
-__all__ = ["write_again"]
+__all__ = ["write_again", "write_decimal_commas"]
 
 AT_ONCE = 1 << 20
 _MARKS = {"utf-8": codecs.BOM_UTF8, "utf-16-le": codecs.BOM_UTF16_LE, "utf-16-be": codecs.BOM_UTF16_BE, "cp1252": b""}
+_CELL = re.compile(rb'"(?:[^"]|"")*"|[^";\r\n]+|;|\r\n')  # of a file in the dialect of semicolons
+_DECIMAL = re.compile(rb'("?)(-?(?:0|[1-9]\d*))\.(\d+(?:[eE][-+]?\d+)?)\1')
 _TABLE = codecs.charmap_build(WINDOWS_1252)
 
 
@@ -40,6 +43,41 @@ def write_again(path: Path, dialect: CsvDialect) -> CsvDialect:
         _write(path, again, dialect)
     os.replace(again, path)
     return dialect
+
+
+def write_decimal_commas(path: Path, columns: frozenset[int]) -> None:
+    """Write the numbers in some columns of a file in the dialect of semicolons with decimal commas.
+
+    A cell is a number if it is one from end to end, without zeros in front: 01.02 is a day.
+    """
+    again = path.with_name(path.name + ".again")
+    with path.open("rb") as read, again.open("wb") as written:
+        commas, rest = _DecimalCommas(columns), b""
+        for piece in _pieces(read):
+            rest += piece
+            if rest.count(b'"') % 2 == 0:  # no cell goes on in the next piece
+                written.write(_CELL.sub(commas.replaced, rest))
+                rest = b""
+        written.write(rest)
+    os.replace(again, path)
+
+
+class _DecimalCommas:
+    """Cells of a file one after another, and in which column they stand."""
+
+    def __init__(self, columns: frozenset[int]) -> None:
+        self._columns, self._column = columns, 0
+        self._is_header = True
+
+    def replaced(self, found: re.Match[bytes]) -> bytes:
+        """A cell, a delimiter or a line end, as it is to be written."""
+        token = found[0]
+        if token in (b";", b"\r\n"):
+            self._column = self._column + 1 if token == b";" else 0
+            self._is_header &= token == b";"
+        elif not self._is_header and self._column in self._columns and (number := _DECIMAL.fullmatch(token)):
+            return b"%b%b,%b%b" % (number[1], number[2], number[3], number[1])
+        return token
 
 
 def _write(source: Path, target: Path, dialect: CsvDialect) -> None:

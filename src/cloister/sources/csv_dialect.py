@@ -12,7 +12,7 @@ from cloister.sources.csv import UTF16, CsvSource
 from cloister.sources.opening import SeveralSources
 from cloister.sources.source import retold
 
-__all__ = ["STANDARD", "CsvDialect", "check_dialect", "dialect_of"]
+__all__ = ["SEMICOLON", "STANDARD", "CsvDialect", "check_dialect", "dialect_of"]
 
 AT_ONCE = 1 << 20
 NAMES = {"utf-8": "UTF-8", "cp1252": "Windows-1252", "utf-16-le": "UTF-16", "utf-16-be": "UTF-16"}
@@ -38,13 +38,19 @@ class CsvDialect:
         mark = " with a byte order mark" if self.has_mark else ""
         return f"{SIGNS[self.delimiter]}, {self.encoding_name}{mark}"
 
+    def told(self, asked: str | None) -> str:
+        """A sentence on it, where a dialect was asked for by its name or not."""
+        return f"Written {'with' if asked == 'semicolon' else 'as the input is:'} {self}."
+
 
 STANDARD = CsvDialect()
-DIALECTS = ("input", "standard")
+SEMICOLON = CsvDialect(";", "utf-8", has_mark=True, line_end="\r\n", decimal=",")
+"""As Excel opens it where a comma is the decimal mark: in German, French, Spanish, Italian, Dutch and Portuguese."""
+DIALECTS = ("input", "standard", "semicolon")
 
 
 def check_dialect(dialect: object) -> str:
-    """Which dialect an output should have: the one of the input, or the standard one."""
+    """Which dialect an output should have: the one of the input, the standard one, or that of a European Excel."""
     if not isinstance(dialect, str) or dialect not in DIALECTS:
         raise unknown_choice("dialect", dialect, DIALECTS)
     return dialect

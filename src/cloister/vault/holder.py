@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from cloister.encode import Encoded, Encoding
 from cloister.engines.base import Backend, OpenedData, Shuffle
+from cloister.errors import UsageError
 from cloister.kernels import Kernel, Rows, Summary
 from cloister.kernels.distinct_values import DistinctValues
 from cloister.kernels.exact import Exact, open_exact
@@ -21,8 +22,8 @@ from cloister.kernels.keyed import Keyed, KeyedKernel
 from cloister.kernels.loops.choose import expect_rows
 from cloister.kernels.row_maps import RowMap
 from cloister.privacy import noise
-from cloister.sinks.dialect_writer import write_again
-from cloister.sources.csv_dialect import STANDARD, CsvDialect, dialect_of
+from cloister.sinks.dialect_writer import write_again, write_decimal_commas
+from cloister.sources.csv_dialect import SEMICOLON, STANDARD, CsvDialect, dialect_of
 from cloister.sources.misread_files import warn_of_misreading
 from cloister.sources.source import Source
 from cloister.sources.with_column import WithColumn
@@ -151,8 +152,20 @@ class Holder:
         """
         if format != "csv" or dialect == "standard":
             return STANDARD
+        if dialect == "semicolon":
+            if not path.is_file():
+                raise UsageError(f"{self.engine_title} writes a .csv as a folder of parts, with commas. Drop the dialect.")
+            return write_again(path, replace(SEMICOLON, decimal="."))  # `write_decimals` follows when all is counted again
         asked = dialect_of(self._data)
         return write_again(path, asked if asked.delimiter == decimal else replace(asked, decimal=decimal))
+
+    def write_decimals(self, path: Path, format: str, dialect: str, names: Sequence[str], labels: Sequence[str]) -> None:
+        """Write numbers with decimal commas where the dialect of semicolons was asked for, but for `labels`.
+
+        After the output was counted again: its labels and values are known by their points.
+        """
+        if format == "csv" and dialect == "semicolon":
+            write_decimal_commas(path, frozenset(place for place, name in enumerate(names) if name not in labels))
 
     def rewrite(self, row_map: RowMap, path: str, format: str, shuffled: int | None = None) -> None:
         """Write every row, mapped; shuffled, if the number of rows is given."""

@@ -83,8 +83,9 @@ def apply_recoding(
         Columns that are published although their values are nearly unique.
     key_file, key_variable : path or str, optional
         Where the key of the pseudonyms is. Without one the columns that were pseudonyms are dropped.
-    dialect : "input" or "standard"
-        How a CSV file is written: as the input is (delimiter, encoding, line ends), or with commas, in UTF-8.
+    dialect : "input", "standard" or "semicolon"
+        How a CSV file is written: as the input is (delimiter, encoding, line ends); with commas, in UTF-8; or with semicolons and
+        decimal commas, in UTF-8 with a byte order mark.
     table : str, optional
         The name of the table in its ledger. Default: the one that the recoding carries.
 
@@ -134,6 +135,7 @@ def apply_recoding(
         if recoding.person is None:
             unique = nearly_unique(published, untouched, output.rows)
             check_confirmed(unique, keep_unique)
+        rows.write_decimals(staged.path, format, dialect, rewriting.schema.names, [*recoding.names, *pseudonyms])
         smallest = smallest_class(output, plan)
         if k is not None and smallest < k:
             raise UsageError(

@@ -141,7 +141,8 @@ class Microaggregation(Parameters):
         """Write the rows of X, microaggregated, to a new file (CSV or Parquet), with its certificate beside it.
 
         The certificate is ``<out>.release.json``. What is written is counted again before it appears under its name. A CSV file
-        is written as the input is (delimiter, encoding, line ends); ``dialect="standard"``: with commas, in UTF-8.
+        is written as the input is (delimiter, encoding, line ends); ``dialect="standard"``: with commas, in UTF-8;
+        ``"semicolon"``: with semicolons and decimal commas, in UTF-8 with a byte order mark, as a German Excel opens it.
         """
         published = publish_groups(self.request(), X, out, format=format, dialect=dialect, progress=progress)
         self.dialect_ = published.dialect

@@ -88,6 +88,8 @@ def publish_groups(
         written_as = table.write_dialect(staged.path, format, dialect, _decimal(fitted))
         progress("counting the output again")
         count_published(table.reopen(str(staged.path)), tuples, fitted.k, CellFormat(decimal=written_as.decimal))
+        words = () if fitted.schema is None else fitted.schema.without_numbers
+        table.write_decimals(staged.path, format, dialect, rewriting.schema.names, words)
         summary = summarize_groups(fitted, names, grouping, published, tuples)
         release = Release(
             kind=KIND,
