@@ -166,7 +166,7 @@ GAMMA = Item(
 
 
 def _heart_tasks(effort: Effort) -> Sequence[Task]:
-    folder, runs, seeds = effort.data, effort.pick(200, 30), range(effort.pick(25, 3))
+    folder, runs, seeds = effort.data, effort.pick(200, 30), range(effort.pick(50, 3))
     tasks = [Task("one cluster", lambda: _gamma_printed(folder)[1:])]
     for rho in effort.pick(RHOS, QUICK_RHOS):
         tasks.append(Task(f"as printed, rho {rho}", _later(_rho_again, folder, rho, runs)))

@@ -40,13 +40,13 @@ method is asked for."""
 
 
 def _tasks(effort: Effort) -> Sequence[Task]:
-    rhos, seeds = effort.pick(RHOS, QUICK_RHOS), range(effort.pick(20, 3))
+    rhos, seeds = effort.pick(RHOS, QUICK_RHOS), range(effort.pick(50, 3))
     folder = effort.data
     tasks = [Task("without privacy", lambda: _plain_rows(folder))]
     for rho in rhos:
         tasks.append(Task(f"as printed, rho {rho}", _later(_printed_rows, folder, rho, seeds)))
         for words, options in effort.pick(SOUND, {"": SOUND[""]}).items():
-            few = range(min(len(seeds), 10)) if options else range(min(len(seeds), 5))
+            few = range(min(len(seeds), 20)) if options else range(min(len(seeds), 10))
             tasks.append(Task(f"sound{words}, rho {rho}", _later(_sound_rows, folder, rho, few, words, options)))
     return tasks
 

@@ -33,7 +33,7 @@ EPSILON = printed_epsilon(0.05, WORLDS)
 
 
 def _tasks(effort: Effort) -> Sequence[Task]:
-    folder, repeats = effort.data, effort.pick(5, 2)
+    folder, repeats = effort.data, effort.pick(5, 1)
     return [
         Task("passes", lambda: _pass_rows(folder)),
         *(Task(f"twice the {what}", _later(_twice_rows, what, repeats)) for what in BASE),
