@@ -13,6 +13,7 @@ from cloister.papers.paper_items import Effort, Item, Paper
 from cloister.papers.registry import ROOMS, load_paper
 from cloister.papers.reproduced_row import ReproducedRow
 from cloister.papers.run_journal import Journal, open_journal
+from cloister.report.plot.drawable import check_matplotlib
 from cloister.work_done import counted
 
 __all__ = ["Reproduced", "read_numbers", "reproduce"]
@@ -55,6 +56,7 @@ def reproduce(
     UsageError, SourceError
         A data set is missing, or `out` holds a run of another kind: before anything is run.
     """
+    check_matplotlib()
     papers = [load_paper(number) for number in numbers]
     progress("looking for the data sets")
     for name in sorted({name for paper in papers for name in paper.datasets}):
