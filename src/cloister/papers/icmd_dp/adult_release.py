@@ -97,12 +97,15 @@ class ReleaseFigures:
     excess_linkage
         In percent, how many more rows of the table than rows that were not in it are linked with their nearest published row
         and from there back.
+    excess_error
+        Its standard error, since some of the rows are looked at.
     """
 
     own_error: float | None
     own_linkage: float | None
     nearest_error: float
     excess_linkage: float
+    excess_error: float
 
 
 def run_release(what: AdultRelease, adult: AdultTable) -> UnitRows:
@@ -141,7 +144,9 @@ def measure_release(what: AdultRelease, folder: Path | None, drawn: int) -> Rele
     if not what.is_sound:
         own_error = float(original.squared_errors(published).mean())
         own_linkage = 100 * link_own_rows(published, original, some)
-    return ReleaseFigures(own_error, own_linkage, float(near.squares.mean()), 100 * (linked - linked_others))
+    excess = 100 * float(linked.mean() - linked_others.mean())
+    error = 100 * float(np.sqrt((linked.var() + linked_others.var()) / len(some)))
+    return ReleaseFigures(own_error, own_linkage, float(near.squares.mean()), excess, error)
 
 
 def time_release(what: AdultRelease, folder: Path | None) -> float:

@@ -30,11 +30,12 @@ COLUMNS = 14  # of Adult, which is what noise that every column has whole adds u
 EPSILONS = ("0.01", "0.1", "1", "10")
 SIZES = (2, 10, 100, 173, 200, 500)  # 173 is the root of 30,000
 BEYOND = (5_000,)  # a size that the paper did not try, where the sound form is nearer to its best
-QUICK_EPSILONS = ("0.1", "1", "10")
+QUICK_EPSILONS = ("1", "10")
 QUICK_SIZES = (2, 32, 300)  # 32 is the root of 1,000
 FOR_ONE_GROUP = "1"  # the epsilon at which the noise of one group is run: it is one reading of two
 
-Measures = Callable[[ReleaseFigures], dict[str, float | None]]
+Measures = Callable[[ReleaseFigures], dict[str, tuple[float | None, float]]]
+"""Names, values, and their standard errors; 0 where none is known."""
 
 
 def table_rows(effort: Effort) -> int:
@@ -73,14 +74,13 @@ def figure_tasks(effort: Effort, measures: Measures, source: str, leave_out: Seq
         setting, form, claimed, epsilon = described(what)
         seed = what.seed if what.epsilon else None
         note = f"{what.rows:,} rows of Adult"
-        for place, (measure, value) in enumerate(measures(found).items()):
+        for place, (measure, (value, error)) in enumerate(measures(found).items()):
             if value is None:
                 continue
             if place == 0 and what.method in ("icmd-dp", "icmd", "each record") and not what.seed:
                 yield ReproducedRow(setting, "printed", measure, None, source, claimed=claimed, note=NO_NUMBERS)
-            yield ReproducedRow(
-                setting, form, measure, value, source, claimed=claimed, epsilon=epsilon, seed=seed, note=note
-            )
+            low, high = (value - 2 * error, value + 2 * error) if error else (None, None)
+            yield ReproducedRow(setting, form, measure, value, source, low, high, claimed, epsilon, seed, note)
 
     def task(what: AdultRelease) -> Task:
         name = f"{what.method}, epsilon {what.epsilon or 'none'}, k {what.k or 'none'}, seed {what.seed}"
@@ -114,9 +114,9 @@ def described(what: AdultRelease) -> tuple[str, Form, float | None, float | None
         case "each record, shared":
             return f"epsilon {what.epsilon}, {EACH_RECORD}, {SHARED}", "as printed", claimed, epsilon
         case "insensitive":
-            return f"epsilon {what.epsilon}, k {what.k:,}", "sound", claimed, epsilon
+            return f"epsilon {what.epsilon}, k {what.k:,}", "sound", None, epsilon
         case "clusters":
-            return f"epsilon {what.epsilon}, clusters", "sound", claimed, epsilon
+            return f"epsilon {what.epsilon}, clusters", "sound", None, epsilon
 
 
 def k_of(setting: str) -> float | None:

@@ -20,7 +20,7 @@ EXCESS = "linked beyond others, points"
 def _tasks(effort: Effort) -> Sequence[Task]:
     return figure_tasks(
         effort,
-        lambda found: {OWN: found.own_linkage, EXCESS: found.excess_linkage},
+        lambda found: {OWN: (found.own_linkage, 0.0), EXCESS: (found.excess_linkage, found.excess_error)},
         "figures 2 and 4",
         leave_out=("icmd-dp, one group",),
     )
@@ -61,11 +61,12 @@ def _beyond_others(rows: Sequence[ReproducedRow]) -> Iterator[str]:
         setting: value for setting, value in value_of(rows, "as printed", EXCESS).items() if "no noise" not in setting
     }
     largest = max(printed, key=lambda setting: printed[setting])
+    error = max((row.high - row.low) / 4 for row in rows if row.high is not None and row.low is not None)
     yield (
         "Beyond rows that were not in the table, which are linked by chance, the sound forms link "
         f"{min(sound.values()):+.2f} to {max(sound.values()):+.2f} points of percent, and the printed forms with noise "
-        f"{min(printed.values()):+.2f} to {max(printed.values()):+.2f} (most: {largest}); some of it is the chance of the "
-        "rows that were looked at."
+        f"{min(printed.values()):+.2f} to {max(printed.values()):+.2f} (most: {largest}). The standard error of one of these is "
+        f"up to {error:.2f}."
     )
 
 

@@ -44,11 +44,11 @@ def nearest_rows(rows: UnitRows, records: UnitRows) -> FoundRows:
     return FoundRows(least, places, tied)
 
 
-def link_both_ways(near: FoundRows, rows: UnitRows, published: UnitRows) -> float:
-    """The share of the first rows of a table that their nearest published row is linked back to; of several one is guessed."""
+def link_both_ways(near: FoundRows, rows: UnitRows, published: UnitRows) -> Floats:
+    """The chance that each row's nearest published row is linked back to it; of several that are as near one is guessed."""
     back = nearest_rows(published.taken(near.places), rows)
     is_mutual = near.squares <= back.squares + SAME
-    return float((is_mutual / np.maximum(near.tied, back.tied)).mean())
+    return np.asarray(is_mutual / np.maximum(near.tied, back.tied))
 
 
 def link_own_rows(published: UnitRows, original: UnitRows, places: NDArray[np.int64]) -> float:
