@@ -52,6 +52,14 @@ def test_a_run_that_stays_draws_no_more() -> None:
     assert (drawn[:, 2:] == 0).all()
 
 
+def test_a_start_from_rows_is_made_of_rows() -> None:
+    """The other reading: with no room for another start both kinds are found in every run; of it nothing is proved."""
+    held = held_cells({name: [0] * 300 + [1] * 200 for name in "abcd"}, (2, 2, 2, 2))
+    result = modes_lloyd(held, 2, 5, 1.0, 3, runs=50, from_rows=True)
+    assert all(sorted(run.tolist()) == [[0] * 4, [1] * 4] for run in result.value.centres)
+    assert "proved: nothing" in str(result.release_.guarantee)
+
+
 def test_the_tables_differ_by_one_row() -> None:
     """The attacked tables are neighbours, one row more or less."""
     without, with_one = neighbouring_cells()

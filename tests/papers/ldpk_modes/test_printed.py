@@ -61,7 +61,7 @@ def test_the_inverse_along_axes_is_that_of_the_written_out_matrix() -> None:
 
 
 def test_nearly_without_noise_the_estimate_is_the_table() -> None:
-    """At epsilon 30 no report lies: both estimates give the cells back, but for rounding up, and clusters are those of the rows."""
+    """At epsilon 30 no report lies: both estimates give the cells back but for rounding up, and clusters are the rows."""
     held = held_cells({"a": [0] * 9 + [1] * 7, "b": [0] * 9 + [1] * 7}, (2, 2))
     for estimate in (estimate_cells, estimate_by_one_response):
         above = estimate(held, Fraction(30), 0).value - [[9, 0], [0, 7]]

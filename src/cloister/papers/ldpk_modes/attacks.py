@@ -30,7 +30,7 @@ __all__ = ["ATTACKS", "attack_centres", "attack_counts", "neighbouring_cells"]
 
 ATTRIBUTES, ROUNDS, CLAIMED, SOUND = 8, 5, 0.1, 1.0
 HALF = 10  # rows with each value
-RUNS_AT_ONCE, SOUND_RUNS = 20_000, 500
+RUNS_AT_ONCE, SOUND_RUNS = 20_000, 250
 NAMES = [f"q{j}" for j in range(ATTRIBUTES)]
 COUNTS = f"DP-modes-Lloyd, m {ATTRIBUTES}, T {ROUNDS}: the noisy counts"
 CENTRES = f"DP-modes-Lloyd, m {ATTRIBUTES}, T {ROUNDS}: the centres alone"

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 from itertools import product
+from math import inf
 
 from cloister.papers.ldpk_modes.cut_tables import TABLES, cut_table
 from cloister.papers.ldpk_modes.kmodes_findings import (
     CENTRAL,
     DEFAULT,
+    FROM_ROWS,
     LOCAL,
     agreement_finds,
     equal_finds,
@@ -20,6 +22,7 @@ from cloister.papers.ldpk_modes.kmodes_runs import (
     RunScores,
     best_plain,
     central_default,
+    central_from_rows,
     central_printed,
     central_sound,
     local_printed,
@@ -48,8 +51,13 @@ def _chunks(effort: Effort) -> list[range]:
     return [range(first, min(first + SEEDS_A_TASK, runs)) for first in range(0, runs, SEEDS_A_TASK)]
 
 
-def _figure_tasks(rounds: int, word: str, score: Score, source: str, with_default: bool) -> Callable[[Effort], list[Task]]:
-    """The tasks of a figure: epsilon is that of the paper's axis, for the local side that of each attribute."""
+def _figure_tasks(
+    rounds: int, word: str, score: Score, source: str, beside: tuple[str, ...] = ()
+) -> Callable[[Effort], list[Task]]:
+    """The tasks of a figure: epsilon is that of the paper's axis, for the local side that of each attribute.
+
+    `beside` names further ways on the central side that are run: `FROM_ROWS`, `DEFAULT`.
+    """
 
     def rows_of(effort: Effort, alias: str, text: str, seeds: range) -> list[ReproducedRow]:
         table, epsilon, folder = cut_table(alias, effort.data), Fraction(text), effort.data
@@ -80,7 +88,9 @@ def _figure_tasks(rounds: int, word: str, score: Score, source: str, with_defaul
             add("sound", CENTRAL, central_sound(*run, rounds), claimed, seed)
             add("as printed", LOCAL, local_printed(*run)[rounds], in_all, seed)
             add("sound", LOCAL, local_sound(*run), in_all, seed)
-            if with_default:
+            if FROM_ROWS in beside:
+                add("as printed", FROM_ROWS, central_from_rows(*run, rounds), inf, seed)
+            if DEFAULT in beside:
                 add("sound", DEFAULT, central_default(*run), claimed, seed)
         return rows
 
@@ -133,7 +143,7 @@ FIGURE_4 = Item(
     "figure-4",
     "Figure 4: clusters after one round",
     WHAT.format(rounds="one round", score=NIVC),
-    _figure_tasks(1, "NIVC, T 1", lambda scores: scores.nivc, "figure 4", False),
+    _figure_tasks(1, "NIVC, T 1", lambda scores: scores.nivc, "figure 4", (FROM_ROWS,)),
     nivc_finds,
     lambda rows: table_panels(rows, "Figure 4: NIVC over epsilon, T 1", "NIVC"),
 )
@@ -141,7 +151,7 @@ FIGURE_5 = Item(
     "figure-5",
     "Figure 5: clusters after five rounds",
     WHAT.format(rounds="five rounds", score=NIVC),
-    _figure_tasks(5, "NIVC, T 5", lambda scores: scores.nivc, "figure 5", True),
+    _figure_tasks(5, "NIVC, T 5", lambda scores: scores.nivc, "figure 5", (FROM_ROWS, DEFAULT)),
     nivc_finds,
     lambda rows: table_panels(rows, "Figure 5: NIVC over epsilon, T 5", "NIVC"),
 )
@@ -149,7 +159,7 @@ FIGURE_6 = Item(
     "figure-6",
     "Figure 6: agreement with known classes",
     WHAT.format(rounds="five rounds", score="the F-measure says how well clusters and known classes agree, 1 is best"),
-    _figure_tasks(5, "F-measure, T 5", lambda scores: scores.f_measure, "figure 6", False),
+    _figure_tasks(5, "F-measure, T 5", lambda scores: scores.f_measure, "figure 6"),
     agreement_finds,
     lambda rows: table_panels(rows, "Figure 6: F-measure over epsilon, T 5", "F-measure"),
 )

@@ -29,6 +29,7 @@ __all__ = [
     "RunScores",
     "best_plain",
     "central_default",
+    "central_from_rows",
     "central_printed",
     "central_sound",
     "local_printed",
@@ -88,6 +89,14 @@ def central_printed(alias: str, folder: Path | None, epsilon: Fraction, seed: in
         rounds: modes_lloyd(table.held, table.clusters, rounds, float(epsilon), _seed(epsilon, seed)) for rounds in ROUNDS
     }
     return {rounds: scores_of(table, run.value.centres[0]) for rounds, run in runs.items()}
+
+
+@cache
+def central_from_rows(alias: str, folder: Path | None, epsilon: Fraction, seed: int, rounds: int) -> RunScores:
+    """The same from a start of rows, the other reading of its first step."""
+    table = cut_table(alias, folder)
+    run = modes_lloyd(table.held, table.clusters, rounds, float(epsilon), _seed(epsilon, seed), from_rows=True)
+    return scores_of(table, run.value.centres[0])
 
 
 @cache

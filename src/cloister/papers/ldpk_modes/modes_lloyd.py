@@ -2,8 +2,8 @@
 
 A round adds Laplace noise to how often each value occurs in each cluster and takes the most frequent values. The scale is printed
 as e^(-epsilon/(m+T)). A row moves m of these counts by 1 in each round, so epsilon over T rounds needs the scale m T / epsilon;
-the printed one is never above 1, so that a round costs m or more, whatever epsilon is. The start, randomly chosen vectors, is
-read as drawn from the domain, which needs no row; read as rows of the table, nothing at all is proved.
+the printed one is never above 1, so that a round costs m or more, whatever epsilon is. The start, randomly
+chosen vectors, can be read as drawn from the domain, which needs no row, or as rows of the table: then nothing at all is proved.
 """
 
 from __future__ import annotations
@@ -63,13 +63,15 @@ def spent(attributes: int, rounds: int, epsilon: float) -> float:
 
 
 def modes_lloyd(
-    held: HeldCells, clusters: int, rounds: int, epsilon: float, seed: int, runs: int = 1
+    held: HeldCells, clusters: int, rounds: int, epsilon: float, seed: int, runs: int = 1, *, from_rows: bool = False
 ) -> PrintedResult[LloydModes]:
     """DP-modes-Lloyd as printed, many runs at once; a run ends when no centre changes.
 
+    `from_rows`: the start is vectors that rows hold, all different, drawn as often as rows hold them.
+
     Privacy
     -------
-    Claimed: epsilon. Proved: `spent`.
+    Claimed: epsilon. Proved: `spent`; of a start from rows, nothing.
     """
     random = np.random.default_rng(seed)
     sizes = held.value.shape
@@ -78,7 +80,11 @@ def modes_lloyd(
     cells = np.stack(np.unravel_index(full, sizes), axis=1)  # (cells, m)
     starts = np.cumsum([0, *sizes[:-1]])  # where the values of each attribute begin among all values
     row_values = _indicators(cells + starts, sum(sizes))  # (cells, values)
-    centres = np.stack([random.integers(0, size, (runs, clusters)) for size in sizes], axis=2)  # (runs, clusters, m)
+    if from_rows:
+        drawn_cells = [random.choice(len(cells), clusters, replace=False, p=weights / weights.sum()) for _ in range(runs)]
+        centres = cells[np.array(drawn_cells)]  # (runs, clusters, m)
+    else:
+        centres = np.stack([random.integers(0, size, (runs, clusters)) for size in sizes], axis=2)
     noisy = np.zeros((runs, rounds, clusters, sum(sizes)))
     scale = printed_scale(len(sizes), rounds, epsilon)
     moving = np.arange(runs)
@@ -94,8 +100,8 @@ def modes_lloyd(
         moving = moving[~stays]
         if not len(moving):
             break
-    cost = spent(len(sizes), rounds, epsilon)
-    claimed = Claimed("002", f"epsilon {epsilon:g}", f"epsilon {cost:.4g}, one row more or less")
+    cost = f"epsilon {spent(len(sizes), rounds, epsilon):.4g}, one row more or less"
+    claimed = Claimed("002", f"epsilon {epsilon:g}", "nothing" if from_rows else cost)
     return stamp(LloydModes(centres, noisy), claimed, epsilon=epsilon, clusters=clusters, rounds=rounds)
 
 
