@@ -24,7 +24,7 @@ def reproduce(
         Path, typer.Option("--out", metavar="DIR", help="A folder: new, or of the same run, which goes on where it was.")
     ],
     quick: Annotated[bool, typer.Option("--quick", help="Half a minute a paper: fewer runs and settings.")] = False,
-    data: Annotated[
+    datasets: Annotated[
         Path | None, typer.Option("--data", metavar="DIR", help="Where the public data sets lie. Default: CLOISTER_DATA.")
     ] = None,
     peers: Annotated[
@@ -43,7 +43,7 @@ def reproduce(
 
     wanted = read_numbers(numbers)
     with output.progress(everywhere.as_json) as step:
-        done = run(wanted, out, Effort(quick, data, peers), version=__version__, progress=step)
+        done = run(wanted, out, Effort(quick, datasets, peers), version=__version__, progress=step)
     if everywhere.as_json:
         output.print_json(
             {
