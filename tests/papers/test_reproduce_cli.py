@@ -57,5 +57,5 @@ def test_a_missing_data_set_is_told_before_anything_runs(monkeypatch: pytest.Mon
     from dataclasses import replace
 
     monkeypatch.setattr(running, "load_paper", lambda number: replace(toy_paper(), datasets=("tarragona",)))
-    assert "tarragona" in run("003", "--out", "out", "--data", tmp_path, code=1).lower()
+    assert "casc-tarragona.csv is not here" in run("003", "--out", "out", "--data", tmp_path, code=2)
     assert not Path("out").exists()

@@ -67,16 +67,16 @@ class FormCell:
 
 
 def number_text(value: float) -> str:
-    """Four digits at least, whole numbers as they are.
+    """Five digits, whole numbers as they are.
 
     >>> number_text(16555.67), number_text(1669700.0), number_text(0.05), number_text(1.0), number_text(6.26588)
-    ('16,556', '1,669,700', '0.05', '1', '6.266')
+    ('16,556', '1,669,700', '0.05', '1', '6.2659')
     """
     if value == round(value) and abs(value) < 1e15:
         return f"{value:,.0f}"
     if abs(value) >= 1000:
         return f"{value:,.0f}"
-    return f"{value:.4g}"
+    return f"{value:.5g}"
 
 
 def form_cells(rows: Sequence[ReproducedRow]) -> dict[tuple[str, str], dict[Form, FormCell]]:

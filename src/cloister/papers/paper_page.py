@@ -63,6 +63,17 @@ def _blocks(item: Item, contents: PaperContents) -> Iterator[PaperBlock]:
         yield Drawing(inline_svg(picture, f"{item.name}-{i}-"), picture.caption)
     if finds := contents.finds[item.name]:
         yield Bullets.of(finds)
+    if notes := notes_of(contents.rows[item.name]):
+        yield Sentence("Notes: " + " ".join(notes))
+
+
+def notes_of(rows: Sequence[ReproducedRow]) -> tuple[str, ...]:
+    """What rows that have a number say beside it, each sentence once; where there is no number, its cell says why."""
+    return tuple(dict.fromkeys(_sentence(row.note) for row in rows if row.note and row.value is not None))
+
+
+def _sentence(note: str) -> str:
+    return note[0].upper() + note[1:].rstrip(".") + "."
 
 
 def paper_markdown(contents: PaperContents) -> str:
@@ -78,6 +89,8 @@ def paper_markdown(contents: PaperContents) -> str:
             lines += [f"![{picture.title}](images/papers/{paper.number}-{item.name}{number}.svg)", ""]
         if finds := contents.finds[item.name]:
             lines += [*(f"- {sentence}" for sentence in finds), ""]
+        if notes := notes_of(contents.rows[item.name]):
+            lines += ["Notes: " + " ".join(notes), ""]
     return "\n".join(lines)
 
 

@@ -163,4 +163,4 @@ def _height(panel: PicturePanel) -> float:
         return 0.7 + 0.25 * len(panel.columns)
     if isinstance(panel, HeatMap):
         return 1.2 + min(max(1.4, 0.2 * len(panel.y.words)), 8.0) if panel.y.words else 3.4
-    return {MeasuredSteps: 1.9, MeasuredLines: 2.6, CenterMap: 2.7, HeatPanel: 3.4, Chart: 3.4}.get(type(panel), 2.1)
+    return {MeasuredSteps: 1.9, MeasuredLines: 3.0, CenterMap: 2.7, HeatPanel: 3.4, Chart: 3.4}.get(type(panel), 2.1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from cloister.report.picture import MeasuredLines
@@ -11,6 +12,7 @@ from cloister.report.plot.style import COLORS, MARKERS, SOFT, axis_text, clean_a
 __all__ = ["draw_lines"]
 
 MOST_TICKS = 8
+NEAREST = 0.04  # of the axis, between two ticks
 LONGEST_NAME = 40
 
 
@@ -27,24 +29,39 @@ def draw_lines(axes: Any, panel: MeasuredLines) -> None:
     axes.set_yscale("log" if panel.is_log else "linear")
     axes.set_xscale("log" if panel.is_x_log else "linear")
     _mark_places(axes, panel)
-    if not panel.is_log:
+    if panel.is_log:
+        _mark_decades(axes)
+    else:
         axes.yaxis.set_major_locator(few_ticks())
-    axes.yaxis.set_major_formatter(axis_text)
+        axes.yaxis.set_major_formatter(axis_text)
     if len(panel.lines) > 1 or panel.level is not None:
-        axes.legend(fontsize=7, loc="best")
+        axes.legend(fontsize=7, loc="upper left", bbox_to_anchor=(0.0, -0.24), ncols=2, borderaxespad=0.0)
     clean_axes(axes)
 
 
+def _mark_decades(axes: Any) -> None:
+    """Ticks at 1, 2 and 5 of each power of ten, also where the axis spans less than one."""
+    from matplotlib.ticker import LogLocator, NullFormatter
+
+    axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0), numticks=MOST_TICKS))
+    axes.yaxis.set_major_formatter(axis_text)
+    axes.yaxis.set_minor_formatter(NullFormatter())
+
+
 def _mark_places(axes: Any, panel: MeasuredLines) -> None:
-    """Ticks where something was measured, if these are few; otherwise where the axis likes them."""
-    from matplotlib.ticker import NullLocator
+    """Ticks where something was measured, if these are few; those that would stand on another are left out."""
+    from matplotlib.ticker import NullFormatter, NullLocator
 
     places = sorted({place for line in panel.lines for place in line.x})
     if len(places) <= MOST_TICKS:
-        axes.set_xticks(places, [axis_text(place) for place in places])
+        apart = [math.log10(place) for place in places] if panel.is_x_log else places
+        least = NEAREST * (apart[-1] - apart[0])
+        kept = [0] if places else []
+        kept += [i for i in range(1, len(places)) if apart[i] - apart[i - 1] > least]
+        axes.set_xticks([places[i] for i in kept], [axis_text(places[i]) for i in kept])
         axes.xaxis.set_minor_locator(NullLocator())
-    elif not panel.is_x_log:
+        return
+    if not panel.is_x_log:
         axes.xaxis.set_major_locator(few_ticks())
-        axes.xaxis.set_major_formatter(axis_text)
-    else:
-        axes.xaxis.set_major_formatter(axis_text)
+    axes.xaxis.set_major_formatter(axis_text)
+    axes.xaxis.set_minor_formatter(NullFormatter())
