@@ -10,7 +10,7 @@ import pytest
 
 import cloister as cl
 from cloister.papers.claim_attacks import attack_outputs
-from cloister.papers.leteo.attacks import CROWD, EPSILON, attack_sizes, attack_two_cells
+from cloister.papers.leteo.attacks import CROWD, EPSILON, attack_sizes, attack_two_cells, sound_cell_draws
 from cloister.papers.leteo.class_attacks import looked_up, smallest_joint
 from cloister.papers.leteo.constant_bias import constant_bias_depths, worst_constant_loss, worst_growing_loss
 from cloister.papers.leteo.guarded_split import posterior_of_small_group
@@ -41,6 +41,12 @@ def test_the_same_attack_spares_noise_that_is_large_enough() -> None:
     found = attack_two_cells(200_000, epsilon=EPSILON / 2)
     assert found.value is not None
     assert found.value <= EPSILON
+
+
+def test_the_sound_grid_is_asked_for_the_right_cells() -> None:
+    """With hardly any noise each of its cells shows its own rows."""
+    rows = np.arange(100) % 8 + 1
+    assert np.abs(sound_cell_draws(rows, 100.0, 1, 0)[0, :, 1] - rows).max() < 1
 
 
 @pytest.mark.parametrize("neighbours", ["add-remove", "replace-one"])
