@@ -33,6 +33,7 @@ REPLACE_ONE = "a row changed: from one cell of 10 rows to another"
 SOURCE = "section 4.2"
 ROWS = 16_000  # of epsilon 1: one more, and the rule cuts each column into 11 intervals and not into 10
 CROWD = 10  # rows of a cell: one more, and its noisy count is as likely as not above the rule's next step
+PLACE = 0.29  # of all rows of a cell, in each column: where no cells of the second level meet
 
 
 def _evenly(rows: int) -> Floats:
@@ -95,14 +96,14 @@ def sound_cell_draws(rows: NDArray[np.int64], epsilon: float, runs: int, seed: i
     independent, so that a run draws a hundred cells at once.
     """
     corners = np.stack(np.unravel_index(np.arange(100), (10, 10)), axis=1)
-    table = np.repeat((corners + 0.25) / 10, rows, axis=0)  # not in the middle, where cells of the second level meet
+    table = np.repeat((corners + PLACE) / 10, rows, axis=0)
     shown = np.empty((runs, 100, 2))
     with seeded_noise(seed):
         for run in range(runs):
             cells = cl.synopsis(table, epsilon, (0, 1), neighbours="replace-one").cells
             sizes = np.bincount(cells.groups, minlength=100)
             inner = np.rint(np.sqrt(sizes)).astype(np.int64)
-            within = (inner * 0.25).astype(np.int64)
+            within = (inner * PLACE).astype(np.int64)
             at = np.cumsum(sizes) - sizes + within * inner + within
             shown[run] = np.column_stack([inner, cells.counts[at]])
     return shown
