@@ -8,7 +8,7 @@ import pytest
 
 from cloister.errors import UsageError
 from cloister.papers.paper_folder import write_folder
-from cloister.papers.paper_items import Effort
+from cloister.papers.paper_items import RunEffort
 from cloister.papers.reproduce import run_items
 from cloister.papers.reproduced_row import ReproducedRow
 from cloister.papers.run_journal import open_journal
@@ -21,7 +21,7 @@ from tests.papers.toy_paper import toy_paper
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """The folder of a toy paper."""
-    paper, effort = toy_paper(), Effort(is_quick=True)
+    paper, effort = toy_paper(), RunEffort(is_quick=True)
     with open_journal(tmp_path / "journal.jsonl", {"paper": "003"}) as journal:
         rows: dict[str, tuple[ReproducedRow, ...]] = run_items(paper.items, effort, journal)
     write_folder(paper, rows, tmp_path / "003", effort, "1.0")

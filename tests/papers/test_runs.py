@@ -10,14 +10,14 @@ import pytest
 
 from cloister.errors import UsageError
 from cloister.papers import reproduce as running
-from cloister.papers.paper_items import Effort, Paper
+from cloister.papers.paper_items import Paper, RunEffort
 from cloister.papers.reproduce import Reproduced, read_numbers, reproduce
 from tests.papers.toy_paper import toy_paper
 
-QUICK = Effort(is_quick=True)
+QUICK = RunEffort(is_quick=True)
 
 
-def run(paper: Paper, out: Path, monkeypatch: pytest.MonkeyPatch, effort: Effort = QUICK) -> Reproduced:
+def run(paper: Paper, out: Path, monkeypatch: pytest.MonkeyPatch, effort: RunEffort = QUICK) -> Reproduced:
     """The paper in place of 003."""
     monkeypatch.setattr(running, "load_paper", lambda number: paper)
     return reproduce(["003"], out, effort, version="1")[0]
@@ -70,7 +70,7 @@ def test_another_run_in_the_same_place_is_refused(tmp_path: Path, monkeypatch: p
     """A quick run and a whole one are not mixed, and a file that is no journal is left alone."""
     run(toy_paper(), tmp_path / "out", monkeypatch)
     with pytest.raises(UsageError, match="another run"):
-        run(toy_paper(), tmp_path / "out", monkeypatch, Effort())
+        run(toy_paper(), tmp_path / "out", monkeypatch, RunEffort())
     journal = tmp_path / "out" / "journal" / "003.jsonl"
     journal.write_text(json.dumps({"paper": 3}) + "\n[]\n")
     with pytest.raises(UsageError, match="not what a reproduction writes"):

@@ -6,8 +6,9 @@ import math
 from collections.abc import Callable, Sequence
 
 from cloister.papers.compared_lines import compared_lines, lines_picture
-from cloister.papers.paper_items import Effort, Item, Paper, Task
+from cloister.papers.paper_items import Item, ItemTask, Paper, RunEffort
 from cloister.papers.reproduced_row import ReproducedRow
+from cloister.report.picture import Picture
 
 HOSTILE = '<script>alert("x")</script> | a'
 
@@ -15,8 +16,8 @@ HOSTILE = '<script>alert("x")</script> | a'
 def toy_paper(before: Callable[[str], None] = lambda name: None) -> Paper:
     """A paper; `before` is called with the name of each task that runs."""
 
-    def tasks(effort: Effort) -> Sequence[Task]:
-        return [Task(f"epsilon {e}, {seed}", work(e, seed)) for e in (1, 2) for seed in range(effort.pick(4, 2))]
+    def tasks(effort: RunEffort) -> Sequence[ItemTask]:
+        return [ItemTask(f"epsilon {e}, {seed}", work(e, seed)) for e in (1, 2) for seed in range(effort.pick(4, 2))]
 
     def work(epsilon: int, seed: int) -> Callable[[], list[ReproducedRow]]:
         def rows() -> list[ReproducedRow]:
@@ -33,15 +34,15 @@ def toy_paper(before: Callable[[str], None] = lambda name: None) -> Paper:
 
         return rows
 
-    def missing(effort: Effort) -> Sequence[Task]:
+    def missing(effort: RunEffort) -> Sequence[ItemTask]:
         row = ReproducedRow(HOSTILE, "printed", "F", None, "figure 2", note="figure without numbers in our text")
-        return [Task("one", lambda: [row])]
+        return [ItemTask("one", lambda: [row])]
 
-    def draws(rows: Sequence[ReproducedRow]) -> list[object]:
+    def draws(rows: Sequence[ReproducedRow]) -> list[Picture]:
         return [lines_picture("F over epsilon", compared_lines(rows, "F", lambda setting: float(setting.split()[1])))]
 
     items = (
-        Item("f-over-epsilon", "F over epsilon", "Does F rise?", tasks, lambda rows: [f"{len(rows)} rows."], draws),  # type: ignore[arg-type]
+        Item("f-over-epsilon", "F over epsilon", "Does F rise?", tasks, lambda rows: [f"{len(rows)} rows."], draws),
         Item("shape", HOSTILE, HOSTILE, missing),
     )
     return Paper(

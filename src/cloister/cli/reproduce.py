@@ -37,13 +37,13 @@ def reproduce(
     Writes a folder for each: page.html, rows.csv, pictures. Stopped and started again it goes on where it was.
     """
     from cloister import __version__
-    from cloister.papers.paper_items import Effort
+    from cloister.papers.paper_items import RunEffort
     from cloister.papers.reproduce import read_numbers
     from cloister.papers.reproduce import reproduce as run
 
     wanted = read_numbers(numbers)
     with output.progress(everywhere.as_json) as step:
-        done = run(wanted, out, Effort(quick, datasets, peers), version=__version__, progress=step)
+        done = run(wanted, out, RunEffort(quick, datasets, peers), version=__version__, progress=step)
     if everywhere.as_json:
         output.print_json(
             {

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
 
-from cloister.papers.paper_items import Effort, Paper
+from cloister.papers.paper_items import Paper, RunEffort
 from cloister.papers.paper_page import PaperContents, paper_html, paper_markdown
 from cloister.papers.reproduced_row import ReproducedRow
 from cloister.privacy.guarantees import Claimed
@@ -22,7 +22,7 @@ KIND = "reproduction"
 
 
 def write_folder(
-    paper: Paper, rows: Mapping[str, Sequence[ReproducedRow]], folder: Path, effort: Effort, version: str
+    paper: Paper, rows: Mapping[str, Sequence[ReproducedRow]], folder: Path, effort: RunEffort, version: str
 ) -> Release:
     """Write the folder, at once and whole."""
     pictures = {item.name: tuple(item.draws(rows[item.name])) for item in paper.items}
@@ -59,7 +59,7 @@ def _write_rows(path: Path, paper: Paper, rows: Mapping[str, Sequence[Reproduced
             writer.writerows([paper.number, item, *row.as_dict().values()] for row in found)
 
 
-def _certify(paper: Paper, folder: Path, effort: Effort) -> Release:
+def _certify(paper: Paper, folder: Path, effort: RunEffort) -> Release:
     files = {path.name: file_hash(path) for path in sorted(folder.iterdir())}
     note = (
         "Algorithms as printed in a paper, run again on public data: for comparison only. Nothing here is a private release."

@@ -10,13 +10,13 @@ from typing import TypeVar
 from cloister.papers.reproduced_row import ReproducedRow
 from cloister.report.picture import Picture
 
-__all__ = ["Effort", "Item", "Paper", "Task"]
+__all__ = ["RunEffort", "Item", "Paper", "ItemTask"]
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Effort:
+class RunEffort:
     """How much is run, and where data lie.
 
     Attributes
@@ -36,14 +36,14 @@ class Effort:
     def pick(self, whole: T, quick: T) -> T:
         """What is run: all of it, or what fits into half a minute.
 
-        >>> Effort(is_quick=True).pick(50, 3)
+        >>> RunEffort(is_quick=True).pick(50, 3)
         3
         """
         return quick if self.is_quick else whole
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
+class ItemTask:
     """A part of an item that runs by itself; its name is unique inside the item, and the same in every run of that effort."""
 
     name: str
@@ -73,7 +73,7 @@ class Item:
     name: str
     title: str
     asks: str
-    tasks: Callable[[Effort], Sequence[Task]]
+    tasks: Callable[[RunEffort], Sequence[ItemTask]]
     finds: Callable[[Sequence[ReproducedRow]], Sequence[str]] = lambda rows: ()
     draws: Callable[[Sequence[ReproducedRow]], Sequence[Picture]] = lambda rows: ()
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from cloister.datasets import load
 from cloister.errors import UsageError
+from cloister.papers.numbered_papers import ROOMS, load_paper
 from cloister.papers.paper_folder import write_folder
-from cloister.papers.paper_items import Effort, Item, Paper
-from cloister.papers.registry import ROOMS, load_paper
+from cloister.papers.paper_items import Item, Paper, RunEffort
 from cloister.papers.reproduced_row import ReproducedRow
 from cloister.papers.run_journal import Journal, open_journal
 from cloister.report.plot.drawable import check_matplotlib
@@ -44,7 +44,7 @@ def read_numbers(texts: Sequence[str]) -> tuple[str, ...]:
 def reproduce(
     numbers: Sequence[str],
     out: Path,
-    effort: Effort,
+    effort: RunEffort,
     *,
     version: str,
     progress: Callable[[str], None] = lambda step: None,
@@ -64,7 +64,7 @@ def reproduce(
     return tuple(_reproduce(paper, out, effort, version, progress) for paper in papers)
 
 
-def _reproduce(paper: Paper, out: Path, effort: Effort, version: str, progress: Callable[[str], None]) -> Reproduced:
+def _reproduce(paper: Paper, out: Path, effort: RunEffort, version: str, progress: Callable[[str], None]) -> Reproduced:
     run = {"paper": paper.number, "effort": effort.pick("whole", "quick"), "cloister": version}
     with open_journal(out / JOURNALS / f"{paper.number}.jsonl", run) as journal:
         progress(f"paper {paper.number}")
@@ -76,7 +76,7 @@ def _reproduce(paper: Paper, out: Path, effort: Effort, version: str, progress: 
     return Reproduced(paper, rows, folder)
 
 
-def run_items(items: Sequence[Item], effort: Effort, journal: Journal) -> dict[str, tuple[ReproducedRow, ...]]:
+def run_items(items: Sequence[Item], effort: RunEffort, journal: Journal) -> dict[str, tuple[ReproducedRow, ...]]:
     """The rows of each item; tasks that the journal has are not run again."""
     planned = [(item, task) for item in items for task in item.tasks(effort)]
     names = [(item.name, task.name) for item, task in planned]

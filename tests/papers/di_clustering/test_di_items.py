@@ -12,10 +12,10 @@ from cloister.papers.di_clustering.paper import PAPER
 from cloister.papers.di_clustering.peer_overspending import PEER, read_peers
 from cloister.papers.di_clustering.rho_mapping import MAPPING, NOISE
 from cloister.papers.form_columns import form_table
-from cloister.papers.paper_items import Effort, Item
+from cloister.papers.paper_items import Item, RunEffort
 from cloister.papers.reproduced_row import ReproducedRow
 
-QUICK = Effort(is_quick=True)
+QUICK = RunEffort(is_quick=True)
 AUDIT = [
     {"columns": 2, "clusters": 1, "claimed": 1.0, "found": 0.99, "verdict": "holds for these tables"},
     {"columns": 64, "clusters": 1, "claimed": 1.0, "found": 2.28, "verdict": "spends more"},
@@ -23,7 +23,7 @@ AUDIT = [
 ]
 
 
-def rows_of(item: Item, effort: Effort = QUICK) -> list[ReproducedRow]:
+def rows_of(item: Item, effort: RunEffort = QUICK) -> list[ReproducedRow]:
     return [row for task in item.tasks(effort) for row in task.work()]
 
 
@@ -53,8 +53,8 @@ def test_sentences_have_two_outcomes() -> None:
     assert SEQUENCE.finds(weaker)[0].startswith("The rule holds here")
 
 
-@pytest.mark.parametrize("effort", [QUICK, Effort()], ids=["quick", "whole"])
-def test_tasks_have_names_of_their_own(effort: Effort) -> None:
+@pytest.mark.parametrize("effort", [QUICK, RunEffort()], ids=["quick", "whole"])
+def test_tasks_have_names_of_their_own(effort: RunEffort) -> None:
     """And the same in every run."""
     for item in PAPER.items:
         names = [task.name for task in item.tasks(effort)]
@@ -66,7 +66,7 @@ def test_a_peers_file(tmp_path: Path) -> None:
     """What it spends, and where rows decide how often noise is drawn."""
     path = tmp_path / "audit.json"
     path.write_text(json.dumps({"about": {}, "rows": AUDIT}))
-    rows = rows_of(PEER, Effort(peers=path))
+    rows = rows_of(PEER, RunEffort(peers=path))
     assert [row.value for row in rows if row.form == "peer"] == [0.99, 2.28, None]
     said = PEER.finds(rows)
     assert "2.28 times" in said[0]
@@ -81,4 +81,4 @@ def test_an_odd_peers_file_is_none(text: str, tmp_path: Path) -> None:
     path.write_text(text)
     assert read_peers(path) == []
     assert read_peers(tmp_path / "absent.json") == []
-    assert "python -m bench audit" in PEER.finds(rows_of(PEER, Effort(peers=path)))[0]
+    assert "python -m bench audit" in PEER.finds(rows_of(PEER, RunEffort(peers=path)))[0]

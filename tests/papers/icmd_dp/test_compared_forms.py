@@ -16,7 +16,7 @@ from cloister.papers.icmd_dp.neighbour_rows import NeighbourRows, alternating_ro
 from cloister.papers.icmd_dp.paper import PAPER
 from cloister.papers.icmd_dp.printed import AS_CLAIMED, group_centroids, icmd_dp_numbers, icmd_groups
 from cloister.papers.icmd_dp.unit_rows import UnitRows, unit_schema
-from cloister.papers.paper_items import Effort
+from cloister.papers.paper_items import RunEffort
 from cloister.privacy.mechanisms import Laplace
 from cloister.testing import seeded_noise
 
@@ -100,7 +100,7 @@ def test_no_pair_costs_the_sound_form_more_than_its_epsilon(pair: NeighbourRows)
 
 def test_attacks_refute_the_printed_form_and_not_the_sound_one() -> None:
     """All of the quick run; the bounds are far apart."""
-    rows = [row for task in ATTACKS.tasks(Effort(is_quick=True))[:3] for row in task.work()]
+    rows = [row for task in ATTACKS.tasks(RunEffort(is_quick=True))[:3] for row in task.work()]
     printed = [row.value for row in rows if row.form == "as printed"]
     sound = [row.value for row in rows if row.form == "sound"]
     assert min(value or 0.0 for value in printed) > 3.0
@@ -110,7 +110,7 @@ def test_attacks_refute_the_printed_form_and_not_the_sound_one() -> None:
 
 def test_published_attributes_show_their_groups() -> None:
     """One replaced row makes two different rows to four, whatever the noise."""
-    rows = list(ATTACKS.tasks(Effort(is_quick=True))[3].work())
+    rows = list(ATTACKS.tasks(RunEffort(is_quick=True))[3].work())
     values = {row.form: row.value for row in rows}
     assert values["as printed"] is not None
     assert values["as printed"] > 3.0
@@ -136,15 +136,15 @@ def test_the_slope_does_not_know_which_group_is_which() -> None:
 def test_plans_have_tasks_of_different_names_and_few_of_them_in_a_quick_run() -> None:
     """Every item, in both efforts."""
     for item in PAPER.items:
-        names = [[task.name for task in item.tasks(Effort(is_quick=quick))] for quick in (False, True)]
+        names = [[task.name for task in item.tasks(RunEffort(is_quick=quick))] for quick in (False, True)]
         assert all(len(set(each)) == len(each) for each in names)
         assert len(names[1]) <= len(names[0])
-    assert figure_tasks(Effort(), lambda found: {}, "figure 1")[0].name
+    assert figure_tasks(RunEffort(), lambda found: {}, "figure 1")[0].name
 
 
 def test_every_release_is_described() -> None:
     """Sound ones with the epsilon that is claimed, printed ones with more."""
-    for what in planned_releases(Effort(is_quick=True)):
+    for what in planned_releases(RunEffort(is_quick=True)):
         setting, form, claimed, epsilon = described(what)
         assert (k_of(setting) or 0) == what.k
         assert (form == "sound") == what.is_sound

@@ -15,10 +15,10 @@ from cloister.papers.ldpk_modes.local_misprints import cell_index, frequent_valu
 from cloister.papers.ldpk_modes.paper import PAPER
 from cloister.papers.ldpk_modes.repeated_reports import fresh_yes_share, remembered_yes_share
 from cloister.papers.ldpk_modes.response_table import TABLE_1
-from cloister.papers.paper_items import Effort
+from cloister.papers.paper_items import RunEffort
 from cloister.papers.reproduced_row import ReproducedRow
 
-QUICK = Effort(is_quick=True)
+QUICK = RunEffort(is_quick=True)
 
 
 @pytest.mark.parametrize(("attributes", "values"), [(1, 5), (3, 4), (6, 2)])
@@ -97,7 +97,7 @@ def test_figures_say_who_is_better(local_at_2: float, tables: str) -> None:
 
 def test_names_of_tasks_are_unique_and_the_same_in_every_run() -> None:
     """So that a killed run goes on where it was."""
-    for effort in (Effort(), QUICK):
+    for effort in (RunEffort(), QUICK):
         for item in PAPER.items:
             names = [task.name for task in item.tasks(effort)]
             assert names == [task.name for task in item.tasks(effort)]

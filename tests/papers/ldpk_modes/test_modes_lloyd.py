@@ -11,7 +11,7 @@ from cloister.papers.claim_attacks import attack_outputs
 from cloister.papers.ldpk_modes.attacks import ATTACKS, attack_centres, attack_counts, neighbouring_cells
 from cloister.papers.ldpk_modes.cut_tables import held_cells
 from cloister.papers.ldpk_modes.modes_lloyd import modes_lloyd, needed_scale, printed_scale, spent
-from cloister.papers.paper_items import Effort
+from cloister.papers.paper_items import RunEffort
 
 
 @pytest.mark.parametrize("epsilon", [1e-9, 0.1, 1.0, 2.0, 50.0])
@@ -88,7 +88,7 @@ def test_the_attack_does_not_refute_the_noise_that_is_needed() -> None:
 
 def test_the_exact_audit_of_the_sound_form_holds() -> None:
     """On the same two tables the program needs no more than its epsilon, and the printed noise needs forty."""
-    task = next(task for task in ATTACKS.tasks(Effort(is_quick=True)) if task.name == "exactly")
+    task = next(task for task in ATTACKS.tasks(RunEffort(is_quick=True)) if task.name == "exactly")
     values = {row.form: row.value for row in task.work()}
     assert values["as printed"] > 40
     assert values["sound"] <= 1

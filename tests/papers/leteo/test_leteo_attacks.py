@@ -16,7 +16,7 @@ from cloister.papers.leteo.constant_bias import constant_bias_depths, worst_cons
 from cloister.papers.leteo.guarded_split import posterior_of_small_group
 from cloister.papers.leteo.paper import PAPER
 from cloister.papers.leteo.rows_scaling import growth
-from cloister.papers.paper_items import Effort
+from cloister.papers.paper_items import RunEffort
 from cloister.papers.reproduced_row import ReproducedRow
 from cloister.testing import audit
 
@@ -105,5 +105,5 @@ def test_growth_is_the_power() -> None:
 def test_tasks_have_names_of_their_own() -> None:
     """In both efforts, and the quick one has fewer."""
     for item in PAPER.items:
-        quick, whole = (item.tasks(Effort(is_quick=is_quick)) for is_quick in (True, False))
+        quick, whole = (item.tasks(RunEffort(is_quick=is_quick)) for is_quick in (True, False))
         assert len({task.name for task in whole}) == len(whole) >= len(quick)

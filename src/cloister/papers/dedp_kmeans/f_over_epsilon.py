@@ -40,6 +40,8 @@ SOURCES = {"Wine": "figure 10", "MAGIC": "figure 11"}
 NO_NUMBERS = "figure without numbers in our text"
 ONE = "everything in one cluster"
 PLAIN = "k-means"
+EPSILONS: tuple[float, ...] = (0.05, 0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 6.0)
+QUICK_EPSILONS: dict[str, tuple[float, ...]] = {"Wine": (0.05, 6.0), "MAGIC": (6.0,)}
 
 
 def _f_of(found: ClusteredSet, centers: Floats) -> float:
@@ -85,13 +87,12 @@ def _at_epsilon(name: str, method: str, epsilon: float, effort: RunEffort) -> li
 
 
 def _tasks(effort: RunEffort) -> list[ItemTask]:
-    epsilons = effort.pick((0.05, 0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 6.0), (0.05, 6.0))
     floors = [ItemTask(f"{name}, floors", partial(_floors, name, effort)) for name in SETS]
     return floors + [
         ItemTask(epsilon_setting(name, method, epsilon), partial(_at_epsilon, name, method, epsilon, effort))
         for name in SETS
         for method in METHODS
-        for epsilon in epsilons
+        for epsilon in effort.pick(EPSILONS, QUICK_EPSILONS[name])
     ]
 
 

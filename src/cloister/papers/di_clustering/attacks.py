@@ -13,7 +13,7 @@ from typing import Any
 
 from cloister.papers.claim_attacks import FOUND, attack_claim, attack_outputs, claim_row
 from cloister.papers.di_clustering.attacked_claims import AttackedClaim, attacked_claims
-from cloister.papers.paper_items import Effort, Item, Task
+from cloister.papers.paper_items import Item, ItemTask, RunEffort
 from cloister.papers.reproduced_row import ReproducedRow
 from cloister.report.picture import MeasuredBars, Picture
 from cloister.testing import audit, seeded_noise
@@ -25,14 +25,14 @@ FEW = 1.2  # a claim up to this epsilon can be refuted by few hundred fits
 QUICKLY = ("size one or none",)
 
 
-def _tasks(effort: Effort) -> Sequence[Task]:
+def _tasks(effort: RunEffort) -> Sequence[ItemTask]:
     runs, fits = effort.pick(400_000, 60_000), effort.pick(300, 100)
     tasks = []
     for attacked in attacked_claims():
-        tasks.append(Task(f"as printed, {attacked.setting}", _later(printed_rows, attacked, runs)))
-        tasks.append(Task(f"replayed, {attacked.setting}", _later(_replayed_rows, attacked)))
+        tasks.append(ItemTask(f"as printed, {attacked.setting}", _later(printed_rows, attacked, runs)))
+        tasks.append(ItemTask(f"replayed, {attacked.setting}", _later(_replayed_rows, attacked)))
         if attacked.sound_epsilon <= FEW and (not effort.is_quick or attacked.setting in QUICKLY):
-            tasks.append(Task(f"sound, {attacked.setting}", _later(_sound_rows, attacked, fits)))
+            tasks.append(ItemTask(f"sound, {attacked.setting}", _later(_sound_rows, attacked, fits)))
     return tasks
 
 

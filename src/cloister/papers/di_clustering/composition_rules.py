@@ -21,7 +21,7 @@ from cloister.papers.di_clustering.printed_formulas import (
     tight_posterior,
 )
 from cloister.papers.di_clustering.rho_mapping import WORLDS
-from cloister.papers.paper_items import Effort, Item, Task
+from cloister.papers.paper_items import Item, ItemTask, RunEffort
 from cloister.papers.reproduced_row import ReproducedRow
 from cloister.report.picture import Picture
 
@@ -66,9 +66,9 @@ def _share_right(likelihoods: Array, runs: int, seed: int) -> float:
     return float((worlds[told == best] == believed[best].argmax()).mean())
 
 
-def _sequence(effort: Effort) -> Sequence[Task]:
+def _sequence(effort: RunEffort) -> Sequence[ItemTask]:
     runs = effort.pick(1_000_000, 100_000)
-    return [Task("counterexample", lambda: _three_rows(runs)), Task("bounds", _bound_rows)]
+    return [ItemTask("counterexample", lambda: _three_rows(runs)), ItemTask("bounds", _bound_rows)]
 
 
 def _three_rows(runs: int) -> list[ReproducedRow]:
@@ -136,8 +136,8 @@ SEQUENCE = Item(
 )
 
 
-def _parallel(effort: Effort) -> Sequence[Task]:
-    return [Task("rules", _parallel_rows)]
+def _parallel(effort: RunEffort) -> Sequence[ItemTask]:
+    return [ItemTask("rules", _parallel_rows)]
 
 
 def _parallel_rows() -> list[ReproducedRow]:
@@ -200,8 +200,8 @@ CATEGORIES = "categories, rho 0.7 of 2 worlds, text of section 6.2"
 SHOWN_ROUNDS = 3
 
 
-def _schedule(effort: Effort) -> Sequence[Task]:
-    return [Task("rhos", _schedule_rows)]
+def _schedule(effort: RunEffort) -> Sequence[ItemTask]:
+    return [ItemTask("rhos", _schedule_rows)]
 
 
 def _schedule_rows() -> list[ReproducedRow]:

@@ -18,7 +18,7 @@ from cloister.papers.di_clustering.printed_formulas import halved_epsilons, prin
 from cloister.papers.di_clustering.printed_prototypes import RoundEpsilons, di_prototypes, embedded
 from cloister.papers.di_clustering.rho_mapping import WORLDS
 from cloister.papers.form_columns import form_cells
-from cloister.papers.paper_items import Effort, Item, Task
+from cloister.papers.paper_items import Item, ItemTask, RunEffort
 from cloister.papers.reproduced_row import ReproducedRow
 from cloister.privacy.identifiability import epsilon_from_rho
 from cloister.report.picture import Picture
@@ -68,13 +68,13 @@ def _heart_epsilon() -> Fraction:
     return epsilon_from_rho(Fraction("0.05"), WORLDS) + epsilon_from_rho(Fraction("0.7"), 2)
 
 
-def _gamma_tasks(effort: Effort) -> Sequence[Task]:
+def _gamma_tasks(effort: RunEffort) -> Sequence[ItemTask]:
     folder, seeds = effort.data, range(effort.pick(10, 1))
-    tasks = [Task("printed", lambda: _gamma_printed(folder))]
+    tasks = [ItemTask("printed", lambda: _gamma_printed(folder))]
     for gamma in effort.pick(GAMMAS, QUICK_GAMMAS):
-        tasks.append(Task(f"as printed, gamma {gamma}", _later(_gamma_again, folder, gamma)))
+        tasks.append(ItemTask(f"as printed, gamma {gamma}", _later(_gamma_again, folder, gamma)))
     for gamma in effort.pick(GAMMAS, (BEST_GAMMA,)):
-        tasks.append(Task(f"sound, gamma {gamma}", _later(_gamma_sound, folder, gamma, seeds)))
+        tasks.append(ItemTask(f"sound, gamma {gamma}", _later(_gamma_sound, folder, gamma, seeds)))
     return tasks
 
 
@@ -165,15 +165,15 @@ GAMMA = Item(
 )
 
 
-def _heart_tasks(effort: Effort) -> Sequence[Task]:
+def _heart_tasks(effort: RunEffort) -> Sequence[ItemTask]:
     folder, runs, seeds = effort.data, effort.pick(200, 30), range(effort.pick(50, 3))
-    tasks = [Task("one cluster", lambda: _gamma_printed(folder)[1:])]
+    tasks = [ItemTask("one cluster", lambda: _gamma_printed(folder)[1:])]
     for rho in effort.pick(RHOS, QUICK_RHOS):
-        tasks.append(Task(f"as printed, rho {rho}", _later(_rho_again, folder, rho, runs)))
-        tasks.append(Task(f"sound, rho {rho}", _later(_rho_sound, folder, rho, seeds)))
-    tasks.append(Task("sound, what the setting costs", _later(_whole_sound, folder, seeds)))
+        tasks.append(ItemTask(f"as printed, rho {rho}", _later(_rho_again, folder, rho, runs)))
+        tasks.append(ItemTask(f"sound, rho {rho}", _later(_rho_sound, folder, rho, seeds)))
+    tasks.append(ItemTask("sound, what the setting costs", _later(_whole_sound, folder, seeds)))
     for rounds in range(1, MOST_ROUNDS + 1):
-        tasks.append(Task(f"rounds {rounds}", _later(_rounds_again, folder, rounds, runs)))
+        tasks.append(ItemTask(f"rounds {rounds}", _later(_rounds_again, folder, rounds, runs)))
     return tasks
 
 

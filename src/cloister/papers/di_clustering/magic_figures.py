@@ -16,7 +16,7 @@ from cloister.papers.di_clustering.printed import di_kmeans, dp_kmeans
 from cloister.papers.di_clustering.printed_formulas import halved_epsilons, printed_epsilon
 from cloister.papers.di_clustering.rho_mapping import WORLDS
 from cloister.papers.form_columns import form_cells
-from cloister.papers.paper_items import Effort, Item, Task
+from cloister.papers.paper_items import Item, ItemTask, RunEffort
 from cloister.papers.reproduced_row import Form, ReproducedRow
 from cloister.report.picture import Picture
 from cloister.testing import seeded_noise
@@ -39,15 +39,15 @@ SOUND: dict[str, dict[str, Any]] = {
 method is asked for."""
 
 
-def _tasks(effort: Effort) -> Sequence[Task]:
+def _tasks(effort: RunEffort) -> Sequence[ItemTask]:
     rhos, seeds = effort.pick(RHOS, QUICK_RHOS), range(effort.pick(50, 3))
     folder = effort.data
-    tasks = [Task("without privacy", lambda: _plain_rows(folder))]
+    tasks = [ItemTask("without privacy", lambda: _plain_rows(folder))]
     for rho in rhos:
-        tasks.append(Task(f"as printed, rho {rho}", _later(_printed_rows, folder, rho, seeds)))
+        tasks.append(ItemTask(f"as printed, rho {rho}", _later(_printed_rows, folder, rho, seeds)))
         for words, options in effort.pick(SOUND, {"": SOUND[""]}).items():
             few = range(min(len(seeds), 20)) if options else range(min(len(seeds), 10))
-            tasks.append(Task(f"sound{words}, rho {rho}", _later(_sound_rows, folder, rho, few, words, options)))
+            tasks.append(ItemTask(f"sound{words}, rho {rho}", _later(_sound_rows, folder, rho, few, words, options)))
     return tasks
 
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from cloister.papers.paper_items import Effort, Item, Task
+from cloister.papers.paper_items import Item, ItemTask, RunEffort
 from cloister.papers.reproduced_row import ReproducedRow
 from cloister.report.picture import MeasuredBars, Picture
 
@@ -47,8 +47,8 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 
-def _tasks(effort: Effort) -> Sequence[Task]:
-    return [Task("audit", lambda: _rows(effort.peers))]
+def _tasks(effort: RunEffort) -> Sequence[ItemTask]:
+    return [ItemTask("audit", lambda: _rows(effort.peers))]
 
 
 def _rows(path: Path | None) -> list[ReproducedRow]:

@@ -17,7 +17,7 @@ from cloister.clustering.terms import Terms
 from cloister.papers.compared_lines import compared_lines, lines_picture
 from cloister.papers.di_clustering.printed import cluster_sums
 from cloister.papers.di_clustering.printed_formulas import halved_epsilons, noise_scale, printed_epsilon, rho_of
-from cloister.papers.paper_items import Effort, Item, Task
+from cloister.papers.paper_items import Item, ItemTask, RunEffort
 from cloister.papers.reproduced_row import ReproducedRow
 from cloister.privacy.events import LaplaceEvent
 from cloister.privacy.identifiability import epsilon_from_rho, largest_rho, rho_from_epsilon
@@ -38,8 +38,8 @@ RHOS = ("0.0002", "0.001", "0.01", "0.05", "0.3")
 SCALE = "noise of a column's sum (scale, in column widths)"
 
 
-def _mapping(effort: Effort) -> Sequence[Task]:
-    return [Task("formulas", _mapping_rows)]
+def _mapping(effort: RunEffort) -> Sequence[ItemTask]:
+    return [ItemTask("formulas", _mapping_rows)]
 
 
 def _mapping_rows() -> list[ReproducedRow]:
@@ -102,8 +102,8 @@ MAPPING = Item(
 )
 
 
-def _noise(effort: Effort) -> Sequence[Task]:
-    return [Task(f"rho {rho}", _noise_work(rho, effort.pick(200_000, 20_000))) for rho in RHOS]
+def _noise(effort: RunEffort) -> Sequence[ItemTask]:
+    return [ItemTask(f"rho {rho}", _noise_work(rho, effort.pick(200_000, 20_000))) for rho in RHOS]
 
 
 def _noise_work(rho: str, draws: int) -> Callable[[], list[ReproducedRow]]:

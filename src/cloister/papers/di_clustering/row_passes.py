@@ -16,7 +16,7 @@ from cloister.papers.di_clustering.magic_and_heart import magic_rows
 from cloister.papers.di_clustering.printed import di_kmeans, nearest
 from cloister.papers.di_clustering.printed_formulas import halved_epsilons, printed_epsilon, printed_operations
 from cloister.papers.di_clustering.rho_mapping import WORLDS
-from cloister.papers.paper_items import Effort, Item, Task
+from cloister.papers.paper_items import Item, ItemTask, RunEffort
 from cloister.papers.reproduced_row import Form, ReproducedRow
 from cloister.testing import seeded_noise
 from cloister.vault import Unprotected
@@ -32,12 +32,12 @@ CHUNKS = (2, 4, 1_000)
 EPSILON = printed_epsilon(0.05, WORLDS)
 
 
-def _tasks(effort: Effort) -> Sequence[Task]:
+def _tasks(effort: RunEffort) -> Sequence[ItemTask]:
     folder, repeats = effort.data, effort.pick(5, 1)
     return [
-        Task("passes", lambda: _pass_rows(folder)),
-        *(Task(f"twice the {what}", _later(_twice_rows, what, repeats)) for what in BASE),
-        Task("time and memory", lambda: _context_rows(folder)),
+        ItemTask("passes", lambda: _pass_rows(folder)),
+        *(ItemTask(f"twice the {what}", _later(_twice_rows, what, repeats)) for what in BASE),
+        ItemTask("time and memory", lambda: _context_rows(folder)),
     ]
 
 

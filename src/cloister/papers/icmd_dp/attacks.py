@@ -24,7 +24,7 @@ from cloister.papers.icmd_dp.printed import (
     icmd_groups,
     noise_by_attribute,
 )
-from cloister.papers.paper_items import Effort, Item, Task
+from cloister.papers.paper_items import Item, ItemTask, RunEffort
 from cloister.papers.reproduced_row import ReproducedRow
 from cloister.report.picture import MeasuredBars, Picture
 from cloister.testing import seeded_noise
@@ -82,7 +82,7 @@ def _sound_numbers(pair: NeighbourRows, runs: int) -> tuple[Pair, Pair]:
     return (one.released(runs, SEED), two.released(runs, SEED + 1)), (one.means, two.means)
 
 
-def _along_the_line(setting: str, pair: NeighbourRows, reading: NoiseReading, effort: Effort) -> list[ReproducedRow]:
+def _along_the_line(setting: str, pair: NeighbourRows, reading: NoiseReading, effort: RunEffort) -> list[ReproducedRow]:
     """An attack by the distance between the tables: what is published, weighted by how far it should move."""
     source = SOURCES[setting]
     printed = projected(*_printed_numbers(pair, reading, effort.pick(40_000, 4_000)))
@@ -95,7 +95,7 @@ def _along_the_line(setting: str, pair: NeighbourRows, reading: NoiseReading, ef
     ]
 
 
-def _turned_order(effort: Effort) -> list[ReproducedRow]:
+def _turned_order(effort: RunEffort) -> list[ReproducedRow]:
     pair, source = turned_rows(effort.pick(400, 200)), SOURCES[ORDER]
     (one, two), _ = _printed_numbers(pair, ONLY_ORDER_PRINTED, effort.pick(40_000, 4_000))
     (first, second), _ = _sound_numbers(pair, effort.pick(20_000, 2_000))
@@ -107,7 +107,7 @@ def _turned_order(effort: Effort) -> list[ReproducedRow]:
     ]
 
 
-def _joined_attributes(effort: Effort) -> list[ReproducedRow]:
+def _joined_attributes(effort: RunEffort) -> list[ReproducedRow]:
     pair, runs, source = joined_rows(20), effort.pick(4_000, 1_000), SOURCES[ATTRIBUTES]
     counts = []
     for place, held in enumerate(pair.held):
@@ -129,12 +129,12 @@ def _joined_attributes(effort: Effort) -> list[ReproducedRow]:
     ]
 
 
-def _tasks(effort: Effort) -> Sequence[Task]:
+def _tasks(effort: RunEffort) -> Sequence[ItemTask]:
     return [
-        Task("draws", lambda: _along_the_line(DRAWS, one_group(21), AS_CLAIMED, effort)),
-        Task("parallel", lambda: _along_the_line(PARALLEL, alternating_rows(101, 9), ONLY_PARALLEL_PRINTED, effort)),
-        Task("order", lambda: _turned_order(effort)),
-        Task("attributes", lambda: _joined_attributes(effort)),
+        ItemTask("draws", lambda: _along_the_line(DRAWS, one_group(21), AS_CLAIMED, effort)),
+        ItemTask("parallel", lambda: _along_the_line(PARALLEL, alternating_rows(101, 9), ONLY_PARALLEL_PRINTED, effort)),
+        ItemTask("order", lambda: _turned_order(effort)),
+        ItemTask("attributes", lambda: _joined_attributes(effort)),
     ]
 
 

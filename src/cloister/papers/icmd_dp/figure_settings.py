@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from cloister.papers.form_columns import form_cells
 from cloister.papers.icmd_dp.adult_release import AdultRelease, Method, ReleaseFigures, measure_release
-from cloister.papers.paper_items import Effort, Task
+from cloister.papers.paper_items import ItemTask, RunEffort
 from cloister.papers.reproduced_row import Form, ReproducedRow
 
 __all__ = [
@@ -38,12 +38,12 @@ Measures = Callable[[ReleaseFigures], dict[str, tuple[float | None, float]]]
 """Names, values, and their standard errors; 0 where none is known."""
 
 
-def table_rows(effort: Effort) -> int:
+def table_rows(effort: RunEffort) -> int:
     """The rows of Adult that are published."""
     return effort.pick(30_000, 1_000)
 
 
-def planned_releases(effort: Effort) -> Iterator[AdultRelease]:
+def planned_releases(effort: RunEffort) -> Iterator[AdultRelease]:
     """All that is run, in the order of the table."""
     rows, sizes, seeds = table_rows(effort), effort.pick(SIZES, QUICK_SIZES), range(effort.pick(2, 1))
 
@@ -66,7 +66,7 @@ def planned_releases(effort: Effort) -> Iterator[AdultRelease]:
             yield from some(method, epsilon)
 
 
-def figure_tasks(effort: Effort, measures: Measures, source: str, leave_out: Sequence[Method] = ()) -> Sequence[Task]:
+def figure_tasks(effort: RunEffort, measures: Measures, source: str, leave_out: Sequence[Method] = ()) -> Sequence[ItemTask]:
     """A task a release; the rows have the measures that an item shows, the paper's own first."""
 
     def rows(what: AdultRelease) -> Iterator[ReproducedRow]:
@@ -82,9 +82,9 @@ def figure_tasks(effort: Effort, measures: Measures, source: str, leave_out: Seq
             low, high = (value - 2 * error, value + 2 * error) if error else (None, None)
             yield ReproducedRow(setting, form, measure, value, source, low, high, claimed, epsilon, seed, note)
 
-    def task(what: AdultRelease) -> Task:
+    def task(what: AdultRelease) -> ItemTask:
         name = f"{what.method}, epsilon {what.epsilon or 'none'}, k {what.k or 'none'}, seed {what.seed}"
-        return Task(name, lambda: tuple(rows(what)))
+        return ItemTask(name, lambda: tuple(rows(what)))
 
     return [task(what) for what in planned_releases(effort) if what.method not in leave_out]
 

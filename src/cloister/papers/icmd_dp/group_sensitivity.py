@@ -19,7 +19,7 @@ from cloister.papers.icmd_dp.insensitive_sums import insensitive_steps, insensit
 from cloister.papers.icmd_dp.neighbour_rows import alternating_rows
 from cloister.papers.icmd_dp.printed import AS_CLAIMED, AS_IN_FIGURE_3, ends_of, group_centroids, icmd_groups
 from cloister.papers.icmd_dp.unit_rows import UnitRows, read_unit_rows
-from cloister.papers.paper_items import Effort, Item, Task
+from cloister.papers.paper_items import Item, ItemTask, RunEffort
 from cloister.papers.reproduced_row import ReproducedRow
 from cloister.privacy.mechanisms import Laplace
 from cloister.report.picture import Picture
@@ -38,7 +38,7 @@ QUICK_SIZES = (2, 10, 173, 174, 200, 5_000)
 TABLES = ((25, 5), (101, 9), (301, 3))  # groups and their size
 
 
-def _scales(effort: Effort, k: int) -> list[ReproducedRow]:
+def _scales(effort: RunEffort, k: int) -> list[ReproducedRow]:
     """The noise of a group's mean: by the printed sensitivity, and by the plan of the sound form. No row is read."""
     schema = _adult_schema(effort.data)
     _, steps = insensitive_steps(schema, ROWS, k, "1")
@@ -51,7 +51,7 @@ def _scales(effort: Effort, k: int) -> list[ReproducedRow]:
     ]
 
 
-def _plain_scale(effort: Effort) -> list[ReproducedRow]:
+def _plain_scale(effort: RunEffort) -> list[ReproducedRow]:
     """The noise of the paper's baseline where its epsilon holds."""
     columns = len(_adult_schema(effort.data).names)
     setting = f"{ROWS:,} rows of {columns} columns, {EACH_RECORD}, {SHARED}"
@@ -90,7 +90,7 @@ def published_means(rows: UnitRows, k: int) -> np.ndarray[tuple[int, int], np.dt
     return group_centroids(rows, groups).means[groups]
 
 
-def _farthest_replaced(effort: Effort, k: int) -> list[ReproducedRow]:
+def _farthest_replaced(effort: RunEffort, k: int) -> list[ReproducedRow]:
     """Adult, and Adult with its farthest record replaced by a copy of its first row: numbers alone, so at least this much."""
     adult = adult_rows(table_rows(effort), effort.data)
     rows = adult.held.value
@@ -118,20 +118,20 @@ def _farthest_replaced(effort: Effort, k: int) -> list[ReproducedRow]:
     return found
 
 
-def _tasks(effort: Effort) -> Sequence[Task]:
+def _tasks(effort: RunEffort) -> Sequence[ItemTask]:
     scales = [
-        Task(f"scale, k {k}", lambda k=k: _scales(effort, k))  # type: ignore[misc]
+        ItemTask(f"scale, k {k}", lambda k=k: _scales(effort, k))  # type: ignore[misc]
         for k in effort.pick(SIZES, QUICK_SIZES)
     ]
     tables = [
-        Task(f"made-up table, {groups} groups of {k}", lambda groups=groups, k=k: _constructed(groups, k))  # type: ignore[misc]
+        ItemTask(f"made-up table, {groups} groups of {k}", lambda groups=groups, k=k: _constructed(groups, k))  # type: ignore[misc]
         for groups, k in effort.pick(TABLES, TABLES[:2])
     ]
     adult = [
-        Task(f"Adult, k {k}", lambda k=k: _farthest_replaced(effort, k))  # type: ignore[misc]
+        ItemTask(f"Adult, k {k}", lambda k=k: _farthest_replaced(effort, k))  # type: ignore[misc]
         for k in effort.pick((10, 100, 500), (10, 100))
     ]
-    return [*scales, Task("scale, noise on each record", lambda: _plain_scale(effort)), *tables, *adult]
+    return [*scales, ItemTask("scale, noise on each record", lambda: _plain_scale(effort)), *tables, *adult]
 
 
 def _finds(rows: Sequence[ReproducedRow]) -> list[str]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from cloister.papers.compared_lines import compared_lines
 from cloister.papers.icmd_dp.figure_settings import EACH_RECORD, figure_tasks, k_of, value_of
 from cloister.papers.icmd_dp.loss_over_k import bare_panel, epsilons_of, is_icmd_dp, level_lines, without_noise
-from cloister.papers.paper_items import Effort, Item, Task
+from cloister.papers.paper_items import Item, ItemTask, RunEffort
 from cloister.papers.reproduced_row import ReproducedRow
 from cloister.report.picture import MeasuredLines, Picture
 
@@ -17,7 +17,7 @@ OWN = "RL, percent"
 EXCESS = "linked beyond others, points"
 
 
-def _tasks(effort: Effort) -> Sequence[Task]:
+def _tasks(effort: RunEffort) -> Sequence[ItemTask]:
     return figure_tasks(
         effort,
         lambda found: {OWN: (found.own_linkage, 0.0), EXCESS: (found.excess_linkage, found.excess_error)},

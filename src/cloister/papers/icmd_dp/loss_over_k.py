@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from cloister.papers.compared_lines import compared_lines
 from cloister.papers.icmd_dp.figure_settings import EACH_RECORD, SHARED, figure_tasks, k_of, root_of_rows, value_of
-from cloister.papers.paper_items import Effort, Item, Task
+from cloister.papers.paper_items import Item, ItemTask, RunEffort
 from cloister.papers.reproduced_row import ReproducedRow
 from cloister.report.picture import MeasuredLine, MeasuredLines, Picture
 
@@ -17,7 +17,7 @@ OWN = "SSE a row"
 NEAREST = "SSE a row, nearest"
 
 
-def _tasks(effort: Effort) -> Sequence[Task]:
+def _tasks(effort: RunEffort) -> Sequence[ItemTask]:
     return figure_tasks(
         effort, lambda found: {OWN: (found.own_error, 0.0), NEAREST: (found.nearest_error, 0.0)}, "figures 1 and 3"
     )

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from cloister.papers.compared_lines import compared_lines, lines_picture
 from cloister.papers.icmd_dp.adult_release import AdultRelease, Method, time_release
 from cloister.papers.icmd_dp.figure_settings import described, value_of
-from cloister.papers.paper_items import Effort, Item, Task
+from cloister.papers.paper_items import Item, ItemTask, RunEffort
 from cloister.papers.reproduced_row import ReproducedRow
 from cloister.report.picture import Picture
 
@@ -20,7 +20,7 @@ METHODS: tuple[Method, ...] = ("cmd", "icmd-dp", "insensitive", "clusters")
 NAMES: dict[str, str] = {"cmd": "", "icmd-dp": "", "insensitive": "insensitive groups", "clusters": "clusters"}
 
 
-def _tasks(effort: Effort) -> Sequence[Task]:
+def _tasks(effort: RunEffort) -> Sequence[ItemTask]:
     def rows(method: Method, count: int) -> list[ReproducedRow]:
         what = AdultRelease(method, count, "" if method == "cmd" else EPSILON, 0 if method == "clusters" else K)
         _, form, claimed, epsilon = described(what)
@@ -33,7 +33,7 @@ def _tasks(effort: Effort) -> Sequence[Task]:
 
     counts = effort.pick((1_000, 3_000, 10_000, 30_000), (300, 1_000))
     return [
-        Task(f"{method}, {count} rows", lambda method=method, count=count: rows(method, count))  # type: ignore[misc]
+        ItemTask(f"{method}, {count} rows", lambda method=method, count=count: rows(method, count))  # type: ignore[misc]
         for count in counts
         for method in METHODS
     ]

@@ -21,7 +21,7 @@ from cloister.papers.holder_rows import holder_numbers
 from cloister.papers.ldpk_modes.cut_tables import HeldCells, held_cells
 from cloister.papers.ldpk_modes.modes_lloyd import modes_lloyd, spent
 from cloister.papers.ldpk_modes.printed import perturb_rows
-from cloister.papers.paper_items import Effort, Item, Task
+from cloister.papers.paper_items import Item, ItemTask, RunEffort
 from cloister.papers.reproduced_row import ReproducedRow
 from cloister.schema import Category, Column, Schema
 from cloister.testing import replay, seeded_noise
@@ -137,16 +137,16 @@ def _report_rows(runs: int) -> list[ReproducedRow]:
     ]
 
 
-def _tasks(effort: Effort) -> list[Task]:
+def _tasks(effort: RunEffort) -> list[ItemTask]:
     counts, centres = effort.pick(200_000, 20_000), effort.pick(600_000, 60_000)
     return [
-        Task("noisy counts", lambda: [claim_row(COUNTS, CLAIMED, SOURCE), attack_counts(counts)]),
-        Task("exactly", _needed_rows),
-        Task("centres", lambda: [claim_row(CENTRES, CLAIMED, SOURCE), attack_centres(centres)]),
+        ItemTask("noisy counts", lambda: [claim_row(COUNTS, CLAIMED, SOURCE), attack_counts(counts)]),
+        ItemTask("exactly", _needed_rows),
+        ItemTask("centres", lambda: [claim_row(CENTRES, CLAIMED, SOURCE), attack_centres(centres)]),
         *effort.pick(
-            [Task("sound centres", lambda: [_attack_sound(SOUND_RUNS)])], []
+            [ItemTask("sound centres", lambda: [_attack_sound(SOUND_RUNS)])], []
         ),  # the exact audit says more in less time
-        Task("one report", lambda: _report_rows(effort.pick(1_000_000, 100_000))),
+        ItemTask("one report", lambda: _report_rows(effort.pick(1_000_000, 100_000))),
     ]
 
 

@@ -19,7 +19,7 @@ from cloister.papers.compared_lines import BANDS, compared_lines
 from cloister.papers.form_columns import form_cells
 from cloister.papers.ldpk_modes.cut_tables import held_cells
 from cloister.papers.ldpk_modes.printed import estimate_by_one_response, estimate_cells
-from cloister.papers.paper_items import Effort, Item, Task
+from cloister.papers.paper_items import Item, ItemTask, RunEffort
 from cloister.papers.reproduced_row import ReproducedRow
 from cloister.report.picture import MeasuredLine, MeasuredLines, Picture
 from cloister.testing import seeded_noise
@@ -74,7 +74,7 @@ def _run(people: int, text: str, seed: int) -> list[ReproducedRow]:
     ]
 
 
-def _tasks(effort: Effort) -> list[Task]:
+def _tasks(effort: RunEffort) -> list[ItemTask]:
     sizes = effort.pick((1_000, 3_000, 10_000, 30_000, 100_000), (1_000, 10_000))
     epsilons, runs = effort.pick(("0.5", "1", "2"), ("1",)), effort.pick(30, 4)
 
@@ -87,7 +87,7 @@ def _tasks(effort: Effort) -> list[Task]:
         return [*printed, *(row for seed in range(runs) for row in _run(people, epsilon, seed))]
 
     return [
-        Task(_setting(people, epsilon), lambda people=people, epsilon=epsilon: rows(people, epsilon))  # type: ignore[misc]
+        ItemTask(_setting(people, epsilon), lambda people=people, epsilon=epsilon: rows(people, epsilon))  # type: ignore[misc]
         for epsilon, people in product(epsilons, sizes)
     ]
 

@@ -29,7 +29,7 @@ from cloister.papers.ldpk_modes.kmodes_runs import (
     local_sound,
 )
 from cloister.papers.ldpk_modes.modes_lloyd import spent
-from cloister.papers.paper_items import Effort, Item, Task
+from cloister.papers.paper_items import Item, ItemTask, RunEffort
 from cloister.papers.reproduced_row import Form, ReproducedRow
 
 __all__ = ["EQUAL_TOTAL", "FIGURE_4", "FIGURE_5", "FIGURE_6"]
@@ -41,25 +41,25 @@ SEEDS_A_TASK = 10
 Score = Callable[[RunScores], float]
 
 
-def _settings(effort: Effort) -> list[tuple[str, str]]:
+def _settings(effort: RunEffort) -> list[tuple[str, str]]:
     """Tables and epsilons; a quick run leaves two tables out, the largest among them."""
     return list(product(effort.pick(tuple(TABLES), ("D1", "D3")), effort.pick(EPSILONS, ("0.1", "1", "2"))))
 
 
-def _chunks(effort: Effort) -> list[range]:
+def _chunks(effort: RunEffort) -> list[range]:
     runs = effort.pick(50, 3)
     return [range(first, min(first + SEEDS_A_TASK, runs)) for first in range(0, runs, SEEDS_A_TASK)]
 
 
 def _figure_tasks(
     rounds: int, word: str, score: Score, source: str, beside: tuple[str, ...] = ()
-) -> Callable[[Effort], list[Task]]:
+) -> Callable[[RunEffort], list[ItemTask]]:
     """The tasks of a figure: epsilon is that of the paper's axis, for the local side that of each attribute.
 
     `beside` names further ways on the central side that are run: `FROM_ROWS`, `DEFAULT`.
     """
 
-    def rows_of(effort: Effort, alias: str, text: str, seeds: range) -> list[ReproducedRow]:
+    def rows_of(effort: RunEffort, alias: str, text: str, seeds: range) -> list[ReproducedRow]:
         table, epsilon, folder = cut_table(alias, effort.data), Fraction(text), effort.data
         setting, claimed = f"{table.name}, epsilon {text}", float(epsilon)
         attributes = len(table.sizes)
@@ -94,9 +94,9 @@ def _figure_tasks(
                 add("sound", DEFAULT, central_default(*run), claimed, seed)
         return rows
 
-    def tasks(effort: Effort) -> list[Task]:
+    def tasks(effort: RunEffort) -> list[ItemTask]:
         return [
-            Task(f"{alias}, epsilon {text}, seeds {seeds.start} to {seeds.stop - 1}",
+            ItemTask(f"{alias}, epsilon {text}, seeds {seeds.start} to {seeds.stop - 1}",
                  lambda alias=alias, text=text, seeds=seeds: rows_of(effort, alias, text, seeds))  # type: ignore[misc]
             for (alias, text), seeds in product(_settings(effort), _chunks(effort))
         ]  # fmt: skip
@@ -104,7 +104,7 @@ def _figure_tasks(
     return tasks
 
 
-def _equal_tasks(effort: Effort) -> list[Task]:
+def _equal_tasks(effort: RunEffort) -> list[ItemTask]:
     """The local side has the epsilon of the axis in all: each attribute an equal part of it."""
 
     def rows_of(alias: str, text: str, seeds: range) -> list[ReproducedRow]:
@@ -127,7 +127,7 @@ def _equal_tasks(effort: Effort) -> list[Task]:
         return rows
 
     return [
-        Task(f"{alias}, epsilon {text} in all, seeds {seeds.start} to {seeds.stop - 1}",
+        ItemTask(f"{alias}, epsilon {text} in all, seeds {seeds.start} to {seeds.stop - 1}",
              lambda alias=alias, text=text, seeds=seeds: rows_of(alias, text, seeds))  # type: ignore[misc]
         for (alias, text), seeds in product(_settings(effort), _chunks(effort))
     ]  # fmt: skip

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from cloister.papers.compared_lines import compared_lines, lines_picture
 from cloister.papers.ldpk_modes.modes_lloyd import needed_scale, printed_scale, spent
-from cloister.papers.paper_items import Effort, Item, Task
+from cloister.papers.paper_items import Item, ItemTask, RunEffort
 from cloister.papers.reproduced_row import ReproducedRow
 from cloister.report.picture import Picture
 
@@ -66,8 +66,8 @@ def cost_pictures(rows: Sequence[ReproducedRow]) -> list[Picture]:
     return [lines_picture(title, shown, caption, x_label="claimed epsilon", label="epsilon", is_log=True, is_x_log=True)]
 
 
-def _tasks(effort: Effort) -> list[Task]:
-    return [Task("scales", _rows)]
+def _tasks(effort: RunEffort) -> list[ItemTask]:
+    return [ItemTask("scales", _rows)]
 
 
 NOISE_COST = Item(

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from cloister.collect import Collection, simulate
 from cloister.papers.ldpk_modes.cut_tables import cut_table
 from cloister.papers.ldpk_modes.printed import estimate_cells
-from cloister.papers.paper_items import Effort, Item, Task
+from cloister.papers.paper_items import Item, ItemTask, RunEffort
 from cloister.papers.reproduced_row import Form, ReproducedRow
 from cloister.testing import seeded_noise
 
@@ -102,7 +102,7 @@ def _arithmetic_rows() -> list[ReproducedRow]:
     return [*rows, *_both("the four vectors of table 1", TRIANGLE, "equation 3", printed, right)]
 
 
-def _rounded_rows(effort: Effort, alias: str) -> list[ReproducedRow]:
+def _rounded_rows(effort: RunEffort, alias: str) -> list[ReproducedRow]:
     """Algorithm 2 rounds every cell up: its table has more people than there are."""
     table, epsilon = cut_table(alias, effort.data), Fraction(1)
     in_all, people = float(len(table.sizes)), len(table.codes)
@@ -120,12 +120,12 @@ def _rounded_rows(effort: Effort, alias: str) -> list[ReproducedRow]:
     return rows
 
 
-def _tasks(effort: Effort) -> list[Task]:
+def _tasks(effort: RunEffort) -> list[ItemTask]:
     rounding = [
-        Task(f"rounding, {alias}", lambda alias=alias: _rounded_rows(effort, alias))  # type: ignore[misc]
+        ItemTask(f"rounding, {alias}", lambda alias=alias: _rounded_rows(effort, alias))  # type: ignore[misc]
         for alias in ("D1", "D2", "D3")
     ]
-    return [Task("arithmetic", _arithmetic_rows), *rounding]
+    return [ItemTask("arithmetic", _arithmetic_rows), *rounding]
 
 
 def misprint_finds(rows: Sequence[ReproducedRow]) -> list[str]:

@@ -18,7 +18,7 @@ from cloister.papers.claim_attacks import FOUND, attack_outputs, claim_row
 from cloister.papers.compared_lines import compared_lines
 from cloister.papers.holder_rows import holder_numbers
 from cloister.papers.ldpk_modes.printed import perturb_rows
-from cloister.papers.paper_items import Effort, Item, Task
+from cloister.papers.paper_items import Item, ItemTask, RunEffort
 from cloister.papers.reproduced_row import Form, ReproducedRow
 from cloister.report.picture import MeasuredLines, Picture
 from cloister.testing import seeded_noise
@@ -62,10 +62,10 @@ def _rows(times: int, people: int) -> list[ReproducedRow]:
     return rows
 
 
-def _tasks(effort: Effort) -> list[Task]:
+def _tasks(effort: RunEffort) -> list[ItemTask]:
     people = effort.pick(100_000, 20_000)
     times = effort.pick(TIMES, TIMES[:-1])
-    return [Task(f"{again} times", lambda again=again: _rows(again, people)) for again in times]  # type: ignore[misc]
+    return [ItemTask(f"{again} times", lambda again=again: _rows(again, people)) for again in times]  # type: ignore[misc]
 
 
 def times_of(setting: str) -> float:

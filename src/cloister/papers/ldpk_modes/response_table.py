@@ -14,7 +14,7 @@ from cloister.collect.protocols import RandomizedResponse
 from cloister.collect.protocols.channel import channel_for
 from cloister.papers.holder_rows import holder_numbers
 from cloister.papers.ldpk_modes.printed import answer_law, distance_law, perturb_rows
-from cloister.papers.paper_items import Effort, Item, Task
+from cloister.papers.paper_items import Item, ItemTask, RunEffort
 from cloister.papers.reproduced_row import Form, ReproducedRow
 from cloister.testing import seeded_noise
 
@@ -76,12 +76,12 @@ def _law_rows() -> list[ReproducedRow]:
     return rows
 
 
-def _tasks(effort: Effort) -> list[Task]:
+def _tasks(effort: RunEffort) -> list[ItemTask]:
     people = effort.pick(2_000_000, 200_000)
     return [
-        Task("formula", _formula_rows),
-        Task("sampled", lambda: _sampled_rows(people)),
-        Task("law", _law_rows),
+        ItemTask("formula", _formula_rows),
+        ItemTask("sampled", lambda: _sampled_rows(people)),
+        ItemTask("law", _law_rows),
     ]
 
 

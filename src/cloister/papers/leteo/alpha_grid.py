@@ -17,7 +17,7 @@ from cloister.kernels.loops.fitness import weighted_loss
 from cloister.papers.compared_lines import BANDS, compared_lines, lines_picture
 from cloister.papers.form_columns import form_cells, number_text
 from cloister.papers.leteo.printed import adaptive_grid_as_printed, cluster_as_printed
-from cloister.papers.paper_items import Effort, Item, Task
+from cloister.papers.paper_items import Item, ItemTask, RunEffort
 from cloister.papers.reproduced_row import Form, ReproducedRow
 from cloister.report.picture import Picture
 from cloister.testing import seeded_noise
@@ -93,7 +93,7 @@ def _runs(table: str, epsilon: str, alpha: str, seeds: int, folder: Path | None)
     return found
 
 
-def _tasks(effort: Effort) -> Sequence[Task]:
+def _tasks(effort: RunEffort) -> Sequence[ItemTask]:
     pairs = [(table, epsilon) for table in TABLES for epsilon in ("0.1", "1")]
     alphas, seeds = effort.pick(ALPHAS, ("0.1", "0.5", "0.9")), effort.pick(10, 2)
     tasks = []
@@ -101,10 +101,10 @@ def _tasks(effort: Effort) -> Sequence[Task]:
         note = "a sentence without numbers: alpha has little impact"
         printed = ReproducedRow(setting_of(table, epsilon, "0.5"), "printed", LOSS, None, SOURCE, note=note)
         tasks += [
-            Task(f"{table}, {epsilon}, {alpha}", partial(_runs, table, epsilon, alpha, seeds, effort.data))
+            ItemTask(f"{table}, {epsilon}, {alpha}", partial(_runs, table, epsilon, alpha, seeds, effort.data))
             for alpha in alphas
         ]
-        tasks.append(Task(f"{table}, {epsilon}, printed", lambda row=printed: [row]))  # type: ignore[misc]
+        tasks.append(ItemTask(f"{table}, {epsilon}, printed", lambda row=printed: [row]))  # type: ignore[misc]
     return tasks
 
 
@@ -176,14 +176,14 @@ def _vanished(table: str, epsilon: str, seeds: int, folder: Path | None) -> list
     return found
 
 
-def _vanished_tasks(effort: Effort) -> Sequence[Task]:
+def _vanished_tasks(effort: RunEffort) -> Sequence[ItemTask]:
     tables, seeds = effort.pick(tuple(TABLES), ("S1",)), effort.pick(20, 3)
     works: dict[str, Callable[[], list[ReproducedRow]]] = {
         f"{table}, {epsilon}": partial(_vanished, table, epsilon, seeds, effort.data)
         for table in tables
         for epsilon in effort.pick(("0.05", "0.1", "0.5", "1"), ("0.1", "1"))
     }
-    return [Task(name, work) for name, work in works.items()]
+    return [ItemTask(name, work) for name, work in works.items()]
 
 
 def _vanished_finds(rows: Sequence[ReproducedRow]) -> list[str]:

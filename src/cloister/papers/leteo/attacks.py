@@ -18,7 +18,7 @@ from cloister.papers.claim_attacks import FOUND, attack_outputs, claim_row
 from cloister.papers.form_columns import form_cells, number_text
 from cloister.papers.holder_rows import holder_numbers
 from cloister.papers.leteo.printed import adaptive_grid_as_printed, cell_draws
-from cloister.papers.paper_items import Effort, Item, Task
+from cloister.papers.paper_items import Item, ItemTask, RunEffort
 from cloister.papers.reproduced_row import ReproducedRow
 from cloister.report.picture import MeasuredBars, Picture
 from cloister.testing import audit, seeded_noise
@@ -134,7 +134,7 @@ def _exactly(setting: str, tables: tuple[Floats, Floats], neighbours: str) -> Re
     return ReproducedRow(setting, "sound", EXACT, found.largest_loss, SOURCE, claimed=EPSILON, epsilon=EPSILON)
 
 
-def _tasks(effort: Effort) -> Sequence[Task]:
+def _tasks(effort: RunEffort) -> Sequence[ItemTask]:
     works: dict[str, Callable[[], ReproducedRow]] = {
         "claim, add-remove": partial(claim_row, ADD_REMOVE, EPSILON, "section 4.2, theorem 4.1"),
         "sizes, as printed": partial(attack_sizes, effort.pick(1000, 120)),
@@ -148,7 +148,7 @@ def _tasks(effort: Effort) -> Sequence[Task]:
             REPLACE_ONE, (_two_cells(CROWD, CROWD), _two_cells(CROWD - 1, CROWD + 1)), "replace-one"
         ),
     }
-    return [Task(name, lambda work=work: [work()]) for name, work in works.items()]  # type: ignore[misc]
+    return [ItemTask(name, lambda work=work: [work()]) for name, work in works.items()]  # type: ignore[misc]
 
 
 def _finds(rows: Sequence[ReproducedRow]) -> list[str]:

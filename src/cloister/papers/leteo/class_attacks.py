@@ -24,7 +24,7 @@ from cloister.papers.form_columns import form_cells, number_text
 from cloister.papers.leteo.guarded_split import posterior_of_small_group
 from cloister.papers.leteo.printed_specialization import Information, specialize_as_printed
 from cloister.papers.leteo.pupil_tables import QUASI, K, cached_pupils, publish_to, pupil_trees
-from cloister.papers.paper_items import Effort, Item, Task
+from cloister.papers.paper_items import Item, ItemTask, RunEffort
 from cloister.papers.reproduced_row import Form, ReproducedRow
 from cloister.schema.hierarchies import Hierarchy, flat, intervals
 
@@ -210,7 +210,7 @@ def _minimality() -> list[ReproducedRow]:
     ]
 
 
-def _tasks(effort: Effort) -> Sequence[Task]:
+def _tasks(effort: RunEffort) -> Sequence[ItemTask]:
     rows = effort.pick(60_000, 12_000)
     works: dict[str, Callable[[], list[ReproducedRow]]] = {
         "hashed": partial(_hashed, rows),
@@ -221,7 +221,7 @@ def _tasks(effort: Effort) -> Sequence[Task]:
         "one row": partial(_one_row, 60_000),
         "minimality": _minimality,
     }
-    return [Task(name, work) for name, work in works.items()]
+    return [ItemTask(name, work) for name, work in works.items()]
 
 
 def _finds(rows: Sequence[ReproducedRow]) -> list[str]:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from cloister.papers.claim_attacks import FOUND, attack_outputs, claim_row
 from cloister.papers.form_columns import form_cells, number_text
-from cloister.papers.paper_items import Effort, Item, Task
+from cloister.papers.paper_items import Item, ItemTask, RunEffort
 from cloister.papers.printed_result import PrintedResult, stamp
 from cloister.papers.reproduced_row import ReproducedRow
 from cloister.privacy.guarantees import Claimed
@@ -84,14 +84,14 @@ def _attacked(runs: int) -> ReproducedRow:
     return attack_outputs(SETTING, "as printed", pair, claimed=EPSILON, epsilon=proved, source=SOURCE)
 
 
-def _tasks(effort: Effort) -> Sequence[Task]:
+def _tasks(effort: RunEffort) -> Sequence[ItemTask]:
     works: dict[str, Callable[[], ReproducedRow]] = {
         "claim": partial(claim_row, SETTING, EPSILON, SOURCE, NOTE),
         "attack": partial(_attacked, effort.pick(4_000_000, 150_000)),
         "constant, exactly": _constant,
         "growing, exactly": _sound,
     }
-    return [Task(name, lambda work=work: [work()]) for name, work in works.items()]  # type: ignore[misc]
+    return [ItemTask(name, lambda work=work: [work()]) for name, work in works.items()]  # type: ignore[misc]
 
 
 def _finds(rows: Sequence[ReproducedRow]) -> list[str]:

@@ -9,7 +9,7 @@ from functools import partial
 from cloister.papers.form_columns import form_cells, number_text
 from cloister.papers.leteo.printed_specialization import INFORMATION, READINGS, Information, Reading, specialize_as_printed
 from cloister.papers.leteo.pupil_tables import QUASI, SEED, K, cached_pupils, pupil_trees
-from cloister.papers.paper_items import Effort, Item, Task
+from cloister.papers.paper_items import Item, ItemTask, RunEffort
 from cloister.papers.reproduced_row import ReproducedRow
 from cloister.report.picture import MeasuredBars, Picture
 
@@ -39,10 +39,10 @@ def _run(rows: int, information: Information, reading: Reading, fewest: int, see
     ]  # fmt: skip
 
 
-def _tasks(effort: Effort) -> Sequence[Task]:
+def _tasks(effort: RunEffort) -> Sequence[ItemTask]:
     seeds, rows = effort.pick(10, 2), 60_000
     return [
-        Task(f"{information}, {reading}, {fewest}, {seed}", partial(_run, rows, information, reading, fewest, seed))
+        ItemTask(f"{information}, {reading}, {fewest}, {seed}", partial(_run, rows, information, reading, fewest, seed))
         for information in INFORMATION
         for reading in READINGS
         for fewest in LEFT_OUT

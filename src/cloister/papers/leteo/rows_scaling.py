@@ -21,7 +21,7 @@ from cloister.papers.compared_lines import compared_lines, lines_picture
 from cloister.papers.form_columns import form_cells, number_text
 from cloister.papers.leteo.printed_specialization import specialize_as_printed
 from cloister.papers.leteo.pupil_tables import K, cached_pupils, copied, published, pupil_trees
-from cloister.papers.paper_items import Effort, Item, Task
+from cloister.papers.paper_items import Item, ItemTask, RunEffort
 from cloister.papers.reproduced_row import Form, ReproducedRow
 from cloister.report.picture import Picture
 
@@ -110,17 +110,17 @@ def _on_spark(base: int, times: int) -> list[ReproducedRow]:
     return [row(value=taken)]
 
 
-def _tasks(effort: Effort) -> Sequence[Task]:
+def _tasks(effort: RunEffort) -> Sequence[ItemTask]:
     base, factors = effort.pick(60_000, 20_000), effort.pick((1, 2, 4, 6, 8, 10), (1, 2, 4))
     said = "no numbers: linear on the size of the dataset"
     tasks = []
     for times in factors:
         claim = ReproducedRow(_setting(base, times), "printed", SECONDS, None, SOURCE, note=said)
-        tasks.append(Task(f"x{times}, printed", lambda row=claim: [row]))  # type: ignore[misc]
-        tasks.append(Task(f"x{times}, seconds", partial(_seconds, base, times, effort.pick(5, 3))))
-    tasks += [Task(f"x{times}, losses", partial(_losses, base, times)) for times in factors]
+        tasks.append(ItemTask(f"x{times}, printed", lambda row=claim: [row]))  # type: ignore[misc]
+        tasks.append(ItemTask(f"x{times}, seconds", partial(_seconds, base, times, effort.pick(5, 3))))
+    tasks += [ItemTask(f"x{times}, losses", partial(_losses, base, times)) for times in factors]
     spark = effort.pick((2, 10), ())
-    return [*tasks, *(Task(f"x{times}, Spark", partial(_on_spark, base, times)) for times in spark)]
+    return [*tasks, *(ItemTask(f"x{times}, Spark", partial(_on_spark, base, times)) for times in spark)]
 
 
 def _rows_of(setting: str) -> float:

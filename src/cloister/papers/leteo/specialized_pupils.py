@@ -9,7 +9,7 @@ from functools import partial
 from cloister.papers.form_columns import FormCell, form_cells, number_text
 from cloister.papers.leteo.printed_specialization import INFORMATION, Information, specialize_as_printed
 from cloister.papers.leteo.pupil_tables import QUASI, K, cached_pupils, published, pupil_trees
-from cloister.papers.paper_items import Effort, Item, Task
+from cloister.papers.paper_items import Item, ItemTask, RunEffort
 from cloister.papers.reproduced_row import Form, ReproducedRow
 from cloister.report.picture import MeasuredBars, Picture
 
@@ -64,16 +64,18 @@ def _before(rows: int) -> list[ReproducedRow]:
     ]
 
 
-def _tasks(effort: Effort) -> Sequence[Task]:
+def _tasks(effort: RunEffort) -> Sequence[ItemTask]:
     rows = 60_000
     said = "coarser; all others keep their values"
     claim = ReproducedRow(_setting("entropy", "unique rows left out"), "printed", "loss of level", None, SOURCE, note=said)
-    tasks = [Task("the table itself", partial(_before, rows)), Task("printed", lambda: [claim])]
+    tasks = [ItemTask("the table itself", partial(_before, rows)), ItemTask("printed", lambda: [claim])]
     for left_out in effort.pick(tuple(REMOVED), tuple(REMOVED)[:2]):
         for information in INFORMATION:
-            tasks.append(Task(f"{information}, {left_out}, as printed", partial(_as_printed, rows, information, left_out)))
-            tasks.append(Task(f"{information}, {left_out}, sound", partial(_sound, rows, information, left_out)))
-    return [*tasks, Task("local, sound", partial(_sound, rows, "loss, local", "all rows"))]
+            tasks.append(
+                ItemTask(f"{information}, {left_out}, as printed", partial(_as_printed, rows, information, left_out))
+            )
+            tasks.append(ItemTask(f"{information}, {left_out}, sound", partial(_sound, rows, information, left_out)))
+    return [*tasks, ItemTask("local, sound", partial(_sound, rows, "loss, local", "all rows"))]
 
 
 def kept_columns(cells: dict[tuple[str, str], dict[Form, FormCell]], setting: str, form: Form) -> tuple[str, ...] | None:
