@@ -188,8 +188,8 @@ def test_a_rho_that_the_guarantee_does_not_keep_is_found(stated: Any, is_true: b
 
 def test_another_version_is_refused() -> None:
     """A newer certificate asks for a newer Cloister."""
-    with pytest.raises(UsageError, match=r"version 5.*Update Cloister"):
-        Release.from_json(forge(pure().to_json(), {"version": 5}))
+    with pytest.raises(UsageError, match=r"version 6.*Update Cloister"):
+        Release.from_json(forge(pure().to_json(), {"version": 6}))
 
 
 CHOICE = {"step": "choice", "kind": "exponential", "epsilon": "1/2"}

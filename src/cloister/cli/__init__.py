@@ -27,6 +27,7 @@ from cloister.cli import (
     ledger,
     microdata,
     report,
+    reproduce,
     risk,
     schema,
     score,
@@ -173,6 +174,7 @@ app.command(name="score", epilog=score.EXAMPLE)(score.score)
 app.command(name="calibrate", epilog=calibrate.EXAMPLE)(calibrate.calibrate)
 app.command(name="report", epilog=report.EXAMPLE)(report.report)
 app.command(name="verify", epilog=verify.EXAMPLE)(verify.verify)
+app.command(name="reproduce", epilog=reproduce.EXAMPLE)(reproduce.reproduce)
 app.command(name="config", epilog=config.EXAMPLE)(config.config)
 app.command(name="demo", epilog=demo.EXAMPLE)(demo.demo)
 app.add_typer(ledger.app, name="ledger")

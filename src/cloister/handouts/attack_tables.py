@@ -25,7 +25,7 @@ CAREFUL = 5  # an epsilon from which on a fifty-fifty guess can become near cert
 def describe_attackers(release: Release) -> Chapter:
     """The chapter of attackers."""
     heading = "What an attacker could do"
-    guarantee = release.guarantee
+    guarantee = release.promise
     if isinstance(guarantee, Syntactic):
         return Chapter(heading, tuple(_linking(release, guarantee)))
     if release.seeded:

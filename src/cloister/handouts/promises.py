@@ -28,7 +28,7 @@ LARGEST_EPSILON = 2_000
 
 def plain_promise(release: Release) -> tuple[str, str]:
     """The guarantee in two plain sentences."""
-    guarantee = release.guarantee
+    guarantee = release.promise
     if isinstance(guarantee, Syntactic):
         return _syntactic_promise(release, guarantee)
     if isinstance(guarantee, Local):
@@ -111,7 +111,7 @@ def describe_guarantee(release: Release) -> Chapter:
 
 
 def _exact(release: Release) -> Iterator[PaperBlock]:
-    guarantee = release.guarantee
+    guarantee = release.promise
     yield Fact("guarantee", str(guarantee))
     yield Fact("status", release.status)
     if isinstance(guarantee, Guarantee):

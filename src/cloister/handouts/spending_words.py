@@ -60,7 +60,7 @@ PURPOSES = {  # by the first word of a step's name
 def describe_spending(release: Release, account: Account | None) -> Chapter:
     """The chapter of the budget; `account`: of the ledger, where that was asked."""
     heading = "How the budget was spent"
-    guarantee = release.guarantee
+    guarantee = release.promise
     if isinstance(guarantee, Syntactic):
         spent: list[PaperBlock] = [
             Sentence("No budget was spent: nothing in this release has noise, and no epsilon covers what left in this way.")

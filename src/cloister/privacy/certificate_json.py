@@ -5,7 +5,8 @@ Certificates that were written before must be read for good: raise `VERSION` whe
 
 Version 1 had no signature. A release that was read from one is written as one again, so that its hash stays what the
 ledger holds. Version 3 has a kind of step that version 2 had not, and is written for releases with such a step alone: an older
-Cloister reads all others, and of these it says that it must be updated. So is version 4, for the local model.
+Cloister reads all others, and of these it says that it must be updated. So is version 4, for the local model, and version 5, for
+what a paper claims and nobody proved.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from typing import Any, Protocol
 
 from cloister.errors import ChangedRelease, UnsignedRelease, UsageError, warn_of_release
 from cloister.privacy.events import Event, SampledEvent, event_dict, event_from, written_since
-from cloister.privacy.guarantees import Guarantee, Local, Syntactic
+from cloister.privacy.guarantees import AnyGuarantee, Claimed, Guarantee, Local, Syntactic
 from cloister.privacy.signing import Signature, fits, host_key
 from cloister.report.one_line import is_one_line
 from cloister.schema import Neighbours
@@ -40,7 +41,8 @@ __all__ = [
 ]
 
 VERSION = 2  # of a certificate that is written, unless a step of it needs a later one
-NEWEST = 4
+NEWEST = 5
+CLAIMED = 5  # the version that has claims of papers
 UNSIGNED = 1  # the version that had no signature
 SUBJECT = "certificate"
 NO_RELEASE, ADVICE = "this is not a Cloister release", "Give the release.json that a command wrote."
@@ -60,7 +62,7 @@ class Certified(Protocol):
     @property
     def kind(self) -> str: ...
     @property
-    def guarantee(self) -> Guarantee | Local | Syntactic: ...
+    def guarantee(self) -> AnyGuarantee: ...
     @property
     def events(self) -> tuple[Event, ...]: ...
     @property
@@ -85,9 +87,9 @@ class Certified(Protocol):
     def status(self) -> str: ...
 
 
-def version_for(version: int, events: Sequence[Event]) -> int:
+def version_for(version: int, events: Sequence[Event], guarantee: AnyGuarantee) -> int:
     """The version that a release of these steps is written as: that of an old one stays, while it can have them."""
-    least = written_since(events)
+    least = CLAIMED if isinstance(guarantee, Claimed) else written_since(events)
     return UNSIGNED if version == least == UNSIGNED else max(VERSION, least)
 
 
@@ -173,7 +175,7 @@ def read_fields(text: str) -> dict[str, Any]:
     if not is_content:
         raise ChangedRelease(CHANGED.format("content"))
     fields = _read_data(data, version)
-    if version != version_for(version, fields["events"]):
+    if version != version_for(version, fields["events"], fields["guarantee"]):
         raise UsageError(FOREIGN)
     _check_lengths(fields["events"])
     _check_samples(fields["events"], fields["guarantee"])
@@ -293,7 +295,7 @@ def _amounts(events: Sequence[Event]) -> Iterator[Fraction]:
         yield from _amounts(getattr(event, "events", ()))
 
 
-def _check_samples(events: Sequence[Event], guarantee: Guarantee | Local | Syntactic) -> None:
+def _check_samples(events: Sequence[Event], guarantee: AnyGuarantee) -> None:
     """Refuse samples that amplify nothing, so that no vault could have made them."""
     samples = [event for event in events if isinstance(event, SampledEvent)]
     problem = None
@@ -307,10 +309,12 @@ def _check_samples(events: Sequence[Event], guarantee: Guarantee | Local | Synta
         raise ChangedRelease(f"this release names {problem}. No release of Cloister does: do not rely on it.")
 
 
-def _guarantee_dict(guarantee: Guarantee | Local | Syntactic) -> dict[str, Any]:
+def _guarantee_dict(guarantee: AnyGuarantee) -> dict[str, Any]:
     """A guarantee as plain data."""
     if isinstance(guarantee, Syntactic):
         facts: dict[str, Any] = {"syntactic": True, "k": guarantee.k, "also": list(guarantee.also)}
+    elif isinstance(guarantee, Claimed):
+        facts = {"claimed": True, "paper": guarantee.paper, "claim": guarantee.claim, "proved": guarantee.proved}
     elif isinstance(guarantee, Local):
         facts = {"local": True, "epsilon": str(guarantee.epsilon), "epsilons": [str(part) for part in guarantee.epsilons]}
     else:
@@ -322,7 +326,7 @@ def _guarantee_dict(guarantee: Guarantee | Local | Syntactic) -> dict[str, Any]:
     return {**facts, "unit": guarantee.unit, "words": str(guarantee)}
 
 
-def _read_guarantee(facts: Mapping[str, Any]) -> Guarantee | Local | Syntactic:
+def _read_guarantee(facts: Mapping[str, Any]) -> AnyGuarantee:
     """The guarantee that plain data holds."""
     unit = _read_line(facts["unit"])
     if facts.get("syntactic"):
@@ -330,6 +334,8 @@ def _read_guarantee(facts: Mapping[str, Any]) -> Guarantee | Local | Syntactic:
         if k is not None and (type(k) is not int or k < 1):
             raise ValueError("no k")
         return Syntactic(k, unit, tuple(map(_read_line, facts["also"])))
+    if facts.get("claimed"):
+        return Claimed(_read_line(facts["paper"]), _read_line(facts["claim"]), _read_line(facts["proved"]), unit)
     if facts.get("local"):
         epsilons = tuple(map(read_exact_text, facts["epsilons"]))
         if not epsilons or min(epsilons) <= 0:

@@ -1,16 +1,20 @@
-"""What a release promises: differential privacy, that of each report in the local model, or a syntactic property of a table."""
+"""What a release promises: differential privacy, that of each report in the local model, or a syntactic property of a table.
+
+And what is promised in print and not proved, which is no promise of ours: `Claimed`.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import TypeAlias
 
 from cloister.privacy.identifiability import rho_from_epsilon
 from cloister.report.one_line import one_line
 from cloister.schema import Neighbours
 from cloister.schema.numerals import amount_text
 
-__all__ = ["Guarantee", "Local", "Syntactic"]
+__all__ = ["AnyGuarantee", "Claimed", "Guarantee", "Local", "Syntactic"]
 
 WORLDS = (2, 100, 10_001)  # for which numbers of equally likely worlds a certificate shows the identifiability
 
@@ -91,3 +95,35 @@ class Syntactic:
     def identifiability(self) -> None:
         """A syntactic property bounds no posterior."""
         return
+
+
+@dataclass(frozen=True, slots=True)
+class Claimed:
+    """What a paper says of its algorithm as printed, beside what can be proved of it. Never private, and never charged.
+
+    Attributes
+    ----------
+    paper
+        Its number, as ``cloister reproduce`` knows it.
+    claim, proved
+        In a few words: what is printed, and what holds (often: nothing).
+    """
+
+    paper: str
+    claim: str
+    proved: str
+    unit: str = "row"
+
+    def __post_init__(self) -> None:
+        for name in ("paper", "claim", "proved", "unit"):
+            object.__setattr__(self, name, one_line(getattr(self, name)))
+
+    def __str__(self) -> str:
+        return f"claimed by paper {self.paper}: {self.claim}; proved: {self.proved}"
+
+    def identifiability(self) -> None:
+        """A claim bounds no posterior."""
+        return
+
+
+AnyGuarantee: TypeAlias = Guarantee | Local | Syntactic | Claimed

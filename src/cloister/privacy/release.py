@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
-from cloister.errors import ChangedRelease
+from cloister.errors import ChangedRelease, UsageError
 from cloister.parameters import check_text
 from cloister.privacy.certificate_json import (
     VERSION,
@@ -18,14 +18,14 @@ from cloister.privacy.certificate_json import (
     version_for,
 )
 from cloister.privacy.events import Event, keeps
-from cloister.privacy.guarantees import Guarantee, Local, Syntactic
+from cloister.privacy.guarantees import AnyGuarantee, Claimed, Guarantee, Local, Syntactic
 from cloister.privacy.signing import Signature
 from cloister.report import notebook
 from cloister.report.document import Document, Fact, Section
 from cloister.report.one_line import one_line
 from cloister.schema.numerals import amount_text
 
-__all__ = ["Guarantee", "Local", "Release", "Syntactic"]
+__all__ = ["Claimed", "Guarantee", "Local", "Release", "Syntactic"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class Release:
     kind
         What was released, e.g. ``"kmeans"``.
     guarantee
-        The proven guarantee, which is what the ledger was charged; or what a table holds syntactically.
+        The proven guarantee, which is what the ledger was charged; or what a table holds syntactically; or what a paper claims.
     events
         Every step's spend; added up again they stay within the guarantee (`adds_up`). A syntactic release has none.
     parameters
@@ -62,7 +62,7 @@ class Release:
     """
 
     kind: str
-    guarantee: Guarantee | Local | Syntactic
+    guarantee: AnyGuarantee
     events: tuple[Event, ...]
     parameters: Mapping[str, Any]
     result: Mapping[str, Any]
@@ -77,7 +77,9 @@ class Release:
     def __post_init__(self) -> None:
         # Notes quote names of columns, which may hold anything; a reader is shown one line each.
         object.__setattr__(self, "notes", tuple(one_line(note) for note in self.notes))
-        object.__setattr__(self, "version", version_for(self.version, self.events))
+        object.__setattr__(self, "version", version_for(self.version, self.events, self.guarantee))
+        if isinstance(self.guarantee, Claimed) and (self.events or self.ledger):
+            raise ValueError("what is claimed in print is neither spent nor charged")
 
     @property
     def status(self) -> str:
@@ -85,15 +87,33 @@ class Release:
         if isinstance(self.guarantee, Syntactic):
             order = " (seeded order of rows)" if self.seeded else ""
             return f"syntactic, not differentially private{order}" + (", ledgered" if self.ledger else ", unledgered")
+        if isinstance(self.guarantee, Claimed):
+            return "claimed, NOT PRIVATE"
         if isinstance(self.guarantee, Local):
             return "NOT PRIVATE (seeded noise)" if self.seeded else "private in the local model, nothing is charged"
         return ("NOT PRIVATE (seeded noise)" if self.seeded else "private") + (
             ", ledgered" if self.ledger else ", unledgered"
         )
 
+    @property
+    def promise(self) -> Guarantee | Local | Syntactic:
+        """The guarantee of a release that promises something.
+
+        Raises
+        ------
+        UsageError
+            It is what a paper claims.
+        """
+        if isinstance(self.guarantee, Claimed):
+            raise UsageError(
+                f"this is what paper {self.guarantee.paper} claims, run again: it promises nothing, and is no release to hand "
+                "over. page.html beside its certificate shows it."
+            )
+        return self.guarantee
+
     def adds_up(self) -> bool:
         """Whether the events, added up again, stay within the guarantee; a syntactic release has nothing to add."""
-        if isinstance(self.guarantee, Syntactic):
+        if isinstance(self.guarantee, Syntactic | Claimed):
             return not self.events
         try:
             return keeps(self.events, self.guarantee.epsilon, self.guarantee.delta)

@@ -19,7 +19,7 @@ from cloister.errors import BrokenChain, LedgerError, LedgerNotAsked, NotChecked
 from cloister.privacy.certificate_figures import find_contradiction
 from cloister.privacy.certificate_json import is_as_written
 from cloister.privacy.covered_files import LONGEST_CERTIFICATE, check_output, covered_output, is_beside
-from cloister.privacy.guarantees import Guarantee, Local, Syntactic
+from cloister.privacy.guarantees import AnyGuarantee, Claimed, Local, Syntactic
 from cloister.privacy.ledger import Ledger
 from cloister.privacy.ledger.accounts import Account, Entry
 from cloister.privacy.ledger.replay import ChainReport
@@ -288,11 +288,11 @@ def _find_entry(release: Release, report: ChainReport) -> Entry:
     return entry
 
 
-def _is_charged(guarantee: Guarantee | Local | Syntactic, entry: Entry, account: Account) -> bool:
+def _is_charged(guarantee: AnyGuarantee, entry: Entry, account: Account) -> bool:
     """Whether an entry stands for this guarantee: a charge for the same amounts, or for a syntactic one a holder's use."""
     if isinstance(guarantee, Syntactic):
         return entry.kind == "holder"
-    if isinstance(guarantee, Local):  # nothing of it is ever charged
+    if isinstance(guarantee, Local | Claimed):  # nothing of it is ever charged
         return False
     promised = (guarantee.epsilon, guarantee.delta, guarantee.neighbours.value, guarantee.unit)
     return entry.kind == "charge" and promised == (entry.epsilon, entry.delta, account.neighbours, account.unit)

@@ -19,6 +19,8 @@ __all__ = [
     "HeatAxis",
     "HeatMap",
     "MeasuredBars",
+    "MeasuredLine",
+    "MeasuredLines",
     "MeasuredSteps",
     "Picture",
     "PicturePanel",
@@ -59,6 +61,30 @@ class MeasuredSteps:
     label: str = ""
     ticks: tuple[tuple[float, str], ...] = ()  # none: where the renderer likes them
     note: str = ""  # behind the title, and never cut
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuredLine:
+    """A number over some places of an axis; `low` and `high` are the ends of the band around it, if there is one."""
+
+    name: str
+    x: Numbers
+    values: Numbers
+    low: Numbers = ()
+    high: Numbers = ()
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuredLines:
+    """Lines over one axis, each with places of its own; logarithmic where its numbers, all above 0, are told apart so."""
+
+    title: str
+    lines: tuple[MeasuredLine, ...]
+    x_label: str = ""
+    label: str = ""
+    is_x_log: bool = False
+    is_log: bool = False
+    level: tuple[float, str] | None = None  # a number to compare with, and its name
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +163,7 @@ class HeatMap:
 
 PicturePanel = (
     MeasuredBars
+    | MeasuredLines
     | MeasuredSteps
     | CenterMap
     | CenterProfile

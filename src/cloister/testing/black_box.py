@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from cloister.errors import UsageError
 from cloister.privacy.budgets import Budget
 
-__all__ = ["BlackBoxAudit", "attack"]
+__all__ = ["BlackBoxAudit", "attack", "compare_outputs"]
 
 FEWEST_RUNS = 100
 THRESHOLDS = 200  # tried for each number of the output
@@ -109,7 +109,12 @@ def attack(
     if runs < FEWEST_RUNS:
         raise UsageError(f"a black-box audit needs at least {FEWEST_RUNS} runs a table: few runs show nothing.")
     outputs = [[numbers_of(outcome(mechanism, table)) for _ in range(runs)] for table in neighbours]
-    one, two = as_arrays(*outputs)
+    return compare_outputs(*as_arrays(*outputs), claimed, confidence)
+
+
+def compare_outputs(one: Array, two: Array, claimed: Budget, confidence: float = 1 - 1e-6) -> BlackBoxAudit:
+    """The same of outputs that were drawn elsewhere: a run a row, as many on each table, all of them independent."""
+    runs = len(one)
     half, epsilon, delta = runs // 2, float(claimed.epsilon), float(claimed.delta)
     chosen = choose_event(one[:half], two[:half], delta)
     if chosen is None:

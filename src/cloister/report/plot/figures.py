@@ -18,6 +18,7 @@ from cloister.report.picture import (
     CenterProfile,
     HeatMap,
     MeasuredBars,
+    MeasuredLines,
     MeasuredSteps,
     Picture,
     PicturePanel,
@@ -27,6 +28,7 @@ from cloister.report.plot.center_marks import draw_centers, draw_profile, name_c
 from cloister.report.plot.charts import draw_chart, draw_panel, draw_square
 from cloister.report.plot.drawable import check_drawable, check_matplotlib
 from cloister.report.plot.fitted_names import LONGEST_LINE, fit_names, title_room
+from cloister.report.plot.line_marks import draw_lines
 from cloister.report.plot.marks import draw_grid, draw_heat_map, draw_measured_bars, draw_steps
 from cloister.report.plot.style import SOFT, look, short, with_note
 from cloister.report.plot.svg_parts import read_svg, svg_text
@@ -47,6 +49,7 @@ NO_METADATA = {"svg": {"Date": None, "Creator": None, "Format": None, "Type": No
 
 DRAWERS: dict[type[Any], Callable[[Any, Any], None]] = {
     MeasuredBars: draw_measured_bars,
+    MeasuredLines: draw_lines,
     MeasuredSteps: draw_steps,
     CenterMap: draw_centers,
     CenterProfile: draw_profile,
@@ -211,4 +214,4 @@ def _height(panel: PicturePanel) -> float:
         return 0.7 + 0.25 * len(panel.columns)
     if isinstance(panel, HeatMap):
         return 1.2 + min(max(1.4, 0.2 * len(panel.y.words)), 10.0) if panel.y.words else 3.4
-    return {MeasuredSteps: 1.9, CenterMap: 2.7, HeatPanel: 3.4, Chart: 3.4}.get(type(panel), 2.1)
+    return {MeasuredSteps: 1.9, MeasuredLines: 3.0, CenterMap: 2.7, HeatPanel: 3.4, Chart: 3.4}.get(type(panel), 2.1)

@@ -1,0 +1,1 @@
+"""Paper 003: DEDP k-means, differential evolution and noisy Lloyd."""

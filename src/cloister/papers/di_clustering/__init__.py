@@ -1,0 +1,1 @@
+"""Paper 000: differential identifiability clustering (Shang et al. 2021)."""

@@ -1,0 +1,1 @@
+"""Paper 004: ICMD-DP, insensitive microaggregation."""

@@ -1,0 +1,1 @@
+"""Paper 001: LETEO, anonymization and clustering on Spark."""
