@@ -35,7 +35,10 @@ below it proves nothing.
 **Left out**, as they are surroundings and no method: (n,t)-closeness, Ranger, Atlas and Zeppelin of LETEO.
 
 """
-MADE = "<!-- Everything below is written by docs/figures/papers.py from a run of cloister reproduce {effort}. -->\n\n"
+MADE = {
+    "whole": "<!-- Everything below is written by docs/figures/papers.py. -->\n\n",
+    "quick": "**The figures below are of a quick run** (`--quick`): fewer runs and settings, coarser than a whole one.\n\n",
+}
 
 
 def main(folder: Path) -> None:
@@ -50,7 +53,7 @@ def main(folder: Path) -> None:
         for picture in sorted(paper.glob("*.svg")):
             shutil.copyfile(picture, images / f"{paper.name}-{picture.name}")
     assert len(efforts) == 1, "quick and whole runs"
-    (DOCS / "papers.md").write_text(OPENING + MADE.format(effort=efforts.pop()) + "\n".join(pages))
+    (DOCS / "papers.md").write_text(OPENING + MADE[efforts.pop()] + "\n".join(pages))
 
 
 if __name__ == "__main__":
