@@ -16,7 +16,7 @@ from cloister.privacy.certified_files import existing_file, faults_told
 from cloister.privacy.release import Release
 from cloister.privacy.verification import check_consistency
 from cloister.report import notebook
-from cloister.report.document import Document, Fact, Section, Sentence
+from cloister.report.document import Document, Fact, Section, Sentence, with_sentence
 from cloister.report.picture import Picture
 from cloister.report.plotted import Plotted
 from cloister.schema.strict_json import read_json
@@ -110,10 +110,11 @@ class PrivateChoice(Plotted):
         if self.rows is not None:
             error = f", standard error {self.rows_error:.3g}" if self.rows_error else ", public"
             facts.append(Fact("rows", f"{self.rows:,.0f}{error}"))
-        return Document((Section((*facts, Sentence(self.nearness))),))
+        return Document((Section((*facts, Sentence(self.nearness))),), title="Private choice")
 
     def _repr_html_(self) -> str:
-        return notebook.html(self.describe())
+        shown = self.describe()
+        return notebook.html(shown if self.release is None else with_sentence(shown, str(self.release.guarantee)))
 
     def __repr__(self) -> str:
         return f"PrivateChoice({self.column}: {self.value}, by {self.score}, within {self.within:g})"

@@ -23,7 +23,8 @@ from cloister.errors import UsageError
 from cloister.kernels import CenterDistances, Labels, Modes
 from cloister.privacy.release import Release
 from cloister.report import notebook
-from cloister.report.document import Block, Document, Fact, Section, Sentence, TextTable
+from cloister.report.document import Block, Document, Fact, Section, Sentence, TextTable, with_sentence
+from cloister.report.one_line import one_line
 from cloister.report.picture import Picture
 from cloister.report.plotted import PlottedByColumn
 from cloister.sinks import file_hash, stage
@@ -201,7 +202,12 @@ class Clusters(PlottedByColumn):
         return dataclasses.replace(self, release_=self.release_.derived(parameters=told))
 
     def _repr_html_(self) -> str:
-        return notebook.html(self.describe())
+        return notebook.html(with_sentence(self.describe(), str(self.release_.guarantee)))
+
+    def __repr__(self) -> str:
+        return one_line(
+            f"Clusters({len(self.places)} of {', '.join(map(str, self.domain.columns[:SHOWN]))}; {self.release_.guarantee})"
+        )
 
     def save(self, path: str | PathLike[str], *, label: Any = None) -> Release:
         """Write a new folder with centers.csv and release.json, and with `label` the labels of these rows.

@@ -84,7 +84,7 @@ def _linking(release: Release, guarantee: Syntactic) -> Iterator[PaperBlock]:
         ("promised smallest group", guarantee.k),
     ):
         if isinstance(size, int | float) and size > 0:
-            rows.append([words, f"{size:,.4g}" if isinstance(size, float) else f"{size:,}", percent(1 / size)])
+            rows.append([words, f"{size:,.1f}" if isinstance(size, float) else f"{size:,}", percent(1 / size)])
     if rows:
         yield Sentence(
             "Somebody who knows that a person is in the table, and knows the person's values in the treated columns, looks for "

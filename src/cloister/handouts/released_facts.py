@@ -13,6 +13,7 @@ from cloister.privacy.guarantees import Syntactic
 from cloister.privacy.release import Release
 from cloister.report.document import Fact, Sentence, TextTable
 from cloister.report.handout_blocks import Bullets, Callout, Chapter, PaperBlock, Subheading
+from cloister.report.shown_labels import shown_labels
 
 __all__ = ["column_facts", "describe_release", "table_name"]
 
@@ -93,12 +94,19 @@ def _facts(release: Release) -> Iterator[Fact]:
     for key, words in FIGURES.items():
         figure = release.result.get(key)
         if isinstance(figure, int | float) and not isinstance(figure, bool):
-            yield Fact(words, f"{figure:,}" if isinstance(figure, int) else f"{figure:,.6g}")
+            yield Fact(words, _figure(key, figure))
     if release.files:
         yield Fact("files", ", ".join(release.files))
     choices = release.parameters.get("choices")
     for name, reason in choices.items() if isinstance(choices, Mapping) else ():
         yield Fact(f"chosen: {name}", str(reason))
+
+
+def _figure(key: str, figure: int | float) -> str:
+    """A figure of the result; averages have one decimal, as everywhere on a page."""
+    if isinstance(figure, int):
+        return f"{figure:,}"
+    return f"{figure:,.1f}" if key == "average" else f"{figure:,.6g}"
 
 
 def _left_out(release: Release) -> Iterator[str]:
@@ -142,7 +150,7 @@ def _treated(columns: Sequence[Mapping[str, Any]]) -> Iterator[PaperBlock]:
 def _coarseness(labels: Sequence[Any], values: Any) -> str:
     if list(labels) == ["*"]:
         return "*: nothing is left of it"
-    shown = ", ".join(str(label) or "(blank)" for label in labels[:MOST_LABELS])
+    shown = ", ".join(shown_labels([str(label) for label in labels], MOST_LABELS))
     more = f" and {len(labels) - MOST_LABELS:,} more" if len(labels) > MOST_LABELS else ""
     known = f", of {values:,} values that it may have" if isinstance(values, int) else ""
     return f"{len(labels):,} label{'s' * (len(labels) != 1)}{known}: {shown}{more}"

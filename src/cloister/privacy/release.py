@@ -166,6 +166,9 @@ class Release:
     def __str__(self) -> str:
         return f"Release of {self.kind}: {self.guarantee} ({self.status})"
 
+    def __repr__(self) -> str:
+        return one_line(f"<{self}>")
+
     def describe(self, *, with_posteriors: bool = False) -> Document:
         """Guarantee, status and notes as a document; also what the guarantee means for posteriors, if wanted."""
         facts = [Fact("guarantee", str(self.guarantee)), Fact("status", self.status)]

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
-__all__ = ["Block", "Chart", "ChartAxis", "Document", "Fact", "Section", "Sentence", "Series", "TextTable"]
+__all__ = ["Block", "Chart", "ChartAxis", "Document", "Fact", "Section", "Sentence", "Series", "TextTable", "with_sentence"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,3 +119,13 @@ class Document:
 
     sections: tuple[Section, ...]
     title: str = ""
+
+
+def with_sentence(document: Document, text: str) -> Document:
+    """The document with a sentence at its end.
+
+    >>> with_sentence(Document((Section((Fact("rows", "7"),)),)), "Add-remove epsilon 1").sections[0].blocks[-1].text
+    'Add-remove epsilon 1'
+    """
+    *others, last = document.sections
+    return replace(document, sections=(*others, replace(last, blocks=(*last.blocks, Sentence(text)))))

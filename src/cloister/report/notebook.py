@@ -11,6 +11,7 @@ from cloister.report.one_line import one_line
 __all__ = ["html"]
 
 BOX = "cloister-display"
+SHORT = 24  # characters of cells that are not broken
 STYLE = (
     # The notebook's own colours, light or dark, are kept: lines and quiet words are shades of them.
     f".{BOX} {{ max-width: 60rem; overflow-x: auto; line-height: 1.45; font-variant-numeric: tabular-nums }} "
@@ -20,7 +21,7 @@ STYLE = (
     f".{BOX} th, .{BOX} td {{ text-align: left; vertical-align: top; padding: .25em 1.2em .25em 0; background: none; "
     "border: 0; border-bottom: 1px solid color-mix(in srgb, currentColor 22%, transparent) } "
     f".{BOX} td {{ max-width: 40rem; white-space: normal }} .{BOX} th {{ font-weight: 500; opacity: .8 }} "
-    f".{BOX} .number {{ text-align: right }}"
+    f".{BOX} .number {{ text-align: right }} .{BOX} .number, .{BOX} .short {{ white-space: nowrap }}"
 )
 
 
@@ -68,13 +69,21 @@ def _blocks(blocks: list[Block], captions: list[str]) -> str:
 
 
 def _table(table: TextTable, captions: list[str]) -> str:
-    sides = [' class="number"' if table.is_right(i) else "" for i in range(len(table.heads))]
+    sides = [_class_of(table, i) for i in range(len(table.heads))]
     heads = "".join(f"<th{side}>{_text(head)}</th>" for side, head in zip(sides, table.heads, strict=True))
     rows = "".join(
         "<tr>" + "".join(f"<td{side}>{_text(cell)}</td>" for side, cell in zip(sides, row, strict=True)) + "</tr>"
         for row in table.rows
     )
     return f"<table>{_caption(captions)}<thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>"
+
+
+def _class_of(table: TextTable, column: int) -> str:
+    """How a column is set: numbers to the right; bins and other short words stay in one line, as numbers do."""
+    names = ["number"] if table.is_right(column) else []
+    if all(len(row[column]) <= SHORT for row in table.rows):
+        names.append("short")
+    return f' class="{" ".join(names)}"' if names else ""
 
 
 def _caption(captions: list[str]) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 
 from cloister.report import notebook, terminal
 from cloister.report.document import Document, Fact, Section, Sentence
+from cloister.report.one_line import one_line
 from cloister.report.picture import Picture
 from cloister.report.plotted import Plotted
 from cloister.risks import loss as losses
@@ -30,6 +31,8 @@ from cloister.risks.singling_out import Combination
 __all__ = ["STAMP", "RiskReport"]
 
 STAMP = "for the holder only: not a private release"
+
+SHOWN = 8  # columns in one line
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +89,10 @@ class RiskReport(Plotted):
 
     def __str__(self) -> str:
         return terminal.text(self.describe())
+
+    def __repr__(self) -> str:
+        known = one_line(", ".join(self.quasi[:SHOWN])) or "no columns"
+        return f"RiskReport({self.risk.rows:,} {self.counted} by {known}: {self.stamp})"
 
     def _repr_html_(self) -> str:
         return notebook.html(self.describe())

@@ -17,6 +17,8 @@ from cloister.schema.neighbours import Neighbours
 
 __all__ = ["Column", "Role", "Schema"]
 
+SHOWN = 8  # columns in one line
+
 
 @dataclass(frozen=True, slots=True)
 class Schema:
@@ -58,6 +60,13 @@ class Schema:
     max_rows: int | None = None
     file: FileOptions = NOTHING_SAID
     is_in_row_order: bool = field(default=True, compare=False, repr=False)
+
+    def __repr__(self) -> str:
+        names = ", ".join(repr(name)[1:-1] for name in self.names[:SHOWN]) + (
+            f" and {len(self.names) - SHOWN:,} more" if len(self.names) > SHOWN else ""
+        )
+        table = "" if self.table is None else f", table={self.table!r}"
+        return f"Schema({len(self.names):,} columns: {names}{table})"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "columns", _columns(self.columns))

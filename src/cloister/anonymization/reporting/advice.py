@@ -68,9 +68,16 @@ class Advice:
             )
         return tuple(told)
 
+    @property
+    def nothing(self) -> str:
+        """What is told where there is no advice."""
+        return (
+            "Little is lost: nothing else was tried." if self.loss < MUCH else "Nothing that was tried loses less by much."
+        )
+
     def describe(self) -> Document:
         """The advice as a document."""
-        blocks: tuple[Block, ...] = tuple(Sentence(sentence) for sentence in self.sentences)
+        blocks: tuple[Block, ...] = tuple(Sentence(sentence) for sentence in self.sentences or (self.nothing,))
         return Document((Section(blocks),), title="What would lose less")
 
     def __str__(self) -> str:

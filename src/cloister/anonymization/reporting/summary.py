@@ -12,6 +12,7 @@ from cloister.anonymization.writing.recount import PlannedOutput, PublishedClass
 from cloister.anonymization.writing.rewriting import Rewriting
 from cloister.report import notebook, terminal
 from cloister.report.document import Document, Section, Sentence
+from cloister.report.shown_labels import shown_labels
 
 __all__ = ["ColumnSummary", "TableSummary", "summarize"]
 
@@ -29,11 +30,11 @@ class ColumnSummary:
     def __str__(self) -> str:
         if self.labels == ("*",):
             return "* (nothing is left of it)"
-        shown = [label or "(blank)" for label in self.labels[:_SHOWN]]
+        shown = shown_labels(self.labels, _SHOWN)
         more = len(self.labels) - len(shown)
-        labels = "1 label" if len(self.labels) == 1 else f"{len(self.labels)} labels"
-        known = "" if self.values is None else f" for {self.values} values"
-        return f"{labels}{known}: {', '.join(shown)}" + (f", {more} more" if more else "")
+        labels = "1 label" if len(self.labels) == 1 else f"{len(self.labels):,} labels"
+        known = "" if self.values is None else f" for {self.values:,} values"
+        return f"{labels}{known}: {', '.join(shown)}" + (f", {more:,} more" if more else "")
 
 
 @dataclass(frozen=True, slots=True)

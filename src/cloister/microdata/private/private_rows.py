@@ -18,7 +18,7 @@ from cloister.parameters import check_path
 from cloister.privacy.certified_files import existing_file, faults_told, read_beside
 from cloister.privacy.release import Release
 from cloister.report import notebook
-from cloister.report.document import Document, Fact, Section, Sentence, TextTable
+from cloister.report.document import Document, Fact, Section, Sentence, TextTable, with_sentence
 from cloister.report.one_line import one_line
 from cloister.report.picture import Picture
 from cloister.report.plotted import PlottedByColumn
@@ -133,7 +133,7 @@ class PrivateRows(PlottedByColumn):
         return Document((Section((table, *more, *choices)),), title="Private rows")
 
     def _repr_html_(self) -> str:
-        return notebook.html(self.describe())
+        return notebook.html(with_sentence(self.describe(), str(self.release_.guarantee)))
 
     def __repr__(self) -> str:
         return one_line(f"PrivateRows({len(self):,} rows of {', '.join(self.table.schema.names[:SHOWN_COLUMNS])})")
