@@ -10,7 +10,7 @@ import pyarrow as pa
 from pyarrow import csv
 
 from cloister.errors import DataError, SourceError, raise_alone
-from cloister.sources.databases.connection import DatabaseUrl, Result
+from cloister.sources.databases.connection import DatabaseUrl, Result, no_such_table
 from cloister.sources.databases.safe_comparisons import OTHER
 from cloister.sources.source import BATCH_ROWS
 
@@ -97,6 +97,9 @@ COMPUTED = (
     "the table has generated columns that are computed when they are read and may fail on one row. Store the columns that you "
     "need as a table of its own, or make the generated ones STORED."
 )
+
+
+UNDEFINED_TABLE = "42P01"  # a SQLSTATE
 
 
 class PostgresDatabase:
@@ -199,6 +202,8 @@ class PostgresDatabase:
         return f"SELECT {items} FROM (\n{query}\n) AS cloister_rows"
 
     def _refuse(self, error: Any) -> NoReturn:
+        if getattr(error, "sqlstate", None) == UNDEFINED_TABLE:
+            raise_alone(no_such_table(self._shown))
         raise_alone(
             SourceError(
                 f"{self._shown}: the server does not accept this query ({_state(error)}). Try it in psql: names of "
