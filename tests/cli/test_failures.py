@@ -148,3 +148,11 @@ def test_quiet_checks_and_hierarchies_print_nothing_when_all_is_well(home: Path)
     )
     assert (drafted.stdout, drafted.exit_code) == ("", 0)
     assert [*(home / "h").iterdir()]
+
+
+def test_an_unknown_flag_is_told_with_what_is_near_alone() -> None:
+    """The parser lists whatever shares a few letters."""
+    told = CliRunner().invoke(app, ["tabulate", "points.csv", "--epsilonn", "1"])
+    assert told.exit_code == 2
+    assert "--epsilon)" in told.output
+    assert not {"--json", "--plot"} & set(told.output.replace(",", " ").split())

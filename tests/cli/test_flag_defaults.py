@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -15,6 +16,7 @@ from typer.testing import CliRunner
 
 from cloister.cli import app
 from cloister.cli.flag_defaults import SETTINGS
+from cloister.privacy.ledger import Ledger
 
 
 @pytest.fixture(autouse=True)
@@ -58,8 +60,12 @@ def test_a_release_takes_its_defaults_and_says_which_the_folder_set(here: Path) 
     (here / "cloister.toml").write_text('schema = "points.toml"\nledger = "ledger.sqlite"\njson = true\n')
     done = run("cluster", "points.csv", "--k", 2, "--epsilon", 1, "--out", "made")
     assert json.loads(done.stdout)["ledger"]["entry"] == 1
-    assert json.loads(done.stdout)["from_cloister_toml"] == {"schema": "points.toml", "ledger": "ledger.sqlite"}
-    assert "From ./cloister.toml: schema points.toml, ledger ledger.sqlite." in done.stderr
+    assert json.loads(done.stdout)["from_cloister_toml"] == {
+        "schema": "points.toml",
+        "ledger": "ledger.sqlite",
+        "json": "true",
+    }
+    assert "From ./cloister.toml: schema points.toml, ledger ledger.sqlite, json true." in done.stderr
     assert "CLOISTER_LEDGER" not in os.environ
 
 
@@ -67,7 +73,7 @@ def test_quiet_does_not_hide_what_the_folder_set(here: Path) -> None:
     """Neither as a flag nor as a setting of that file: it may have come with the data."""
     (here / "cloister.toml").write_text('ledger = "other.sqlite"\nquiet = true\n')
     told = run("risk", "points.csv", "--quasi", "x", "--quiet").stderr
-    assert "From ./cloister.toml: ledger other.sqlite." in told
+    assert "From ./cloister.toml: ledger other.sqlite, quiet true." in told
 
 
 @pytest.mark.parametrize("name", ["key", "master", "remote"])
@@ -104,7 +110,8 @@ def test_a_flag_comes_first(here: Path) -> None:
         ("colour = 1", "no setting"),
         ("json = 1", "true or false"),
         ('engine = "abacus"', "There are: local"),
-        ("schema = ", "cannot be read as TOML"),
+        ("schema = ", "cannot be read as TOML (at"),
+        ('table = "t"\nschema = ]', "cannot be read as TOML (at line 2, column 10)"),
         ('schema = ""', "must be a text"),
     ],
 )
@@ -114,6 +121,16 @@ def test_a_file_that_is_wrong_is_refused_in_a_sentence(here: Path, text: str, wo
     done = run("ledger", "show")
     assert (done.exit_code, words in done.stderr) == (2, True), done.output
     assert run("--help").exit_code == 0
+
+
+def test_what_holds_where_nothing_is_set_is_shown(here: Path) -> None:
+    """The path of the ledger, the engine; switches as a file has them, and a dash where there is nothing."""
+    (here / "cloister.toml").write_text("quiet = true\n")
+    told = run("config").stdout
+    assert "True" not in told
+    for setting in (r"engine\W+local", r"key[^\w-]+-\W", r"json\W+false", r"quiet\W+true"):
+        assert re.search(setting, told), told
+    assert shown()["ledger"] == (Ledger.default().place, "built in")
 
 
 def test_columns_with_commas_can_be_named(here: Path) -> None:

@@ -65,9 +65,12 @@ def test_the_help_names_the_fields_in_place_of_the_group() -> None:
 
 
 def test_names_are_read_from_a_list() -> None:
-    """Spaces and empty names are dropped; nothing is no name."""
-    assert read_names([" age, sex ,,", '"born, year"']) == ["age", "sex", "born, year"]
+    """Spaces are dropped; nothing is no name, and an empty one between commas, of a variable that is not set, is refused."""
+    assert read_names([" age, sex ", '"born, year"']) == ["age", "sex", "born, year"]
     assert read_names(None) == read_names([""]) == []
+    for text in ("age,,sex", "age,", ",age"):
+        with pytest.raises(UsageError, match="empty name"):
+            read_names([text])
 
 
 def test_names_with_commas_are_found_whatever_the_flag(tmp_path: Path) -> None:

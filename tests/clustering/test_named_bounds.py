@@ -111,3 +111,9 @@ def test_flags_that_cannot_be_read_are_one_sentence(flags: list[str]) -> None:
     """It says both forms."""
     with pytest.raises(UsageError, match=r"--bounds (takes two numbers for all|has a column twice)"):
         read_column_bounds(flags)
+
+
+def test_a_ball_says_that_its_radius_comes_first() -> None:
+    """Others write the centre first."""
+    with pytest.raises(UsageError, match=r"which comes first: Ball\(30, center="):
+        cl.Ball([20, 20], 30)  # type: ignore[arg-type]

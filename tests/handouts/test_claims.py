@@ -145,3 +145,9 @@ def test_posteriors_keep_their_order_near_certainty() -> None:
     text = text_of(private(guarantee=guarantee))
     assert "2 50% >99.99%" in text
     assert "10 10% 99.96%" in text
+
+
+def test_the_assessment_lists_columns_that_were_published_as_they_are() -> None:
+    """They are among the risks: nothing was done to them."""
+    risks = text_of(alike()).partition("3. Risks to the people concerned")[2]
+    assert "Published as they are: grade, hours. Whoever knows one of them of somebody may find the row by it." in risks

@@ -87,3 +87,8 @@ def test_a_table_too_wide_for_the_terminal_is_not_broken_inside_its_cells(
     assert ruled(wide) in text(Document((Section((wide,)),)))
     print_document(Document((Section((TABLE,)),)))
     assert "━" in capsys.readouterr().out  # one that fits is drawn
+
+
+def test_a_column_without_a_head_is_stacked_without_one() -> None:
+    """As in a table of before and after."""
+    assert stacked(TextTable.of(["", "risk"], [["before", "20%"]]), 20) == "before\nrisk: 20%"

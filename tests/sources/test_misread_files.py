@@ -72,6 +72,14 @@ def test_a_title_above_the_header_of_a_text_file_is_named(tmp_path: Path, title:
     assert "2024" not in refused.stderr + drafted.stderr
 
 
+def test_a_file_of_one_column_has_no_title(tmp_path: Path) -> None:
+    """Labels hold commas in quotes."""
+    (tmp_path / "ages.csv").write_text("age\n" + '"[20, 30)"\n"[30, 40)"\n' * 10)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warn_of_misreading(open_source(tmp_path / "ages.csv"))
+
+
 @pytest.mark.parametrize(
     ("line", "is_told"),
     [("31,f,Ulm", True), ("x,f,Bonn", True), ("31,g,Essen", True), ("age,sex,town", False), ("2020,2021,2022", False)],

@@ -225,3 +225,11 @@ def test_folders_that_name_one_column_twice_are_refused(tmp_path: Path) -> None:
         open_source(tmp_path)
     pq.write_table(pa.table({"a": [1]}), folder / "0.parquet")
     assert open_source(tmp_path).names == ("a",)
+
+
+@pytest.mark.parametrize("url", ["mysql://ann:secret@db.example/people", "mysql+pymysql://db.example/people"])
+def test_databases_that_are_not_read_are_named(url: str) -> None:
+    """And not taken for a place that cannot be reached; no password is repeated."""
+    with pytest.raises(SourceError, match="MySQL is not read here: SQLite, DuckDB and PostgreSQL are") as refused:
+        open_source(url)
+    assert "secret" not in str(refused.value)

@@ -145,7 +145,7 @@ def test_queries_in_which_a_person_may_change_many_rows_are_refused(url: str, tm
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"sql_table": "nobody"}, "accept|no such table"),
+        ({"sql_table": "nobody"}, "there is no such table"),
         ({"query": "SELECT nothing FROM people"}, "accept"),
         ({"query": "DELETE FROM people"}, "one SELECT"),
         ({"query": "SELECT 1; DROP TABLE people"}, "one SELECT"),

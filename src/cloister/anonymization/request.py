@@ -13,7 +13,7 @@ from cloister.anonymization.searching.limits import ColumnLimit
 from cloister.anonymization.wishes import read_wishes
 from cloister.anonymization.writing.rewriting import read_key
 from cloister.column_names import flag_hint, missing_column
-from cloister.errors import SchemaError, UsageError
+from cloister.errors import SchemaError, UsageError, by_door
 from cloister.parameters import check_names, check_whole, unknown_choice
 from cloister.schema import Role, Schema
 from cloister.schema.drafts import is_record_name, role_of_name
@@ -177,9 +177,8 @@ def read_request(settings: Settings) -> Request:
     scope, scope_reason = _scope(settings)
     quasi = _names(settings.quasi, "quasi") or _with_role(schema, Role.QUASI)
     if not quasi:
-        raise UsageError(
-            "which columns are quasi-identifiers? Name them (--quasi age,sex), or give them the role in a schema."
-        )
+        example = by_door('quasi=["age", "sex"]', "--quasi age,sex")
+        raise UsageError(f"which columns are quasi-identifiers? Name them ({example}), or give them the role in a schema.")
     target = settings.target
     gain = _gain(settings.gain, target, scope)
     suppression = _suppression(settings.suppression, scope)

@@ -6,6 +6,7 @@ The object is ``{"error": {"type", "message", "exit_code", "charged", "notes"}}`
 from __future__ import annotations
 
 import contextlib
+import difflib
 import json
 import os
 import sys
@@ -77,6 +78,8 @@ def tell_stop(error: BaseException) -> int:
 
 def tell_usage(error: Any) -> None:
     """What the parser of the command line refuses, for programs; for people it prints itself."""
+    if options := getattr(error, "possibilities", None):  # the parser lists whatever shares a few letters
+        error.possibilities = difflib.get_close_matches(getattr(error, "option_name", ""), options, n=3, cutoff=0.8)
     is_help = type(error).__name__ == "NoArgsIsHelpError"  # its message is the whole help
     message = "Missing command. See --help." if is_help else error.format_message()
     print_error("UsageError", message, error.exit_code)

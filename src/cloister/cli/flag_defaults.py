@@ -8,6 +8,7 @@ it may not say who gets to see the rows, nor with which key releases are signed.
 from __future__ import annotations
 
 import os
+import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -85,8 +86,11 @@ class FlagDefaults:
 
     def from_folder(self) -> dict[str, str]:
         """What the file in the current folder sets, which somebody else may have written."""
-        names = [name for name, origin in self.origins.items() if origin == FILE_NAME and not SETTINGS[name].is_switch]
-        return {name: without_passwords(str(self.values[name])) for name in names}
+        names = [name for name, origin in self.origins.items() if origin == FILE_NAME]
+        words = {
+            name: str(self.values[name]).lower() if SETTINGS[name].is_switch else str(self.values[name]) for name in names
+        }
+        return {name: without_passwords(text) for name, text in words.items()}
 
     @contextmanager
     def in_environment(self) -> Iterator[None]:
@@ -162,8 +166,11 @@ def _read_file(path: Path) -> dict[str, Any]:
         if not path.is_file() or path.stat().st_size > LONGEST_FILE:  # a pipe or a device may never end
             raise ValueError
         facts = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
-        raise UsageError(f"{path} cannot be read as TOML. Mend it, or move it away.") from None
+    except (OSError, ValueError, RecursionError) as error:
+        # the place alone: the rest of the parser's words quotes the file
+        place = re.search(r"\(at (line \d+, column \d+|end of document)\)", str(error))
+        at = f" (at {place[1]})" if place else ""
+        raise UsageError(f"{path} cannot be read as TOML{at}. Mend it, or move it away.") from None
     for name, value in facts.items():
         if name not in SETTINGS:
             more = "How much may be revealed is said with every release. " * (name in ("epsilon", "delta", "rho"))

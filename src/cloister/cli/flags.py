@@ -458,7 +458,12 @@ def read_names(texts: list[str] | None) -> list[str]:
     >>> read_names(['age, "born, year"', "sex"])
     ['age', 'born, year', 'sex']
     """
-    return [name for text in texts or [] for name in split_names(text) if name]
+    listed = [split_names(text) for text in texts or [] if text.strip()]
+    if not all(name for names in listed for name in names):
+        raise UsageError(
+            "a list of columns has an empty name: two commas with nothing between them, or one at its end. Name it."
+        )
+    return [name for names in listed for name in names]
 
 
 def split_names(text: str) -> list[str]:

@@ -46,7 +46,7 @@ class Ball:
             object.__setattr__(self, "radius", float(self.radius))  # short ones cannot be compared with the largest float
         is_number = isinstance(self.radius, int | float) and not isinstance(self.radius, bool)
         if not is_number or not 0 < self.radius <= sys.float_info.max:
-            raise UsageError("a ball needs a finite radius above 0.")
+            raise UsageError("a ball needs a finite radius above 0, which comes first: Ball(30, center=[20, 20]).")
 
 
 @dataclass(frozen=True, slots=True)

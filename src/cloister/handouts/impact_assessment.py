@@ -79,6 +79,9 @@ def _syntactic_risks(release: Release, guarantee: Syntactic) -> Iterator[str]:
         yield "Singling out, linking and inference are not bounded: no k is promised."
         return
     yield "Singling out and linking are bounded for the treated columns alone, against who knows no others."
+    if untouched := release.result.get("untouched"):
+        names = ", ".join(map(str, untouched))
+        yield f"Published as they are: {names}. Whoever knows one of them of somebody may find the row by it."
     if guards := guards_of_values(release):
         names = ", ".join(guarded_columns(release))
         yield f"Inference of {names} is bounded against the same: {'; '.join(guards)}. Inference of other columns is not."

@@ -106,7 +106,10 @@ def stacked(table: TextTable, width: int) -> str:
     """
     heads = [one_line(head) for head in table.heads]
     blocks = [
-        "\n".join(wrapped(f"{head}: {one_line(cell)}", width) for head, cell in zip(heads, row, strict=True))
+        "\n".join(
+            wrapped(f"{head}: {one_line(cell)}" if head else one_line(cell), width)
+            for head, cell in zip(heads, row, strict=True)
+        )
         for row in table.rows
     ]
     return "\n\n".join(blocks or [wrapped(", ".join(heads), width)])

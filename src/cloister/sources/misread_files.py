@@ -12,17 +12,20 @@ from itertools import islice, pairwise
 
 from cloister.column_names import FirstLine
 from cloister.errors import LikelyMisread, by_door, warn_of_release
-from cloister.sources.csv import CsvSource
+from cloister.sources.csv import CsvSource, text_of
 from cloister.sources.excel import ExcelSource
 from cloister.sources.json_lines import JsonLinesSource
 from cloister.sources.opening import SeveralSources
+from cloister.sources.source import retold
+from cloister.sources.text_head import pass_lines
 
 __all__ = ["warn_of_misreading"]
 
 LOOKED_AT = 100  # rows
+LOOKED_AT_BYTES = 1 << 16
 LOOKED_AT_LINES = 10_000  # of JSON
 _NUMBER = re.compile(r"[+-]?\d+([.,]\d+)?", re.ASCII)
-_DELIMITERS = ",;\t|"
+_DELIMITERS = (b",", b";", b"\t", b"|")
 
 
 def warn_of_misreading(opened: object) -> None:
@@ -60,10 +63,22 @@ def _of_title(source: CsvSource, rows: list[list[str]]) -> str:
     if named > 1:
         widths = {len(row) for row in rows}
         is_title = len(widths) == 1 and min(widths) > named
-    else:  # without a delimiter a row is one cell: does one of them stand in each row, as often?
-        often = [{row[0].count(sign) for row in rows if row} for sign in _DELIMITERS]
-        is_title = len(rows) > 1 and any(len(counts) == 1 and min(counts) > 0 for counts in often)
+    else:  # without a delimiter a row is one cell: does one of them stand in each line, as often, outside of quotes?
+        lines = _lines_below(source)
+        often = [{line.count(sign) for line in lines} for sign in _DELIMITERS]
+        is_title = len(lines) > 1 and any(len(counts) == 1 and min(counts) > 0 for counts in often)
     return _title("one name" if named == 1 else f"{named} names", "more") if is_title else ""
+
+
+def _lines_below(source: CsvSource) -> list[bytes]:
+    """The first lines below the header, without what stands in quotes."""
+    with retold(source.place.shown), source.place.stream() as file:
+        text, start = pass_lines(text_of(file), source.head), b""
+        while len(start) < LOOKED_AT_BYTES and (piece := text.read(LOOKED_AT_BYTES)):  # which may be short
+            start += piece
+    lines = [line for line in start.splitlines() if line.strip()]
+    whole = lines if len(start) < LOOKED_AT_BYTES else lines[:-1]
+    return [re.sub(rb'"[^"]*"', b"", line) for line in whole[1 : LOOKED_AT + 1]]
 
 
 def _title(names: str, cells: str) -> str:

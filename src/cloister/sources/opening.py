@@ -15,7 +15,7 @@ from cloister.file_options import NOTHING_SAID, FileOptions, Files
 from cloister.sources.batch_streams import from_batches, from_lazy, from_reader, is_lazy
 from cloister.sources.columnar import ColumnarSource, from_dataset
 from cloister.sources.csv import is_blank
-from cloister.sources.databases.connection import is_connection_string, is_database_url
+from cloister.sources.databases.connection import is_connection_string, is_database_url, unread_database
 from cloister.sources.databases.sql_rows import open_database
 from cloister.sources.in_memory import from_array, from_stream, from_table
 from cloister.sources.pandas_frames import from_frame, is_frame
@@ -137,6 +137,11 @@ def _database_url(data: object) -> str | None:
         raise SourceError(
             "databases are named by URLs here, not by words as in host=... dbname=... Write postgresql://USER@HOST/DATABASE, and "
             "leave the password to PGPASSWORD or .pgpass."
+        )
+    if others := [system for path in paths if (system := unread_database(path))]:
+        raise SourceError(
+            f"{others[0]} is not read here: SQLite, DuckDB and PostgreSQL are. Export the table to a .csv or .parquet file, and "
+            "give that."
         )
     urls = [path for path in paths if is_database_url(path)]
     if not urls:

@@ -198,3 +198,11 @@ def test_formats_of_cells_are_in_the_file(tmp_path: Path) -> None:
     cl.synopsis(pa.table({"pay": [1.0, 2.0]}), 1, schema=plain).save(tmp_path / "plain.parquet")
     about = json.loads(pq.read_schema(tmp_path / "plain.parquet").metadata[b"cloister.synopsis"])
     assert set(about["grids"][0]) == {"name", "center", "step", "half", "default"}  # as every older file has it
+
+
+def test_a_file_is_called_what_it_is(made: cl.Synopsis, tmp_path: Path) -> None:
+    """No Parquet under the name of a CSV file; and a count says whose error it has."""
+    with pytest.raises(UsageError, match=r"ends in \.parquet"):
+        made.save(tmp_path / "synopsis.csv")
+    assert not list(tmp_path.iterdir())
+    assert str(cl.clustering.synopsis.queries.Count(12, 3)) == "12.0 +- 3.0 of the noise"

@@ -259,6 +259,8 @@ def check_confirmed(unique: UniqueColumns, confirmed: Sequence[str]) -> None:
     raise UsageError(
         f"at least {int(100 * NEARLY)}% of the values of column{'' if one else 's'} {listed} are different, so that "
         f"{'it names' if one else 'they name'} single rows whatever k is. Drop {'it' if one else 'them'} "
-        f"({flag_hint('--identifiers', suspects)}), or confirm that {'it is' if one else 'they are'} to be published "
-        f"({flag_hint('--keep-unique', suspects)})."
+        f"({flag_hint('--identifiers', suspects)}); generalise {'it' if one else 'them'}, where others may know "
+        f"{'it' if one else 'them'} (--quasi), or guard {'it' if one else 'them'}, where nobody should learn "
+        f"{'it' if one else 'them'} (--sensitive, with --l-diversity or --t-closeness); or confirm that "
+        f"{'it is' if one else 'they are'} to be published ({flag_hint('--keep-unique', suspects)})."
     )

@@ -27,7 +27,7 @@ class Count:
     standard_error: float
 
     def __str__(self) -> str:
-        return f"{self.value:.1f} +- {self.standard_error:.1f}"
+        return f"{self.value:.1f} +- {self.standard_error:.1f} of the noise"
 
 
 def kept_weights(counts: NDArray[np.float64], total: float) -> NDArray[np.float64]:

@@ -23,6 +23,13 @@ __all__ = ["DATABASES", "Database", "DatabaseUrl", "Result", "is_connection_stri
 
 CONNECTION_WORDS = re.compile(r"(^|\s)(password|passwd|host|hostaddr|dbname|user)\s*=", re.IGNORECASE)
 
+OTHER_DATABASES = {
+    "mysql": "MySQL",
+    "mariadb": "MariaDB",
+    "mssql": "SQL Server",
+    "sqlserver": "SQL Server",
+    "oracle": "Oracle",
+}
 DATABASES = {  # by the scheme of a URL -> module and class
     "postgresql": ("cloister.sources.databases.postgres", "PostgresDatabase"),
     "postgres": ("cloister.sources.databases.postgres", "PostgresDatabase"),
@@ -88,6 +95,21 @@ class DatabaseUrl:
 def is_database_url(data: Any) -> bool:
     """Whether this is the URL of a database that is read here."""
     return isinstance(data, str) and data.partition("://")[0].lower() in DATABASES and "://" in data
+
+
+def no_such_table(shown: str) -> SourceError:
+    """What is said of a query of a table that a database lacks."""
+    return SourceError(f"{shown}: there is no such table. Check its name and its schema, and whether you may read it.")
+
+
+def unread_database(data: Any) -> str | None:
+    """The name of the system behind a URL, if it is a database that is not read here.
+
+    >>> unread_database("mysql+pymysql://ann@db.example/people"), unread_database("s3://bucket/people.parquet")
+    ('MySQL', None)
+    """
+    scheme = re.match(r"([a-z0-9]+)[a-z0-9+.-]*://", data, re.IGNORECASE) if isinstance(data, str) else None
+    return OTHER_DATABASES.get(scheme[1].lower()) if scheme else None
 
 
 def is_connection_string(data: Any) -> bool:

@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 import pyarrow as pa
 
 from cloister.errors import DataError, SourceError, raise_alone
-from cloister.sources.databases.connection import DatabaseUrl, Result
+from cloister.sources.databases.connection import DatabaseUrl, Result, no_such_table
 from cloister.sources.databases.row_queries import folded
 from cloister.sources.databases.safe_comparisons import OTHER
 from cloister.sources.source import BATCH_ROWS
@@ -82,7 +82,9 @@ class DuckDatabase:
                         "as another type, or leave it out by a query that names the columns."
                     )
             return Result(_reader(found).schema)
-        except self._error:
+        except self._error as error:
+            if type(error).__name__ == "CatalogException" and "Table with name" in str(error):
+                raise_alone(no_such_table(self._shown))
             self._refuse()
 
     def columns_of(self, table: Sequence[str]) -> dict[str, str]:

@@ -10,7 +10,7 @@ import pyarrow as pa
 from pyarrow import csv
 
 from cloister.errors import DataError, SourceError, raise_alone
-from cloister.sources.databases.connection import DatabaseUrl, Result
+from cloister.sources.databases.connection import DatabaseUrl, Result, no_such_table
 from cloister.sources.databases.safe_comparisons import OTHER
 from cloister.sources.source import BATCH_ROWS
 
@@ -111,6 +111,7 @@ UNBOUNDED = (
     "is of a type whose cells may be longer than the server can send (an array, jsonb, a type of your own), and one such row "
     "would end the run. Leave it out by a query that names the columns."
 )
+UNDEFINED_TABLE = "42P01"  # a SQLSTATE
 
 
 class PostgresDatabase:
@@ -221,6 +222,8 @@ class PostgresDatabase:
         return f"SELECT {items} FROM (\n{query}\n) AS cloister_rows"
 
     def _refuse(self, error: Any) -> NoReturn:
+        if getattr(error, "sqlstate", None) == UNDEFINED_TABLE:
+            raise_alone(no_such_table(self._shown))
         raise_alone(
             SourceError(
                 f"{self._shown}: the server does not accept this query ({_state(error)}). Try it in psql: names of "

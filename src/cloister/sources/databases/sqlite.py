@@ -11,7 +11,7 @@ from typing import NoReturn
 import pyarrow as pa
 
 from cloister.errors import DataError, SourceError, raise_alone
-from cloister.sources.databases.connection import DatabaseUrl, Result
+from cloister.sources.databases.connection import DatabaseUrl, Result, no_such_table
 from cloister.sources.databases.row_queries import folded
 from cloister.sources.databases.safe_comparisons import ANYTHING
 from cloister.sources.excel_cells import cell_text
@@ -55,7 +55,9 @@ class SqliteDatabase:
         """The columns; all are texts."""
         try:
             found = self._connection.execute(f"SELECT * FROM (\n{query}\n) LIMIT 0").description
-        except (sqlite3.Error, sqlite3.Warning):
+        except (sqlite3.Error, sqlite3.Warning) as error:
+            if str(error).startswith("no such table"):
+                raise_alone(no_such_table(self._shown))
             self._refuse()
         return Result(pa.schema([(column[0], pa.string()) for column in found]), (), typed=False)
 
