@@ -101,7 +101,7 @@ def fingerprint(cells: Cells, domain: Domain, total: float) -> str:
 
 def save(contents: Contents, path: str | PathLike[str]) -> None:
     """Stage the file, then rename it into place."""
-    if Path(path).suffix.lower() not in (".parquet", ".pq"):
+    if Path(check_path(path, "the output")).suffix.lower() not in (".parquet", ".pq"):
         raise UsageError("a synopsis is a Parquet file. Give it a name that ends in .parquet.")
     table = table_of(contents)
     with stage(path, directory=False) as staged:
