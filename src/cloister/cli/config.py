@@ -8,7 +8,6 @@ import typer
 
 from cloister.cli import flags, output
 from cloister.cli.flag_defaults import BUILT_IN, SETTINGS
-from cloister.engines.registry import DEFAULT
 from cloister.errors import CloisterError
 from cloister.parameters import without_passwords
 from cloister.report.document import Document, Section, Sentence, TextTable
@@ -50,7 +49,7 @@ def built_in(name: str) -> object:
     if SETTINGS[name].is_switch:
         return False
     if name == "engine":
-        return DEFAULT
+        return flags.DEFAULT_ENGINE
     if name == "ledger":
         from cloister.privacy.ledger import Ledger
 

@@ -27,7 +27,7 @@ import typer
 
 from cloister.cli.default_reports import BESIDE, page_beside
 from cloister.cli.verbosity import silenced
-from cloister.engines.registry import ENGINES  # names alone: no engine is loaded
+from cloister.engines.registry import DEFAULT, ENGINES  # names alone: no engine is loaded
 from cloister.errors import UsageError
 from cloister.sources.formats import format_names
 
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 else:
     EngineName = Literal[tuple(ENGINES)]  # typer lists the values of a Literal in the help, and refuses others
 
+DEFAULT_ENGINE = DEFAULT
 ENGINE_NAMES = tuple(ENGINES)
 DATA_HELP = f"{format_names()} files, globs or URLs; sqlite:///FILE, duckdb:///FILE or postgresql://..."
 Data = Annotated[list[str], typer.Argument(metavar="DATA", help=DATA_HELP)]
