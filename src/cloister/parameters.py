@@ -38,22 +38,26 @@ FARTHEST = (
 
 # C0 and C1 controls, line and paragraph separators, and what turns the order of letters (Unicode: Bidi_Control)
 CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
-_SECRET = re.compile(
-    r"((?:[?&;,\s]|^)[\w.-]*(?:password|passwd|pwd|token|secret|passphrase|key)=)[^&;,\s'\"<>]+", re.IGNORECASE
-)
+_SECRETS = r"[\w.-]*(?:password|passwd|pwd|token|secret|passphrase|key)="
+_SECRET = re.compile(rf"((?:[?&;,\s]|^){_SECRETS})[^&;,\s'\"<>]+", re.IGNORECASE)
+_SECRET_PART = re.compile(rf"([?&;]{_SECRETS})[^&;]*", re.IGNORECASE)
 LONGEST_QUOTED = 40  # characters of an option that a message repeats
 
 
-def without_passwords(text: str) -> str:
+def without_passwords(text: str, *, is_url: bool = False) -> str:
     """A text in which the passwords of URLs are stars: a ledger's place may hold one.
 
-    Up to the last @, as far as a URL may reach, and what is called a password, token, secret or key beside it.
+    Up to the last @, as far as a URL may reach, and what is called a password, token, secret or key beside it. `is_url`: the
+    whole text is one, so that blanks and quotes are a part of it.
 
     >>> without_passwords("KMeans(ledger='postgresql://ann:se/cr@t@host/db')")
     "KMeans(ledger='postgresql://ann:***@host/db')"
     >>> without_passwords("sc://host:15002/;token=abc;user_id=ann"), without_passwords("postgresql://host/db?password=abc&user=ann")
     ('sc://host:15002/;token=***;user_id=ann', 'postgresql://host/db?password=***&user=ann')
     """
+    if is_url:
+        whole = re.sub(r"(://[^:/@]*:).*@", r"\1***@", text, flags=re.DOTALL)
+        return _SECRET_PART.sub(r"\1***", whole)
     hidden = re.sub(r"(://[^:/@\s'\"<>]*:)[^\s'\"<>]+@", r"\1***@", text)
     return _SECRET.sub(r"\1***", hidden)
 

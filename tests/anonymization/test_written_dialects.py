@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
+import pyarrow as pa
 import pytest
+from pyarrow import csv
 
 import cloister as cl
 from cloister.errors import UnprotectedColumns, UsageError
@@ -149,3 +152,18 @@ def test_averages_may_be_written_with_semicolons(tmp_path: Path) -> None:
     rows = rows_of(tmp_path / "out.csv")
     assert {(row["code"], row["rate"]) for row in rows} == {("7.5", "7,5")}
     assert all("." not in str(row["pay"]) for row in rows)
+
+
+def test_decimal_commas_are_not_compared_with_points(tmp_path: Path) -> None:
+    """Averages with commas would be words beside the numbers of the original, and look far safer than they are."""
+    rows = np.random.default_rng(0)
+    original = pa.table({"age": rows.integers(18, 90, 200), "pay": rows.normal(3000, 500, 200).round(1)})
+    csv.write_csv(original, tmp_path / "original.csv")
+    for dialect in ("semicolon", "input"):
+        cl.Microaggregation(k=5, columns=["age", "pay"]).publish(
+            tmp_path / "original.csv", tmp_path / f"{dialect}.csv", dialect=dialect
+        )
+    with pytest.raises(UsageError, match=r"--dialect semicolon.*cannot be compared"):
+        cl.risk(tmp_path / "semicolon.csv", against=tmp_path / "original.csv")
+    assert cl.risk(tmp_path / "semicolon.csv", ["age", "pay"]).risk.k >= 5
+    cl.risk(tmp_path / "input.csv", against=tmp_path / "original.csv")

@@ -388,3 +388,14 @@ def test_the_loss_is_shown_with_its_unit(people: Path, tmp_path: Path) -> None:
     assert "squared column widths (widths: age 100, income 10,000); " in text
     text = run(*words, *facts, "--scale", "none", "--out", tmp_path / "c")[1]
     assert "squared units of the data; " in text
+
+
+def test_labels_beside_a_release_tell_nothing_of_odd_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Holders are warned of lines that are no JSON; a private release, whose output is kept in logs, says nothing exact."""
+    monkeypatch.chdir(tmp_path)
+    lines = [f'{{"age": {20 + i % 50}}}' for i in range(300)]
+    Path("people.jsonl").write_text("\n".join([*lines, "no json"]) + "\n")
+    words = "cluster people.jsonl --columns age --bounds 0,100 --k 2 --epsilon 5 --labels --out out"
+    done = CliRunner().invoke(app, words.split())
+    assert done.exit_code == 0, done.output
+    assert "lines" not in done.output

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from cloister.anonymization.dry_run import DryRun, dry_run
@@ -19,6 +20,7 @@ from cloister.privacy.release import Release
 from cloister.privacy.saved_publications import SavedPublication, load_publication
 from cloister.report.picture import Picture
 from cloister.report.plotted import Plotted
+from cloister.risks.published_classes import check_classes
 from cloister.sklearn_params import Parameters
 
 __all__ = ["TopDownSpecialization"]
@@ -219,7 +221,9 @@ class TopDownSpecialization(Plotted, Parameters):
         DataError
             It was changed, or contradicts its certificate.
         """
-        return load_publication(path, KIND, WANTED, TableSummary.from_dict)
+        found = load_publication(path, KIND, WANTED, TableSummary.from_dict)
+        check_classes(Path(path), found.release_)
+        return found
 
     def dry_run(
         self,

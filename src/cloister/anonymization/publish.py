@@ -134,9 +134,9 @@ def publish_table(
             check_confirmed(unique, fitted.keep_unique)
         words = () if fitted.schema is None else fitted.schema.without_numbers
         as_labels = [*result.recoding.names, *fitted.pseudonyms, *words]
-        table.write_decimals(staged.path, format, dialect, rewriting.schema.names, as_labels)
+        decimals = table.write_decimals(staged.path, format, dialect, rewriting.schema.names, as_labels)
         summary = summarize(opened, result, rewriting, plan, output)
-        release = certify(fitted, summary, table, file_hashes(staged.path), unique)
+        release = certify(fitted, summary, table, file_hashes(staged.path), unique, decimals)
         table.complete(release.digest())  # before the table can leave
         staged.commit(release.to_json())
     # the columns to drop are those of the request, also where this table lacks them: another one may have them

@@ -23,7 +23,7 @@ def config(context: typer.Context, *, everywhere: flags.Everywhere) -> None:
     rows = [
         {
             "setting": name,
-            "value": without_passwords(value)
+            "value": without_passwords(value, is_url=True)
             if isinstance(value := settings.values.get(name, built_in(name)), str)
             else value,
             "from": settings.origins.get(name, BUILT_IN),

@@ -20,7 +20,7 @@ def refuse_empty_words(command: Any) -> None:
     """Let a command and its sub-commands refuse an empty word as an argument, and as the value of a flag that takes a path."""
     for parameter in command.params:
         is_argument = parameter.param_type_name == "argument"
-        if (is_argument or parameter.metavar in PATHS) and "process_value" not in vars(parameter):
+        if (is_argument or (parameter.metavar or "").strip("[]") in PATHS) and "process_value" not in vars(parameter):
             parameter.process_value = partial(_processed, parameter, parameter.process_value)
     for inner in getattr(command, "commands", {}).values():
         refuse_empty_words(inner)

@@ -90,7 +90,7 @@ class FlagDefaults:
         words = {
             name: str(self.values[name]).lower() if SETTINGS[name].is_switch else str(self.values[name]) for name in names
         }
-        return {name: without_passwords(text) for name, text in words.items()}
+        return {name: without_passwords(text, is_url=True) for name, text in words.items()}
 
     @contextmanager
     def in_environment(self) -> Iterator[None]:

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 EXAMPLE = "Example: cloister verify clusters/release.json"
 CLUSTERS = ("kmeans", "kprototypes", "kmodes")  # kinds of certificates
-SYNTACTIC = ("k-anonymous table", "microaggregated table")
 WANTED = "Give what a command wrote: a release.json, or a file with its certificate inside or beside it"
 
 
@@ -228,13 +227,20 @@ def read_foreign(file: Path) -> Release | None:
         return None
 
 
+def is_syntactic(proof: Release) -> bool:
+    """Whether it promises a k, whatever it is called."""
+    from cloister.privacy.guarantees import Syntactic
+
+    return isinstance(proof.guarantee, Syntactic)
+
+
 def check_content(read: ReadRelease, given: Path) -> None:
     """Look at private tables, clusters and k-anonymous tables: a signature says who wrote them, not that they can be true.
 
     A certificate without files covers none, and says so.
     """
     proof = read.certificate
-    if proof.kind in SYNTACTIC and proof.files:
+    if proof.files and is_syntactic(proof):
         from cloister.risks.published_classes import check_classes
 
         check_classes(read.content(given), proof)

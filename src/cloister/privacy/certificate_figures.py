@@ -13,7 +13,7 @@ from typing import Any
 
 from cloister.privacy.budgets import Identifiability, MixedIdentifiability
 from cloister.privacy.choice_figures import count_of, of_choice
-from cloister.privacy.guarantees import Guarantee, Local, Syntactic
+from cloister.privacy.guarantees import Claimed, Guarantee, Local, Syntactic
 from cloister.privacy.identifiability import epsilon_from_rho
 from cloister.privacy.release import Release
 from cloister.privacy.worlds import identifiability_note
@@ -32,6 +32,7 @@ CLOSENESS = re.compile(r"t-closeness, t = ([0-9.e+-]+)")
 STATED_K = re.compile(r"\bk = ([0-9]+)")
 ROUNDING = 1e-9  # of a mean over all cells
 SLACK = Fraction(1, 10**9)  # of an epsilon that follows from a rho
+PRINTED = ("printed", "reproduction")  # kinds of what is only claimed
 PERSON = re.compile(r'person \(at most ([0-9,]+) rows? each, column "(.*)"\)')
 PER_ROW, PER_PERSON = "The guarantee is per row:", "The guarantee is per person,"  # how notes begin
 
@@ -42,6 +43,9 @@ def find_contradiction(release: Release) -> str | None:
     Notes are compared where they state whom the guarantee protects. That a note is missing is not found.
     """
     try:
+        if isinstance(release.guarantee, Claimed) or release.kind in PRINTED:
+            is_printed = isinstance(release.guarantee, Claimed) and release.kind in PRINTED
+            return None if is_printed else "it is called otherwise than what a paper claims is"
         if isinstance(release.guarantee, Local):
             return next(_of_reports(release, release.guarantee), None)
         found = _of_table(release, release.guarantee) if isinstance(release.guarantee, Syntactic) else _of_release(release)

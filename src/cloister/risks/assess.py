@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from cloister.errors import UsageError, by_door
 from cloister.parameters import check_path
-from cloister.risks.certified_data import certificate_of, names_of_release
+from cloister.risks.certified_data import certificate_of, check_decimals, names_of_release
 from cloister.risks.label_domains import wants_spans
 from cloister.risks.measures import Reidentification, check_threshold, reidentification, sensitive_risk
 from cloister.risks.original import Unordered, compare_with_original
@@ -174,6 +174,8 @@ class RiskTables:
         """Open the table, and its original and population where there are some."""
         table = table if table is not None else schema.table if schema is not None else None
         stated = names_stated(schema)
+        if against is not None:
+            check_decimals(data)
         rows = open_data(data, engine, names_of_release(data, stated))
         original, everybody = (None if each is None else open_data(each, engine, stated) for each in (against, population))
         holder = Vault.holding(rows, purpose=PURPOSE, engine=engine, table=table, ledger=ledger)

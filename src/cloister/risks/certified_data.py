@@ -7,13 +7,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from cloister.errors import CloisterError
+from cloister.errors import CloisterError, UsageError
 from cloister.file_options import NOTHING_SAID
 from cloister.privacy.release import Release
 from cloister.sinks import certificate_path, file_hashes
 from cloister.sources.stated_names import StatedNames
 
-__all__ = ["certificate_of", "names_of_release"]
+__all__ = ["certificate_of", "check_decimals", "names_of_release"]
 
 LARGEST_CERTIFICATE = 10_000_000  # bytes: beyond, it is none
 
@@ -46,3 +46,16 @@ def names_of_release(data: Any, stated: StatedNames) -> StatedNames:
     The [file] part of a schema is about the original: a release has a header line, and no title above it.
     """
     return stated if certificate_of(data) is None else replace(stated, file=NOTHING_SAID)
+
+
+def check_decimals(data: Any) -> None:
+    """Refuse to compare a release whose numbers have decimal commas with an original that has them otherwise.
+
+    They would be taken for words, and what is measured would look far safer than it is.
+    """
+    release = certificate_of(data)
+    if release is not None and release.parameters.get("decimal") == ",":
+        raise UsageError(
+            "this release was written with --dialect semicolon, and its decimal commas are not those of the original: the two "
+            "cannot be compared. Publish it as the input is written too, and measure that; what was lost is the same."
+        )

@@ -133,8 +133,9 @@ def listed_names(columns: Sequence[str] | str | None) -> list[str]:
     """Names from a list, or from one text with commas; each once."""
     if columns is None:
         return []
-    names = columns.split(",") if isinstance(columns, str) else check_names(columns, "the list of columns")
-    return list(dict.fromkeys(name.strip() for name in names if name.strip()))
+    if isinstance(columns, str):
+        return list(dict.fromkeys(name.strip() for name in columns.split(",") if name.strip()))
+    return list(dict.fromkeys(name for name in check_names(columns, "the list of columns") if name.strip()))
 
 
 def _with_role(schema: Schema | None, role: Role) -> list[str]:

@@ -131,7 +131,8 @@ class Holder:
     def label(self, encoding: Encoding, work: Callable[[Encoded], NDArray[Any]], name: str) -> Unprotected[Any]:
         """A number for each row: an array, or on Spark the DataFrame with one more column, computed when read."""
         with pass_over(self._data, encoding, self._backend, as_text=False) as engine:
-            self.record()
+            # no warning of how its rows look: labels are asked for beside private releases, whose log holds nothing exact
+            self._booking.record_holder(self._purpose)
             return self._stamped(engine.label(work, name))
 
     def gather(self, row_map: RowMap) -> Unprotected[pa.Table]:
@@ -159,13 +160,18 @@ class Holder:
         asked = dialect_of(self._data)
         return write_again(path, asked if asked.delimiter == decimal else replace(asked, decimal=decimal))
 
-    def write_decimals(self, path: Path, format: str, dialect: str, names: Sequence[str], labels: Sequence[str]) -> None:
+    def write_decimals(
+        self, path: Path, format: str, dialect: str, names: Sequence[str], labels: Sequence[str]
+    ) -> dict[str, str]:
         """Write numbers with decimal commas where the dialect of semicolons was asked for, but for `labels`.
 
-        After the output was counted again: its labels and values are known by their points.
+        After the output was counted again: its labels and values are known by their points. What its certificate says of that is
+        returned: whoever measures the output must know how its numbers are written.
         """
-        if format == "csv" and dialect == "semicolon":
-            write_decimal_commas(path, frozenset(place for place, name in enumerate(names) if name not in labels))
+        if format != "csv" or dialect != "semicolon":
+            return {}
+        write_decimal_commas(path, frozenset(place for place, name in enumerate(names) if name not in labels))
+        return {"decimal": ","}
 
     def rewrite(self, row_map: RowMap, path: str, format: str, shuffled: int | None = None) -> None:
         """Write every row, mapped; shuffled, if the number of rows is given."""

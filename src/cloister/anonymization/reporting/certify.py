@@ -15,19 +15,27 @@ __all__ = ["KIND", "certify"]
 
 KIND = "k-anonymous table"
 
+NO_DECIMALS: Mapping[str, str] = {}
+
 
 def certify(
-    request: Request, summary: TableSummary, table: Holder, files: Mapping[str, str], unique: UniqueColumns = NONE_UNIQUE
+    request: Request,
+    summary: TableSummary,
+    table: Holder,
+    files: Mapping[str, str],
+    unique: UniqueColumns = NONE_UNIQUE,
+    decimals: Mapping[str, str] = NO_DECIMALS,
 ) -> Release:
     """The certificate of a table that was written as a request asks.
 
-    `files` are the hashes of what was written, `unique` the published columns that may name single rows.
+    `files` are the hashes of what was written, `unique` the published columns that may name single rows, `decimals` how
+    numbers are written, where that is not as in the input (`Holder.write_decimals`).
     """
     return Release(
         kind=KIND,
         guarantee=Syntactic(request.k, request.unit_words, request.guards_in_words),
         events=(),
-        parameters=request.parameters,
+        parameters={**request.parameters, **decimals},
         result=summary.as_dict(),
         seeded=table.is_seeded,
         ledger=table.in_ledger,

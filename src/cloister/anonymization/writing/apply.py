@@ -135,7 +135,7 @@ def apply_recoding(
         if recoding.person is None:
             unique = nearly_unique(published, untouched, output.rows)
             check_confirmed(unique, keep_unique)
-        rows.write_decimals(staged.path, format, dialect, rewriting.schema.names, [*recoding.names, *pseudonyms])
+        decimals = rows.write_decimals(staged.path, format, dialect, rewriting.schema.names, [*recoding.names, *pseudonyms])
         smallest = smallest_class(output, plan)
         if k is not None and smallest < k:
             raise UsageError(
@@ -149,7 +149,7 @@ def apply_recoding(
                 "row" if recoding.person is None else f'person (column "{recoding.person}")',
             ),
             events=(),
-            parameters={"quasi": list(recoding.names), "k": k},
+            parameters={"quasi": list(recoding.names), "k": k, **decimals},
             result={"rows": output.rows, "classes": len(output.sizes), "smallest": smallest},
             ledger=rows.in_ledger,
             notes=(WARNING, *usual_notes(untouched=untouched, pseudonyms=pseudonyms, unique=unique), *rows.notes),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 from cloister.errors import UsageError
@@ -18,6 +19,7 @@ from cloister.microdata.microaggregation.request import (
 )
 from cloister.privacy.release import Release
 from cloister.privacy.saved_publications import SavedPublication, load_publication
+from cloister.risks.published_classes import check_classes
 from cloister.sklearn_params import Parameters
 from cloister.vault import Unprotected
 
@@ -160,4 +162,6 @@ class Microaggregation(Parameters):
         DataError
             It was changed, or contradicts its certificate.
         """
-        return load_publication(path, KIND, WANTED, GroupSummary.from_dict)
+        found = load_publication(path, KIND, WANTED, GroupSummary.from_dict)
+        check_classes(Path(path), found.release_)
+        return found

@@ -89,13 +89,13 @@ def publish_groups(
         progress("counting the output again")
         count_published(table.reopen(str(staged.path)), tuples, fitted.k, CellFormat(decimal=written_as.decimal))
         words = () if fitted.schema is None else fitted.schema.without_numbers
-        table.write_decimals(staged.path, format, dialect, rewriting.schema.names, words)
+        decimals = table.write_decimals(staged.path, format, dialect, rewriting.schema.names, words)
         summary = summarize_groups(fitted, names, grouping, published, tuples)
         release = Release(
             kind=KIND,
             guarantee=Syntactic(fitted.k, fitted.unit_words),
             events=(),
-            parameters=fitted.parameters,
+            parameters={**fitted.parameters, **decimals},
             result=summary.as_dict(),
             seeded=grouped.is_seeded,
             ledger=table.in_ledger,

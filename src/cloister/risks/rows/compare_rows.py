@@ -10,7 +10,7 @@ import numpy as np
 
 from cloister.column_names import missing_column
 from cloister.kernels.distinct_values import DistinctValues
-from cloister.risks.certified_data import names_of_release
+from cloister.risks.certified_data import check_decimals, names_of_release
 from cloister.risks.fingerprints import fingerprint
 from cloister.risks.rows.closest_records import NearestRecords, closeness, draw_rows, look_up
 from cloister.risks.rows.excess_nearness import excess_nearness
@@ -70,6 +70,7 @@ class ComparedTables:
         schema = request.schema
         table = table if table is not None else schema.table if schema is not None else None
         stated = names_stated(schema)
+        check_decimals(release)
         after = open_data(release, engine, names_of_release(release, stated))
         before = open_data(original, engine, stated)
         others = None if control is None else open_data(control, engine, stated)

@@ -12,6 +12,7 @@ from typing import Any
 from urllib.parse import quote
 
 from cloister.errors import SchemaError, SourceError
+from cloister.parameters import check_path
 from cloister.schema.cell_values import float_text
 from cloister.schema.hierarchies.build import calendar, intervals, prefix
 from cloister.schema.hierarchies.tree import Hierarchy
@@ -44,7 +45,7 @@ def find_hierarchies(directory: str | PathLike[str], columns: Iterable[str]) -> 
     ``adult_hierarchy_age.csv`` and ``age.csv`` belong to ``age``. Of several columns that fit, the longest name wins. A
     column whose name no file can have is known by `file_stem`: ``age%2Fyears.csv`` belongs to ``age/years``.
     """
-    place = Path(directory)
+    place = Path(check_path(directory, "hierarchies", "a directory"))
     if not os.path.isdir(place):
         raise SourceError(f'"{place}" is not a directory. Name the one that holds the hierarchies.')
     names = sorted(columns, key=len, reverse=True)
