@@ -497,16 +497,3 @@ def test_k_is_two_or_more(k: Any, door: str, tmp_path: Path) -> None:
     }
     with pytest.raises(UsageError, match="k must be a whole number of at least 2"):
         doors[door]()
-
-
-@pytest.mark.parametrize("kind", [cl.TopDownSpecialization, cl.Microaggregation])
-def test_an_empty_path_of_hierarchies_is_not_the_current_folder(
-    kind: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A file there that is called as a column is not taken for its hierarchy."""
-    monkeypatch.chdir(tmp_path)
-    Path("zip.csv").write_text("a;berlin;*\nb;berlin;*\n")
-    with pytest.raises(UsageError, match="hierarchies"):
-        kind(k=2, hierarchies="", **{"quasi" if kind is cl.TopDownSpecialization else "columns": ["zip"]}).publish(
-            pa.table({"zip": ["a", "b"] * 5}), tmp_path / "out.csv"
-        )
